@@ -1,0 +1,74 @@
+"""python -m vit_steps: the whole model as a table of shapes, parameters and MACs."""
+
+import argparse
+import sys
+
+from vit_steps.cost import ModelCost, Step
+from vit_steps.sizes import Size
+from vit_steps.vision_transformer import ViTConfig
+
+PRESETS = ("tiny", "small", "base", "large", "huge")
+
+
+def size(text: str) -> Size:
+    """'224' or '224x320' (height x width)."""
+    height, _, width = text.lower().replace("×", "x").partition("x")
+    return (int(height), int(width)) if width else int(height)
+
+
+def table(cost: ModelCost, batch_size: int = 1) -> str:
+    """One line a step; a block's steps stand once, with how often they are repeated."""
+
+    def row(name: str, times: str, shape: str, parameters: str, macs: str) -> str:
+        return f"{name:<25}{times:>5}  {shape:<20}{parameters:>13}{macs:>20}"
+
+    def step_row(step: Step) -> str:
+        return row(
+            step.name,
+            f"x{step.repeat}" if step.repeat > 1 else "",
+            "(" + ", ".join(map(str, (batch_size, *step.shape))) + ")",
+            f"{step.total_parameters:,}" if step.parameters else "",
+            f"{batch_size * step.total_macs:,}" if step.macs else "",
+        ).rstrip()
+
+    head = row("step", "", "shape", "parameters", "MACs").rstrip()
+    total = row("total", "", "", f"{cost.parameters:,}", f"{batch_size * cost.macs:,}")
+    rule = "-" * len(total)
+    return "\n".join([head, rule, *map(step_row, cost.steps), rule, total])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m vit_steps", description=__doc__)
+    parser.add_argument("preset", nargs="?", default="base", choices=PRESETS)
+    parser.add_argument(
+        "--image-size",
+        type=size,
+        default=224,
+        help="pixels: 224, or 224x320 (height x width)",
+    )
+    parser.add_argument(
+        "--patch-size", type=size, help="pixels; left out, the preset's own"
+    )
+    parser.add_argument("--num-classes", type=int, default=1000)
+    parser.add_argument("--batch-size", type=int, default=1)
+    options = parser.parse_args(arguments)
+
+    overrides = {"image_size": options.image_size, "num_classes": options.num_classes}
+    if options.patch_size is not None:
+        overrides["patch_size"] = options.patch_size
+    if options.batch_size < 1:
+        parser.error(
+            f"argument --batch-size: got {options.batch_size}, expected at least 1"
+        )
+    try:
+        cost = getattr(ViTConfig, options.preset)(**overrides).cost()
+    except ValueError as error:
+        parser.error(str(error))
+    print(table(cost, options.batch_size))
+    share = cost.attention_macs / cost.macs
+    print(f"\n{share:.1%} of the MACs grow with the square of the number of tokens.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

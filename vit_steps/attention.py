@@ -1,0 +1,116 @@
+"""Attention: each token gathers from all tokens what it asks for."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def scaled_dot_product_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, dropout_p: float = 0.0
+) -> tuple[Tensor, Tensor]:
+    """softmax(q kᵀ / √d) v, and the weights: equation 1 in arXiv 1706.03762.
+
+    Args:
+        q, k, v: queries, keys and values; leading dimensions (batch, heads) broadcast.
+        mask: boolean, broadcast to (..., T_q, T_k); True may be attended. A query that
+            may attend nothing gets zeros.
+        dropout_p: probability with which a weight is dropped. The weights returned are
+            those before.
+
+    Shape:
+        q (..., T_q, d), k (..., T_k, d), v (..., T_k, d_v)
+        -> output (..., T_q, d_v), weights (..., T_q, T_k)
+
+    Raises:
+        ValueError: if d or T_k do not agree, or the mask is not boolean.
+    """
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"k: got {k.shape[-1]} numbers a key, expected a query's {q.shape[-1]}"
+        )
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(
+            f"v: got {v.shape[-2]} values, expected one for each of {k.shape[-2]} keys"
+        )
+    if mask is not None and mask.dtype != torch.bool:
+        raise ValueError(f"mask: got {mask.dtype}, expected torch.bool, True to attend")
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])  # (..., T_q, T_k)
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = scores.softmax(dim=-1)  # (..., T_q, T_k), each row sums to 1
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)  # a row masked whole came out uniform
+    output = F.dropout(weights, dropout_p) @ v  # (..., T_q, d_v)
+    return output, weights
+
+
+class MultiHeadAttention(nn.Module):
+    """Self-attention in h heads side by side, each in its own d = D/h dimensions.
+
+    Section 3.2.2 in arXiv 1706.03762; appendix A, equations 5 to 8, in arXiv
+    2010.11929. One matrix ``qkv`` makes queries, keys and values of all heads; ``proj``
+    mixes what the heads found. Initialised as in the paper's code: weights
+    Xavier-uniform, each D×D matrix for itself, biases zero.
+
+    Shape:
+        (B, T, D) -> (B, T, D), and (B, h, T, T) or None
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        qkv_bias: bool = True,
+        attn_drop_rate: float = 0.0,
+        drop_rate: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if num_heads < 1 or embed_dim % num_heads:
+            raise ValueError(
+                f"num_heads: got {num_heads}, expected a divisor of {embed_dim = }"
+            )
+        self.embed_dim = embed_dim
+        self.num_heads = num_heads
+        self.attn_drop_rate = attn_drop_rate
+        self.qkv = nn.Linear(embed_dim, 3 * embed_dim, bias=qkv_bias)
+        self.proj = nn.Linear(embed_dim, embed_dim)
+        self.proj_drop = nn.Dropout(drop_rate)
+        for weight in (*self.qkv.weight.chunk(3), self.proj.weight):
+            nn.init.xavier_uniform_(weight)
+        for linear in (self.qkv, self.proj):
+            if linear.bias is not None:
+                nn.init.zeros_(linear.bias)
+
+    def forward(
+        self, x: Tensor, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        """(B, T, D) -> (B, T, D), and the weights (B, h, T, T) if they are asked for.
+
+        Without them this takes PyTorch's fused kernel, which never holds a T × T
+        matrix; with them, the explicit path. The outputs are the same.
+
+        Raises:
+            ValueError: if ``x`` is not (B, T, D).
+        """
+        if x.ndim != 3 or x.shape[-1] != self.embed_dim:
+            raise ValueError(
+                f"x: got shape {tuple(x.shape)}, expected (B, T, {self.embed_dim})"
+            )
+        B, T, D = x.shape
+        h, d = self.num_heads, D // self.num_heads
+        qkv = self.qkv(x)  # (B, T, 3·D)
+        qkv = qkv.reshape(B, T, 3, h, d)  # (B, T, 3, h, d)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # (B, h, T, d) each
+
+        dropout_p = self.attn_drop_rate if self.training else 0.0
+        if need_weights:
+            output, weights = scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
+        else:
+            output = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
+            weights = None
+
+        output = output.transpose(1, 2)  # (B, T, h, d): the heads stand beside d again
+        output = output.reshape(B, T, D)  # (B, T, D)
+        return self.proj_drop(self.proj(output)), weights

@@ -1,0 +1,171 @@
+"""What a Vision Transformer costs: tokens, parameters, multiply-accumulates, bytes.
+
+A multiply-accumulate (MAC) is one multiplication and one addition. Papers often print
+MACs under the name FLOPs; a FLOP counter shows twice the number. Counted here are the
+matrix products, which are all
+but a few per mille of the arithmetic: not norms, softmax, GELU, additions and biases.
+"""
+
+from dataclasses import dataclass
+
+from vit_steps.sizes import Size, as_pair, patch_grid
+
+
+def token_count(image_size: Size, patch_size: Size) -> int:
+    """Number of patches: N = (H / P) · (W / P).
+
+    The class token, which makes it T = N + 1, is not counted.
+
+    Args:
+        image_size: pixels, an int for a square or a (height, width).
+        patch_size: likewise; 1 makes every pixel a token.
+
+    Raises:
+        ValueError: if a size is not positive, or the patches do not fill the image.
+    """
+    rows, columns = patch_grid(image_size, patch_size)
+    return rows * columns
+
+
+@dataclass(frozen=True)
+class AttentionCost:
+    """Cost of one self-attention layer for one image."""
+
+    matrix_bytes: int  # one head's T × T matrix
+    all_heads_bytes: int  # h of them
+    matmul_macs: int  # q kᵀ and weights v: quadratic in T
+    projection_macs: int  # q, k, v and the output projection: linear in T
+
+
+def attention_cost(
+    num_tokens: int, embed_dim: int, num_heads: int = 1, bytes_per_number: int = 4
+) -> AttentionCost:
+    """Cost of one self-attention layer for one image of ``num_tokens`` tokens (T).
+
+    ``matmul_macs`` is 2·T²·D, however many heads share the D; ``projection_macs`` is
+    4·T·D². ``bytes_per_number`` is 4 for float32, 2 for bfloat16.
+
+    Raises:
+        ValueError: if a number is below 1, or ``num_heads`` does not divide
+            ``embed_dim``.
+    """
+    given = {
+        "num_tokens": num_tokens,
+        "embed_dim": embed_dim,
+        "num_heads": num_heads,
+        "bytes_per_number": bytes_per_number,
+    }
+    for name, value in given.items():
+        if value < 1:
+            raise ValueError(f"{name}: got {value}, expected at least 1")
+    if embed_dim % num_heads:
+        raise ValueError(
+            f"num_heads: got {num_heads}, expected a divisor of {embed_dim = }"
+        )
+    matrix_bytes = num_tokens**2 * bytes_per_number
+    return AttentionCost(
+        matrix_bytes=matrix_bytes,
+        all_heads_bytes=num_heads * matrix_bytes,
+        matmul_macs=2 * num_tokens**2 * embed_dim,
+        projection_macs=4 * num_tokens * embed_dim**2,
+    )
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of the model, for one image."""
+
+    name: str  # the attribute that does it, or what happens
+    shape: tuple[int, ...]  # what comes out, without the batch
+    parameters: int = 0
+    macs: int = 0
+    repeat: int = (
+        1  # the step stands in each of so many blocks; the numbers are for one
+    )
+
+    @property
+    def total_parameters(self) -> int:
+        return self.repeat * self.parameters
+
+    @property
+    def total_macs(self) -> int:
+        return self.repeat * self.macs
+
+
+@dataclass(frozen=True)
+class ModelCost:
+    """Every step of a Vision Transformer with its cost, and the sums over them."""
+
+    steps: tuple[Step, ...]
+    attention_macs: (
+        int  # of ``macs``, the part quadratic in T: q kᵀ and weights v of all blocks
+    )
+
+    @property
+    def parameters(self) -> int:
+        return sum(step.total_parameters for step in self.steps)
+
+    @property
+    def macs(self) -> int:
+        return sum(step.total_macs for step in self.steps)
+
+
+def model_cost(
+    image_size: Size = 224,
+    patch_size: Size = 16,
+    in_channels: int = 3,
+    num_classes: int = 1000,
+    embed_dim: int = 768,
+    depth: int = 12,
+    num_heads: int = 12,
+    mlp_ratio: float = 4.0,
+    qkv_bias: bool = True,
+    representation_size: int | None = None,
+    layer_scale: float | None = None,
+) -> ModelCost:
+    """Shape, parameters and MACs of every step of a Vision Transformer, for one image.
+
+    The arguments are those of ``ViTConfig``; the defaults are ViT-B/16 (arXiv
+    2010.11929, Table 1).
+
+    Raises:
+        ValueError: as ``token_count`` and ``attention_cost`` do.
+    """
+    rows, columns = patch_grid(image_size, patch_size)
+    N = token_count(image_size, patch_size)
+    T, D, h, K = N + 1, embed_dim, num_heads, num_classes
+    M = int(D * mlp_ratio)
+    patch_height, patch_width = as_pair(patch_size, "patch_size")
+    patch_numbers = in_channels * patch_height * patch_width
+    attention = attention_cost(T, D, h)
+    scale = 0 if layer_scale is None else D
+    features = D if representation_size is None else representation_size
+
+    steps = [
+        Step("image", (in_channels, rows * patch_height, columns * patch_width)),
+        Step("patch_embed.proj", (N, D), patch_numbers * D + D, N * patch_numbers * D),
+        Step("cls_token", (T, D), D),
+        Step("pos_embed", (T, D), T * D),
+        Step("norm1", (T, D), 2 * D, repeat=depth),
+        Step(
+            "attn.qkv",
+            (3, h, T, D // h),
+            3 * D * D + 3 * D * qkv_bias,
+            3 * T * D * D,
+            depth,
+        ),
+        Step("attn: softmax(q k^T)", (h, T, T), 0, attention.matmul_macs // 2, depth),
+        Step("attn: weights v", (h, T, D // h), 0, attention.matmul_macs // 2, depth),
+        Step("attn.proj", (T, D), D * D + D + scale, T * D * D, depth),
+        Step("norm2", (T, D), 2 * D, repeat=depth),
+        Step("mlp.fc1", (T, M), D * M + M, T * D * M, depth),
+        Step("mlp.fc2", (T, D), M * D + D + scale, T * M * D, depth),
+        Step("norm", (T, D), 2 * D),
+        Step("class token out", (D,)),
+    ]
+    if representation_size is not None:
+        steps.append(
+            Step("pre_logits", (features,), D * features + features, D * features)
+        )
+    steps.append(Step("head", (K,), features * K + K, features * K))
+    return ModelCost(tuple(steps), attention_macs=depth * attention.matmul_macs)

@@ -1,0 +1,136 @@
+"""Real images that need no network: six photographs and scikit-learn's digits.
+
+They ship inside scikit-learn and scikit-image, which must be installed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from PIL import Image, ImageOps
+from torch import Tensor
+
+from vit_steps.sizes import Size, as_pair
+
+
+@dataclass(frozen=True)
+class Photo:
+    """Where a sample photograph comes from, and on what terms."""
+
+    description: str
+    library: str
+    loader: str  # the library's own name for it
+    credit: str
+    licence: str
+
+
+PHOTOS = {
+    "china": Photo(
+        "a temple in front of a grey sky",
+        "scikit-learn",
+        "china.jpg",
+        "danielbuechele, Flickr",
+        "CC BY 2.0",
+    ),
+    "flower": Photo(
+        "an orange dahlia before dark leaves",
+        "scikit-learn",
+        "flower.jpg",
+        "vultilion, Flickr",
+        "CC BY 2.0",
+    ),
+    "astronaut": Photo(
+        "Eileen Collins in an orange suit, a shuttle behind her",
+        "scikit-image",
+        "astronaut",
+        "NASA",
+        "public domain",
+    ),
+    "cat": Photo(
+        "the face of a tabby cat",
+        "scikit-image",
+        "chelsea",
+        "Stéfan van der Walt",
+        "CC0",
+    ),
+    "coffee": Photo(
+        "a cup of espresso on a wooden table",
+        "scikit-image",
+        "coffee",
+        "Rachel Michetti, at Pikolo Espresso Bar",
+        "CC0",
+    ),
+    "rocket": Photo(
+        "a rocket on its launch pad at dusk", "scikit-image", "rocket", "SpaceX", "CC0"
+    ),
+}
+
+# Mean and standard deviation of ImageNet's channels, the customary normalisation.
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
+
+
+def photo(name: str, size: Size | None = None) -> Tensor:
+    """Load a sample photograph.
+
+    Args:
+        name: a key of ``PHOTOS``.
+        size: height and width to scale to, an int for a square, cutting off what
+            overhangs around the middle; None leaves the photograph as it is.
+
+    Shape:
+        -> (3, H, W), float32 between 0 and 1
+
+    Raises:
+        ValueError: if there is no photograph of that name.
+    """
+    if name not in PHOTOS:
+        raise ValueError(f"name: got {name!r}, expected one of {', '.join(PHOTOS)}")
+    source = PHOTOS[name]
+    if source.library == "scikit-learn":
+        from sklearn.datasets import load_sample_image
+
+        pixels = load_sample_image(source.loader)
+    else:
+        from skimage import data
+
+        pixels = getattr(data, source.loader)()
+    image = Image.fromarray(pixels)
+    if size is not None:
+        height, width = as_pair(size, "size")
+        image = ImageOps.fit(image, (width, height), Image.Resampling.BICUBIC)
+    return torch.from_numpy(np.array(image)).permute(2, 0, 1).float() / 255
+
+
+def photos(size: Size) -> Tensor:
+    """All sample photographs, in the order of ``PHOTOS``.
+
+    Shape:
+        -> (6, 3, H, W), float32 between 0 and 1
+    """
+    return torch.stack([photo(name, size) for name in PHOTOS])
+
+
+def normalize(images: Tensor) -> Tensor:
+    """Shift and scale each channel as is customary for models trained on ImageNet.
+
+    Shape:
+        (..., 3, H, W) -> (..., 3, H, W)
+    """
+    mean, std = images.new_tensor(IMAGENET_MEAN), images.new_tensor(IMAGENET_STD)
+    return (images - mean[:, None, None]) / std[:, None, None]
+
+
+def digits() -> tuple[Tensor, Tensor]:
+    """scikit-learn's handwritten digits (Alpaydin and Kaynak, UCI, CC BY 4.0).
+
+    Shape:
+        -> images (1797, 1, 8, 8), float32 between 0 and 1, and labels (1797,), int64
+        from 0 to 9
+    """
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    return torch.tensor(bunch.images, dtype=torch.float32)[:, None] / 16, torch.tensor(
+        bunch.target
+    )

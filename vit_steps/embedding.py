@@ -1,0 +1,136 @@
+"""Patches become tokens: a class token in front, and a position added to each."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from vit_steps.patch_embedding import PatchEmbedding
+from vit_steps.sizes import Size, as_pair
+
+
+def sincos_position_embedding(
+    embed_dim: int, grid_size: Size, cls_token: bool = True
+) -> Tensor:
+    """Fixed positions in two dimensions: sines and cosines of row, then of column.
+
+    Half of the D numbers tell the row, half the column; each half is D/4 sines and D/4
+    cosines with wavelengths from 2π to nearly 2π·10000 (arXiv 1706.03762, section 3.5,
+    once per axis). The class token has no place in the grid and gets zeros.
+
+    Args:
+        embed_dim: D, a multiple of 4.
+        grid_size: rows and columns of patches; an int for a square.
+        cls_token: put a row of zeros in front for the class token.
+
+    Shape:
+        -> (1, 1 + N, D), or (1, N, D) without the class token
+
+    Raises:
+        ValueError: if ``embed_dim`` is not a positive multiple of 4, or the grid is no
+            grid.
+    """
+    if embed_dim < 4 or embed_dim % 4:
+        raise ValueError(
+            f"embed_dim: got {embed_dim}, expected a positive multiple of 4"
+        )
+    rows, columns = as_pair(grid_size, "grid_size")
+    steps = torch.arange(embed_dim // 4, dtype=torch.float64) / (embed_dim // 4)
+    frequencies = 10000.0**-steps  # (D/4,)
+
+    def code(length: int) -> Tensor:
+        angles = torch.arange(length)[:, None] * frequencies  # (length, D/4)
+        return torch.cat([angles.sin(), angles.cos()], dim=1)  # (length, D/2)
+
+    row_code = code(rows)[:, None].expand(-1, columns, -1)  # (rows, columns, D/2)
+    column_code = code(columns)[None].expand(rows, -1, -1)  # (rows, columns, D/2)
+    positions = torch.cat([row_code, column_code], dim=2)  # (rows, columns, D)
+    positions = positions.reshape(1, rows * columns, embed_dim)  # (1, N, D)
+    if cls_token:
+        positions = F.pad(positions, (0, 0, 1, 0))  # (1, 1 + N, D)
+    return positions.to(torch.get_default_dtype())
+
+
+def interpolate_position_embedding(
+    pos_embed: Tensor, grid_size: Size, old_grid_size: Size | None = None
+) -> Tensor:
+    """Resize learned positions to another grid, for images of another size.
+
+    The positions are treated as an image of D channels and resized bicubically; the
+    class token's row comes through untouched (arXiv 2010.11929, section 3.2).
+
+    Args:
+        pos_embed: positions with the class token first.
+        grid_size: the new rows and columns.
+        old_grid_size: the present ones; where it is left out, they are taken to be a
+            square.
+
+    Shape:
+        (1, 1 + old rows·columns, D) -> (1, 1 + rows·columns, D)
+
+    Raises:
+        ValueError: if the shape is another, or the old grid does not have that many
+            places.
+    """
+    if pos_embed.ndim != 3 or pos_embed.shape[0] != 1 or pos_embed.shape[1] < 2:
+        raise ValueError(
+            f"pos_embed: got shape {tuple(pos_embed.shape)}, expected (1, 1 + N, D)"
+        )
+    places = pos_embed.shape[1] - 1
+    side = int(places**0.5)
+    old_rows, old_columns = as_pair(
+        side if old_grid_size is None else old_grid_size, "old_grid_size"
+    )
+    if old_rows * old_columns != places:
+        raise ValueError(
+            f"old_grid_size: got {old_rows}×{old_columns}, expected a grid of "
+            f"{places}, the positions that follow the class token's"
+        )
+    rows, columns = as_pair(grid_size, "grid_size")
+    if (rows, columns) == (old_rows, old_columns):
+        return pos_embed
+    cls_position, patch_positions = pos_embed[:, :1], pos_embed[:, 1:]
+    as_image = patch_positions.reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 2)
+    # (1, D, old_rows, old_columns) -> (1, D, rows, columns)
+    as_image = F.interpolate(as_image, (rows, columns), mode="bicubic", antialias=True)
+    patch_positions = as_image.flatten(2).transpose(1, 2)  # (1, rows·columns, D)
+    return torch.cat([cls_position, patch_positions], dim=1)
+
+
+class ViTEmbedding(nn.Module):
+    """Images to tokens: z_0 of equation 1 in arXiv 2010.11929.
+
+    The class token stands first, at index 0. Positions are learned and added.
+    Initialised as in the paper's code: class token zero, positions normal with standard
+    deviation 0.02, cut at two of it.
+
+    Shape:
+        (B, C, H, W) -> (B, T, D)
+    """
+
+    def __init__(
+        self,
+        image_size: Size,
+        patch_size: Size,
+        in_channels: int,
+        embed_dim: int,
+        drop_rate: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.patch_embed = PatchEmbedding(
+            image_size, patch_size, in_channels, embed_dim
+        )
+        rows, columns = self.patch_embed.grid_size
+        self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
+        self.pos_embed = nn.Parameter(torch.empty(1, 1 + rows * columns, embed_dim))
+        nn.init.trunc_normal_(self.pos_embed, std=0.02, a=-0.04, b=0.04)
+        self.pos_drop = nn.Dropout(drop_rate)
+
+    def embed(self, images: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, T, D); raises as ``PatchEmbedding`` does."""
+        patches = self.patch_embed(images)  # (B, N, D)
+        cls_tokens = self.cls_token.expand(len(patches), -1, -1)  # (B, 1, D)
+        tokens = torch.cat([cls_tokens, patches], dim=1)  # (B, T, D)
+        return self.pos_drop(tokens + self.pos_embed)
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.embed(images)

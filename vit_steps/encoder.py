@@ -1,0 +1,136 @@
+"""The encoder block: tokens talk to each other, then each thinks for itself."""
+
+import torch
+from torch import Tensor, nn
+
+from vit_steps.attention import MultiHeadAttention
+
+
+class MLP(nn.Module):
+    """Two linear layers with a GELU between them, for each token by itself.
+
+    Equation 3 in arXiv 2010.11929; the GELU is the exact one of arXiv 1606.08415,
+    x·Φ(x). Initialised as in the paper's code: weights Xavier-uniform, biases normal
+    with 1e-6.
+
+    Shape:
+        (..., D) -> (..., D), through (..., M)
+    """
+
+    def __init__(self, embed_dim: int, hidden_dim: int, drop_rate: float = 0.0) -> None:
+        super().__init__()
+        self.fc1 = nn.Linear(embed_dim, hidden_dim)
+        self.act = nn.GELU()
+        self.fc2 = nn.Linear(hidden_dim, embed_dim)
+        self.drop = nn.Dropout(drop_rate)
+        for linear in (self.fc1, self.fc2):
+            nn.init.xavier_uniform_(linear.weight)
+            nn.init.normal_(linear.bias, std=1e-6)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.drop(self.act(self.fc1(x)))  # (..., M)
+        return self.drop(self.fc2(x))  # (..., D)
+
+
+class DropPath(nn.Module):
+    """Stochastic depth: in training, drop a residual branch for whole samples.
+
+    From arXiv 1603.09382. Each sample keeps its branch with probability 1 -
+    ``drop_prob``; what is kept is scaled by 1 / (1 - ``drop_prob``), so that the mean
+    stays what it is in evaluation, where nothing is dropped.
+
+    Shape:
+        (B, ...) -> (B, ...)
+
+    Raises:
+        ValueError: if ``drop_prob`` is not in [0, 1).
+    """
+
+    def __init__(self, drop_prob: float = 0.0) -> None:
+        super().__init__()
+        if not 0.0 <= drop_prob < 1.0:
+            raise ValueError(f"drop_prob: got {drop_prob}, expected 0 <= drop_prob < 1")
+        self.drop_prob = drop_prob
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.drop_prob == 0.0 or not self.training:
+            return x
+        keep_prob = 1.0 - self.drop_prob
+        one_per_sample = (x.shape[0],) + (1,) * (x.ndim - 1)  # (B, 1, ...)
+        return x * x.new_empty(one_per_sample).bernoulli_(keep_prob) / keep_prob
+
+    def extra_repr(self) -> str:
+        return f"drop_prob={self.drop_prob}"
+
+
+class LayerScale(nn.Module):
+    """A learned factor for each of a branch's D numbers (arXiv 2103.17239, section 2).
+
+    Shape:
+        (..., D) -> (..., D)
+    """
+
+    def __init__(self, embed_dim: int, init_value: float) -> None:
+        super().__init__()
+        self.gamma = nn.Parameter(torch.full((embed_dim,), init_value))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.gamma
+
+
+class EncoderBlock(nn.Module):
+    """Pre-norm encoder block: equations 2 and 3 in arXiv 2010.11929.
+
+    x + attention(norm(x)), then x + mlp(norm(x)); the residual is the x from before the
+    norm. The norms' eps is 1e-6, as in the paper's code, not PyTorch's 1e-5.
+
+    Args:
+        embed_dim: D.
+        num_heads: h.
+        mlp_ratio: M / D.
+        qkv_bias: give queries, keys and values a bias.
+        drop_rate: dropout behind the attention's projection and both layers of the MLP.
+        attn_drop_rate: dropout on the attention weights.
+        drop_path_rate: stochastic depth of both branches.
+        layer_scale: initial value of a factor on both branches (LayerScale); None for
+            no factor.
+
+    Shape:
+        (B, T, D) -> (B, T, D), and (B, h, T, T) or None
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        mlp_ratio: float = 4.0,
+        qkv_bias: bool = True,
+        drop_rate: float = 0.0,
+        attn_drop_rate: float = 0.0,
+        drop_path_rate: float = 0.0,
+        layer_scale: float | None = None,
+    ) -> None:
+        super().__init__()
+        self.norm1 = nn.LayerNorm(embed_dim, eps=1e-6)
+        self.attn = MultiHeadAttention(
+            embed_dim, num_heads, qkv_bias, attn_drop_rate, drop_rate
+        )
+        self.ls1 = (
+            nn.Identity() if layer_scale is None else LayerScale(embed_dim, layer_scale)
+        )
+        self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6)
+        self.mlp = MLP(embed_dim, int(embed_dim * mlp_ratio), drop_rate)
+        self.ls2 = (
+            nn.Identity() if layer_scale is None else LayerScale(embed_dim, layer_scale)
+        )
+        self.drop_path = DropPath(drop_path_rate)
+
+    def forward(
+        self, x: Tensor, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        attended, weights = self.attn(
+            self.norm1(x), need_weights
+        )  # (B, T, D), (B, h, T, T) or None
+        x = x + self.drop_path(self.ls1(attended))  # (B, T, D)
+        x = x + self.drop_path(self.ls2(self.mlp(self.norm2(x))))  # (B, T, D)
+        return x, weights

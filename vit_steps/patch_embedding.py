@@ -1,0 +1,104 @@
+"""An image becomes a sequence: cut into patches, each multiplied by one matrix."""
+
+import torch
+from torch import Tensor, nn
+
+from vit_steps.sizes import Size, as_pair, patch_grid
+
+
+def patchify(images: Tensor, patch_size: Size) -> Tensor:
+    """Cut images into patches, row by row, and flatten each patch channel, row, column.
+
+    That is the order in which a convolution's weight is laid out, so that a linear
+    layer on these rows and a strided convolution can share one weight.
+
+    Shape:
+        (B, C, H, W) -> (B, N, C·P·P), with N = (H / P)·(W / P)
+
+    Raises:
+        ValueError: if the images are not (B, C, H, W), or the patches do not fill them.
+    """
+    if images.ndim != 4:
+        raise ValueError(
+            f"images: got shape {tuple(images.shape)}, expected (B, C, H, W)"
+        )
+    B, C, H, W = images.shape
+    rows, columns = patch_grid((H, W), patch_size)
+    height, width = as_pair(patch_size, "patch_size")
+    patches = images.reshape(B, C, rows, height, columns, width)
+    patches = patches.permute(0, 2, 4, 1, 3, 5)  # (B, rows, columns, C, P, P)
+    return patches.reshape(B, rows * columns, C * height * width)  # (B, N, C·P·P)
+
+
+def unpatchify(patches: Tensor, patch_size: Size, image_size: Size) -> Tensor:
+    """Put patches back together: the inverse of ``patchify``.
+
+    Shape:
+        (B, N, C·P·P) -> (B, C, H, W)
+
+    Raises:
+        ValueError: if the patches are not (B, N, C·P·P) for the N and the P that the
+            sizes say.
+    """
+    H, W = as_pair(image_size, "image_size")
+    rows, columns = patch_grid(image_size, patch_size)
+    height, width = as_pair(patch_size, "patch_size")
+    B, N, numbers = patches.shape if patches.ndim == 3 else (0, 0, 0)
+    if N != rows * columns or numbers % (height * width):
+        raise ValueError(
+            f"patches: got shape {tuple(patches.shape)}, expected "
+            f"(B, {rows * columns}, C·{height * width}) for an image of {H}×{W}"
+        )
+    C = numbers // (height * width)
+    images = patches.reshape(B, rows, columns, C, height, width)
+    images = images.permute(0, 3, 1, 4, 2, 5)  # (B, C, rows, P, columns, P)
+    return images.reshape(B, C, H, W)  # (B, C, H, W)
+
+
+class PatchEmbedding(nn.Module):
+    """Patches to vectors: one linear layer for all, written as a strided convolution.
+
+    The x_p E of equation 1 in arXiv 2010.11929. Kernel and stride are the patch, so
+    each output position sees exactly one patch. Initialised as in the paper's code:
+    weight LeCun-normal, bias zero.
+
+    Shape:
+        (B, C, H, W) -> (B, N, D)
+    """
+
+    def __init__(
+        self, image_size: Size, patch_size: Size, in_channels: int, embed_dim: int
+    ) -> None:
+        super().__init__()
+        self.image_size = as_pair(image_size, "image_size")
+        self.patch_size = as_pair(patch_size, "patch_size")
+        self.grid_size = patch_grid(image_size, patch_size)
+        self.in_channels = in_channels
+        self.proj = nn.Conv2d(
+            in_channels, embed_dim, self.patch_size, stride=self.patch_size
+        )
+        # Cutting a normal at two standard deviations leaves 0.8796 of its width.
+        std = self.proj.weight[0].numel() ** -0.5 / 0.8796
+        nn.init.trunc_normal_(self.proj.weight, std=std, a=-2 * std, b=2 * std)
+        nn.init.zeros_(self.proj.bias)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, N, D)
+
+        Raises:
+            ValueError: if rank, channels, size or dtype of the images are not those
+                expected.
+        """
+        expected = (self.in_channels, *self.image_size)
+        if images.ndim != 4 or tuple(images.shape[1:]) != expected:
+            raise ValueError(
+                f"images: got shape {tuple(images.shape)}, "
+                f"expected (B, {', '.join(map(str, expected))})"
+            )
+        if not torch.is_floating_point(images):
+            raise ValueError(
+                f"images: got {images.dtype}, expected floating point; "
+                "divide bytes by 255, then normalise"
+            )
+        x = self.proj(images)  # (B, D, H/P, W/P)
+        return x.flatten(2).transpose(1, 2)  # (B, N, D)

@@ -1,0 +1,316 @@
+"""The book's pictures: photographs and their patches, heat maps, traces of tokens."""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from torch import Tensor
+
+from vit_steps.patch_embedding import patchify
+from vit_steps.sizes import Size, as_pair, patch_grid
+
+# Okabe and Ito's colours, told apart with any colour vision.
+COLOURS = {
+    "blue": "#0072B2",
+    "orange": "#E69F00",
+    "green": "#009E73",
+    "vermilion": "#D55E00",
+    "sky": "#56B4E9",
+    "purple": "#CC79A7",
+    "grey": "#666666",
+}
+
+
+def use_book_style() -> None:
+    """Set matplotlib to the look of the book's figures."""
+    plt.rcParams.update(
+        {
+            "figure.figsize": (7.2, 3.6),
+            "figure.dpi": 110,
+            "figure.facecolor": "white",
+            "figure.constrained_layout.use": True,
+            "font.size": 10,
+            "axes.titlesize": 10,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.prop_cycle": cycler(color=COLOURS.values()),
+            "axes.grid": False,
+            "legend.frameon": False,
+            "image.cmap": "viridis",  # reads in grey: lightness rises with the value
+            "lines.linewidth": 2,
+        }
+    )
+
+
+def show_image(image: Tensor, ax: Axes | None = None, title: str | None = None) -> Axes:
+    """Draw a picture without axes.
+
+    Shape:
+        (3, H, W) or (1, H, W) or (H, W), values between 0 and 1
+    """
+    ax = ax or plt.gca()
+    ax.imshow(_pixels(image), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    ax.set_xticks([])
+    ax.set_yticks([])
+    ax.spines[:].set_visible(False)
+    if title is not None:
+        ax.set_title(title)
+    return ax
+
+
+def show_patch_grid(
+    image: Tensor,
+    patch_size: Size,
+    ax: Axes | None = None,
+    title: str | None = None,
+    highlight: Sequence[int] = (),
+    number: bool = False,
+) -> Axes:
+    """Draw a picture with the lines along which it is cut.
+
+    Args:
+        image: (C, H, W), values between 0 and 1.
+        patch_size: pixels.
+        highlight: indices of patches to frame.
+        number: write each patch's index into it.
+    """
+    ax = show_image(image, ax, title)
+    height, width = as_pair(patch_size, "patch_size")
+    rows, columns = patch_grid((image.shape[-2], image.shape[-1]), patch_size)
+    for row in range(1, rows):
+        ax.axhline(row * height - 0.5, color="white", linewidth=0.7)
+    for column in range(1, columns):
+        ax.axvline(column * width - 0.5, color="white", linewidth=0.7)
+    for index in highlight:
+        row, column = divmod(index, columns)
+        corner = (column * width - 0.5, row * height - 0.5)
+        for colour, line in (("black", 4.0), (COLOURS["orange"], 2.0)):
+            ax.add_patch(
+                Rectangle(
+                    corner, width, height, fill=False, edgecolor=colour, linewidth=line
+                )
+            )
+    if number:
+        for index in range(rows * columns):
+            row, column = divmod(index, columns)
+            ax.text(
+                (column + 0.5) * width - 0.5,
+                (row + 0.5) * height - 0.5,
+                str(index),
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="white",
+                bbox={
+                    "facecolor": "black",
+                    "alpha": 0.55,
+                    "pad": 0.6,
+                    "edgecolor": "none",
+                },
+            )
+    return ax
+
+
+def show_patches_apart(
+    image: Tensor,
+    patch_size: Size,
+    gap: float = 0.15,
+    ax: Axes | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the patches of a picture, pulled apart by ``gap`` of a patch.
+
+    Shape:
+        (C, H, W), values between 0 and 1
+    """
+    height, width = as_pair(patch_size, "patch_size")
+    rows, columns = patch_grid((image.shape[-2], image.shape[-1]), patch_size)
+    patches = patchify(image[None], patch_size)[0].reshape(
+        rows, columns, image.shape[0], height, width
+    )
+    gap_pixels = max(1, round(gap * max(height, width)))
+    canvas = image.new_ones(
+        image.shape[0],
+        rows * height + (rows - 1) * gap_pixels,
+        columns * width + (columns - 1) * gap_pixels,
+    )
+    for row in range(rows):
+        for column in range(columns):
+            top, left = row * (height + gap_pixels), column * (width + gap_pixels)
+            canvas[:, top : top + height, left : left + width] = patches[row, column]
+    return show_image(canvas, ax, title)
+
+
+def show_heatmaps(
+    matrices: Tensor | Sequence[Tensor],
+    titles: Sequence[str] | None = None,
+    xlabel: str | None = None,
+    ylabel: str | None = None,
+    columns: int = 4,
+    size: float = 2.2,
+    shared_scale: bool = True,
+    diverging: bool = False,
+    numbers: bool = False,
+) -> Figure:
+    """Draw matrices side by side, each number a colour.
+
+    Args:
+        matrices: (n, rows, columns), or a sequence of (rows, columns).
+        titles: one for each matrix.
+        xlabel, ylabel: what columns and rows are.
+        columns: matrices in a line.
+        size: inches of one matrix.
+        shared_scale: one colour scale, with one bar, for all; else one for each.
+        diverging: centre the colours on zero.
+        numbers: write the numbers into small matrices, with two decimals.
+    """
+    arrays = [matrix.detach().float().cpu().numpy() for matrix in matrices]
+    across = min(columns, len(arrays))
+    down = -(-len(arrays) // across)
+    figure, axes = plt.subplots(
+        down, across, figsize=(size * across + 0.8, size * down + 0.5), squeeze=False
+    )
+    low, high = (
+        min(array.min() for array in arrays),
+        max(array.max() for array in arrays),
+    )
+    for index, ax in enumerate(axes.flat):
+        if index >= len(arrays):
+            ax.set_visible(False)
+            continue
+        array = arrays[index]
+        if not shared_scale:
+            low, high = array.min(), array.max()
+        if diverging:
+            high = max(abs(low), abs(high))
+            low = -high
+        drawn = ax.imshow(
+            array,
+            vmin=low,
+            vmax=high,
+            cmap="RdBu_r" if diverging else "viridis",
+            aspect="auto",
+        )
+        ax.spines[:].set_visible(False)
+        if titles is not None:
+            ax.set_title(titles[index])
+        if index // across == (len(arrays) - 1) // across:
+            ax.set_xlabel(xlabel or "")
+        if index % across == 0:
+            ax.set_ylabel(ylabel or "")
+        if max(array.shape) <= 12:
+            ax.set_xticks(range(array.shape[1]))
+            ax.set_yticks(range(array.shape[0]))
+        if numbers:
+            _write_numbers(ax, array, low, high, diverging)
+        if not shared_scale:
+            figure.colorbar(drawn, ax=ax, shrink=0.8)
+    if shared_scale:
+        figure.colorbar(drawn, ax=axes, shrink=0.8)
+    return figure
+
+
+def show_attention_over_image(
+    weights: Tensor,
+    image: Tensor,
+    ax: Axes | None = None,
+    title: str | None = None,
+    query: int | None = None,
+) -> Axes:
+    """Lay one token's attention over the picture: bright where it looks.
+
+    Args:
+        weights: (N,) or (rows, columns), the attention paid to each patch, without the
+            class token.
+        image: (C, H, W), values between 0 and 1.
+        query: index of the patch that asks, to be framed.
+    """
+    if weights.ndim == 1:
+        side = int(weights.numel() ** 0.5)
+        if side * side != weights.numel():
+            raise ValueError(
+                f"weights: got {weights.numel()}, expected a square or (rows, columns)"
+            )
+        weights = weights.reshape(side, side)
+    rows, columns = weights.shape
+    height, width = image.shape[-2] // rows, image.shape[-1] // columns
+    light = (
+        (weights / weights.max())
+        .detach()
+        .repeat_interleave(height, 0)
+        .repeat_interleave(width, 1)
+    )
+    ax = show_image(image * (0.15 + 0.85 * light), ax, title)
+    if query is not None:
+        row, column = divmod(query, columns)
+        corner = (column * width - 0.5, row * height - 0.5)
+        ax.add_patch(
+            Rectangle(
+                corner,
+                width,
+                height,
+                fill=False,
+                edgecolor=COLOURS["orange"],
+                linewidth=2,
+            )
+        )
+    return ax
+
+
+def show_token_trace(
+    steps: Sequence[tuple[str, Tensor]], max_width: int = 64
+) -> Figure:
+    """Draw one image's tokens after each step: a row a token, a column a number.
+
+    Args:
+        steps: (name, tokens) pairs, tokens (T, D); every step has its own colour scale.
+        max_width: of each token no more than so many numbers are drawn.
+    """
+    figure, axes = plt.subplots(
+        1, len(steps), figsize=(1.6 * len(steps), 3.6), squeeze=False
+    )
+    for ax, (name, tokens) in zip(axes.flat, steps, strict=True):
+        values = tokens.detach().float()[:, :max_width]
+        spread = values.abs().quantile(0.98).item() or 1.0
+        ax.imshow(
+            values,
+            cmap="RdBu_r",
+            vmin=-spread,
+            vmax=spread,
+            aspect="auto",
+            interpolation="nearest",
+        )
+        ax.set_title(f"{name}\n({tokens.shape[0]}, {tokens.shape[1]})", fontsize=8)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    axes[0, 0].set_ylabel("token")
+    figure.supxlabel(f"the first {max_width} numbers of each token", fontsize=8)
+    return figure
+
+
+def _pixels(image: Tensor) -> np.ndarray:
+    image = image.detach().float().cpu().clamp(0, 1)
+    if image.ndim == 3:
+        image = image[0] if image.shape[0] == 1 else image.permute(1, 2, 0)
+    return image.numpy()
+
+
+def _write_numbers(
+    ax: Axes, array: np.ndarray, low: float, high: float, diverging: bool
+) -> None:
+    for (row, column), value in np.ndenumerate(array):
+        share = (value - low) / ((high - low) or 1.0)
+        light = 0.2 < share < 0.8 if diverging else share > 0.6
+        ax.text(
+            column,
+            row,
+            f"{value:.2f}",
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="black" if light else "white",
+        )

@@ -1,0 +1,39 @@
+"""Sizes in pixels: a side or a (height, width). Patches must fill the image."""
+
+Size = int | tuple[int, int]
+
+
+def as_pair(size: Size, name: str) -> tuple[int, int]:
+    """Read ``size`` as (height, width); a single number is the side of a square.
+
+    Args:
+        size: pixels, an int or a (height, width).
+        name: the argument's name, for the error message.
+
+    Raises:
+        ValueError: if ``size`` is neither, or a side is below 1.
+    """
+    pair = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    whole = all(isinstance(side, int) and not isinstance(side, bool) for side in pair)
+    if len(pair) != 2 or not whole or min(pair) < 1:
+        raise ValueError(
+            f"{name}: got {size!r}, expected a positive int or a (height, width) of two"
+        )
+    return pair
+
+
+def patch_grid(image_size: Size, patch_size: Size) -> tuple[int, int]:
+    """Rows and columns of patches in an image: (H / P, W / P).
+
+    Raises:
+        ValueError: if the patches do not fill the image. A strided convolution would
+            drop the pixels that are left over without a word; here nothing is dropped.
+    """
+    height, width = as_pair(image_size, "image_size")
+    patch_height, patch_width = as_pair(patch_size, "patch_size")
+    if height % patch_height or width % patch_width:
+        raise ValueError(
+            f"image_size: got {height}×{width}, expected multiples of the patch size "
+            f"{patch_height}×{patch_width}; resize, crop or pad the image first"
+        )
+    return height // patch_height, width // patch_width

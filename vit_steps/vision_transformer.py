@@ -1,0 +1,194 @@
+"""The whole Vision Transformer: tokens, encoder blocks, a head on the class token."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from vit_steps.cost import ModelCost, model_cost
+from vit_steps.embedding import ViTEmbedding
+from vit_steps.encoder import EncoderBlock
+from vit_steps.sizes import Size, patch_grid
+
+
+@dataclass(frozen=True)
+class ViTConfig:
+    """Everything that defines a Vision Transformer; the defaults are ViT-B/16.
+
+    ``base``, ``large`` and ``huge`` are the paper's (arXiv 2010.11929, Table 1),
+    ``tiny`` and ``small`` DeiT's (arXiv 2012.12877, Table 1). Each takes any field to
+    override.
+
+    Raises:
+        ValueError: if a field is out of range, or two do not fit each other.
+    """
+
+    image_size: Size = 224
+    patch_size: Size = 16
+    in_channels: int = 3
+    num_classes: int = 1000
+    embed_dim: int = 768
+    depth: int = 12
+    num_heads: int = 12
+    mlp_ratio: float = 4.0
+    qkv_bias: bool = True
+    drop_rate: float = 0.0  # dropout of tokens, attention output and MLP
+    attn_drop_rate: float = 0.0  # dropout of attention weights
+    drop_path_rate: float = (
+        0.0  # stochastic depth of the last block; it grows from 0 in the first
+    )
+    representation_size: int | None = (
+        None  # width of a linear + tanh before the head, in pre-training
+    )
+    layer_scale: float | None = None  # initial LayerScale
+
+    def __post_init__(self) -> None:
+        patch_grid(self.image_size, self.patch_size)
+        for name in (
+            "in_channels",
+            "num_classes",
+            "embed_dim",
+            "depth",
+            "num_heads",
+            "representation_size",
+        ):
+            value = getattr(self, name)
+            if name == "representation_size" and value is None:
+                continue
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name}: got {value!r}, expected a positive int")
+        if self.embed_dim % self.num_heads:
+            raise ValueError(
+                f"num_heads: got {self.num_heads}, "
+                f"expected a divisor of embed_dim = {self.embed_dim}"
+            )
+        if int(self.embed_dim * self.mlp_ratio) < 1:
+            raise ValueError(
+                f"mlp_ratio: got {self.mlp_ratio}, expected at least 1 / embed_dim"
+            )
+        for name in ("drop_rate", "attn_drop_rate", "drop_path_rate"):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise ValueError(
+                    f"{name}: got {getattr(self, name)}, expected 0 <= {name} < 1"
+                )
+
+    @classmethod
+    def tiny(cls, **overrides: Any) -> "ViTConfig":
+        return cls(**{"embed_dim": 192, "depth": 12, "num_heads": 3} | overrides)
+
+    @classmethod
+    def small(cls, **overrides: Any) -> "ViTConfig":
+        return cls(**{"embed_dim": 384, "depth": 12, "num_heads": 6} | overrides)
+
+    @classmethod
+    def base(cls, **overrides: Any) -> "ViTConfig":
+        return cls(**{"embed_dim": 768, "depth": 12, "num_heads": 12} | overrides)
+
+    @classmethod
+    def large(cls, **overrides: Any) -> "ViTConfig":
+        return cls(**{"embed_dim": 1024, "depth": 24, "num_heads": 16} | overrides)
+
+    @classmethod
+    def huge(cls, **overrides: Any) -> "ViTConfig":
+        return cls(
+            **{"embed_dim": 1280, "depth": 32, "num_heads": 16, "patch_size": 14}
+            | overrides
+        )
+
+    def cost(self) -> ModelCost:
+        """Shape, parameters and MACs of every step, without building the model."""
+        return model_cost(
+            self.image_size,
+            self.patch_size,
+            self.in_channels,
+            self.num_classes,
+            self.embed_dim,
+            self.depth,
+            self.num_heads,
+            self.mlp_ratio,
+            self.qkv_bias,
+            self.representation_size,
+            self.layer_scale,
+        )
+
+
+class VisionTransformer(ViTEmbedding):
+    """A Vision Transformer for classification (arXiv 2010.11929, equations 1 to 4).
+
+    It extends the embedding instead of holding one, so that its parameters carry the
+    names of
+    published checkpoints: ``cls_token``, ``pos_embed``, ``patch_embed.proj``,
+        ``blocks.0.attn.qkv``, ``norm``, ``head``. The head starts at zero, as in the
+        paper's code: all classes equally likely.
+
+    Shape:
+        (B, C, H, W) -> (B, K)
+    """
+
+    def __init__(self, config: ViTConfig) -> None:
+        super().__init__(
+            config.image_size,
+            config.patch_size,
+            config.in_channels,
+            config.embed_dim,
+            config.drop_rate,
+        )
+        self.config = config
+        drop_path_rates = torch.linspace(
+            0.0, config.drop_path_rate, config.depth, device="cpu"
+        ).tolist()
+        self.blocks = nn.ModuleList(
+            EncoderBlock(
+                config.embed_dim,
+                config.num_heads,
+                config.mlp_ratio,
+                config.qkv_bias,
+                config.drop_rate,
+                config.attn_drop_rate,
+                drop_path_rate,
+                config.layer_scale,
+            )
+            for drop_path_rate in drop_path_rates
+        )
+        self.norm = nn.LayerNorm(config.embed_dim, eps=1e-6)
+        features = config.embed_dim
+        self.pre_logits: nn.Module = nn.Identity()
+        if config.representation_size is not None:
+            features = config.representation_size
+            fc = nn.Linear(config.embed_dim, features)
+            self.pre_logits = nn.Sequential(OrderedDict(fc=fc, act=nn.Tanh()))
+        self.head = nn.Linear(features, config.num_classes)
+        nn.init.zeros_(self.head.weight)
+        nn.init.zeros_(self.head.bias)
+
+    def encode(
+        self, images: Tensor, need_weights: bool = False
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Images to tokens that have been through all blocks and the final norm.
+
+        Args:
+            images: (B, C, H, W)
+            need_weights: collect each block's attention weights, (B, h, T, T), from
+                first to last.
+
+        Returns:
+            Tokens (B, T, D), and a list of L weights, empty unless asked for.
+        """
+        x = self.embed(images)  # (B, T, D)
+        weights_per_block = []
+        for block in self.blocks:
+            x, weights = block(x, need_weights)  # (B, T, D), (B, h, T, T) or None
+            if weights is not None:
+                weights_per_block.append(weights)
+        return self.norm(x), weights_per_block
+
+    def forward(self, images: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, K): the logits, read from the class token.
+
+        Raises:
+            ValueError: if the images are not those the model was built for.
+        """
+        tokens, _ = self.encode(images)  # (B, T, D)
+        return self.head(self.pre_logits(tokens[:, 0]))  # (B, K)
