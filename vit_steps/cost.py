@@ -2,8 +2,8 @@
 
 A multiply-accumulate (MAC) is one multiplication and one addition. Papers often print
 MACs under the name FLOPs; a FLOP counter shows twice the number. Counted here are the
-matrix products, which are all
-but a few per mille of the arithmetic: not norms, softmax, GELU, additions and biases.
+matrix products, nearly all of the arithmetic; norms, softmax, GELU, additions and
+biases are left out.
 """
 
 from dataclasses import dataclass

@@ -90,16 +90,17 @@ def photo(name: str, size: Size | None = None) -> Tensor:
     if source.library == "scikit-learn":
         from sklearn.datasets import load_sample_image
 
-        pixels = load_sample_image(source.loader)
+        array = load_sample_image(source.loader)
     else:
         from skimage import data
 
-        pixels = getattr(data, source.loader)()
-    image = Image.fromarray(pixels)
+        array = getattr(data, source.loader)()
+    image = Image.fromarray(array)
     if size is not None:
         height, width = as_pair(size, "size")
         image = ImageOps.fit(image, (width, height), Image.Resampling.BICUBIC)
-    return torch.from_numpy(np.array(image)).permute(2, 0, 1).float() / 255
+    pixels = torch.from_numpy(np.array(image))  # (H, W, C)
+    return pixels.permute(2, 0, 1).contiguous().float() / 255
 
 
 def photos(size: Size) -> Tensor:

@@ -1,6 +1,7 @@
 """Other people's implementations, to compare with, where they are installed."""
 
 import sys
+import warnings
 from importlib import import_module
 from types import ModuleType
 
@@ -61,7 +62,10 @@ def d2l() -> ModuleType:
 
 def _import(name: str, pip_line: str) -> None:
     try:
-        import_module(name)
+        with warnings.catch_warnings():
+            # tqdm's, in a notebook without widgets
+            warnings.filterwarnings("ignore", "IProgress not found")
+            import_module(name)
     except ModuleNotFoundError as error:
         missing = name.split(".")[0]
         if error.name == missing:

@@ -21,6 +21,21 @@ class ViTConfig:
     ``tiny`` and ``small`` DeiT's (arXiv 2012.12877, Table 1). Each takes any field to
     override.
 
+    Args:
+        image_size, patch_size: pixels, an int for a square or a (height, width).
+        in_channels: C.
+        num_classes: K.
+        embed_dim, depth, num_heads: D, L and h.
+        mlp_ratio: M / D.
+        qkv_bias: give queries, keys and values a bias.
+        drop_rate: dropout of tokens, behind attention and in the MLP.
+        attn_drop_rate: dropout of attention weights.
+        drop_path_rate: stochastic depth in the last block; it grows to that from 0 in
+            the first.
+        representation_size: width of a linear and a tanh before the head, which the
+            paper has in pre-training only; None for none.
+        layer_scale: initial value of LayerScale; None for none.
+
     Raises:
         ValueError: if a field is out of range, or two do not fit each other.
     """
@@ -34,29 +49,19 @@ class ViTConfig:
     num_heads: int = 12
     mlp_ratio: float = 4.0
     qkv_bias: bool = True
-    drop_rate: float = 0.0  # dropout of tokens, attention output and MLP
-    attn_drop_rate: float = 0.0  # dropout of attention weights
-    drop_path_rate: float = (
-        0.0  # stochastic depth of the last block; it grows from 0 in the first
-    )
-    representation_size: int | None = (
-        None  # width of a linear + tanh before the head, in pre-training
-    )
-    layer_scale: float | None = None  # initial LayerScale
+    drop_rate: float = 0.0
+    attn_drop_rate: float = 0.0
+    drop_path_rate: float = 0.0
+    representation_size: int | None = None
+    layer_scale: float | None = None
 
     def __post_init__(self) -> None:
         patch_grid(self.image_size, self.patch_size)
-        for name in (
-            "in_channels",
-            "num_classes",
-            "embed_dim",
-            "depth",
-            "num_heads",
-            "representation_size",
-        ):
+        counts = ["in_channels", "num_classes", "embed_dim", "depth", "num_heads"]
+        if self.representation_size is not None:
+            counts.append("representation_size")
+        for name in counts:
             value = getattr(self, name)
-            if name == "representation_size" and value is None:
-                continue
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name}: got {value!r}, expected a positive int")
         if self.embed_dim % self.num_heads:
@@ -69,10 +74,9 @@ class ViTConfig:
                 f"mlp_ratio: got {self.mlp_ratio}, expected at least 1 / embed_dim"
             )
         for name in ("drop_rate", "attn_drop_rate", "drop_path_rate"):
-            if not 0.0 <= getattr(self, name) < 1.0:
-                raise ValueError(
-                    f"{name}: got {getattr(self, name)}, expected 0 <= {name} < 1"
-                )
+            rate = getattr(self, name)
+            if not 0.0 <= rate < 1.0:
+                raise ValueError(f"{name}: got {rate}, expected 0 <= {name} < 1")
 
     @classmethod
     def tiny(cls, **overrides: Any) -> "ViTConfig":
@@ -118,10 +122,9 @@ class VisionTransformer(ViTEmbedding):
     """A Vision Transformer for classification (arXiv 2010.11929, equations 1 to 4).
 
     It extends the embedding instead of holding one, so that its parameters carry the
-    names of
-    published checkpoints: ``cls_token``, ``pos_embed``, ``patch_embed.proj``,
-        ``blocks.0.attn.qkv``, ``norm``, ``head``. The head starts at zero, as in the
-        paper's code: all classes equally likely.
+    names of published checkpoints: ``cls_token``, ``pos_embed``, ``patch_embed.proj``,
+    ``blocks.0.attn.qkv``, ``norm``, ``head``. The head starts at zero, as in the
+    paper's code: all classes equally likely.
 
     Shape:
         (B, C, H, W) -> (B, K)

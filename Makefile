@@ -1,0 +1,46 @@
+# make book    the book, in _build/html
+# make test    everything that is promised about it
+# make outputs run the notebooks and store their outputs      (NB=notebooks/02_patch_embedding.ipynb: one)
+# make format  format package, tests and notebooks
+# make clean   remove what was built; .venv stays
+
+BIN := .venv/bin
+NB ?= notebooks/*.ipynb book/*.ipynb
+HTML := _build/html
+
+.PHONY: help book test outputs format clean
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+.venv/ready: requirements.txt constraints.txt pyproject.toml .ci/environment
+	@PYTHON="$(PYTHON)" sh .ci/environment
+
+book: .venv/ready
+	@echo "== Building the book"
+	@$(BIN)/jupyter-book build . --all -W -n --keep-going --quiet \
+		|| { echo "Stopped: the book was not built; the warnings above say where." >&2; exit 1; }
+	@echo
+	@echo "The book is ready. Open this address in a browser:"
+	@echo "  file://$(CURDIR)/$(HTML)/index.html"
+
+test: book
+	@echo "== Form: ruff, mypy"
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	@echo "== The package, the promises, the pages"
+	$(BIN)/pytest tests
+	@echo "== Every chapter, run again and compared"
+	$(BIN)/pytest --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 120 $(NB)
+
+outputs: .venv/ready
+	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
+		--ExecutePreprocessor.record_timing=False $(NB)
+
+format: .venv/ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis
