@@ -32,7 +32,8 @@ def test_sincos_number_by_number():
 
 @pytest.mark.parametrize("grid", [(6, 6), (4, 7)])
 def test_sincos_equals_timms(grid):
-    theirs = oracles.timm().layers.build_sincos2d_pos_embed(list(grid), dim=16)
+    build = oracles.timm().layers.build_sincos2d_pos_embed
+    theirs = build(list(grid), dim=16, interleave_sin_cos=True)
     ours = sincos_position_embedding(16, grid, cls_token=False)
     torch.testing.assert_close(ours[0], theirs.to(ours.dtype))
 

@@ -68,7 +68,7 @@ def _import(name: str, pip_line: str) -> None:
             import_module(name)
     except ModuleNotFoundError as error:
         missing = name.split(".")[0]
-        if error.name == missing:
+        if error.name in (missing, name):
             raise ImportError(f"{missing} is not installed: {pip_line}") from error
         raise ImportError(
             f"{missing} needs {error.name}: pip install {error.name}"

@@ -1,0 +1,70 @@
+import subprocess
+import sys
+
+import pytest
+
+from vit_steps.__main__ import main
+
+
+def run(capsys, *arguments):
+    assert main(list(arguments)) == 0
+    return capsys.readouterr().out
+
+
+def test_the_whole_of_vit_base_as_a_table(capsys):
+    lines = run(capsys).splitlines()
+    total = next(line for line in lines if line.startswith("total"))
+    assert total.split()[1:] == ["86,567,656", "17,563,828,224"]
+    qkv = next(line for line in lines if line.startswith("attn.qkv"))
+    assert "x12" in qkv and "(1, 3, 12, 197, 64)" in qkv and "21,261,312" in qkv
+    assert lines[-1].startswith("4.1%")
+    assert max(map(len, lines)) <= 88
+
+
+def test_preset_image_size_and_batch(capsys):
+    out = run(capsys, "tiny", "--image-size", "224x320", "--batch-size", "2")
+    assert "(2, 281, 192)" in out and "(2, 3, 224, 320)" in out
+    one = run(capsys, "tiny", "--image-size", "224x320")
+    macs = [int(o.split()[-1].replace(",", "")) for o in total_lines(out, one)]
+    assert macs[0] == 2 * macs[1]
+
+
+def total_lines(*outputs):
+    for out in outputs:
+        yield next(line for line in out.splitlines() if line.startswith("total"))
+
+
+def test_patch_size_and_classes(capsys):
+    out = run(capsys, "base", "--patch-size", "32", "--num-classes", "10")
+    assert "(1, 50, 768)" in out and "(1, 10)" in out
+
+
+@pytest.mark.parametrize("preset", ["tiny", "small", "base", "large", "huge"])
+def test_every_preset(capsys, preset):
+    assert "total" in run(capsys, preset)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--image-size", "230"], "image_size: got 230×230, expected multiples"),
+        (["--image-size", "big"], "argument --image-size: invalid size value: 'big'"),
+        (["--image-size", "224x"], "total"),
+        (["giant"], "invalid choice: 'giant'"),
+        (["--batch-size", "0"], "argument --batch-size: got 0, expected at least 1"),
+    ],
+)
+def test_bad_arguments_are_refused_with_a_sentence(capsys, arguments, message):
+    if message == "total":
+        assert message in run(capsys, *arguments)
+        return
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_from_a_shell():
+    command = [sys.executable, "-m", "vit_steps", "small"]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+    assert done.returncode == 0 and "22,050,664" in done.stdout

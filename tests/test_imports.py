@@ -1,0 +1,66 @@
+"""The package imports in one direction, and brings nothing heavy."""
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+import vit_steps
+from tests.conftest import ROOT
+
+# What each module may import from the package.
+ALLOWED = {
+    "sizes": set(),
+    "attention": set(),
+    "cost": {"sizes"},
+    "patch_embedding": {"sizes"},
+    "embedding": {"sizes", "patch_embedding"},
+    "encoder": {"attention"},
+    "vision_transformer": {"sizes", "cost", "embedding", "encoder"},
+    "plots": {"sizes", "patch_embedding"},
+    "data": {"sizes"},
+    "oracles": set(),
+    "__main__": {"cost", "sizes", "vision_transformer"},
+}
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path.name}: write imports in full"
+            yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def test_every_module_has_its_place():
+    modules = {path.stem for path in (ROOT / "vit_steps").glob("*.py")}
+    assert modules - {"__init__"} == set(ALLOWED)
+
+
+@pytest.mark.parametrize("module", ALLOWED)
+def test_imports_point_one_way(module):
+    names = list(imported(ROOT / "vit_steps" / f"{module}.py"))
+    own = {n.split(".")[1] for n in names if n.startswith("vit_steps.")}
+    assert own <= ALLOWED[module]
+    assert not {n.split(".")[0] for n in names} & {"tests", "notebooks", "nbgrader"}
+
+
+def test_import_brings_torch_and_nothing_heavier():
+    code = """
+import sys, torch
+before = {name.split(".")[0] for name in sys.modules}
+import vit_steps
+after = {name.split(".")[0] for name in sys.modules}
+print(sorted(after - before))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "['vit_steps']"
+
+
+def test_public_names_are_there_and_explain_themselves():
+    assert sorted(vit_steps.__all__) == sorted(set(vit_steps.__all__))
+    for name in vit_steps.__all__:
+        thing = getattr(vit_steps, name)
+        assert thing.__doc__ and not thing.__doc__.startswith(name + "(")

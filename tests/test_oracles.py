@@ -1,0 +1,55 @@
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+
+from vit_steps import oracles
+
+
+def test_torchvision_runs_its_models():
+    model = oracles.torchvision().models.VisionTransformer(8, 4, 1, 2, 8, 16)
+    assert model(torch.rand(1, 3, 8, 8)).shape == (1, 1000)
+    assert oracles.torchvision() is oracles.torchvision()
+
+
+def test_timm_and_d2l_hand_out_what_the_book_uses():
+    assert oracles.timm().layers.PatchEmbed
+    assert oracles.d2l().MultiHeadAttention and oracles.d2l().DotProductAttention
+
+
+def test_d2l_leaves_figures_alone():
+    oracles.d2l().use_svg_display()
+    assert plt.rcParams["savefig.format"] == "png"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("torchvision", "torchvision is not installed: pip install torchvision"),
+        ("timm", "timm is not installed: pip install --no-deps timm"),
+        ("d2l", "d2l is not installed: pip install --no-deps d2l==1.0.3"),
+    ],
+)
+def test_what_is_missing_is_said_with_the_pip_line(name, line):
+    code = f"""
+import sys
+sys.modules[{name!r}] = None
+from vit_steps import oracles
+oracles.{name}()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1].startswith(f"ImportError: {line}")
+
+
+def test_what_an_oracle_lacks_is_said(monkeypatch):
+    def fails(name):
+        raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
+
+    monkeypatch.setattr(oracles, "import_module", fails)
+    monkeypatch.setattr(oracles, "torchvision", lambda: SimpleNamespace())
+    with pytest.raises(ImportError, match="d2l needs pandas: pip install pandas"):
+        oracles.d2l()

@@ -1,0 +1,147 @@
+"""Outputs are promises: every cell has been run, in order, and can be compared."""
+
+import re
+
+import pytest
+
+from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, code_cells, read, tags
+
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
+
+
+def pictures(cell):
+    return [o for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
+
+
+def test_all_chapters_are_there():
+    assert [p.stem[:2] for p in CHAPTERS] == [f"{i:02}" for i in range(len(CHAPTERS))]
+    assert len(CHAPTERS) >= 8
+
+
+@every_notebook
+def test_every_cell_has_been_run_in_order(path):
+    cells = [c for c in code_cells(path) if "nbval-skip" not in tags(c)]
+    counts = [c.execution_count for c in cells]
+    assert None not in counts
+    assert counts == sorted(counts) and len(set(counts)) == len(counts)
+    assert counts == list(range(counts[0], counts[0] + len(counts))), (
+        "cells were skipped"
+    )
+
+
+@every_notebook
+def test_no_cell_failed_or_complained(path):
+    for cell in code_cells(path):
+        for output in cell.outputs:
+            assert output.output_type != "error", cell.id
+            assert output.get("name") != "stderr", f"{cell.id}: {output.text}"
+
+
+@every_notebook
+def test_every_figure_is_a_png_with_alt_text(path):
+    for cell in code_cells(path):
+        drawn = pictures(cell)
+        assert len(drawn) <= 1, (
+            f"{cell.id}: one figure a cell, each has its own alt text"
+        )
+        for output in cell.outputs:
+            assert "image/svg+xml" not in output.get("data", {}), cell.id
+        if drawn:
+            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+            assert len(alt.split()) >= 8, f"{cell.id}: say what the figure shows"
+    for cell in read(path).cells:
+        if cell.cell_type == "markdown":
+            assert not re.search(r"!\[\s*\]\(", cell.source), cell.id
+
+
+@every_notebook
+def test_the_first_code_cell_is_the_same_everywhere(path):
+    first, reference = code_cells(path)[0], code_cells(CHAPTERS[0])[0]
+    assert first.source == reference.source
+    assert {"remove-cell", "nbval-skip"} <= set(tags(first))
+    assert "pip" in first.source and "find_spec" in first.source
+
+
+def test_the_first_code_cell_does_nothing_where_the_package_is_installed(monkeypatch):
+    def run(*_, **__):
+        raise AssertionError("something is installed")
+
+    monkeypatch.setattr("subprocess.run", run)
+    exec(compile(code_cells(CHAPTERS[0])[0].source, "first cell", "exec"), {})
+
+
+@every_notebook
+def test_skipped_cells_are_the_first_one_only(path):
+    skipped = [c.id for c in code_cells(path) if "nbval-skip" in tags(c)]
+    assert skipped == [code_cells(path)[0].id]
+
+
+@every_notebook
+def test_compared_outputs_hold_nothing_that_changes(path):
+    suspects = re.compile(r"0x[0-9a-f]{6,}|/home/|/work/|/tmp/|/root/|site-packages")
+    for cell in code_cells(path):
+        for output in cell.outputs:
+            text = output.get("text", "") + output.get("data", {}).get("text/plain", "")
+            assert not suspects.search(text), f"{cell.id}: {text[:200]}"
+
+
+@every_notebook
+def test_what_is_compared_is_most_of_it(path):
+    cells = code_cells(path)
+    ignored = [c for c in cells if "nbval-ignore-output" in tags(c)]
+    assert len(ignored) <= len(cells) / 3
+
+
+@every_notebook
+def test_pictures_are_small(path):
+    assert path.stat().st_size < 1_500_000
+
+
+@every_notebook
+def test_ids_are_stable_and_metadata_is_bare(path):
+    notebook = read(path)
+    ids = [cell.id for cell in notebook.cells]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"[a-z0-9-]+", i) for i in ids)
+    assert not any("execution" in cell.metadata for cell in notebook.cells)
+
+
+@every_chapter
+def test_five_beats_in_order(path):
+    if path.stem.startswith("00"):
+        return
+    headings = [
+        line[3:].split(":")[0].strip()
+        for cell in read(path).cells
+        if cell.cell_type == "markdown"
+        for line in cell.source.splitlines()
+        if line.startswith("## ")
+    ]
+    beats = [
+        "The picture",
+        "By hand",
+        "The module",
+        "Proof",
+        "What breaks",
+        "Exercises",
+        "Recap",
+        "Further reading",
+    ]
+    assert [h for h in dict.fromkeys(headings) if h in beats] == beats
+
+
+@every_chapter
+def test_each_chapter_leads_to_the_next(path):
+    index = CHAPTERS.index(path)
+    if index + 1 < len(CHAPTERS):
+        last = [c for c in read(path).cells if c.cell_type == "markdown"][-1].source
+        assert CHAPTERS[index + 1].name in last
+
+
+@every_notebook
+def test_papers_that_are_linked_stand_in_the_bibliography(path):
+    bibliography = (ROOT / "book" / "references.bib").read_text(encoding="utf-8")
+    text = "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
+    for number in set(re.findall(r"arxiv\.org/abs/(\d{4}\.\d{4,5})", text)):
+        assert number in bibliography, f"{path.name} links arXiv {number}"

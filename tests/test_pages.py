@@ -1,0 +1,136 @@
+"""The built book: every page there, whole in itself, no link into the void.
+
+Needs _build/html, which `make book` makes.
+"""
+
+import re
+from functools import cache
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from tests.conftest import ROOT, code_cells
+
+HTML = ROOT / "_build" / "html"
+TOC = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+SOURCES = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
+every_page = pytest.mark.parametrize("page", SOURCES)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def built():
+    assert (HTML / "index.html").exists(), "build the book first: make book"
+
+
+@cache
+def soup(path):
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def page_soup(page):
+    return soup(HTML / f"{page}.html")
+
+
+@every_page
+def test_page_is_there_with_its_title(page):
+    headings = page_soup(page).find_all("h1")
+    assert len([h for h in headings if h.get_text(strip=True)]) >= 1
+
+
+def test_every_source_page_is_in_the_book():
+    files = [*(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "book").glob("*.ipynb")]
+    files += (ROOT / "book").glob("*.md")
+    names = {f.relative_to(ROOT).with_suffix("").as_posix() for f in files}
+    assert names == set(SOURCES)
+
+
+def loaded(document):
+    """What a browser fetches by itself to show the page."""
+    for tag in document.find_all(["script", "img", "iframe", "source", "video"]):
+        if tag.get("src"):
+            yield tag["src"]
+    for tag in document.find_all("link"):
+        if {"stylesheet", "preload", "icon", "modulepreload"} & set(tag.get("rel", [])):
+            yield tag["href"]
+
+
+@every_page
+def test_nothing_comes_from_another_server(page):
+    for address in loaded(page_soup(page)):
+        parts = urlsplit(address)
+        assert parts.scheme in ("", "data") and not parts.netloc, address
+
+
+def test_no_stylesheet_loads_from_another_server():
+    for sheet in HTML.rglob("*.css"):
+        text = sheet.read_text(encoding="utf-8", errors="replace")
+        addresses = re.findall(r"url\(\s*['\"]?(.*?)['\"]?\s*\)", text)
+        addresses += re.findall(r"@import\s+['\"](.*?)['\"]", text)
+        for address in addresses:
+            assert not address.startswith(("http:", "https:", "//")), (sheet, address)
+
+
+@every_page
+def test_what_a_page_loads_is_there(page):
+    folder = (HTML / f"{page}.html").parent
+    for address in loaded(page_soup(page)):
+        if not address.startswith("data:"):
+            path = unquote(urlsplit(address).path)
+            assert (folder / path).exists(), address
+
+
+@every_page
+def test_no_internal_link_is_broken(page):
+    here = HTML / f"{page}.html"
+    for link in page_soup(page).find_all("a", href=True):
+        parts = urlsplit(link["href"])
+        if parts.scheme or parts.netloc:
+            continue
+        target = (here.parent / unquote(parts.path)).resolve() if parts.path else here
+        assert target.exists(), link["href"]
+        if parts.fragment and target.suffix == ".html":
+            ids = {tag.get("id") for tag in soup(target).find_all(id=True)}
+            assert unquote(parts.fragment) in ids, link["href"]
+
+
+@every_page
+def test_every_picture_has_alt_text(page):
+    for image in page_soup(page).find("main").find_all("img"):
+        assert image.get("alt", "").strip(), image.get("src", "")[:80]
+        assert not image["alt"].endswith(".png"), "a file's name is no alt text"
+
+
+@pytest.mark.parametrize("page", [s for s in SOURCES if s.startswith("notebooks/")])
+def test_chapter_has_colab_neighbours_and_no_first_cell(page):
+    document = page_soup(page)
+    colab = [
+        a["href"]
+        for a in document.find_all("a", href=True)
+        if a["href"].startswith("https://colab.research.google.com/github/")
+    ]
+    assert colab and all(href.endswith(f"/blob/main/{page}.ipynb") for href in colab)
+    assert document.find("a", class_="left-prev") or document.find(class_="right-next")
+    first = code_cells(ROOT / f"{page}.ipynb")[0].source
+    assert first.splitlines()[0] not in document.find("main").get_text()
+
+
+@every_page
+def test_page_can_be_searched_and_its_theme_switched(page):
+    document = page_soup(page)
+    assert document.find("form", class_="bd-search")
+    assert document.find(class_="theme-switch-button")
+
+
+@every_page
+def test_no_notebook_syntax_is_left_in_the_text(page):
+    text = page_soup(page).find("article").get_text()
+    for leftover in (":::", "{cite", "{note", "<details", "```"):
+        assert leftover not in text
+
+
+def test_formulas_come_from_the_books_own_mathjax():
+    fonts = HTML / "_static/mathjax/es5/output/chtml/fonts/woff-v2"
+    assert len(list(fonts.glob("*.woff"))) >= 20
+    assert (HTML / "_static/mathjax/LICENSE").exists()

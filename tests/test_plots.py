@@ -1,0 +1,87 @@
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+
+from vit_steps import plots
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    plots.use_book_style()
+    yield
+    plt.close("all")
+
+
+def pixels():
+    figure = plt.gcf()
+    figure.canvas.draw()
+    return np.asarray(figure.canvas.buffer_rgba())
+
+
+def test_image_is_drawn_as_it_is():
+    image = torch.rand(3, 8, 8)
+    ax = plots.show_image(image, title="noise")
+    drawn = ax.images[0].get_array()
+    np.testing.assert_allclose(drawn, image.permute(1, 2, 0).numpy())
+    assert ax.get_title() == "noise"
+
+
+def test_grid_has_its_lines_numbers_and_frames():
+    ax = plots.show_patch_grid(torch.rand(3, 8, 12), 4, highlight=[5], number=True)
+    assert len(ax.lines) == 1 + 2
+    assert [t.get_text() for t in ax.texts] == [str(i) for i in range(6)]
+    assert ax.patches[-1].get_xy() == (7.5, 3.5)
+
+
+def test_patches_apart_hold_the_pixels():
+    image = torch.rand(1, 4, 4) * 0.9
+    ax = plots.show_patches_apart(image, 2, gap=0.5)
+    canvas = ax.images[0].get_array()
+    assert canvas.shape == (5, 5)
+    np.testing.assert_allclose(canvas[3:, 3:], image[0, 2:, 2:])
+    assert (canvas[2] == 1).all()
+
+
+def test_heatmaps_share_a_scale_and_write_numbers():
+    matrices = torch.rand(3, 4, 5)
+    figure = plots.show_heatmaps(
+        matrices, ["a", "b", "c"], "key", "query", numbers=True
+    )
+    drawn = [ax for ax in figure.axes if ax.get_title()]
+    assert [ax.get_title() for ax in drawn] == ["a", "b", "c"]
+    assert {ax.images[0].get_clim() for ax in drawn} == {
+        (matrices.min().item(), matrices.max().item())
+    }
+    assert len(drawn[0].texts) == 20
+    assert drawn[0].get_ylabel() == "query" and drawn[1].get_ylabel() == ""
+
+
+def test_heatmaps_with_their_own_scale_around_zero():
+    matrices = torch.stack([torch.rand(2, 2), 5 * torch.rand(2, 2)])
+    figure = plots.show_heatmaps(matrices, shared_scale=False, diverging=True)
+    limits = [ax.images[0].get_clim() for ax in figure.axes if ax.images]
+    assert limits[0] != limits[1]
+    assert all(low == -high for low, high in limits)
+
+
+def test_attention_over_an_image_is_bright_where_it_looks():
+    weights = torch.zeros(4)
+    weights[3] = 1.0
+    ax = plots.show_attention_over_image(weights, torch.ones(3, 8, 8), query=0)
+    drawn = ax.images[0].get_array()
+    assert drawn[6, 6].min() == 1 and drawn[0, 0].max() < 0.2
+    with pytest.raises(ValueError, match="weights: got 5, expected a square"):
+        plots.show_attention_over_image(torch.rand(5), torch.ones(3, 8, 8))
+
+
+def test_token_trace_has_a_panel_a_step():
+    steps = [("patches", torch.randn(4, 100)), ("tokens", torch.randn(5, 100))]
+    figure = plots.show_token_trace(steps, max_width=20)
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles == ["patches\n(4, 100)", "tokens\n(5, 100)"]
+    assert figure.axes[1].images[0].get_array().shape == (5, 20)
+    assert pixels().std() > 0

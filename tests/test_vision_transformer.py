@@ -1,0 +1,359 @@
+import math
+from dataclasses import FrozenInstanceError
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from tests.conftest import draw_at_random
+from vit_steps import VisionTransformer, ViTConfig, oracles
+
+SMALL = dict(
+    image_size=(12, 8),
+    patch_size=(3, 4),
+    in_channels=3,
+    num_classes=7,
+    embed_dim=12,
+    depth=3,
+    num_heads=2,
+)
+
+
+def small(std=0.3, **overrides):
+    config = ViTConfig(**SMALL | overrides)
+    return draw_at_random(VisionTransformer(config), std).eval()
+
+
+def count(config):
+    with torch.device("meta"):
+        model = VisionTransformer(config)
+    return sum(p.numel() for p in model.parameters())
+
+
+@pytest.mark.parametrize(
+    ("config", "parameters"),
+    [
+        (ViTConfig.tiny(), 5_717_416),
+        (ViTConfig.small(), 22_050_664),
+        (ViTConfig.base(), 86_567_656),
+        (ViTConfig.large(), 304_326_632),
+        (ViTConfig.huge(), 632_045_800),
+        (ViTConfig.small(patch_size=32), 22_878_952),
+        (ViTConfig.base(patch_size=32), 88_224_232),
+        (ViTConfig.large(patch_size=32), 306_535_400),
+        (ViTConfig.base(image_size=384), 86_859_496),
+    ],
+)
+def test_parameters_to_the_last_digit(config, parameters):
+    assert count(config) == parameters == config.cost().parameters
+
+
+@pytest.mark.parametrize(
+    "name", ["vit_b_16", "vit_b_32", "vit_l_16", "vit_l_32", "vit_h_14"]
+)
+def test_parameters_are_torchvisions(name):
+    size, patch = name.split("_")[1:]
+    preset = {"b": ViTConfig.base, "l": ViTConfig.large, "h": ViTConfig.huge}[size]
+    with torch.device("meta"):
+        theirs = getattr(oracles.torchvision().models, name)()
+    expected = sum(p.numel() for p in theirs.parameters())
+    assert count(preset(patch_size=int(patch))) == expected
+
+
+def load_into_torchvision(theirs, ours):
+    """Copy our weights to torchvision's names; each of them exactly once."""
+    names = {
+        "cls_token": "class_token",
+        "pos_embed": "encoder.pos_embedding",
+        "patch_embed.proj": "conv_proj",
+        "norm": "encoder.ln",
+        "head": "heads.head",
+        "pre_logits.fc": "heads.pre_logits",
+    }
+    parts = {
+        "norm1": "ln_1",
+        "attn.qkv": "self_attention.in_proj",
+        "attn.proj": "self_attention.out_proj",
+        "norm2": "ln_2",
+        "mlp.fc1": "mlp.0",
+        "mlp.fc2": "mlp.3",
+    }
+    state = {}
+    for name, tensor in ours.state_dict().items():
+        module, _, kind = name.rpartition(".")
+        if name in names:
+            state[names[name]] = tensor
+        elif module in names:
+            state[f"{names[module]}.{kind}"] = tensor
+        else:
+            _, index, part = module.split(".", 2)
+            joint = "_" if part == "attn.qkv" else "."
+            layer = f"encoder.layers.encoder_layer_{index}"
+            state[f"{layer}.{parts[part]}{joint}{kind}"] = tensor
+    theirs.load_state_dict(state)
+    return theirs.eval()
+
+
+@pytest.mark.parametrize("representation_size", [None, 9])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_logits_equal_torchvisions_with_gradients(representation_size, dtype):
+    ours = small(
+        image_size=8, patch_size=4, representation_size=representation_size
+    ).to(dtype)
+    theirs = oracles.torchvision().models.VisionTransformer(
+        8, 4, 3, 2, 12, 48, num_classes=7, representation_size=representation_size
+    )
+    load_into_torchvision(theirs.to(dtype), ours)
+    images = torch.rand(2, 3, 8, 8, dtype=dtype, requires_grad=True)
+    mine, expected = ours(images), theirs(images)
+    assert mine.std() > 0.01
+    torch.testing.assert_close(mine, expected)
+    goal = torch.randn_like(mine)
+    torch.testing.assert_close(
+        torch.autograd.grad((mine * goal).sum(), images),
+        torch.autograd.grad((expected * goal).sum(), images),
+    )
+
+
+def test_vit_b_16_equals_torchvisions():
+    ours = draw_at_random(VisionTransformer(ViTConfig.base()), std=0.02).eval()
+    theirs = load_into_torchvision(oracles.torchvision().models.vit_b_16(), ours)
+    images = torch.rand(2, 3, 224, 224)
+    with torch.no_grad():
+        logits, expected = ours(images), theirs(images)
+    assert logits.shape == (2, 1000) and logits.std() > 1e-3
+    torch.testing.assert_close(logits, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("layer_scale", [None, 0.1])
+def test_timms_checkpoints_load_by_name_and_give_the_same(layer_scale):
+    ours = small(image_size=12, patch_size=4, layer_scale=layer_scale)
+    theirs = oracles.timm().models.vision_transformer.VisionTransformer(
+        12,
+        4,
+        num_classes=7,
+        embed_dim=12,
+        depth=3,
+        num_heads=2,
+        init_values=layer_scale,
+    )
+    draw_at_random(theirs, 0.3).eval()
+    ours.load_state_dict(theirs.state_dict())
+    images = torch.rand(2, 3, 12, 12)
+    assert theirs(images).std() > 0.01
+    torch.testing.assert_close(ours(images), theirs(images))
+
+
+def test_names_of_timms_own_models():
+    with torch.device("meta"):
+        ours = VisionTransformer(ViTConfig.tiny())
+        theirs = oracles.timm().create_model("vit_tiny_patch16_224")
+    shapes = [{n: p.shape for n, p in m.state_dict().items()} for m in (ours, theirs)]
+    assert shapes[0] == shapes[1]
+
+
+@pytest.mark.parametrize("mistake", ["eps", "gelu"])
+def test_one_wrong_constant_is_told_apart(mistake):
+    model = VisionTransformer(ViTConfig.tiny(image_size=32, patch_size=8)).eval()
+    draw_at_random(model.head)
+    images = torch.rand(2, 3, 32, 32) - 0.5
+    right = model(images)
+    for module in model.modules():
+        if mistake == "eps" and isinstance(module, nn.LayerNorm):
+            module.eps = 1e-5
+        if mistake == "gelu" and isinstance(module, nn.GELU):
+            module.approximate = "tanh"
+    assert (model(images) - right).abs().max() > 1e-4
+
+
+def test_logits_read_the_class_token_only():
+    model = small()
+    images = torch.rand(2, 3, 12, 8)
+    tokens, weights = model.encode(images)
+    assert tokens.shape == (2, 9, 12) and weights == []
+    torch.testing.assert_close(model(images), model.head(tokens[:, 0]))
+
+
+def test_encode_gives_the_weights_of_every_block():
+    model = small()
+    images = torch.rand(2, 3, 12, 8)
+    tokens, weights = model.encode(images, need_weights=True)
+    assert [tuple(w.shape) for w in weights] == [(2, 2, 9, 9)] * 3
+    torch.testing.assert_close(tokens, model.encode(images)[0])
+    for w in weights:
+        torch.testing.assert_close(w.sum(-1), torch.ones(2, 2, 9))
+    assert not torch.allclose(weights[0], weights[1])
+
+
+def test_pre_logits_are_linear_and_tanh():
+    model = small(representation_size=5)
+    assert [n for n, _ in model.pre_logits.named_parameters()] == [
+        "fc.weight",
+        "fc.bias",
+    ]
+    tokens, _ = model.encode(torch.rand(2, 3, 12, 8))
+    features = torch.tanh(model.pre_logits.fc(tokens[:, 0]))
+    torch.testing.assert_close(model.pre_logits(tokens[:, 0]), features)
+
+
+def test_loss_before_training_is_ln_k():
+    model = VisionTransformer(ViTConfig(**SMALL))
+    logits = model(torch.rand(4, 3, 12, 8))
+    assert not logits.any()
+    loss = F.cross_entropy(logits, torch.tensor([0, 1, 2, 6]))
+    assert math.isclose(loss.item(), math.log(7), rel_tol=1e-6)
+
+
+def test_stochastic_depth_grows_linearly():
+    model = VisionTransformer(ViTConfig(**SMALL | dict(drop_path_rate=0.2)))
+    rates = [block.drop_path.drop_prob for block in model.blocks]
+    assert rates == pytest.approx([0.0, 0.1, 0.2])
+
+
+def test_rates_reach_the_blocks():
+    model = VisionTransformer(
+        ViTConfig(**SMALL | dict(drop_rate=0.1, attn_drop_rate=0.2))
+    )
+    assert model.pos_drop.p == 0.1
+    for block in model.blocks:
+        assert block.mlp.drop.p == 0.1 and block.attn.attn_drop_rate == 0.2
+
+
+@pytest.mark.parametrize("qkv_bias", [True, False])
+def test_qkv_bias(qkv_bias):
+    model = VisionTransformer(ViTConfig(**SMALL | dict(qkv_bias=qkv_bias)))
+    assert ("blocks.0.attn.qkv.bias" in model.state_dict()) == qkv_bias
+
+
+def test_an_image_does_not_depend_on_its_batch():
+    model = small()
+    images = torch.rand(5, 3, 12, 8)
+    alone = torch.cat([model(images[i : i + 1]) for i in range(5)])
+    torch.testing.assert_close(model(images), alone)
+
+
+def test_evaluation_is_deterministic_and_leaves_the_images_alone():
+    model = small(drop_rate=0.5, attn_drop_rate=0.5, drop_path_rate=0.5)
+    images = torch.rand(2, 3, 12, 8)
+    before = images.clone()
+    assert torch.equal(model(images), model(images))
+    assert torch.equal(images, before)
+
+
+def test_every_parameter_gets_a_gradient():
+    model = small(representation_size=5, layer_scale=0.1)
+    model(torch.rand(2, 3, 12, 8)).square().sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None and parameter.grad.any(), name
+
+
+def test_positions_make_the_order_of_patches_matter():
+    model = small(image_size=8, patch_size=4)
+    images = torch.rand(1, 3, 8, 8)
+    swapped = images.flip(-1).unflatten(-1, (2, 4)).flip(-1).flatten(-2)  # patches swap
+    assert not torch.allclose(model(images), model(swapped), atol=1e-4)
+    with torch.no_grad():
+        model.pos_embed.zero_()
+    torch.testing.assert_close(model(images), model(swapped))
+
+
+def test_one_batch_can_be_learned_by_heart():
+    model = VisionTransformer(ViTConfig(**SMALL | dict(embed_dim=32)))
+    images, labels = torch.rand(8, 3, 12, 8), torch.arange(8) % 7
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    for _ in range(200):
+        loss = F.cross_entropy(model(images), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss < 0.01
+
+
+@pytest.mark.parametrize("need_weights", [False, True])
+def test_compiles_whole(need_weights):
+    model = small()
+    images = torch.rand(2, 3, 12, 8)
+    compiled = torch.compile(model.encode, fullgraph=True)
+    tokens, weights = compiled(images, need_weights=need_weights)
+    expected, other = model.encode(images, need_weights=need_weights)
+    torch.testing.assert_close(tokens, expected)
+    torch.testing.assert_close(weights, other)
+
+
+def test_compiles_whole_in_training():
+    model = small(drop_rate=0.1, attn_drop_rate=0.1, drop_path_rate=0.1).train()
+    loss = torch.compile(model, fullgraph=True)(torch.rand(2, 3, 12, 8)).sum()
+    loss.backward()
+    assert model.cls_token.grad.isfinite().all()
+
+
+def test_bfloat16_autocast():
+    model = small()
+    images = torch.rand(2, 3, 12, 8)
+    with torch.autocast("cpu", torch.bfloat16):
+        logits = model(images)
+        _, weights = model.encode(images, need_weights=True)
+    assert logits.dtype == torch.bfloat16
+    expected = model(images)
+    error = (logits.float() - expected).norm() / expected.norm()
+    assert error < 0.05
+    assert all(w.isfinite().all() for w in weights)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_the_same_on_a_gpu():
+    model = small()
+    images = torch.rand(2, 3, 12, 8)
+    expected = model(images)
+    torch.testing.assert_close(
+        model.cuda()(images.cuda()).cpu(), expected, atol=1e-3, rtol=1e-3
+    )
+
+
+def test_config_is_frozen_and_comparable():
+    config = ViTConfig.tiny(num_classes=10)
+    assert config == ViTConfig.tiny(num_classes=10) != ViTConfig.tiny()
+    assert (config.embed_dim, config.depth, config.num_heads) == (192, 12, 3)
+    with pytest.raises(FrozenInstanceError):
+        config.depth = 3
+    with pytest.raises(TypeError, match="patchsize"):
+        ViTConfig.tiny(patchsize=8)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (dict(image_size=230), "image_size: got 230×230, expected multiples"),
+        (dict(patch_size=0), "patch_size: got 0"),
+        (dict(num_heads=7), "num_heads: got 7, expected a divisor of embed_dim = 768"),
+        (dict(num_heads=0), "num_heads: got 0"),
+        (dict(depth=0), "depth: got 0"),
+        (dict(depth=2.0), "depth: got 2.0"),
+        (dict(num_classes=-1), "num_classes: got -1"),
+        (dict(in_channels=True), "in_channels: got True"),
+        (dict(embed_dim="768"), "embed_dim: got '768'"),
+        (dict(mlp_ratio=0.0), "mlp_ratio: got 0.0"),
+        (dict(drop_rate=1.0), "drop_rate: got 1.0"),
+        (dict(attn_drop_rate=-0.1), "attn_drop_rate: got -0.1"),
+        (dict(drop_path_rate=1.5), "drop_path_rate: got 1.5"),
+        (dict(representation_size=0), "representation_size: got 0"),
+    ],
+)
+def test_config_refuses(overrides, message):
+    with pytest.raises(ValueError, match=message):
+        ViTConfig(**overrides)
+
+
+@pytest.mark.parametrize(
+    "images",
+    [
+        torch.rand(3, 12, 8),
+        torch.rand(2, 1, 12, 8),
+        torch.rand(2, 3, 8, 12),
+        torch.zeros(2, 3, 12, 8, dtype=torch.long),
+    ],
+)
+def test_model_refuses(images):
+    with pytest.raises(ValueError, match=r"images: got .* expected"):
+        small()(images)
