@@ -47,11 +47,19 @@ def test_one_attention_matrix_over_pixels_and_over_patches():
         ((4, 64, 0), "num_heads"),
         ((4, 64, 3), "num_heads"),
         ((4, 64, 1, 0), "bytes_per_number"),
+        ((4.0, 64), "num_tokens"),
     ],
 )
 def test_attention_cost_refuses(arguments, name):
     with pytest.raises(ValueError, match=f"{name}: got"):
         attention_cost(*arguments)
+
+
+@pytest.mark.parametrize("name", ["depth", "in_channels", "num_classes", "embed_dim"])
+@pytest.mark.parametrize("value", [0, -1, 2.0])
+def test_model_cost_refuses(name, value):
+    with pytest.raises(ValueError, match=f"{name}: got {value}, expected a positive"):
+        model_cost(**{name: value})
 
 
 sizes = st.tuples(st.integers(1, 4), st.integers(1, 4))

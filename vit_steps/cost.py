@@ -8,7 +8,7 @@ biases are left out.
 
 from dataclasses import dataclass
 
-from vit_steps.sizes import Size, as_pair, patch_grid
+from vit_steps.sizes import Size, as_pair, check_count, patch_grid
 
 
 def token_count(image_size: Size, patch_size: Size) -> int:
@@ -49,15 +49,10 @@ def attention_cost(
         ValueError: if a number is below 1, or ``num_heads`` does not divide
             ``embed_dim``.
     """
-    given = {
-        "num_tokens": num_tokens,
-        "embed_dim": embed_dim,
-        "num_heads": num_heads,
-        "bytes_per_number": bytes_per_number,
-    }
-    for name, value in given.items():
-        if value < 1:
-            raise ValueError(f"{name}: got {value}, expected at least 1")
+    check_count(num_tokens, "num_tokens")
+    check_count(embed_dim, "embed_dim")
+    check_count(num_heads, "num_heads")
+    check_count(bytes_per_number, "bytes_per_number")
     if embed_dim % num_heads:
         raise ValueError(
             f"num_heads: got {num_heads}, expected a divisor of {embed_dim = }"
@@ -73,15 +68,17 @@ def attention_cost(
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the model, for one image."""
+    """One step of the model, for one image.
 
-    name: str  # the attribute that does it, or what happens
-    shape: tuple[int, ...]  # what comes out, without the batch
+    ``shape`` is what comes out, without the batch. A step that stands in each of
+    ``repeat`` blocks has the parameters and MACs of one of them.
+    """
+
+    name: str
+    shape: tuple[int, ...]
     parameters: int = 0
     macs: int = 0
-    repeat: int = (
-        1  # the step stands in each of so many blocks; the numbers are for one
-    )
+    repeat: int = 1
 
     @property
     def total_parameters(self) -> int:
@@ -94,12 +91,14 @@ class Step:
 
 @dataclass(frozen=True)
 class ModelCost:
-    """Every step of a Vision Transformer with its cost, and the sums over them."""
+    """Every step of a Vision Transformer with its cost, and the sums over them.
+
+    ``attention_macs`` is the part of ``macs`` that is quadratic in T: q kᵀ and
+    weights v of all blocks.
+    """
 
     steps: tuple[Step, ...]
-    attention_macs: (
-        int  # of ``macs``, the part quadratic in T: q kᵀ and weights v of all blocks
-    )
+    attention_macs: int
 
     @property
     def parameters(self) -> int:
@@ -131,6 +130,9 @@ def model_cost(
     Raises:
         ValueError: as ``token_count`` and ``attention_cost`` do.
     """
+    check_count(in_channels, "in_channels")
+    check_count(num_classes, "num_classes")
+    check_count(depth, "depth")
     rows, columns = patch_grid(image_size, patch_size)
     N = token_count(image_size, patch_size)
     T, D, h, K = N + 1, embed_dim, num_heads, num_classes

@@ -1,5 +1,7 @@
 """Patches become tokens: a class token in front, and a position added to each."""
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -76,24 +78,24 @@ def interpolate_position_embedding(
             f"pos_embed: got shape {tuple(pos_embed.shape)}, expected (1, 1 + N, D)"
         )
     places = pos_embed.shape[1] - 1
-    side = int(places**0.5)
-    old_rows, old_columns = as_pair(
-        side if old_grid_size is None else old_grid_size, "old_grid_size"
-    )
+    if old_grid_size is None:
+        old_grid_size = math.isqrt(places)
+    old_rows, old_columns = as_pair(old_grid_size, "old_grid_size")
     if old_rows * old_columns != places:
         raise ValueError(
-            f"old_grid_size: got {old_rows}×{old_columns}, expected a grid of "
-            f"{places}, the positions that follow the class token's"
+            f"old_grid_size: got {old_rows}×{old_columns} (a square if not said), "
+            f"expected a grid of {places}, the positions behind the class token's"
         )
     rows, columns = as_pair(grid_size, "grid_size")
     if (rows, columns) == (old_rows, old_columns):
         return pos_embed
     cls_position, patch_positions = pos_embed[:, :1], pos_embed[:, 1:]
     as_image = patch_positions.reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 2)
-    # (1, D, old_rows, old_columns) -> (1, D, rows, columns)
+    # (1, D, old_rows, old_columns) -> (1, D, rows, columns), in float32 or better
+    as_image = as_image.to(torch.promote_types(pos_embed.dtype, torch.float32))
     as_image = F.interpolate(as_image, (rows, columns), mode="bicubic", antialias=True)
     patch_positions = as_image.flatten(2).transpose(1, 2)  # (1, rows·columns, D)
-    return torch.cat([cls_position, patch_positions], dim=1)
+    return torch.cat([cls_position, patch_positions.to(pos_embed.dtype)], dim=1)
 
 
 class ViTEmbedding(nn.Module):
@@ -101,7 +103,7 @@ class ViTEmbedding(nn.Module):
 
     The class token stands first, at index 0. Positions are learned and added.
     Initialised as in the paper's code: class token zero, positions normal with standard
-    deviation 0.02, cut at two of it.
+    deviation 0.02.
 
     Shape:
         (B, C, H, W) -> (B, T, D)
@@ -122,7 +124,7 @@ class ViTEmbedding(nn.Module):
         rows, columns = self.patch_embed.grid_size
         self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
         self.pos_embed = nn.Parameter(torch.empty(1, 1 + rows * columns, embed_dim))
-        nn.init.trunc_normal_(self.pos_embed, std=0.02, a=-0.04, b=0.04)
+        nn.init.trunc_normal_(self.pos_embed, std=0.02)
         self.pos_drop = nn.Dropout(drop_rate)
 
     def embed(self, images: Tensor) -> Tensor:

@@ -128,9 +128,8 @@ class EncoderBlock(nn.Module):
     def forward(
         self, x: Tensor, need_weights: bool = False
     ) -> tuple[Tensor, Tensor | None]:
-        attended, weights = self.attn(
-            self.norm1(x), need_weights
-        )  # (B, T, D), (B, h, T, T) or None
+        # (B, T, D), and (B, h, T, T) or None
+        attended, weights = self.attn(self.norm1(x), need_weights)
         x = x + self.drop_path(self.ls1(attended))  # (B, T, D)
         x = x + self.drop_path(self.ls2(self.mlp(self.norm2(x))))  # (B, T, D)
         return x, weights

@@ -86,14 +86,7 @@ def show_patch_grid(
     for column in range(1, columns):
         ax.axvline(column * width - 0.5, color="white", linewidth=0.7)
     for index in highlight:
-        row, column = divmod(index, columns)
-        corner = (column * width - 0.5, row * height - 0.5)
-        for colour, line in (("black", 4.0), (COLOURS["orange"], 2.0)):
-            ax.add_patch(
-                Rectangle(
-                    corner, width, height, fill=False, edgecolor=colour, linewidth=line
-                )
-            )
+        _frame(ax, *divmod(index, columns), height, width)
     if number:
         for index in range(rows * columns):
             row, column = divmod(index, columns)
@@ -246,18 +239,7 @@ def show_attention_over_image(
     )
     ax = show_image(image * (0.15 + 0.85 * light), ax, title)
     if query is not None:
-        row, column = divmod(query, columns)
-        corner = (column * width - 0.5, row * height - 0.5)
-        ax.add_patch(
-            Rectangle(
-                corner,
-                width,
-                height,
-                fill=False,
-                edgecolor=COLOURS["orange"],
-                linewidth=2,
-            )
-        )
+        _frame(ax, *divmod(query, columns), height, width)
     return ax
 
 
@@ -274,8 +256,8 @@ def show_token_trace(
         1, len(steps), figsize=(1.6 * len(steps), 3.6), squeeze=False
     )
     for ax, (name, tokens) in zip(axes.flat, steps, strict=True):
-        values = tokens.detach().float()[:, :max_width]
-        spread = values.abs().quantile(0.98).item() or 1.0
+        values = tokens.detach().float().cpu().numpy()[:, :max_width]
+        spread = np.quantile(np.abs(values), 0.98) or 1.0
         ax.imshow(
             values,
             cmap="RdBu_r",
@@ -297,6 +279,14 @@ def _pixels(image: Tensor) -> np.ndarray:
     if image.ndim == 3:
         image = image[0] if image.shape[0] == 1 else image.permute(1, 2, 0)
     return image.numpy()
+
+
+def _frame(ax: Axes, row: int, column: int, height: int, width: int) -> None:
+    """Frame a patch in orange on black, to be seen on any picture."""
+    corner = (column * width - 0.5, row * height - 0.5)
+    for colour, line in (("black", 3.0), (COLOURS["orange"], 1.5)):
+        frame = Rectangle(corner, width, height, fill=False, ec=colour, lw=line)
+        ax.add_patch(frame)
 
 
 def _write_numbers(

@@ -1,4 +1,4 @@
-"""Sizes in pixels: a side or a (height, width). Patches must fill the image."""
+"""Sizes and counts: what the package takes for one, and that patches fill the image."""
 
 Size = int | tuple[int, int]
 
@@ -20,6 +20,16 @@ def as_pair(size: Size, name: str) -> tuple[int, int]:
             f"{name}: got {size!r}, expected a positive int or a (height, width) of two"
         )
     return pair
+
+
+def check_count(value: int, name: str) -> None:
+    """Refuse what is not a whole number of at least 1.
+
+    Raises:
+        ValueError: with the argument's ``name``.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name}: got {value!r}, expected a positive int")
 
 
 def patch_grid(image_size: Size, patch_size: Size) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from vit_steps.cost import ModelCost, model_cost
 from vit_steps.embedding import ViTEmbedding
 from vit_steps.encoder import EncoderBlock
-from vit_steps.sizes import Size, patch_grid
+from vit_steps.sizes import Size, check_count, patch_grid
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,7 @@ class ViTConfig:
         if self.representation_size is not None:
             counts.append("representation_size")
         for name in counts:
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise ValueError(f"{name}: got {value!r}, expected a positive int")
+            check_count(getattr(self, name), name)
         if self.embed_dim % self.num_heads:
             raise ValueError(
                 f"num_heads: got {self.num_heads}, "
