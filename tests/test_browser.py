@@ -69,6 +69,11 @@ def test_page_in_a_browser(browser, address, page):
             " return d.scrollWidth - d.clientWidth; }"
         )
         assert overflow <= 0, f"{overflow} pixels too wide at {width}"
+        sideways = tab.evaluate(
+            "() => [...document.querySelectorAll('div.highlight pre')]"
+            ".filter(p => p.scrollWidth > p.clientWidth).map(p => p.innerText)"
+        )
+        assert sideways == [], f"a cell that scrolls sideways at {width}"
     failed = tab.evaluate("document.querySelectorAll('mjx-merror').length")
     assert failed == 0, "a formula that MathJax cannot read"
     context.close()

@@ -88,9 +88,7 @@ def test_interpolation_keeps_the_dtype(dtype):
 
 
 def test_interpolation_refuses():
-    with pytest.raises(
-        ValueError, match="old_grid_size: got 3×3 .* a grid of 12"
-    ):
+    with pytest.raises(ValueError, match="old_grid_size: got 3×3 .* a grid of 12"):
         interpolate_position_embedding(torch.randn(1, 13, 8), 4)
     with pytest.raises(ValueError, match="old_grid_size: got 2×5"):
         interpolate_position_embedding(torch.randn(1, 13, 8), 4, (2, 5))
