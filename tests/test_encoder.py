@@ -121,6 +121,17 @@ def test_mlp_is_for_each_token_by_itself():
     torch.testing.assert_close(mlp(x), one_by_one)
 
 
+def test_mlp_has_dropout_behind_both_layers():
+    x = torch.randn(4, 300)
+    mlp = MLP(300, 300, drop_rate=0.5)
+    assert 0.4 < (mlp(x) == 0).float().mean() < 0.6
+    with torch.no_grad():
+        mlp.fc2.weight.copy_(torch.eye(300))
+        mlp.fc2.bias.zero_()
+    assert 0.7 < (mlp(x) == 0).float().mean() < 0.8
+    assert (mlp.eval()(x) == 0).float().mean() < 0.1
+
+
 def test_initialisation_of_the_mlp():
     mlp = MLP(64, 256)
     bound = (6 / 320) ** 0.5

@@ -20,9 +20,14 @@ def test_timm_and_d2l_hand_out_what_the_book_uses():
     assert oracles.d2l().MultiHeadAttention and oracles.d2l().DotProductAttention
 
 
-def test_d2l_leaves_figures_alone():
-    oracles.d2l().use_svg_display()
-    assert plt.rcParams["savefig.format"] == "png"
+def test_d2l_leaves_figures_alone(monkeypatch):
+    d2l, changed = oracles.d2l(), []
+    monkeypatch.setattr(
+        d2l.backend_inline, "set_matplotlib_formats", lambda *a: changed.append(a)
+    )
+    d2l.set_figsize()
+    plt.close("all")
+    assert changed == []
 
 
 @pytest.mark.parametrize(
