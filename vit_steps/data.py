@@ -26,7 +26,7 @@ class Photo:
 
 PHOTOS = {
     "china": Photo(
-        "a temple in front of a grey sky",
+        "a temple in front of a pale blue sky",
         "scikit-learn",
         "china.jpg",
         "danielbuechele, Flickr",
