@@ -62,6 +62,8 @@ def test_page_in_a_browser(browser, address, page):
     outside = [u for u in requests if not u.startswith((address, "data:", "blob:"))]
     assert outside == []
     assert errors == []
+    assert tab.locator(".theme-switch-button:visible").count() > 0
+    tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     for width in (1280, 390):
         tab.set_viewport_size({"width": width, "height": 900})
         overflow = tab.evaluate(
