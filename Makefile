@@ -36,7 +36,8 @@ test: book
 
 outputs: .venv/ready
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
-		--ExecutePreprocessor.record_timing=False $(NB)
+		--ExecutePreprocessor.record_timing=False \
+		--ExecutePreprocessor.coalesce_streams=True $(NB)
 
 format: .venv/ready
 	$(BIN)/ruff check --fix .

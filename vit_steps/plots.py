@@ -282,9 +282,9 @@ def _pixels(image: Tensor) -> np.ndarray:
 
 
 def _frame(ax: Axes, row: int, column: int, height: int, width: int) -> None:
-    """Frame a patch in white on black, to be seen on any picture."""
+    """Frame a patch in yellow on black, to be seen on any picture."""
     corner = (column * width - 0.5, row * height - 0.5)
-    for colour, line in (("black", 4.0), ("white", 2.0)):
+    for colour, line in (("black", 4.0), ("#FFE800", 2.0)):
         frame = Rectangle(corner, width, height, fill=False, ec=colour, lw=line)
         ax.add_patch(frame)
 
