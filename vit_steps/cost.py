@@ -29,12 +29,17 @@ def token_count(image_size: Size, patch_size: Size) -> int:
 
 @dataclass(frozen=True)
 class AttentionCost:
-    """Cost of one self-attention layer for one image."""
+    """Cost of one self-attention layer for one image.
 
-    matrix_bytes: int  # one head's T × T matrix
-    all_heads_bytes: int  # h of them
-    matmul_macs: int  # q kᵀ and weights v: quadratic in T
-    projection_macs: int  # q, k, v and the output projection: linear in T
+    ``matrix_bytes`` is one head's T × T matrix, ``all_heads_bytes`` is h of them.
+    ``matmul_macs`` are q kᵀ and weights v, quadratic in T; ``projection_macs`` are
+    those of q, k, v and the output projection, linear in T.
+    """
+
+    matrix_bytes: int
+    all_heads_bytes: int
+    matmul_macs: int
+    projection_macs: int
 
 
 def attention_cost(
