@@ -62,6 +62,13 @@ def test_model_cost_refuses(name, value):
         model_cost(**{name: value})
 
 
+def test_model_cost_refuses_parts_of_no_width():
+    with pytest.raises(ValueError, match="mlp_ratio: got -4.0, expected at least"):
+        model_cost(mlp_ratio=-4.0)
+    with pytest.raises(ValueError, match="representation_size: got 0, expected a pos"):
+        model_cost(representation_size=0)
+
+
 sizes = st.tuples(st.integers(1, 4), st.integers(1, 4))
 
 

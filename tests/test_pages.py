@@ -84,7 +84,9 @@ def test_what_a_page_loads_is_there(page):
 @every_page
 def test_no_internal_link_is_broken(page):
     here = HTML / f"{page}.html"
-    for link in page_soup(page).find_all("a", href=True):
+    document = page_soup(page)
+    neighbours = document.find_all("link", rel=["next", "prev"])
+    for link in document.find_all("a", href=True) + neighbours:
         parts = urlsplit(link["href"])
         if parts.scheme or parts.netloc:
             continue

@@ -133,7 +133,7 @@ def model_cost(
     2010.11929, Table 1).
 
     Raises:
-        ValueError: as ``token_count`` and ``attention_cost`` do.
+        ValueError: if an argument is out of range, or two do not fit each other.
     """
     check_count(in_channels, "in_channels")
     check_count(num_classes, "num_classes")
@@ -141,10 +141,14 @@ def model_cost(
     rows, columns = patch_grid(image_size, patch_size)
     N = token_count(image_size, patch_size)
     T, D, h, K = N + 1, embed_dim, num_heads, num_classes
+    attention = attention_cost(T, D, h)
     M = int(D * mlp_ratio)
+    if M < 1:
+        raise ValueError(f"mlp_ratio: got {mlp_ratio}, expected at least 1 / embed_dim")
+    if representation_size is not None:
+        check_count(representation_size, "representation_size")
     patch_height, patch_width = as_pair(patch_size, "patch_size")
     patch_numbers = in_channels * patch_height * patch_width
-    attention = attention_cost(T, D, h)
     scale = 0 if layer_scale is None else D
     features = D if representation_size is None else representation_size
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from vit_steps.cost import ModelCost, model_cost
 from vit_steps.embedding import ViTEmbedding
 from vit_steps.encoder import EncoderBlock
-from vit_steps.sizes import Size, check_count, patch_grid
+from vit_steps.sizes import Size
 
 
 @dataclass(frozen=True)
@@ -56,21 +56,7 @@ class ViTConfig:
     layer_scale: float | None = None
 
     def __post_init__(self) -> None:
-        patch_grid(self.image_size, self.patch_size)
-        counts = ["in_channels", "num_classes", "embed_dim", "depth", "num_heads"]
-        if self.representation_size is not None:
-            counts.append("representation_size")
-        for name in counts:
-            check_count(getattr(self, name), name)
-        if self.embed_dim % self.num_heads:
-            raise ValueError(
-                f"num_heads: got {self.num_heads}, "
-                f"expected a divisor of embed_dim = {self.embed_dim}"
-            )
-        if int(self.embed_dim * self.mlp_ratio) < 1:
-            raise ValueError(
-                f"mlp_ratio: got {self.mlp_ratio}, expected at least 1 / embed_dim"
-            )
+        self.cost()  # refuses sizes and counts that are wrong or do not fit
         for name in ("drop_rate", "attn_drop_rate", "drop_path_rate"):
             rate = getattr(self, name)
             if not 0.0 <= rate < 1.0:
