@@ -1,7 +1,17 @@
+import gzip
+import hashlib
+import pickle
+import struct
+from urllib.error import URLError
+
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 
-from vit_steps import data
+from vit_steps import cluttered_digits, data, oracles, published_sets
+
+PARTS = ("train", "validation", "test")
 
 
 @pytest.mark.parametrize("name", data.PHOTOS)
@@ -43,8 +53,443 @@ def test_normalize():
     torch.testing.assert_close(data.normalize(shifted), torch.ones(2, 3, 4, 4))
 
 
+def test_normalize_with_constants_of_your_own():
+    images = torch.rand(2, 2, 3, 5)
+    expected = torch.stack([(images[:, 0] - 0.1) / 0.3, (images[:, 1] - 0.2) / 0.4], 1)
+    torch.testing.assert_close(data.normalize(images, (0.1, 0.2), (0.3, 0.4)), expected)
+
+
 def test_digits():
     images, labels = data.digits()
     assert images.shape == (1797, 1, 8, 8) and images.dtype == torch.float32
     assert images.min() == 0 and images.max() == 1
     assert labels.dtype == torch.int64 and labels.unique().tolist() == list(range(10))
+
+
+# Options that make loading quick.
+SMALL = {"cluttered-digits": {"counts": (120, 90, 80)}}
+
+
+def fashion_folder(folder, count=70):
+    """Fake Fashion-MNIST where and as Debian has it: 70 training images, 20 others."""
+    folder.mkdir()
+    for prefix, n in (("train", count), ("t10k", 20)):
+        labels = np.arange(n, dtype=np.uint8) % 10
+        images = np.arange(n * 28 * 28).reshape(n, 28, 28).astype(np.uint8)
+        for kind, array in (("images-idx3", images), ("labels-idx1", labels)):
+            head = struct.pack(">4B", 0, 0, 8, array.ndim)
+            head += struct.pack(f">{array.ndim}i", *array.shape)
+            with gzip.open(folder / f"{prefix}-{kind}-ubyte.gz", "wb") as file:
+                file.write(head + array.tobytes())
+    return folder
+
+
+@pytest.fixture
+def cifar(tmp_path, monkeypatch):
+    """A fake CIFAR-10 of 5 · 20 training images, its true checksums in torchvision."""
+    oracles.torchvision()
+    from torchvision.datasets import CIFAR10
+
+    folder = tmp_path / "cifar-10-batches-py"
+    folder.mkdir()
+    generator = np.random.default_rng(0)
+
+    def write(name, content):
+        content = pickle.dumps(content)
+        (folder / name).write_bytes(content)
+        return [name, hashlib.md5(content).hexdigest()]
+
+    def batch(name):
+        pixels = generator.integers(256, size=(20, 3072), dtype=np.uint8)
+        return write(name, {"data": pixels, "labels": [i % 10 for i in range(20)]})
+
+    train = [batch(f"data_batch_{i}") for i in range(1, 6)]
+    monkeypatch.setattr(CIFAR10, "train_list", train)
+    monkeypatch.setattr(CIFAR10, "test_list", [batch("test_batch")])
+    names = {"label_names": list(data.CIFAR10_CLASSES)}
+    name, md5 = write("batches.meta", names)
+    meta = {"filename": name, "key": "label_names", "md5": md5}
+    monkeypatch.setattr(CIFAR10, "meta", meta)
+    return tmp_path
+
+
+def photo_folder(root, *classes, count=20):
+    """Class folders of photographs, those of class i of brightness near 50 · i."""
+    for number, name in enumerate(classes):
+        (root / name).mkdir(parents=True)
+        for i in range(count):
+            pixels = np.full((12 + i, 20, 3), 50 * number + i, np.uint8)
+            Image.fromarray(pixels).save(root / name / f"{i:02}.png")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes", "shape"),
+    [
+        ("digits", (1122, 225, 450), (1, 8, 8)),
+        ("cluttered-digits", (120, 90, 80), (1, 32, 32)),
+        ("fashion-mnist", (5000, 1000, 1000), (1, 28, 28)),
+    ],
+)
+def test_what_is_loaded_offline(name, sizes, shape):
+    loaded = data.load(name, augment=False, **SMALL.get(name, {}))
+    assert loaded.name == name and loaded.num_classes == 10
+    parts = [getattr(loaded, part) for part in PARTS]
+    assert tuple(map(len, parts)) == sizes
+    for part in parts:
+        image, _ = part[0]
+        assert image.shape == shape and image.dtype == torch.float32
+        assert part.labels.unique().tolist() == list(range(10))
+        assert (part.boxes is not None) == (name == "cluttered-digits")
+    images, _ = loaded.train.batch()
+    raw = loaded.train.images
+    raw = raw / 255 if raw.dtype == torch.uint8 else raw
+    torch.testing.assert_close(images, data.normalize(raw, loaded.mean, loaded.std))
+    std, mean = torch.std_mean(images, correction=0)
+    assert abs(mean) < 1e-4 and abs(std - 1) < 1e-4
+
+
+def rows(images):
+    return {image.numpy().tobytes() for image in images.images}
+
+
+@pytest.mark.parametrize("name", ["digits", "fashion-mnist"])
+def test_parts_share_nothing_and_the_seed_decides(name):
+    first, again, other = (data.load(name, augment=False, seed=s) for s in (3, 3, 4))
+    distinct = [len(rows(getattr(first, part))) for part in PARTS]
+    together = set.union(*(rows(getattr(first, part)) for part in PARTS))
+    assert len(together) == sum(distinct)
+    for part in ("train", "validation"):
+        one, two, three = (getattr(d, part).images for d in (first, again, other))
+        assert torch.equal(one, two) and not torch.equal(one, three)
+    same_test = torch.equal(first.test.images, other.test.images)
+    assert same_test == (name == "fashion-mnist")  # the published test is the test
+
+
+def test_cluttered_digits_are_those_that_are_made():
+    loaded = data.load("cluttered-digits", seed=2, counts=(7, 5, 6))
+    for part, count in zip(PARTS, (7, 5, 6), strict=True):
+        images, labels, boxes = cluttered_digits.make(count, part, seed=2)
+        got = getattr(loaded, part)
+        assert torch.equal(got.images, images) and torch.equal(got.boxes, boxes)
+        assert torch.equal(got.labels, labels)
+
+
+@pytest.mark.parametrize("name", ["digits", "cluttered-digits"])
+def test_validation_can_be_trained_on_in_the_end(name):
+    options = SMALL.get(name, {})
+    apart = data.load(name, augment=False, **options)
+    merged = data.load(name, augment=False, merge_validation=True, **options)
+    for kind in ("images", "labels", "boxes"):
+        both = [getattr(getattr(apart, part), kind) for part in PARTS[:2]]
+        got = getattr(merged.train, kind)
+        assert got is both[0] is None or torch.equal(got, torch.cat(both))
+    assert torch.equal(merged.validation.images, apart.validation.images)
+    assert torch.equal(merged.test.images, apart.test.images)
+    assert merged.mean != apart.mean  # of all that is trained on
+
+
+@pytest.mark.parametrize("name", data.NAMES)
+def test_augmentation_is_random_and_of_pytorchs_generator(name, cifar, tmp_path):
+    options = SMALL.get(name, {})
+    if name == "cifar-10":
+        options = {"root": cifar}
+    elif name == "folder":
+        root = photo_folder(tmp_path / "photos", "a", "b")
+        options = {"root": root, "image_size": 16}
+    augmented, plain = (data.load(name, augment=a, **options) for a in (True, False))
+
+    def looks(dataset):
+        torch.manual_seed(1)
+        return torch.stack([dataset[0][0] for _ in range(8)])
+
+    several = looks(augmented.train)
+    assert torch.equal(several, looks(augmented.train))
+    assert several.dtype == torch.float32
+    assert several.shape[1:] == plain.train[0][0].shape
+    assert len(several.unique(dim=0)) > 2
+    for dataset in (augmented.validation, augmented.test, plain.train):
+        assert len(looks(dataset).unique(dim=0)) == 1
+
+
+@pytest.mark.parametrize("name", data.NAMES)
+def test_augmentation_keeps_what_the_class_depends_on(name):
+    """A bright corner stays above, and where sides matter, on its side."""
+    corner = torch.full((3, 32, 32), 0.1)
+    corner[:, :16, :16] = 0.6
+    change = data.augmentation(name, 32)
+    views = torch.stack([change(corner) for _ in range(100)])
+    assert views.shape == (100, 3, 32, 32) and views.min() >= 0 and views.max() <= 1
+    mass = views.mean(1)
+    above = mass[:, :16].sum((1, 2)) > mass[:, 16:].sum((1, 2))
+    left = mass[..., :16].sum((1, 2)) > mass[..., 16:].sum((1, 2))
+    assert above.float().mean() > 0.9
+    if name in ("digits", "cluttered-digits"):
+        assert left.all()
+    else:
+        assert 0.3 < left.float().mean() < 0.7
+
+
+def test_augmentation_takes_a_size_that_is_no_square():
+    assert data.augmentation("folder", (8, 12))(torch.rand(3, 20, 20)).shape == (
+        (3, 8, 12)
+    )
+
+
+@pytest.mark.parametrize("ask", [data.load, lambda name: data.augmentation(name, 32)])
+def test_unknown_data_are_refused(ask):
+    with pytest.raises(ValueError, match="name: got 'mnist', expected one of digits, "):
+        ask("mnist")
+
+
+@pytest.mark.parametrize("ask", [data.fashion_mnist, data.cifar10])
+def test_unknown_part_is_refused(ask):
+    with pytest.raises(ValueError, match="part: got 'val', expected train or test"):
+        ask("val")
+
+
+@pytest.mark.parametrize(("part", "count"), [("train", 600), ("test", 100)])
+def test_shipped_fashion_mnist(part, count):
+    images, labels = data.fashion_mnist(part)
+    assert images.shape == (10 * count, 1, 28, 28) and images.dtype == torch.uint8
+    assert labels.dtype == torch.int64 and labels.bincount().tolist() == [count] * 10
+    assert images.max() == 255
+
+
+def test_fashion_mnist_ships_with_its_licence():
+    licence = (published_sets.SHIPPED.parent / "FASHION-MNIST-LICENSE").read_text()
+    assert "Copyright (c) 2017 Zalando SE" in licence
+    assert "Permission is hereby granted" in licence
+    assert "https://github.com/zalandoresearch/fashion-mnist" in licence
+
+
+@pytest.mark.skipif(
+    not published_sets.DEBIAN.exists(), reason="dataset-fashion-mnist is not installed"
+)
+@pytest.mark.parametrize(("part", "count"), [("train", 6000), ("test", 1000)])
+def test_what_is_shipped_is_cut_from_what_is_published(part, count):
+    images, labels = data.fashion_mnist(part, full=True)
+    assert len(images) == 10 * count and images.is_contiguous()
+    kept, seen = [], [0] * 10
+    for i, label in enumerate(labels.tolist()):
+        if seen[label] < count // 10:
+            kept.append(i)
+            seen[label] += 1
+    shipped_images, shipped_labels = data.fashion_mnist(part)
+    assert torch.equal(images[kept], shipped_images)
+    assert torch.equal(labels[kept], shipped_labels)
+
+
+def test_first_of_each_class():
+    labels = np.array([2, 0, 2, 1, 2, 0, 0, 1])
+    assert published_sets.first_of_each_class(labels, 2).tolist() == [0, 1, 2, 3, 5, 7]
+
+
+def test_all_of_fashion_mnist_from_debians_files(tmp_path, monkeypatch):
+    folder = fashion_folder(tmp_path / "debian")
+    monkeypatch.setattr(published_sets, "DEBIAN", folder)
+    images, labels = data.fashion_mnist("train", full=True)
+    expected = torch.arange(70 * 28 * 28).reshape(70, 1, 28, 28).to(torch.uint8)
+    assert torch.equal(images, expected)
+    assert torch.equal(labels, torch.arange(70) % 10)
+    assert len(data.fashion_mnist("test", full=True)[0]) == 20
+
+
+def test_what_is_no_idx_file_is_refused(tmp_path):
+    path = tmp_path / "images.gz"
+    path.write_bytes(gzip.compress(b"PK\x03\x04 and so on"))
+    with pytest.raises(ValueError, match="images.gz: expected an idx file of unsigned"):
+        published_sets.read_idx(path)
+
+
+@pytest.fixture
+def unpacked(tmp_path, monkeypatch):
+    """Fashion-MNIST as torchvision leaves it, and no Debian package."""
+    monkeypatch.setattr(published_sets, "DEBIAN", tmp_path / "nowhere")
+    (tmp_path / "FashionMNIST").mkdir()
+    folder = fashion_folder(tmp_path / "FashionMNIST" / "raw")
+    for path in list(folder.iterdir()):
+        path.with_suffix("").write_bytes(gzip.decompress(path.read_bytes()))
+    return tmp_path
+
+
+def test_all_of_fashion_mnist_from_torchvisions_folder(unpacked):
+    images, labels = data.fashion_mnist("test", full=True, root=unpacked)
+    assert images.shape == (20, 1, 28, 28) and images.dtype == torch.uint8
+    assert torch.equal(labels, torch.arange(20) % 10)
+
+
+def test_without_a_root_pytorchs_cache_is_looked_at(unpacked, monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", str(unpacked))
+    unpacked.joinpath("datasets").mkdir()
+    (unpacked / "FashionMNIST").rename(unpacked / "datasets" / "FashionMNIST")
+    assert len(data.fashion_mnist("test", full=True)[0]) == 20
+
+
+def test_cifar10(cifar):
+    images, labels = data.cifar10("train", cifar)
+    assert images.shape == (100, 3, 32, 32) and images.dtype == torch.uint8
+    assert torch.equal(labels, torch.arange(100) % 10)
+    content = pickle.loads((cifar / "cifar-10-batches-py/data_batch_2").read_bytes())
+    expected = torch.from_numpy(content["data"]).reshape(20, 3, 32, 32)
+    assert torch.equal(images[20:40], expected)
+    loaded = data.load("cifar-10", root=cifar)
+    assert [len(getattr(loaded, part)) for part in PARTS] == [90, 10, 20]
+    assert loaded.classes[3] == "cat" and len(loaded.mean) == len(loaded.std) == 3
+
+
+def cut_off(path):
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+@pytest.mark.parametrize("state", ["missing", "cut off"])
+def test_cifar10_that_is_not_there_says_how_to_get_it(state, cifar, tmp_path):
+    root = cifar
+    if state == "missing":
+        root = tmp_path / "empty"
+    else:
+        cut_off(cifar / "cifar-10-batches-py" / "data_batch_3")
+    with pytest.raises(
+        FileNotFoundError,
+        match=f"CIFAR-10 is not in {root}, or not whole: fetch https://www.cs.toronto"
+        ".edu/~kriz/cifar-10-python.tar.gz by any means and unpack it there, or say "
+        "download=True, which takes 170 MB from www.cs.toronto.edu",
+    ):
+        data.load("cifar-10", root=root)
+
+
+@pytest.mark.parametrize("state", ["missing", "cut off"])
+def test_fashion_mnist_that_is_not_there_says_how_to_get_it(state, unpacked):
+    root = unpacked
+    if state == "missing":
+        root = unpacked / "empty"
+    else:
+        cut_off(unpacked / "FashionMNIST/raw/train-images-idx3-ubyte")
+    with pytest.raises(
+        FileNotFoundError,
+        match=f"Fashion-MNIST is not in {root}, or not whole: install Debian's "
+        r"package \(apt install dataset-fashion-mnist\), or say download=True, which "
+        "takes 30 MB from fashion-mnist.s3",
+    ):
+        data.load("fashion-mnist", full=True, root=root)
+
+
+@pytest.mark.parametrize(
+    ("ask", "title", "size", "host", "module"),
+    [
+        (data.cifar10, "CIFAR-10", "170 MB", "www.cs.toronto.edu", "cifar"),
+        (
+            lambda *a, **o: data.fashion_mnist(*a, full=True, **o),
+            "Fashion-MNIST",
+            "30 MB",
+            "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
+            "mnist",
+        ),
+    ],
+)
+def test_a_download_is_announced_and_its_failure_explained(
+    ask, title, size, host, module, unpacked, monkeypatch, capsys
+):
+    oracles.torchvision()
+    from torchvision import datasets
+
+    def fail(*args, **kwargs):
+        raise URLError("no route\nto host")
+
+    monkeypatch.setattr(getattr(datasets, module), "download_and_extract_archive", fail)
+    root = unpacked / "empty"
+    with pytest.raises(ConnectionError) as caught:
+        ask("train", root=root, download=True)
+    said = str(caught.value)
+    assert said.startswith(f"{title} could not be downloaded from {host} to {root} (")
+    assert "no route to host" in said and "try again with a network, or" in said
+    assert "\n" not in said
+    announced = capsys.readouterr().out
+    assert announced == f"Downloading {title}: {size} from {host} to {root}\n"
+
+
+def test_a_download_that_works(cifar, monkeypatch):
+    oracles.torchvision()
+    from torchvision.datasets import CIFAR10
+
+    ready = cifar / "cifar-10-batches-py"
+    ready.rename(cifar / "elsewhere")
+    monkeypatch.setattr(
+        CIFAR10, "download", lambda self: (cifar / "elsewhere").rename(ready)
+    )
+    assert len(data.cifar10("test", cifar, download=True)[0]) == 20
+
+
+def load_folder(root, **options):
+    options = {"augment": False, "image_size": 10} | options
+    return data.load("folder", root=root, **options)
+
+
+def paths(loaded, part):
+    return [path for path, _ in getattr(loaded, part).samples]
+
+
+def test_a_folder_without_parts_is_split(tmp_path):
+    loaded = load_folder(photo_folder(tmp_path, "cat", "dog", "train"), share=0.2)
+    assert loaded.classes == ("cat", "dog", "train")  # a class may be called train
+    assert (loaded.mean, loaded.std) == (data.IMAGENET_MEAN, data.IMAGENET_STD)
+    counts = [torch.tensor(getattr(loaded, p).targets).bincount() for p in PARTS]
+    assert [count.tolist() for count in counts] == [[12] * 3, [4] * 3, [4] * 3]
+    assert len({path for part in PARTS for path in paths(loaded, part)}) == 60
+    again, other = (load_folder(tmp_path, share=0.2, seed=s) for s in (0, 1))
+    assert paths(again, "test") == paths(loaded, "test") != paths(other, "test")
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes", "test"),
+    [
+        (("train", "val", "test"), [40, 40, 40], "test"),
+        (("train", "test"), [32, 8, 40], "test"),
+        (("train", "val"), [32, 8, 40], "val"),
+    ],
+)
+def test_parts_of_a_folder_are_used(given, sizes, test, tmp_path):
+    for part in given:
+        photo_folder(tmp_path / part, "cat", "dog")
+    loaded = load_folder(tmp_path)
+    assert [len(getattr(loaded, part)) for part in PARTS] == sizes
+    roots = (str(tmp_path / name) for name in ("train", test))
+    for part, root in zip(("train", "test"), roots, strict=True):
+        assert all(path.startswith(root) for path in paths(loaded, part))
+    merged = load_folder(tmp_path, merge_validation=True)
+    expected = paths(loaded, "train") + paths(loaded, "validation")
+    assert paths(merged, "train") == expected
+    assert paths(merged, "validation") == paths(loaded, "validation")
+
+
+def test_an_image_of_a_folder_is_its_middle_normalised(tmp_path):
+    loaded = load_folder(photo_folder(tmp_path, "cat", "dog"), image_size=(8, 10))
+    for index in range(len(loaded.train)):
+        image, label = loaded.train[index]
+        path, expected_label = loaded.train.samples[index]
+        level = 50 * label + int(path[-6:-4])  # as photo_folder paints it
+        expected = torch.full((3, 8, 10), level / 255)
+        torch.testing.assert_close(image, data.normalize(expected))
+        assert label == expected_label
+
+
+def test_the_middle_is_the_middle(tmp_path):
+    root = photo_folder(tmp_path, "cat", "dog")
+    gradient = np.arange(60, dtype=np.uint8)[None, :, None].repeat(20, 0).repeat(3, 2)
+    for path in (root / "cat").iterdir():
+        Image.fromarray(gradient).save(path)
+    loaded = load_folder(root, image_size=20)
+    cat = next(image for image, label in loaded.train if label == 0)
+    expected = torch.arange(20.0, 40).expand(3, 20, 20) / 255
+    torch.testing.assert_close(cat, data.normalize(expected))
+
+
+def test_folders_that_cannot_be_used_are_refused(tmp_path):
+    with pytest.raises(FileNotFoundError, match="root: there is no folder .*nowhere; "):
+        load_folder(tmp_path / "nowhere")
+    photo_folder(tmp_path / "train", "cat", "dog")
+    photo_folder(tmp_path / "val", "cat", "cow")
+    with pytest.raises(
+        ValueError, match="val: got classes cat, cow, expected those of train, cat, dog"
+    ):
+        load_folder(tmp_path)

@@ -78,6 +78,65 @@ def test_attention_over_an_image_is_bright_where_it_looks():
         plots.show_attention_over_image(torch.rand(5), torch.ones(3, 8, 8))
 
 
+def test_attention_grid_has_a_row_a_block_and_a_column_a_head():
+    attention = torch.rand(2, 3, 8)  # L, h, N
+    figure = plots.show_attention_grid(torch.rand(3, 12, 10), attention, (4, 2), "dog")
+    left, right = figure.axes
+    canvas = right.images[0].get_array().filled(np.nan)
+    assert left.get_title() == "dog" and canvas.shape == (4 + 1 + 4, 2 + 1 + 2 + 1 + 2)
+    for block, head in np.ndindex(2, 3):
+        drawn = canvas[5 * block : 5 * block + 4, 3 * head : 3 * head + 2]
+        expected = attention[block, head] / attention[block, head].max()
+        np.testing.assert_allclose(drawn, expected.reshape(4, 2))
+    assert np.isnan(canvas[4]).all() and np.isnan(canvas[:, 2]).all()
+    ticks = [right.get_yticks(), right.get_xticks()]
+    assert [list(t) for t in ticks] == [[1.5, 6.5], [0.5, 3.5, 6.5]]
+
+
+def test_attention_grid_on_one_scale():
+    attention = torch.rand(2, 3, 8, requires_grad=True)
+    figure = plots.show_attention_grid(
+        torch.rand(3, 12, 10), attention, (4, 2), shared_scale=True
+    )
+    drawn = figure.axes[1].images[0]
+    assert drawn.get_clim() == (0.0, attention.max().item())
+    np.testing.assert_allclose(drawn.get_array()[:4, :2].ravel(), attention[0, 0].data)
+    assert len(figure.axes) == 3  # with a bar
+    with pytest.raises(ValueError, match=r"attention: got .* expected \(L, h, 9\) for"):
+        plots.show_attention_grid(torch.rand(3, 12, 10), attention, 3)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_filters_are_grey_where_they_are_zero(channels):
+    filters = torch.randn(5, channels, 7, 4)
+    filters[0, 0, 0, 0] = 0
+    canvas = plots.show_filters(filters, columns=3).images[0].get_array()
+    canvas = np.atleast_3d(canvas)
+    assert canvas.shape == (7 + 1 + 7, 4 + 1 + 4 + 1 + 4, channels)
+    assert canvas[0, 0, 0] == 0.5
+    expected = 0.5 + 0.5 * filters[4] / filters[4].abs().max()
+    np.testing.assert_allclose(
+        canvas[8:, 5:9], expected.permute(1, 2, 0), rtol=1e-5, atol=1e-6
+    )
+    assert (canvas[8:, 10:] == 1).all()  # no sixth
+    with pytest.raises(
+        ValueError, match=r"filters: got shape \(5, 2, 7, 4\), expected"
+    ):
+        plots.show_filters(torch.randn(5, 2, 7, 4))
+
+
+def test_position_similarity_has_a_picture_a_patch():
+    similarity = torch.rand(4, 2, 4, 2)
+    ax = plots.show_position_similarity(similarity, title="learned")
+    drawn = ax.images[0]
+    canvas = drawn.get_array()
+    assert canvas.shape == (4 * 4 + 3, 2 * 2 + 1) and ax.get_title() == "learned"
+    np.testing.assert_allclose(canvas[10:14, 3:], similarity[2, 1])
+    assert drawn.get_clim() == (similarity.min().item(), 1.0)
+    with pytest.raises(ValueError, match=r"similarity: got shape \(8, 8\), expected"):
+        plots.show_position_similarity(torch.rand(8, 8))
+
+
 def test_token_trace_has_a_panel_a_step():
     steps = [("patches", torch.randn(4, 100)), ("tokens", torch.randn(5, 100))]
     figure = plots.show_token_trace(steps, max_width=20)

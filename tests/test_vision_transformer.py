@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from tests.conftest import draw_at_random
 from vit_steps import VisionTransformer, ViTConfig, oracles
+from vit_steps.checkpoint import read_checkpoint
 
 SMALL = dict(
     image_size=(12, 8),
@@ -357,3 +358,30 @@ def test_config_refuses(overrides, message):
 def test_model_refuses(images):
     with pytest.raises(ValueError, match=r"images: got .* expected"):
         small()(images)
+
+
+def test_the_configs_eps_is_every_norms():
+    model = small(norm_eps=1e-12)
+    norms = [m for m in model.modules() if isinstance(m, nn.LayerNorm)]
+    assert len(norms) == 2 * model.config.depth + 1
+    assert {norm.eps for norm in norms} == {1e-12}
+
+
+@pytest.mark.parametrize("wrong", [0.0, -1e-6, math.nan])
+def test_an_eps_that_is_none_is_refused(wrong):
+    with pytest.raises(ValueError, match=f"norm_eps: got {wrong}, expected norm_eps >"):
+        small(norm_eps=wrong)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_what_is_saved_comes_back(tmp_path, dtype):
+    model, path = small(layer_scale=0.1, norm_eps=1e-5), tmp_path / "m.safetensors"
+    model.train().save_pretrained(path, dtype, classes=["a", "b"])
+    back = VisionTransformer.from_pretrained(path)
+    assert back.config == model.config and hash(back.config) == hash(model.config)
+    assert not back.training and back.head.weight.dtype == torch.float32
+    expected = {n: w.to(dtype).float() for n, w in model.state_dict().items()}
+    torch.testing.assert_close(back.state_dict(), expected, rtol=0, atol=0)
+    tensors, metadata = read_checkpoint(path)
+    assert metadata["classes"] == ["a", "b"]
+    assert {t.dtype for t in tensors.values()} == {dtype}

@@ -82,7 +82,8 @@ class EncoderBlock(nn.Module):
     """Pre-norm encoder block: equations 2 and 3 in arXiv 2010.11929.
 
     x + attention(norm(x)), then x + mlp(norm(x)); the residual is the x from before the
-    norm. The norms' eps is 1e-6, as in the paper's code, not PyTorch's 1e-5.
+    norm. The norms' eps is 1e-6, as in the paper's code, not PyTorch's 1e-5; Hugging
+    Face's ViTs have 1e-12.
 
     Args:
         embed_dim: D.
@@ -94,6 +95,7 @@ class EncoderBlock(nn.Module):
         drop_path_rate: stochastic depth of both branches.
         layer_scale: initial value of a factor on both branches (LayerScale); None for
             no factor.
+        norm_eps: added to the variance in both norms.
 
     Shape:
         (B, T, D) -> (B, T, D), and (B, h, T, T) or None
@@ -109,16 +111,17 @@ class EncoderBlock(nn.Module):
         attn_drop_rate: float = 0.0,
         drop_path_rate: float = 0.0,
         layer_scale: float | None = None,
+        norm_eps: float = 1e-6,
     ) -> None:
         super().__init__()
-        self.norm1 = nn.LayerNorm(embed_dim, eps=1e-6)
+        self.norm1 = nn.LayerNorm(embed_dim, eps=norm_eps)
         self.attn = MultiHeadAttention(
             embed_dim, num_heads, qkv_bias, attn_drop_rate, drop_rate
         )
         self.ls1 = (
             nn.Identity() if layer_scale is None else LayerScale(embed_dim, layer_scale)
         )
-        self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6)
+        self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
         self.mlp = MLP(embed_dim, int(embed_dim * mlp_ratio), drop_rate)
         self.ls2 = (
             nn.Identity() if layer_scale is None else LayerScale(embed_dim, layer_scale)

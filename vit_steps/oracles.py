@@ -47,6 +47,20 @@ def timm() -> ModuleType:
     return import_module("timm")
 
 
+def transformers() -> ModuleType:
+    """Hugging Face's transformers, without its notes and progress bars.
+
+    Raises:
+        ImportError: if it is not installed; says the pip line.
+    """
+    torchvision()
+    _import("transformers", "pip install transformers")
+    module = import_module("transformers")
+    module.logging.set_verbosity_error()
+    module.logging.disable_progress_bar()
+    return module
+
+
 def d2l() -> ModuleType:
     """The PyTorch half of d2l, Dive into Deep Learning's package. Figures stay PNG.
 

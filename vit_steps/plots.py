@@ -7,6 +7,7 @@ import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
@@ -126,16 +127,7 @@ def show_patches_apart(
         rows, columns, image.shape[0], height, width
     )
     gap_pixels = max(1, round(gap * max(height, width)))
-    canvas = image.new_ones(
-        image.shape[0],
-        rows * height + (rows - 1) * gap_pixels,
-        columns * width + (columns - 1) * gap_pixels,
-    )
-    for row in range(rows):
-        for column in range(columns):
-            top, left = row * (height + gap_pixels), column * (width + gap_pixels)
-            canvas[:, top : top + height, left : left + width] = patches[row, column]
-    return show_image(canvas, ax, title)
+    return show_image(_tiled(patches, gap_pixels, 1.0), ax, title)
 
 
 def show_heatmaps(
@@ -243,6 +235,99 @@ def show_attention_over_image(
     return ax
 
 
+def show_attention_grid(
+    image: Tensor,
+    attention: Tensor,
+    grid_size: Size,
+    title: str | None = None,
+    shared_scale: bool = False,
+    size: float = 0.9,
+) -> Figure:
+    """Draw a picture, and beside it what each block and head attends: a row a block.
+
+    Args:
+        image: (C, H, W), values between 0 and 1.
+        attention: (L, h, N), paid to each patch.
+        grid_size: rows and columns of patches; an int for a square.
+        title: of the picture.
+        shared_scale: one colour scale, with a bar, for all; else each map's largest
+            weight is its brightest.
+        size: inches of one map.
+    """
+    rows, columns = as_pair(grid_size, "grid_size")
+    if attention.ndim != 3 or attention.shape[-1] != rows * columns:
+        raise ValueError(
+            f"attention: got shape {tuple(attention.shape)}, expected "
+            f"(L, h, {rows * columns}) for {rows}×{columns} patches"
+        )
+    L, h, _ = attention.shape
+    maps = attention.detach().float().cpu()
+    if not shared_scale:
+        maps = maps / maps.amax(dim=-1, keepdim=True).clamp_min(1e-12)
+    beside = min(max(L, 2), 4)  # maps as wide as the picture
+    figure, (left, right) = plt.subplots(
+        1,
+        2,
+        figsize=(size * (h + beside) + 0.8, size * max(L, 2) + 0.5),
+        width_ratios=(beside, h),
+    )
+    show_image(image, left, title)
+    drawn = _show_tiles(right, maps.reshape(L, h, rows, columns), 0.0, maps.max())
+    right.set(xlabel="head", ylabel="block")
+    if shared_scale:
+        figure.colorbar(drawn, ax=right, shrink=0.8)
+    return figure
+
+
+def show_filters(
+    filters: Tensor, columns: int = 8, ax: Axes | None = None, title: str | None = None
+) -> Axes:
+    """Draw filters as pictures: grey is zero, each as strong as its largest number.
+
+    Shape:
+        (n, 3, P, P) or (n, 1, P, P)
+    """
+    if filters.ndim != 4 or filters.shape[1] not in (1, 3):
+        raise ValueError(
+            f"filters: got shape {tuple(filters.shape)}, expected (n, 3, P, P) or "
+            "(n, 1, P, P)"
+        )
+    filters = filters.detach().float().cpu()
+    largest = filters.abs().amax(dim=(1, 2, 3), keepdim=True).clamp_min(1e-12)
+    pictures = 0.5 + 0.5 * filters / largest  # (n, C, P, P)
+    across = min(columns, len(pictures))
+    down = -(-len(pictures) // across)
+    tiles = pictures.new_ones(down * across, *pictures.shape[1:])
+    tiles[: len(pictures)] = pictures
+    gap_pixels = max(1, round(0.15 * max(pictures.shape[2:])))
+    tiles = tiles.reshape(down, across, *pictures.shape[1:])
+    canvas = _tiled(tiles, gap_pixels, 1.0)
+    return show_image(canvas, ax, title)
+
+
+def show_position_similarity(
+    similarity: Tensor, ax: Axes | None = None, title: str | None = None
+) -> Axes:
+    """Draw for each patch how alike the other positions are to its own.
+
+    Shape:
+        (rows, columns, rows, columns), as ``position_similarity`` gives it
+    """
+    if similarity.ndim != 4 or similarity.shape[:2] != similarity.shape[2:]:
+        raise ValueError(
+            f"similarity: got shape {tuple(similarity.shape)}, expected "
+            "(rows, columns, rows, columns)"
+        )
+    ax = ax or plt.gca()
+    similarity = similarity.detach().float().cpu()
+    drawn = _show_tiles(ax, similarity, similarity.min(), 1.0)
+    ax.set(xlabel="column of the patch", ylabel="row of the patch")
+    if title is not None:
+        ax.set_title(title)
+    ax.figure.colorbar(drawn, ax=ax, shrink=0.8, label="cosine similarity")
+    return ax
+
+
 def show_token_trace(
     steps: Sequence[tuple[str, Tensor]], max_width: int = 64
 ) -> Figure:
@@ -279,6 +364,40 @@ def _pixels(image: Tensor) -> np.ndarray:
     if image.ndim == 3:
         image = image[0] if image.shape[0] == 1 else image.permute(1, 2, 0)
     return image.numpy()
+
+
+def _tiled(tiles: Tensor, gap_pixels: int, fill: float) -> Tensor:
+    """Tiles beside each other: (rows, columns, C, P, P) -> (C, height, width)."""
+    rows, columns, C, height, width = tiles.shape
+    canvas = tiles.new_full(
+        (
+            C,
+            rows * height + (rows - 1) * gap_pixels,
+            columns * width + (columns - 1) * gap_pixels,
+        ),
+        fill,
+    )
+    for row in range(rows):
+        for column in range(columns):
+            top, left = row * (height + gap_pixels), column * (width + gap_pixels)
+            canvas[:, top : top + height, left : left + width] = tiles[row, column]
+    return canvas
+
+
+def _show_tiles(
+    ax: Axes, tiles: Tensor, low: float | Tensor, high: float | Tensor
+) -> AxesImage:
+    """Draw heat maps (down, across, rows, columns) beside each other, numbered."""
+    down, across, rows, columns = tiles.shape
+    canvas = _tiled(tiles.unsqueeze(2), 1, float("nan"))[0]  # the gaps stay white
+    drawn = ax.imshow(canvas.numpy(), vmin=float(low), vmax=float(high))
+    ax.set_xticks([i * (columns + 1) + (columns - 1) / 2 for i in range(across)])
+    ax.set_yticks([i * (rows + 1) + (rows - 1) / 2 for i in range(down)])
+    ax.set_xticklabels([str(i) for i in range(across)])
+    ax.set_yticklabels([str(i) for i in range(down)])
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    return drawn
 
 
 def _frame(ax: Axes, row: int, column: int, height: int, width: int) -> None:

@@ -1,12 +1,14 @@
 """The whole Vision Transformer: tokens, encoder blocks, a head on the class token."""
 
+import os
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from vit_steps.checkpoint import read_checkpoint, write_checkpoint
 from vit_steps.cost import ModelCost, model_cost
 from vit_steps.embedding import ViTEmbedding
 from vit_steps.encoder import EncoderBlock
@@ -35,6 +37,7 @@ class ViTConfig:
         representation_size: width of a linear and a tanh before the head, which the
             paper has in pre-training only; None for none.
         layer_scale: initial value of LayerScale; None for none.
+        norm_eps: added to the variance in every norm.
 
     Raises:
         ValueError: if a field is out of range, or two do not fit each other.
@@ -54,6 +57,7 @@ class ViTConfig:
     drop_path_rate: float = 0.0
     representation_size: int | None = None
     layer_scale: float | None = None
+    norm_eps: float = 1e-6
 
     def __post_init__(self) -> None:
         self.cost()  # refuses sizes and counts that are wrong or do not fit
@@ -61,6 +65,8 @@ class ViTConfig:
             rate = getattr(self, name)
             if not 0.0 <= rate < 1.0:
                 raise ValueError(f"{name}: got {rate}, expected 0 <= {name} < 1")
+        if not self.norm_eps > 0.0:
+            raise ValueError(f"norm_eps: got {self.norm_eps}, expected norm_eps > 0")
 
     @classmethod
     def tiny(cls, **overrides: Any) -> "ViTConfig":
@@ -136,10 +142,11 @@ class VisionTransformer(ViTEmbedding):
                 config.attn_drop_rate,
                 drop_path_rate,
                 config.layer_scale,
+                config.norm_eps,
             )
             for drop_path_rate in drop_path_rates
         )
-        self.norm = nn.LayerNorm(config.embed_dim, eps=1e-6)
+        self.norm = nn.LayerNorm(config.embed_dim, eps=config.norm_eps)
         features = config.embed_dim
         self.pre_logits: nn.Module = nn.Identity()
         if config.representation_size is not None:
@@ -179,3 +186,45 @@ class VisionTransformer(ViTEmbedding):
         """
         tokens, _ = self.encode(images)  # (B, T, D)
         return self.head(self.pre_logits(tokens[:, 0]))  # (B, K)
+
+    @classmethod
+    def from_pretrained(cls, name: str | os.PathLike[str]) -> "VisionTransformer":
+        """A trained model, ready for evaluation.
+
+        Args:
+            name: "cluttered-digits" or "fashion-mnist", which ship with the package,
+                or the path of a file that ``save_pretrained`` wrote.
+
+        Raises:
+            FileNotFoundError: if there is no such model and no such file.
+            ValueError: if the file holds something else.
+        """
+        weights, metadata = read_checkpoint(name)
+        if "config" not in metadata:
+            raise ValueError(
+                f"name: got {os.fspath(name)!r}, which holds the state of a training; "
+                "expected a file that save_pretrained wrote"
+            )
+        fields: dict[str, Any] = metadata["config"]
+        for field, value in fields.items():
+            if isinstance(value, list):  # JSON's form of (height, width)
+                fields[field] = tuple(value)
+        model = cls(ViTConfig(**fields))
+        model.load_state_dict(weights)
+        return model.eval()
+
+    def save_pretrained(
+        self,
+        path: str | os.PathLike[str],
+        dtype: torch.dtype = torch.float32,
+        **card: Any,
+    ) -> None:
+        """Write the weights and the config to a safetensors file.
+
+        Args:
+            path: a name that ends in .safetensors.
+            dtype: of the numbers in the file; torch.float16 takes half the room.
+            **card: what else is to be known about the model, as JSON can hold it.
+        """
+        weights = {name: value.to(dtype) for name, value in self.state_dict().items()}
+        write_checkpoint(path, weights, {"config": asdict(self.config)} | card)

@@ -1,0 +1,136 @@
+"""What each ingredient of chapter 8's recipe is worth, and each image.
+
+    python experiments/ingredients.py
+
+Trains the digits' recipe over and over, with one thing changed, from several seeds, and
+writes what the validation part says to vit_steps/measured/ingredients.json. The test
+part is not looked at. A run that is in the file is not repeated; on one core each
+takes a minute or less.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from vit_steps import EncoderBlock, data
+from vit_steps.image_data import ImageData
+from vit_steps.recipes import RECIPES
+from vit_steps.results import FOLDER
+from vit_steps.training import train
+
+SEEDS = range(3)
+SIZES = (1122, 561, 280, 140)  # images to train on: all, a half, a quarter, an eighth
+RECIPE = RECIPES["digits"]
+FILE = FOLDER / "ingredients.json"
+
+
+class PostNormBlock(EncoderBlock):
+    """The order of the original Transformer: norm(x + f(x))."""
+
+    def forward(
+        self, x: Tensor, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        attended, weights = self.attn(x, need_weights)
+        x = self.norm1(x + attended)  # (B, T, D)
+        return self.norm2(x + self.mlp(x)), weights  # (B, T, D)
+
+
+def small_cnn() -> nn.Module:
+    """A convolutional network of about the model's size, to stand beside it."""
+
+    def stage(channels_in: int, channels_out: int) -> list[nn.Module]:
+        conv = nn.Conv2d(channels_in, channels_out, 3, padding=1)
+        return [conv, nn.BatchNorm2d(channels_out), nn.ReLU()]
+
+    return nn.Sequential(
+        *stage(1, 32),
+        *stage(32, 64),
+        nn.MaxPool2d(2),
+        *stage(64, 128),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(128 * 2 * 2, 10),
+    )
+
+
+CHANGES: dict[str, dict[str, Any]] = {
+    "the recipe": {},
+    "no warm-up": {"warmup_epochs": 0.0},
+    "no augmentation": {"augment": False},
+    "no clipping": {"clip_norm": None},
+    "no weight decay": {"weight_decay": 0.0},
+    "post-norm": {"block": PostNormBlock},
+    "positions 0.02": {"position_std": 0.02},
+    "positions 0.1": {"position_std": 0.1},
+    "positions 0.2": {"position_std": 0.2},
+    "positions 1": {"position_std": 1.0},
+}
+
+
+def runs() -> Iterator[dict[str, Any]]:
+    for seed in SEEDS:
+        for change in CHANGES:
+            yield {"model": "ViT", "change": change, "images": SIZES[0], "seed": seed}
+    for seed in SEEDS:
+        for images in SIZES:
+            for model in ("ViT", "CNN"):
+                run = {"model": model, "change": "the recipe", "images": images}
+                yield run | {"seed": seed}
+
+
+def run_once(run: dict[str, Any]) -> dict[str, Any]:
+    change = dict(CHANGES[run["change"]])
+    digits = data.load("digits", augment=change.pop("augment", True))
+    digits = first_images(digits, run["images"])
+    block = change.pop("block", EncoderBlock)
+    width = change.pop("position_std", RECIPE.position_std)
+    # fewer images, more epochs: as many steps as with all of them
+    epochs = RECIPE.train.epochs * SIZES[0] // run["images"]
+    config = replace(RECIPE.train, seed=run["seed"], epochs=epochs, **change)
+    recipe = replace(RECIPE, train=config, position_std=width)
+    if run["model"] == "CNN":
+        torch.manual_seed(run["seed"])
+        model = small_cnn()
+    else:
+        model = recipe.build()
+        for part in model.blocks:
+            part.__class__ = block
+    history = train(model, digits, config, progress=False)
+    curves = {"train_loss": history.train_loss, "loss": history.loss}
+    curves |= {"top1": history.top1}
+    rounded = {n: [round(v, 4) for v in values] for n, values in curves.items()}
+    return run | rounded | {"seconds": round(sum(e.seconds for e in history.epochs))}
+
+
+def first_images(digits: ImageData, count: int) -> ImageData:
+    return replace(digits, train=digits.train.subset(range(count)))
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    done = json.loads(FILE.read_text(encoding="utf-8"))["runs"] if FILE.exists() else []
+    for run in runs():
+        if any(run.items() <= other.items() for other in done):
+            continue
+        try:
+            done.append(run_once(run))
+        except FloatingPointError as error:
+            done.append(run | {"diverged": str(error)})
+        made = {
+            "command": "python experiments/ingredients.py",
+            "torch": torch.__version__.split("+")[0],
+            "threads": 1,
+        }
+        FILE.parent.mkdir(exist_ok=True)
+        lines = ",\n".join(json.dumps(one) for one in done)
+        text = f'{{"made": {json.dumps(made)}, "runs": [\n{lines}\n]}}\n'
+        FILE.write_text(text, encoding="utf-8")
+        print(run, done[-1].get("top1", [0])[-1], done[-1].get("seconds"), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""Cut the Fashion-MNIST that ships with the package out of the published files.
+
+    python experiments/make_fashion_subset.py [FOLDER]
+
+FOLDER has the four idx.gz files; Debian's package dataset-fashion-mnist puts them where
+they are looked for if none is named. The first 600 training and 100 test images of each
+class are kept, in the published order.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from vit_steps.published_sets import (
+    DEBIAN,
+    PER_CLASS,
+    SHIPPED,
+    first_of_each_class,
+    read_idx,
+)
+
+
+def main(folder: Path) -> None:
+    arrays = {}
+    for part, prefix in (("train", "train"), ("test", "t10k")):
+        labels = read_idx(folder / f"{prefix}-labels-idx1-ubyte.gz")
+        kept = first_of_each_class(labels, PER_CLASS[part])
+        images = read_idx(folder / f"{prefix}-images-idx3-ubyte.gz")
+        arrays[f"{part}_images"] = images[kept]
+        arrays[f"{part}_labels"] = labels[kept]
+    np.savez_compressed(SHIPPED, **arrays)
+    print(f"{SHIPPED.name}: {SHIPPED.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else DEBIAN)

@@ -1,0 +1,113 @@
+"""Make the models that ship with the package again, and compare.
+
+    make retrain                                  both, and compare with what ships
+    python experiments/retrain.py --replace       put the new ones in their place
+
+Each is trained by the command that its card names. Fashion-MNIST takes all 60,000
+images: from Debian's package dataset-fashion-mnist, or downloaded (--download).
+"""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from vit_steps import VisionTransformer, data
+from vit_steps.attention_maps import class_token_attention, mass_inside
+from vit_steps.checkpoint import SHIPPED, read_checkpoint
+from vit_steps.recipes import main as train_command
+from vit_steps.training import evaluate
+
+COMMANDS = {
+    "cluttered-digits": ["--data", "cluttered-digits", "--threads", "1"],
+    "fashion-mnist": ["--data", "fashion-mnist", "--full", "--threads", "1"],
+}
+ABOUT = {
+    "cluttered-digits": """\
+scikit-learn's handwritten digits (Alpaydin and Kaynak, UCI, CC BY 4.0), put on crops of
+scikit-image's textures brick, grass and gravel (CC0) among scraps of other digits:
+`vit_steps.cluttered_digits`. 20,000 images to train on, 1,000 for validation and 1,000
+to test; no part shares a handwritten digit with another.""",
+    "fashion-mnist": """\
+Fashion-MNIST (Xiao, Rasul and Vollgraf 2017, arXiv 1708.07747; MIT, Zalando SE), all of
+it: 55,000 images to train on, 5,000 for validation, 10,000 to test.""",
+}
+TOLERANCE = 0.015  # between two trainings' accuracies, on another machine
+
+
+def measure(name: str, path: Path) -> dict[str, float]:
+    model = VisionTransformer.from_pretrained(path)
+    images = data.load(name, full=True) if name == "fashion-mnist" else data.load(name)
+    measured = {"test accuracy": evaluate(model, images.test).top1}
+    if name == "cluttered-digits":
+        pictures, _ = images.test.batch(range(250))
+        _, weights = model.encode(pictures, need_weights=True)
+        attention = class_token_attention(weights).mean(dim=2)  # (B, L, N)
+        boxes, size = images.test.boxes[:250], model.config.image_size
+        mass = mass_inside(attention, boxes, size, model.config.patch_size).mean(0)
+        for block, share in enumerate(mass.tolist(), start=1):
+            measured[f"class token's attention in the box, block {block}"] = share
+    return measured
+
+
+def card(name: str, path: Path, measured: dict[str, float]) -> str:
+    """The model's card, in Markdown."""
+    _, made = read_checkpoint(path)
+    rows = [f"| {what} | {value:.1%} |" for what, value in measured.items()]
+    config = ", ".join(f"{what} {value}" for what, value in made["config"].items())
+    command = made["command"].split(" --output")[0]
+    return f"""# {name}
+
+`VisionTransformer.from_pretrained("{name}")`
+
+{ABOUT[name]}
+
+| measured | |
+|---|---|
+{chr(10).join(rows)}
+
+Trained by `{command}`, seed {made["train_config"]["seed"]}, with
+torch {made["torch"].split("+")[0]} on {made["threads"]} thread of a CPU, in about
+{made["seconds"] / 60:.0f} minutes. `make retrain` makes it again and compares; on the
+same machine and versions it comes out the same.
+
+The model: {config}. Positions were drawn {made["position_std"]} wide. Stored in float16.
+Images are brought to mean 0 and spread 1 with mean {made["mean"]} and
+std {made["std"]}, which `data.load("{name}")` does.
+
+For teaching: it knows these images and no others. Licence: MIT, as the code.
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", default=list(COMMANDS))
+    parser.add_argument("--replace", action="store_true")
+    parser.add_argument("--download", action="store_true")
+    options = parser.parse_args()
+    wrong = False
+    for name in options.names:
+        with tempfile.TemporaryDirectory() as folder:
+            new, old = Path(folder) / "new.safetensors", SHIPPED / f"{name}.safetensors"
+            download = ["--download"] if options.download else []
+            if train_command([*COMMANDS[name], *download, "--output", str(new)]):
+                return 1
+            measured = measure(name, new)
+            before = measure(name, old) if old.exists() else {}
+            for what, value in measured.items():
+                print(f"{name}: {what}: {value:.2%}, before {before.get(what, 0):.2%}")
+            difference = abs(measured["test accuracy"] - before.get("test accuracy", 0))
+            if before and difference > TOLERANCE:
+                print(f"{name}: the accuracies are {difference:.2%} apart")
+                wrong = True
+            if options.replace:
+                SHIPPED.mkdir(exist_ok=True)
+                shutil.copyfile(new, old)
+                text = card(name, old, measured)
+                old.with_suffix(".md").write_text(text, encoding="utf-8")
+    return int(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

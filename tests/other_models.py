@@ -1,0 +1,132 @@
+"""Models of other libraries, small and with random weights, for the tests."""
+
+import os
+
+import pytest
+import torch
+
+from tests.conftest import draw_at_random
+from vit_steps import VisionTransformer, ViTConfig, oracles
+from vit_steps import pretrained as P
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+SMALL = dict(
+    image_size=12,
+    patch_size=4,
+    num_classes=7,
+    embed_dim=12,
+    depth=3,
+    num_heads=2,
+    mlp_ratio=5 / 3,
+)
+
+
+def draw(model, std=0.3):
+    """Random weights, in widths as a ViT has them: norms and scales around 1, class
+    token and positions faint."""
+    draw_at_random(model, std)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if parameter.ndim == 1 and not name.endswith("bias"):
+                parameter += 1
+            if parameter.ndim == 3:
+                parameter *= 0.02 / std
+    return model.eval()
+
+
+def small(std=0.3, **overrides):
+    return draw(VisionTransformer(ViTConfig(**SMALL | overrides)), std)
+
+
+def timm_model(name, **overrides):
+    return draw(oracles.timm().create_model(name, **overrides), std=0.05)
+
+
+def timm_small(**overrides):
+    sizes = dict(img_size=12, patch_size=4, num_classes=7, embed_dim=12, depth=3)
+    sizes |= dict(num_heads=2, mlp_ratio=5 / 3)
+    return draw(oracles.timm().models.VisionTransformer(**sizes | overrides))
+
+
+def torchvision_small(**overrides):
+    model = oracles.torchvision().models.VisionTransformer
+    return draw(model(12, 4, 3, 2, 12, 20, num_classes=7, **overrides))
+
+
+def huggingface_small(
+    kind="ViTForImageClassification", config="ViTConfig", **overrides
+):
+    sizes = dict(image_size=12, patch_size=4, num_labels=7, hidden_size=12)
+    sizes |= dict(num_hidden_layers=3, num_attention_heads=2)
+    sizes |= dict(intermediate_size=20) if config == "ViTConfig" else dict(mlp_ratio=2)
+    library = oracles.transformers()
+    return draw(getattr(library, kind)(getattr(library, config)(**sizes | overrides)))
+
+
+def logits_of(output):
+    """What each library's model gives back, as a tensor."""
+    for name in ("logits", "pooler_output"):
+        output = getattr(output, name, output)
+    return output
+
+
+def to_huggingface(state_dict):
+    return P.to_huggingface(state_dict, saved=False)
+
+
+def to_dinov2(state_dict):
+    return P.to_dinov2(P.without(state_dict, "head"), saved=False)
+
+
+TIMM, TORCHVISION = (P.from_timm, P.to_timm), (P.from_torchvision, P.to_torchvision)
+HUGGINGFACE = (P.from_huggingface, to_huggingface)
+HEADS = dict(num_heads=2)
+HF = HEADS | dict(norm_eps=1e-12)
+OTHERS = {
+    # their model, from and to it, what its shapes do not tell
+    "timm-ti16": (lambda: timm_model("vit_tiny_patch16_224", depth=2), *TIMM, {}),
+    "timm-b16": (lambda: timm_model("vit_base_patch16_224", depth=1), *TIMM, {}),
+    "timm-deit": (lambda: timm_model("deit_small_patch16_224", depth=1), *TIMM, {}),
+    "timm-s14": (
+        lambda: timm_model(
+            "vit_small_patch14_dinov2", depth=2, img_size=(70, 98), num_classes=7
+        ),
+        *TIMM,
+        dict(image_size=(70, 98)),
+    ),
+    "timm-no-bias": (lambda: timm_small(qkv_bias=False), *TIMM, HEADS),
+    "torchvision": (torchvision_small, *TORCHVISION, HEADS),
+    "torchvision-pre-logits": (
+        lambda: torchvision_small(representation_size=5),
+        *TORCHVISION,
+        HEADS,
+    ),
+    "huggingface": (huggingface_small, *HUGGINGFACE, HF),
+    "huggingface-no-bias": (
+        lambda: huggingface_small(qkv_bias=False),
+        *HUGGINGFACE,
+        HF,
+    ),
+    "dinov2": (
+        lambda: huggingface_small("Dinov2Model", "Dinov2Config"),
+        lambda state: P.from_dinov2(P.without(state, "embeddings.mask_token")),
+        to_dinov2,
+        HEADS | dict(num_classes=7),
+    ),
+}
+each_other = pytest.mark.parametrize("other", OTHERS)
+
+
+def pair(other):
+    """Somebody else's model, and ours with its weights."""
+    theirs, from_theirs, _, untold = OTHERS[other]
+    theirs = theirs()
+    state_dict = from_theirs(theirs.state_dict())
+    ours = VisionTransformer(P.config_of(state_dict, **untold))
+    keep = () if "head.weight" in state_dict else "head"
+    return theirs, P.load_weights(ours, state_dict, keep=keep).eval()
+
+
+def images_for(model, batch=2):
+    return torch.randn(batch, model.config.in_channels, *model.patch_embed.image_size)

@@ -1,0 +1,155 @@
+"""Cluttered digits: a digit somewhere on a texture, among bright scraps of others.
+
+Where the digit is, is known, so that attention can be scored. The scraps are there so
+that brightness alone does not give the place away (the idea is that of Cluttered
+MNIST: Mnih et al. 2014, arXiv 1406.6247, section 4.1).
+"""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from vit_steps.digits import digits, digits_split
+
+PARTS = {"train": 40_000, "validation": 1000, "test": 1000}  # and their usual sizes
+TEXTURES = ("brick", "grass", "gravel")
+
+IMAGE, DIGIT, SCRAP = 32, 16, 6  # sides in pixels
+TURN = 12.0  # degrees, at most, to either side
+ZOOM = 0.1  # stretched or shrunk in each direction by no more than this share
+STEP = 2  # places are multiples of it
+SCRAPS = 3  # in each image
+GAP = 2  # pixels between a scrap and the digit's box
+INK = 0.75  # the faintest; the brightest is 1
+BACKGROUND = 0.4  # the brightest that a texture gets
+
+
+def make(
+    count: int | None = None, part: str = "train", seed: int = 0
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Draw cluttered digits from scikit-learn's digits and scikit-image's textures.
+
+    No part shares a handwritten digit with another, whatever the seed: it draws
+    classes, places, textures and scraps, not which digits are held out. What is behind
+    the test digits is new too: the right quarter of each texture is theirs alone.
+
+    Args:
+        count: how many; None for the part's usual size.
+        part: a key of ``PARTS``.
+        seed: the same seed gives the same images; PyTorch's own generator is left
+            alone.
+
+    Shape:
+        -> images (n, 1, 32, 32), float32 between 0 and 1, labels (n,), and boxes
+        (n, 4): top, left, bottom, right in pixels, bottom and right exclusive
+
+    Raises:
+        ValueError: if there is no part of that name, or ``count`` is below 1.
+    """
+    if part not in PARTS:
+        raise ValueError(f"part: got {part!r}, expected one of {', '.join(PARTS)}")
+    images, labels = digits()
+    indices = digits_split(labels)[part]
+    grounds = textures()
+    frontier = grounds.shape[-1] * 3 // 4
+    grounds = grounds[..., frontier:] if part == "test" else grounds[..., :frontier]
+    return cluttered_digits(
+        images[indices],
+        labels[indices],
+        grounds,
+        PARTS[part] if count is None else count,
+        seed=len(PARTS) * seed + list(PARTS).index(part),
+    )
+
+
+def textures() -> Tensor:
+    """scikit-image's brick, grass and gravel (CC0), in grey.
+
+    Shape:
+        -> (3, 1, 512, 512), float32 between 0 and 1
+    """
+    from skimage import data
+
+    grounds = [torch.from_numpy(getattr(data, name)()) for name in TEXTURES]
+    return torch.stack(grounds)[:, None].float() / 255  # (3, 1, 512, 512)
+
+
+def cluttered_digits(
+    digits: Tensor, labels: Tensor, textures: Tensor, count: int, seed: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Put digits on textures, and scraps of other digits around them.
+
+    Args:
+        digits: small images of digits, bright on black.
+        labels: theirs.
+        textures: what to cut the grounds from.
+        count: how many images to make.
+        seed: of a generator of its own.
+
+    Shape:
+        (n, 1, h, w), (n,), (t, 1, H, W) -> images (count, 1, 32, 32), labels (count,),
+        boxes (count, 4)
+
+    Raises:
+        ValueError: if ``count`` is below 1.
+    """
+    if count < 1:
+        raise ValueError(f"count: got {count}, expected 1 or more")
+    generator = torch.Generator().manual_seed(seed)
+
+    def pick(high: int, *shape: int) -> Tensor:
+        return torch.randint(high, shape, generator=generator)
+
+    def brightness(*shape: int) -> Tensor:
+        return INK + (1 - INK) * torch.rand(*shape, generator=generator)
+
+    def cut(images: Tensor, size: int, *shape: int) -> Tensor:
+        """Squares out of any of the images: (n, h, w) -> (*shape, size, size)."""
+        windows = images.unfold(1, size, 1).unfold(2, size, 1)  # a view
+        n, rows, columns = windows.shape[:3]
+        return windows[pick(n, *shape), pick(rows, *shape), pick(columns, *shape)]
+
+    # The digit, enlarged, a little turned and stretched, and its box.
+    chosen = pick(len(digits), count)
+    turn = TURN * (2 * torch.rand(count, generator=generator) - 1).deg2rad()
+    zoom = 1 + ZOOM * (2 * torch.rand(count, 2, generator=generator) - 1)  # (count, 2)
+    affine = torch.zeros(count, 2, 3)
+    affine[:, 0, 0], affine[:, 0, 1] = turn.cos() / zoom[:, 0], -turn.sin()
+    affine[:, 1, 0], affine[:, 1, 1] = turn.sin(), turn.cos() / zoom[:, 1]
+    grid = F.affine_grid(affine, [count, 1, DIGIT, DIGIT], align_corners=False)
+    drawn = F.grid_sample(
+        digits[chosen], grid, align_corners=False
+    )  # (count, 1, 16, 16)
+    corners = STEP * pick((IMAGE - DIGIT) // STEP + 1, count, 2)  # (count, 2)
+    boxes = torch.cat([corners, corners + DIGIT], dim=1)  # (count, 4)
+    layer = torch.zeros(count, IMAGE, IMAGE)
+    _paste(layer, brightness(count, 1, 1) * drawn[:, 0], corners)
+
+    # Scraps of any digits, at different places, clear of the box.
+    enlarged = F.interpolate(digits, (DIGIT, DIGIT), mode="bilinear")[:, 0]
+    middles = corners + (DIGIT - SCRAP) / 2  # a scrap there is in the box's middle
+    lines = torch.arange(IMAGE - SCRAP + 1)  # where a scrap can begin
+    clear = (lines - middles[..., None]).abs() >= (DIGIT + SCRAP) / 2 + GAP
+    free = clear[:, 0, :, None] | clear[:, 1, None]  # (count, lines, lines)
+    spots = free.flatten(1).float().multinomial(SCRAPS, generator=generator)
+    spots = torch.stack([spots // len(lines), spots % len(lines)], dim=2)
+    for k in range(SCRAPS):
+        _paste(
+            layer, brightness(count, 1, 1) * cut(enlarged, SCRAP, count), spots[:, k]
+        )
+
+    ground = BACKGROUND * cut(textures[:, 0], IMAGE, count)  # (count, 32, 32)
+    images = layer + (1 - layer) * ground  # the ground shows where there is no ink
+    return images[:, None], labels[chosen], boxes
+
+
+def _paste(layer: Tensor, pieces: Tensor, corners: Tensor) -> None:
+    """Put a piece on each layer, in place; where there is ink, the brighter stays.
+
+    Shape:
+        (count, H, W), (count, size, size), (count, 2)
+    """
+    steps = torch.arange(pieces.shape[-1])
+    rows, columns = corners[:, 0, None] + steps, corners[:, 1, None] + steps
+    index = rows[:, :, None] * layer.shape[-1] + columns[:, None]  # (count, size, size)
+    layer.flatten(1).scatter_reduce_(1, index.flatten(1), pieces.flatten(1), "amax")

@@ -1,0 +1,135 @@
+"""Where two models part: the same images through both, compared place by place."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from vit_steps.weight_names import LAYER, TABLES, StateDict, translator
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first place at which two models differ.
+
+    Args:
+        place: a module's name in our model, or ``"logits"`` for the end.
+        largest: the largest absolute difference between the two outputs there; inf if
+            their shapes differ.
+        after: the last place before it where they agree; None if there is none. What
+            runs between the two is what differs.
+    """
+
+    place: str
+    largest: float
+    after: str | None
+
+    def __str__(self) -> str:
+        agree = f"equal up to {self.after}" if self.after else "the first place of all"
+        return f"{self.place} differs by up to {self.largest:.2g} ({agree})"
+
+
+# Modules that have no parameters of their own, or hold others: ours, then theirs.
+_MODULES = {
+    "pos_drop": ("encoder.dropout", "embeddings.dropout"),
+    "blocks.{i}": (LAYER, "encoder.layer.{i}", "layers.{i}"),
+    "blocks.{i}.attn": (
+        LAYER + ".self_attention",
+        "encoder.layer.{i}.attention",
+        "layers.{i}.attention",
+    ),
+    "blocks.{i}.mlp.act": (
+        LAYER + ".mlp.1",
+        "encoder.layer.{i}.mlp.activation_fn",
+        "layers.{i}.mlp.activation_fn",
+    ),
+    "blocks.{i}.mlp": (
+        LAYER + ".mlp",
+        "encoder.layer.{i}.mlp",
+        "layers.{i}.mlp",
+    ),
+}
+
+
+def first_difference(
+    a: nn.Module, b: nn.Module, images: Tensor, atol: float = 1e-5
+) -> Difference | None:
+    """Run two models layer by layer, and name the first place where they part.
+
+    Either may be ours, timm's, torchvision's or Hugging Face's. Compared is whatever
+    both have of, in this order: ``patch_embed.proj``; ``pos_drop``, the tokens with
+    class token and positions; in each block ``norm1``, ``attn.q``, ``attn.k``,
+    ``attn.v``, ``attn.proj``, ``attn``, ``ls1``, ``norm2``, ``mlp.fc1``, ``mlp.act``,
+    ``mlp.fc2``, ``mlp``, ``ls2`` and the block's sum; ``norm``; ``head``; ``logits``.
+
+    Args:
+        images: (B, C, H, W), with B other than T: tokens that come as (T, B, D) are
+            turned.
+        atol: the largest absolute difference that counts as equal, times the largest
+            number at the place where that is above 1.
+
+    Raises:
+        ValueError: if a model is in training mode, or the two have no place in common.
+    """
+    outputs_a, outputs_b = _outputs(a, images, "a"), _outputs(b, images, "b")
+    places = [place for place in outputs_a if place in outputs_b]
+    if not set(places) - {"logits"}:
+        raise ValueError(
+            "b: no module in it has a known name that a has too; "
+            "expected Vision Transformers of ours, timm, torchvision or transformers"
+        )
+    after = None
+    for place in places:
+        x, y = outputs_a[place], outputs_b[place]
+        if x.shape != y.shape and x.shape == y.transpose(0, 1).shape:
+            y = y.transpose(0, 1)  # (T, B, D) -> (B, T, D)
+        if x.shape != y.shape:
+            return Difference(place, math.inf, after)
+        largest = (x - y).abs().max().item()
+        if not largest <= atol * max(1.0, x.abs().max().item()):  # so that NaN differs
+            return Difference(place, largest, after)
+        after = place
+    return None
+
+
+def _outputs(model: nn.Module, images: Tensor, argument: str) -> StateDict:
+    """Run a model and keep what its modules put out, by our name, in running order."""
+    if model.training:
+        raise ValueError(f"{argument}: is in training mode, expected {argument}.eval()")
+    table = {theirs: ours for ours, all in _MODULES.items() for theirs in (ours, *all)}
+    for names in TABLES:
+        for ours, theirs in names.items():
+            module, _, parameter = theirs.rpartition(".")
+            if parameter in ("{p}", "gamma", "lambda1"):
+                table[module] = ours.rpartition(".")[0]
+    translate = translator(table)
+    outputs: StateDict = {}
+
+    def keep(place: str) -> Callable[[nn.Module, Any, Any], None]:
+        def hook(module: nn.Module, inputs: Any, output: Any) -> None:
+            output = output[0] if isinstance(output, tuple) else output
+            output = getattr(output, "logits", output)
+            if place.endswith("attn.qkv"):
+                for letter, part in zip("qkv", output.chunk(3, dim=-1), strict=True):
+                    outputs[place.replace("qkv", letter)] = part  # (B, T, D)
+            elif isinstance(output, Tensor):
+                outputs[place] = output
+
+        return hook
+
+    hooks = [model.register_forward_hook(keep("logits"))]
+    for name, module in model.named_modules():
+        place = translate(re.sub(r"^(vit|dinov2)\.", "", name))
+        if place:
+            hooks.append(module.register_forward_hook(keep(place)))
+    try:
+        with torch.no_grad():
+            model(images)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return outputs

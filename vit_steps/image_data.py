@@ -1,0 +1,214 @@
+"""Images with labels: a set of them, and the three parts that training needs."""
+
+from collections.abc import Callable, Sequence, Sized
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+from torch import Tensor
+from torch.utils.data import Dataset
+
+
+class ImageSet(Dataset[tuple[Tensor, int]]):
+    """Labelled images in memory, transformed one by one as they are asked for.
+
+    Args:
+        images: as they were taken, float32 between 0 and 1 or uint8.
+        labels: int64, the number of each image's class.
+        boxes: int64, where the object is: top, left, bottom, right in pixels, bottom
+            and right exclusive; None where nobody knows.
+        transform: what an image goes through on its way out, random or not; None for
+            nothing.
+
+    Shape:
+        images (n, C, H, W), labels (n,), boxes (n, 4)
+
+    Raises:
+        ValueError: if a shape or a dtype is another.
+    """
+
+    def __init__(
+        self,
+        images: Tensor,
+        labels: Tensor,
+        boxes: Tensor | None = None,
+        transform: Callable[[Tensor], Tensor] | None = None,
+    ) -> None:
+        if images.ndim != 4 or images.dtype not in (torch.float32, torch.uint8):
+            raise ValueError(
+                f"images: got shape {tuple(images.shape)}, {images.dtype}, "
+                "expected (n, C, H, W), float32 or uint8"
+            )
+        n = len(images)
+        if labels.shape != (n,) or labels.dtype != torch.int64:
+            raise ValueError(
+                f"labels: got shape {tuple(labels.shape)}, {labels.dtype}, "
+                f"expected ({n},), int64"
+            )
+        if boxes is not None and (boxes.shape != (n, 4) or boxes.dtype != torch.int64):
+            raise ValueError(
+                f"boxes: got shape {tuple(boxes.shape)}, {boxes.dtype}, "
+                f"expected ({n}, 4), int64"
+            )
+        self.images = images
+        self.labels = labels
+        self.boxes = boxes
+        self.transform = transform
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    def __getitem__(self, index: int) -> tuple[Tensor, int]:
+        image = self.images[index]  # (C, H, W)
+        if self.transform is not None:
+            image = self.transform(image)
+        return image, int(self.labels[index])
+
+    def batch(
+        self, indices: Sequence[int] | Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Several images at once, each transformed for itself; None for all of them.
+
+        Shape:
+            -> images (B, C, H, W), labels (B,)
+        """
+        chosen = (
+            torch.arange(len(self)) if indices is None else torch.as_tensor(indices)
+        )
+        images = torch.stack([self[int(index)][0] for index in chosen])
+        return images, self.labels[chosen]
+
+    def subset(self, indices: Sequence[int] | Tensor) -> "ImageSet":
+        """Some of the images, in the order of ``indices``, under the same transform."""
+        chosen = torch.as_tensor(indices, dtype=torch.int64)
+        boxes = None if self.boxes is None else self.boxes[chosen]
+        return ImageSet(self.images[chosen], self.labels[chosen], boxes, self.transform)
+
+
+@dataclass(frozen=True)
+class ImageData:
+    """What a classifier is trained, chosen and judged on.
+
+    Recipes are chosen on ``validation``; ``test`` is looked at once, at the end. The
+    parts yield normalised float32 images (C, H, W) with their class's number, those of
+    ``train`` augmented too.
+
+    Args:
+        name: one of ``data.NAMES``, or your own.
+        classes: a name for each class, in the order of the labels.
+        train, validation, test: the parts; what has ``labels`` or ``targets`` is
+            checked against ``classes``.
+        mean, std: what the parts normalise with, per channel.
+
+    Raises:
+        ValueError: if a part is empty, has a label that is no class, or images of
+            another shape than ``train``.
+    """
+
+    name: str
+    classes: tuple[str, ...]
+    train: Dataset[tuple[Tensor, int]]
+    validation: Dataset[tuple[Tensor, int]]
+    test: Dataset[tuple[Tensor, int]]
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        shapes = {}
+        for part in ("train", "validation", "test"):
+            dataset = getattr(self, part)
+            if not len(cast(Sized, dataset)):
+                raise ValueError(
+                    f"{part}: got no image, expected at least one; move some there"
+                )
+            labels = getattr(dataset, "labels", getattr(dataset, "targets", None))
+            if labels is not None:
+                _check_labels(torch.as_tensor(labels), len(self.classes), part)
+            with torch.random.fork_rng(devices=[]):  # to look is not to draw
+                shapes[part] = tuple(dataset[0][0].shape)
+            if shapes[part] != shapes["train"]:
+                raise ValueError(
+                    f"{part}: got images of {shapes[part]}, expected "
+                    f"{shapes['train']} as in train; resize them in its transform"
+                )
+
+    @property
+    def num_classes(self) -> int:
+        """K."""
+        return len(self.classes)
+
+
+def _check_labels(labels: Tensor, num_classes: int, part: str) -> None:
+    low, high = int(labels.min()), int(labels.max())
+    if low < 0 or high >= num_classes:
+        raise ValueError(
+            f"{part}: got labels from {low} to {high}, expected 0 to "
+            f"{num_classes - 1}, the places in classes; name every class, and count "
+            "from 0"
+        )
+
+
+def channel_statistics(
+    images: Tensor,
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Mean and standard deviation of each channel over all pixels of all images.
+
+    They belong to the training images alone: constants that have seen the test images
+    have learned from them.
+
+    Args:
+        images: float between 0 and 1, or uint8, which counts as 0 to 255 / 255.
+
+    Shape:
+        (n, C, H, W) -> C means, C standard deviations
+
+    Raises:
+        ValueError: if the shape is another, or a channel is the same everywhere, which
+            leaves nothing to divide by.
+    """
+    if images.ndim != 4 or not images.numel():
+        raise ValueError(
+            f"images: got shape {tuple(images.shape)}, expected (n, C, H, W), n > 0"
+        )
+    channels = images.transpose(0, 1).flatten(1)  # (C, n·H·W)
+    if images.dtype == torch.uint8:
+        # Counted per value, exactly and without a copy in float.
+        values = torch.arange(256, dtype=torch.float64) / 255
+        counts = torch.stack([channel.bincount(minlength=256) for channel in channels])
+        shares = counts.double() / channels.shape[1]  # (C, 256)
+        mean = shares @ values  # (C,)
+        std = (shares * (values - mean[:, None]) ** 2).sum(dim=1).sqrt()  # (C,)
+    else:
+        std, mean = torch.std_mean(channels.double(), dim=1, correction=0)
+    if not (std > 0).all():
+        raise ValueError(
+            f"images: got a standard deviation of {min(std.tolist())} in a channel, "
+            "expected images that are not one grey"
+        )
+    return tuple(mean.tolist()), tuple(std.tolist())
+
+
+def stratified_split(labels: Tensor, size: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Hold out ``size`` of the images, at random, with every class in proportion.
+
+    Shape:
+        (n,) -> indices of the others (n - size,), indices held out (size,)
+
+    Raises:
+        ValueError: if a class would be missing on one of the sides.
+    """
+    from sklearn.model_selection import train_test_split
+
+    counts = torch.unique(labels, return_counts=True)[1].tolist()
+    if min(counts, default=0) < 2 or not (
+        len(counts) <= size <= len(labels) - len(counts)
+    ):
+        raise ValueError(
+            f"labels: cannot hold out {size} of {len(labels)} images of {len(counts)} "
+            f"classes, the rarest of which has {min(counts, default=0)}; expected two "
+            "images or more in each class, and both sides large enough for every class"
+        )
+    others, held_out = train_test_split(
+        range(len(labels)), test_size=size, stratify=labels, random_state=seed
+    )
+    return torch.tensor(others), torch.tensor(held_out)

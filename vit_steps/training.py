@@ -1,0 +1,510 @@
+"""Training: from a model and images to a trained model.
+
+python -m vit_steps.training --data cluttered-digits --output digits.safetensors
+"""
+
+import math
+import os
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch.utils.data import DataLoader, Dataset
+
+from vit_steps.checkpoint import check_name, read_checkpoint, write_checkpoint
+
+
+class Data(Protocol):
+    """What is trained on and what is looked at after each epoch.
+
+    Both yield (image (C, H, W), label), as torchvision's data sets do.
+    """
+
+    @property
+    def train(self) -> Dataset[Any]: ...
+    @property
+    def validation(self) -> Dataset[Any]: ...
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How to train; the ingredients are those of arXiv 2012.12877, at a small size.
+
+    Args:
+        epochs: how often every image is seen.
+        batch_size: images in a step.
+        lr: the learning rate at its peak.
+        weight_decay: AdamW's, for matrices only.
+        warmup_epochs: the learning rate rises from 0 for so long, then falls to 0 along
+            half a cosine.
+        label_smoothing: share of the target that is spread over all classes.
+        clip_norm: longest gradient that is followed as it is; None for any.
+        mixup, cutmix: the α of mixing two images (arXiv 1710.09412, 1905.04899); 0 for
+            none; with both, each batch takes one of them.
+        ema_decay: keep an exponential moving average of the weights, and return that;
+            None for none.
+        autocast: compute in bfloat16 where it does little harm.
+        seed: of everything that is drawn at random.
+        num_workers: processes that prepare images; 0 to do it between the steps.
+
+    Raises:
+        ValueError: if a number is out of range.
+    """
+
+    epochs: int = 50
+    batch_size: int = 64
+    lr: float = 2e-3
+    weight_decay: float = 0.05
+    warmup_epochs: float = 5.0
+    label_smoothing: float = 0.1
+    clip_norm: float | None = 1.0
+    mixup: float = 0.0
+    cutmix: float = 0.0
+    ema_decay: float | None = None
+    autocast: bool = False
+    seed: int = 0
+    num_workers: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("epochs", "batch_size"):
+            if getattr(self, name) < 1:
+                raise ValueError(
+                    f"{name}: got {getattr(self, name)}, expected at least 1"
+                )
+        for name in ("weight_decay", "mixup", "cutmix", "seed", "num_workers"):
+            if getattr(self, name) < 0:
+                raise ValueError(
+                    f"{name}: got {getattr(self, name)}, expected at least 0"
+                )
+        for name in ("lr", "clip_norm"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name}: got {value}, expected more than 0")
+        for name in ("label_smoothing", "ema_decay"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value < 1:
+                raise ValueError(f"{name}: got {value}, expected 0 <= {name} < 1")
+        if not 0 <= self.warmup_epochs <= self.epochs:
+            raise ValueError(
+                f"warmup_epochs: got {self.warmup_epochs}, expected 0 to "
+                f"{self.epochs = }"
+            )
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """How good a model is on a data set: mean loss in nats, accuracies from 0 to 1."""
+
+    loss: float
+    top1: float
+    top5: float
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One line of a history; validation is as ``Metrics`` has it."""
+
+    epoch: int  # from 1
+    lr: float  # at its end
+    train_loss: float  # mean over the epoch, smoothing and mixing included
+    validation: Metrics
+    seconds: float
+
+
+@dataclass
+class History:
+    """A training, epoch by epoch."""
+
+    epochs: list[Epoch] = field(default_factory=list)
+
+    @property
+    def train_loss(self) -> list[float]:
+        return [epoch.train_loss for epoch in self.epochs]
+
+    @property
+    def loss(self) -> list[float]:
+        return [epoch.validation.loss for epoch in self.epochs]
+
+    @property
+    def top1(self) -> list[float]:
+        return [epoch.validation.top1 for epoch in self.epochs]
+
+    @property
+    def top5(self) -> list[float]:
+        return [epoch.validation.top5 for epoch in self.epochs]
+
+    @classmethod
+    def from_json(cls, epochs: Sequence[dict[str, Any]]) -> "History":
+        return cls(
+            [Epoch(**e | {"validation": Metrics(**e["validation"])}) for e in epochs]
+        )
+
+
+def learning_rate(
+    step: int, total_steps: int, warmup_steps: float, peak: float
+) -> float:
+    """Linear warm-up to the peak, then half a cosine down to 0 (arXiv 1608.03983).
+
+    Args:
+        step: from 0.
+    """
+    if step < warmup_steps:
+        return peak * (step + 1) / (warmup_steps + 1)
+    progress = (step - warmup_steps) / max(1.0, total_steps - warmup_steps)
+    return peak * (1 + math.cos(math.pi * progress)) / 2
+
+
+def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """Parameters in two groups for the optimiser: matrices decay, the rest does not.
+
+    The rest are norms, biases, LayerScale, class token and positions.
+    """
+    matrices: list[nn.Parameter] = []
+    rest: list[nn.Parameter] = []
+    for name, parameter in model.named_parameters():
+        is_matrix = name.endswith("weight") and parameter.ndim >= 2
+        (matrices if is_matrix else rest).append(parameter)
+    return [
+        {"params": matrices, "weight_decay": weight_decay},
+        {"params": rest, "weight_decay": 0.0},
+    ]
+
+
+def train_step(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    images: Tensor,
+    targets: Tensor,
+    label_smoothing: float = 0.0,
+    clip_norm: float | None = None,
+    autocast: bool = False,
+) -> Tensor:
+    """One step downhill; returns the loss before it, in nats.
+
+    Shape:
+        images (B, C, H, W); targets (B,) labels, or (B, K) shares of each class
+
+    Raises:
+        FloatingPointError: if the loss or its gradient is not finite; the weights are
+            then those from before.
+    """
+    with torch.autocast(images.device.type, torch.bfloat16, enabled=autocast):
+        logits = model(images)  # (B, K)
+    loss = F.cross_entropy(logits.float(), targets, label_smoothing=label_smoothing)
+    optimizer.zero_grad()
+    loss.backward()
+    norm = nn.utils.clip_grad_norm_(
+        model.parameters(), math.inf if clip_norm is None else clip_norm
+    )
+    if not (loss.isfinite() and norm.isfinite()):
+        raise FloatingPointError(
+            f"the loss is {loss.item()} and its gradient {norm.item()} long; lower lr "
+            f"(now {optimizer.param_groups[0]['lr']:.2g}), warm up for longer, or set "
+            f"clip_norm (now {clip_norm})"
+        )
+    optimizer.step()
+    return loss.detach()
+
+
+@torch.no_grad()
+def evaluate(model: nn.Module, dataset: Dataset[Any], batch_size: int = 256) -> Metrics:
+    """Loss and accuracy on a data set; the model is left in the mode it was in."""
+    was_training, device = model.training, next(model.parameters()).device
+    model.eval()
+    loss, top1, top5, count = 0.0, 0, 0, 0
+    for images, labels in DataLoader(dataset, batch_size):
+        images, labels = images.to(device), labels.to(device)
+        logits = model(images).float()  # (B, K)
+        best = logits.topk(min(5, logits.shape[1])).indices  # (B, 5)
+        hits = best == labels[:, None]  # (B, 5)
+        loss += F.cross_entropy(logits, labels, reduction="sum").item()
+        top1 += int(hits[:, 0].sum())
+        top5 += int(hits.sum())
+        count += len(labels)
+    model.train(was_training)
+    return Metrics(loss / count, top1 / count, top5 / count)
+
+
+def train(
+    model: nn.Module,
+    data: Data,
+    config: TrainConfig = TrainConfig(),
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: bool = True,
+    callbacks: Sequence[Callable[[History], None]] = (),
+) -> History:
+    """Train a classifier, on the device where it is.
+
+    The same seed, number of threads and machine give the same weights to the last bit,
+    with or without a break in between. The caller's random numbers are left alone.
+
+    Args:
+        model: (B, C, H, W) -> (B, K); a ``VisionTransformer`` or any other.
+        data: its ``train`` and ``validation`` yield (image, label), as ``data.load``'s
+            do.
+        checkpoint: a .safetensors file for the state after each epoch; None for none.
+        resume: go on from the checkpoint if there is one.
+        progress: show a bar.
+        callbacks: called with the history after each epoch.
+
+    Raises:
+        ValueError: if the data is empty or does not fit the model, or the checkpoint
+            is of another training.
+        FileExistsError: if there is a checkpoint and ``resume`` is not set.
+        FloatingPointError: if the loss is no longer a number. The last checkpoint is
+            kept.
+    """
+    num_classes = _check_fit(model, data)
+    device = next(model.parameters()).device
+    optimizer = torch.optim.AdamW(parameter_groups(model, config.weight_decay))
+    averaged = None
+    if config.ema_decay is not None:
+        average = get_ema_multi_avg_fn(config.ema_decay)
+        averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=True)
+    state = _State(model, optimizer, averaged, config)
+    history = state.restore(checkpoint, resume)
+    loader = DataLoader(
+        data.train, config.batch_size, shuffle=True, num_workers=config.num_workers
+    )
+    mix = _mixing(config, num_classes)
+    total_steps = config.epochs * len(loader)
+    warmup_steps = config.warmup_epochs * len(loader)
+    step = len(history.epochs) * len(loader)
+
+    with (
+        _bar(total_steps, step, progress) as bar,
+        _own_random_numbers(device),
+        _errors_that_name_the_epoch(history, checkpoint),
+    ):
+        for epoch in range(len(history.epochs), config.epochs):
+            started, loss_sum = time.perf_counter(), 0.0
+            torch.manual_seed(config.seed * 1_000_003 + epoch)  # order, augmentation
+            model.train()
+            for images, labels in loader:
+                _check_labels(labels, num_classes)
+                images, targets = mix(images.to(device), labels.to(device))
+                lr = learning_rate(step, total_steps, warmup_steps, config.lr)
+                for group in optimizer.param_groups:
+                    group["lr"] = lr
+                loss = train_step(
+                    model,
+                    optimizer,
+                    images,
+                    targets,
+                    config.label_smoothing,
+                    config.clip_norm,
+                    config.autocast,
+                )
+                if averaged is not None:
+                    averaged.update_parameters(model)
+                loss_sum += loss.item() * len(labels)
+                step += 1
+                bar.update()
+            metrics = evaluate(averaged or model, data.validation)
+            seconds = time.perf_counter() - started
+            train_loss = loss_sum / len(data.train)  # type: ignore[arg-type]
+            history.epochs.append(Epoch(epoch + 1, lr, train_loss, metrics, seconds))
+            bar.set_postfix(loss=f"{train_loss:.3f}", top1=f"{metrics.top1:.3f}")
+            if checkpoint is not None:
+                state.save(checkpoint, history)
+            for callback in callbacks:
+                callback(history)
+
+    if averaged is not None:
+        model.load_state_dict(averaged.module.state_dict())
+    model.eval()
+    return history
+
+
+@dataclass
+class _State:
+    """All that a training has to remember from one epoch to the next.
+
+    Random numbers are not among it: each epoch starts from a seed of its own.
+    """
+
+    model: nn.Module
+    optimizer: torch.optim.Optimizer
+    averaged: AveragedModel | None
+    config: TrainConfig
+
+    def save(self, path: str | os.PathLike[str], history: History) -> None:
+        tensors = _prefixed("model", self.model.state_dict())
+        for index, slots in self.optimizer.state_dict()["state"].items():
+            tensors |= _prefixed(f"optimizer.{index}", slots)
+        if self.averaged is not None:
+            tensors |= _prefixed("averaged", self.averaged.state_dict())
+        about = {"train_config": asdict(self.config), "history": asdict(history)}
+        write_checkpoint(path, tensors, about)
+
+    def restore(self, path: str | os.PathLike[str] | None, resume: bool) -> History:
+        """Take the state from the file, if there is one and it is to be taken."""
+        if path is None or not check_name(path).exists():
+            return History()
+        if not resume:
+            raise FileExistsError(
+                f"checkpoint: {os.fspath(path)!r} is there already; go on from it with "
+                "resume=True, or choose another name"
+            )
+        tensors, about = read_checkpoint(path)
+        if "train_config" not in about:
+            raise ValueError(
+                f"checkpoint: {os.fspath(path)!r} holds a finished model, not the "
+                "state of a training; load it with from_pretrained"
+            )
+        mine, its = asdict(self.config), about["train_config"]
+        if mine != its:
+            differ = [
+                f"{name} {its.get(name)}, now {mine.get(name)}"
+                for name in mine | its
+                if mine.get(name) != its.get(name)
+            ]
+            raise ValueError(
+                f"config: {os.fspath(path)!r} was made with {'; '.join(differ)}; "
+                "expected the same"
+            )
+        optimizer_state: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in _without_prefix("optimizer", tensors).items():
+            index, slot = name.split(".")
+            optimizer_state.setdefault(int(index), {})[slot] = tensor
+        groups = self.optimizer.state_dict()["param_groups"]
+        try:
+            self.model.load_state_dict(_without_prefix("model", tensors))
+        except RuntimeError as error:
+            raise ValueError(
+                f"checkpoint: {os.fspath(path)!r} is of another model: {error}"
+            ) from error
+        self.optimizer.load_state_dict(
+            {"state": optimizer_state, "param_groups": groups}
+        )
+        if self.averaged is not None:
+            self.averaged.load_state_dict(_without_prefix("averaged", tensors))
+        return History.from_json(about["history"]["epochs"])
+
+
+def _prefixed(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
+
+
+def _without_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    start = prefix + "."
+    return {n.removeprefix(start): t for n, t in tensors.items() if n.startswith(start)}
+
+
+def _check_fit(model: nn.Module, data: Data) -> int:
+    """Try one image, so that what does not fit is said at once; returns K."""
+    for name in ("train", "validation"):
+        if not len(getattr(data, name)):
+            raise ValueError(f"data: its {name} part is empty, expected images")
+    image, _ = data.train[0]
+    device = next(model.parameters()).device
+    was_training = model.training
+    model.eval()
+    with torch.no_grad():
+        logits = model(image[None].to(device))
+    model.train(was_training)
+    if logits.ndim != 2:
+        raise ValueError(
+            f"model: gives {tuple(logits.shape)} for one image, expected (1, K)"
+        )
+    return int(logits.shape[1])
+
+
+def _check_labels(labels: Tensor, num_classes: int) -> None:
+    if labels.dtype != torch.int64:
+        raise ValueError(f"data: got labels of {labels.dtype}, expected torch.int64")
+    low, high = int(labels.min()), int(labels.max())
+    if low < 0 or high >= num_classes:
+        raise ValueError(
+            f"data: got labels from {low} to {high}, expected 0 to {num_classes - 1}, "
+            f"since the model tells {num_classes} classes apart"
+        )
+
+
+def _mixing(
+    config: TrainConfig, num_classes: int
+) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    """Mixup, CutMix, one of them at a time, or nothing."""
+    if not config.mixup and not config.cutmix:
+        return lambda images, labels: (images, labels)
+    from vit_steps import oracles
+
+    oracles.torchvision()
+    from torchvision.transforms import v2
+
+    mixers = [
+        kind(alpha=alpha, num_classes=num_classes)
+        for kind, alpha in ((v2.MixUp, config.mixup), (v2.CutMix, config.cutmix))
+        if alpha
+    ]
+    return v2.RandomChoice(mixers)
+
+
+def _bar(total: int, initial: int, progress: bool) -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "IProgress not found")  # it draws text then
+        from tqdm.auto import tqdm
+    return tqdm(total=total, initial=initial, unit="step", disable=not progress)
+
+
+@contextmanager
+def _own_random_numbers(device: torch.device) -> Iterator[None]:
+    devices = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices):
+        yield
+
+
+@contextmanager
+def _errors_that_name_the_epoch(
+    history: History, checkpoint: str | os.PathLike[str] | None
+) -> Iterator[None]:
+    try:
+        yield
+    except FloatingPointError as error:
+        done = len(history.epochs)
+        kept = f"; the state after epoch {done} is in {checkpoint}"
+        raise FloatingPointError(
+            f"epoch {done + 1}: {error}{kept if checkpoint and done else ''}"
+        ) from None
+
+
+def tensorboard(folder: str | os.PathLike[str]) -> Callable[[History], None]:
+    """A callback that writes each epoch's numbers for TensorBoard.
+
+    Raises:
+        ImportError: if tensorboard is not installed; says the pip line.
+    """
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise ImportError(
+            "tensorboard is not installed: pip install tensorboard"
+        ) from error
+    writer = SummaryWriter(folder)
+
+    def write(history: History) -> None:
+        last = history.epochs[-1]
+        scalars = {"lr": last.lr, "train/loss": last.train_loss} | {
+            f"validation/{name}": value
+            for name, value in asdict(last.validation).items()
+        }
+        for name, value in scalars.items():
+            writer.add_scalar(name, value, last.epoch)
+        writer.flush()
+
+    return write
+
+
+if __name__ == "__main__":
+    from vit_steps.recipes import main  # the command stands on what is above
+
+    sys.exit(main())
