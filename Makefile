@@ -2,13 +2,14 @@
 # make test    everything that is promised about it
 # make outputs run the notebooks and store their outputs      (NB=notebooks/02_patch_embedding.ipynb: one)
 # make format  format package, tests and notebooks
+# make retrain train the models that ship again and compare (about half an hour)
 # make clean   remove what was built; .venv stays
 
 BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb
 HTML := _build/html
 
-.PHONY: help book test outputs format clean
+.PHONY: help book test outputs format retrain clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -32,7 +33,7 @@ test: book
 	@echo "== The package, the promises, the pages"
 	$(BIN)/pytest tests
 	@echo "== Every chapter, run again and compared"
-	$(BIN)/pytest --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 120 $(NB)
+	$(BIN)/pytest --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 300 $(NB)
 
 outputs: .venv/ready
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
@@ -42,6 +43,9 @@ outputs: .venv/ready
 format: .venv/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+retrain: .venv/ready
+	$(BIN)/python experiments/retrain.py
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis

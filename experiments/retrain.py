@@ -2,6 +2,7 @@
 
     make retrain                                  both, and compare with what ships
     python experiments/retrain.py --replace       put the new ones in their place
+    python experiments/retrain.py --cards         measure, and write the cards again
 
 Each is trained by the command that its card names. Fashion-MNIST takes all 60,000
 images: from Debian's package dataset-fashion-mnist, or downloaded (--download).
@@ -51,13 +52,14 @@ def measure(name: str, path: Path) -> dict[str, float]:
     return measured
 
 
-def card(name: str, path: Path, measured: dict[str, float]) -> str:
-    """The model's card, in Markdown."""
-    _, made = read_checkpoint(path)
+def write_card(name: str) -> None:
+    """Measure a model that ships, and write its card beside it."""
+    path = SHIPPED / f"{name}.safetensors"
+    measured, (_, made) = measure(name, path), read_checkpoint(path)
     rows = [f"| {what} | {value:.1%} |" for what, value in measured.items()]
     config = ", ".join(f"{what} {value}" for what, value in made["config"].items())
-    command = made["command"].split(" --output")[0]
-    return f"""# {name}
+    command, minutes = made["command"].split(" --output")[0], made["seconds"] / 60
+    text = f"""# {name}
 
 `VisionTransformer.from_pretrained("{name}")`
 
@@ -69,23 +71,30 @@ def card(name: str, path: Path, measured: dict[str, float]) -> str:
 
 Trained by `{command}`, seed {made["train_config"]["seed"]}, with
 torch {made["torch"].split("+")[0]} on {made["threads"]} thread of a CPU, in about
-{made["seconds"] / 60:.0f} minutes. `make retrain` makes it again and compares; on the
+{minutes:.0f} minutes. `make retrain` makes it again and compares; on the
 same machine and versions it comes out the same.
 
-The model: {config}. Positions were drawn {made["position_std"]} wide. Stored in float16.
+The model: {config}. Positions were drawn {made["position_std"]} wide. Stored in
+float16.
 Images are brought to mean 0 and spread 1 with mean {made["mean"]} and
 std {made["std"]}, which `data.load("{name}")` does.
 
 For teaching: it knows these images and no others. Licence: MIT, as the code.
 """
+    path.with_suffix(".md").write_text(text, encoding="utf-8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=list(COMMANDS))
     parser.add_argument("--replace", action="store_true")
+    parser.add_argument("--cards", action="store_true")
     parser.add_argument("--download", action="store_true")
     options = parser.parse_args()
+    if options.cards:
+        for name in options.names:
+            write_card(name)
+        return 0
     wrong = False
     for name in options.names:
         with tempfile.TemporaryDirectory() as folder:
@@ -104,8 +113,7 @@ def main() -> int:
             if options.replace:
                 SHIPPED.mkdir(exist_ok=True)
                 shutil.copyfile(new, old)
-                text = card(name, old, measured)
-                old.with_suffix(".md").write_text(text, encoding="utf-8")
+                write_card(name)
     return int(wrong)
 
 

@@ -38,7 +38,7 @@ ALLOWED = {
     "cluttered_digits": {"digits"},
     "published_sets": {"oracles"},
     "attention_maps": {"sizes", "patch_embedding", "vision_transformer"},
-    "plots": {"sizes", "patch_embedding"},
+    "plots": {"sizes", "patch_embedding", "training"},
     "data": {
         "sizes",
         "cluttered_digits",

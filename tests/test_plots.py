@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from vit_steps import plots
+from vit_steps.training import Epoch, History, Metrics
 
 matplotlib.use("Agg")
 
@@ -144,3 +145,28 @@ def test_token_trace_has_a_panel_a_step():
     assert titles == ["patches\n(4, 100)", "tokens\n(5, 100)"]
     assert figure.axes[1].images[0].get_array().shape == (5, 20)
     assert pixels().std() > 0
+
+
+def history(epochs):
+    metrics = [Metrics(1 / e, 1 - 0.5 / e, 1.0) for e in range(1, epochs + 1)]
+    return History([Epoch(e, 0.1, 2 / e, m, 1.0) for e, m in enumerate(metrics, 1)])
+
+
+def test_a_history_is_drawn_as_it_is():
+    figure = plots.show_history(history(3), title="a run")
+    losses, accuracy = figure.axes
+    drawn = [line.get_ydata() for line in (*losses.lines, *accuracy.lines)]
+    expected = [[2, 1, 2 / 3], [1, 1 / 2, 1 / 3], [0.5, 0.75, 1 - 0.5 / 3]]
+    for y, values in zip(drawn, expected, strict=True):
+        assert list(y) == pytest.approx(values)
+    assert figure.get_suptitle() == "a run"
+
+
+def test_the_live_curve_replaces_the_one_before(monkeypatch):
+    done = []
+    monkeypatch.setattr("IPython.display.clear_output", lambda wait: done.append(wait))
+    monkeypatch.setattr(plots.plt, "show", lambda: done.append(plots.plt.get_fignums()))
+    for epochs in (1, 2):
+        plots.live_history(history(epochs))
+    assert [done[0], done[2]] == [True, True]
+    assert len(done[1]) == len(done[3]) == 1

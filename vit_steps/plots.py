@@ -13,6 +13,7 @@ from torch import Tensor
 
 from vit_steps.patch_embedding import patchify
 from vit_steps.sizes import Size, as_pair, patch_grid
+from vit_steps.training import History
 
 # Okabe and Ito's colours, told apart with any colour vision.
 COLOURS = {
@@ -364,6 +365,38 @@ def _pixels(image: Tensor) -> np.ndarray:
     if image.ndim == 3:
         image = image[0] if image.shape[0] == 1 else image.permute(1, 2, 0)
     return image.numpy()
+
+
+def show_history(history: History, title: str | None = None) -> Figure:
+    """Draw a training's curves: the losses on the left, accuracy on the right."""
+    figure, (losses, accuracy) = plt.subplots(1, 2, figsize=(6.4, 2.8))
+    epochs = range(1, len(history.epochs) + 1)
+    losses.plot(epochs, history.train_loss, label="training")
+    losses.plot(epochs, history.loss, "--", label="validation")
+    losses.set_ylabel("loss, nats")
+    losses.legend()
+    accuracy.plot(epochs, history.top1, "--", color=COLOURS["orange"])
+    accuracy.set_ylabel("validation accuracy")
+    accuracy.set_ylim(0, 1)
+    for ax in (losses, accuracy):
+        ax.set_xlabel("epoch")
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    if title is not None:
+        figure.suptitle(title)
+    return figure
+
+
+def live_history(history: History) -> None:
+    """A callback for ``train``: the curves so far, drawn anew after each epoch.
+
+    In a notebook each picture takes the place of the one before.
+    """
+    from IPython.display import clear_output
+
+    plt.close("all")
+    show_history(history)
+    clear_output(wait=True)
+    plt.show()
 
 
 def _tiled(tiles: Tensor, gap_pixels: int, fill: float) -> Tensor:

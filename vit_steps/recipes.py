@@ -52,7 +52,7 @@ RECIPES = {
         _small(32, 4), TrainConfig(epochs=8, warmup_epochs=0.5), position_std=0.2
     ),
     "fashion-mnist": Recipe(
-        _small(28, 4), TrainConfig(epochs=10, warmup_epochs=1.0), position_std=0.5
+        _small(28, 4), TrainConfig(epochs=6, warmup_epochs=0.5), position_std=0.2
     ),
     "cifar-10": Recipe(
         _small(32, 4, in_channels=3, embed_dim=192, depth=9, drop_path_rate=0.1),

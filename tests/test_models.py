@@ -1,0 +1,85 @@
+"""The models that ship with the package."""
+
+import pytest
+import torch
+
+from vit_steps import VisionTransformer, cluttered_digits, data
+from vit_steps.attention_maps import (
+    class_token_attention,
+    mass_inside,
+    patch_brightness,
+)
+from vit_steps.checkpoint import SHIPPED, read_checkpoint
+from vit_steps.image_data import ImageSet
+from vit_steps.published_sets import fashion_mnist
+from vit_steps.recipes import RECIPES
+from vit_steps.training import evaluate
+
+NAMES = ["cluttered-digits", "fashion-mnist"]
+each_model = pytest.mark.parametrize("name", NAMES)
+
+
+def held_out(name):
+    """Images that the model has not seen, normalised as in its training."""
+    _, card = read_checkpoint(name)
+
+    def normalised(image):
+        image = image if image.is_floating_point() else image.float() / 255
+        return data.normalize(image, card["mean"], card["std"])
+
+    if name == "cluttered-digits":
+        images, labels, boxes = cluttered_digits.make(part="test")
+        return ImageSet(images, labels, boxes, transform=normalised)
+    return ImageSet(*fashion_mnist("test"), transform=normalised)
+
+
+def test_these_ship():
+    assert sorted(path.stem for path in SHIPPED.glob("*.safetensors")) == NAMES
+
+
+@each_model
+def test_a_model_is_small_and_says_how_it_was_made(name):
+    path = SHIPPED / f"{name}.safetensors"
+    assert path.stat().st_size < 1_000_000
+    weights, made = read_checkpoint(name)
+    assert {w.dtype for w in weights.values()} == {torch.float16}
+    assert VisionTransformer.from_pretrained(name).config == RECIPES[name].model
+    config = dict(made["train_config"])
+    assert config == {field: getattr(RECIPES[name].train, field) for field in config}
+    assert made["position_std"] == RECIPES[name].position_std
+    card = path.with_suffix(".md").read_text(encoding="utf-8")
+    command = made["command"].split(" --output")[0]
+    assert command.startswith(f"python -m vit_steps.training --data {name}")
+    assert command in card and f"{made['test']['top1']:.1%}" in card
+
+
+@pytest.mark.parametrize(
+    ("name", "at_least"), [("cluttered-digits", 0.95), ("fashion-mnist", 0.86)]
+)
+def test_a_model_is_as_good_as_its_card_says(name, at_least):
+    top1 = evaluate(VisionTransformer.from_pretrained(name), held_out(name)).top1
+    _, made = read_checkpoint(name)
+    assert top1 > at_least
+    # Fashion-MNIST's card counts 10,000 images, of which 1,000 ship
+    tolerance = 0.005 if name == "cluttered-digits" else 0.03
+    assert top1 == pytest.approx(made["test"]["top1"], abs=tolerance)
+
+
+def test_it_looks_at_the_digit():
+    test, recipe = held_out("cluttered-digits"), RECIPES["cluttered-digits"]
+    images, _ = test.batch(range(250))
+    boxes = test.boxes[:250]
+
+    def mass(attention):
+        return mass_inside(attention, boxes, 32, 4).mean(0)
+
+    def looks(model):
+        with torch.no_grad():
+            _, weights = model.encode(images, need_weights=True)
+        return mass(class_token_attention(weights)).mean(dim=1)  # (L,)
+
+    trained = looks(VisionTransformer.from_pretrained("cluttered-digits"))
+    untrained = looks(recipe.build().eval())
+    brightness = mass(patch_brightness(test.images[:250], 4))
+    assert (trained[1:3] > 0.8).all() and (trained > brightness).all()
+    assert (untrained < 0.3).all() and brightness < 0.4
