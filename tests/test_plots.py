@@ -134,6 +134,8 @@ def test_position_similarity_has_a_picture_a_patch():
     assert canvas.shape == (4 * 4 + 3, 2 * 2 + 1) and ax.get_title() == "learned"
     np.testing.assert_allclose(canvas[10:14, 3:], similarity[2, 1])
     assert drawn.get_clim() == (similarity.min().item(), 1.0)
+    ax = plots.show_position_similarity(similarity, plt.figure().gca(), vmin=-0.5)
+    assert ax.images[0].get_clim() == (-0.5, 1.0)
     with pytest.raises(ValueError, match=r"similarity: got shape \(8, 8\), expected"):
         plots.show_position_similarity(torch.rand(8, 8))
 

@@ -218,7 +218,7 @@ def augmentation(name: str, image_size: Size) -> "v2.Compose":
         image_size: pixels of what comes out.
 
     Shape:
-        (C, H, W) -> (C, *image_size)
+        (C, H, W) -> (C, H, W), of that size
 
     Raises:
         ValueError: if there is no data of that name.

@@ -307,9 +307,15 @@ def show_filters(
 
 
 def show_position_similarity(
-    similarity: Tensor, ax: Axes | None = None, title: str | None = None
+    similarity: Tensor,
+    ax: Axes | None = None,
+    title: str | None = None,
+    vmin: float | None = None,
 ) -> Axes:
     """Draw for each patch how alike the other positions are to its own.
+
+    Args:
+        vmin: the similarity that is darkest, to compare pictures; None for the lowest.
 
     Shape:
         (rows, columns, rows, columns), as ``position_similarity`` gives it
@@ -321,7 +327,8 @@ def show_position_similarity(
         )
     ax = ax or plt.gca()
     similarity = similarity.detach().float().cpu()
-    drawn = _show_tiles(ax, similarity, similarity.min(), 1.0)
+    low = float(similarity.min()) if vmin is None else vmin
+    drawn = _show_tiles(ax, similarity, low, 1.0)
     ax.set(xlabel="column of the patch", ylabel="row of the patch")
     if title is not None:
         ax.set_title(title)
