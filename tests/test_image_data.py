@@ -194,6 +194,11 @@ def test_a_split_keeps_every_class_in_proportion():
     assert torch.equal(held_out, again) and not torch.equal(held_out, other_seed)
 
 
+def test_a_split_may_leave_one_of_each_class():
+    others, held_out = stratified_split(torch.tensor([0, 0, 1, 1]), 2, seed=0)
+    assert len(others) == len(held_out) == 2
+
+
 @pytest.mark.parametrize(
     ("labels", "size"),
     [([0, 0, 0, 1], 2), ([0, 0, 1, 1], 1), ([0, 0, 1, 1], 3), ([], 0)],

@@ -1,5 +1,7 @@
 """The models that ship with the package."""
 
+import re
+
 import pytest
 import torch
 
@@ -48,9 +50,10 @@ def test_a_model_is_small_and_says_how_it_was_made(name):
     assert config == {field: getattr(RECIPES[name].train, field) for field in config}
     assert made["position_std"] == RECIPES[name].position_std
     card = path.with_suffix(".md").read_text(encoding="utf-8")
-    command = made["command"].split(" --output")[0]
-    assert command.startswith(f"python -m vit_steps.training --data {name}")
-    assert command in card and f"{made['test']['top1']:.1%}" in card
+    assert made["command"].startswith("python -m vit_steps.training ")
+    assert f"--data {name}" in made["command"] and made["command"] in card
+    accuracy = float(re.search(r"test accuracy \| ([\d.]+)%", card)[1])
+    assert accuracy == pytest.approx(100 * made["test"]["top1"], abs=0.2)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +85,6 @@ def test_it_looks_at_the_digit():
     untrained = looks(recipe.build().eval())
     brightness = mass(patch_brightness(test.images[:250], 4))
     assert (trained[1:3] > 0.8).all() and (trained > brightness).all()
-    assert (untrained < 0.3).all() and brightness < 0.4
+    assert (
+        (untrained < brightness).all() and untrained.mean() < 0.3 and brightness < 0.4
+    )
