@@ -74,10 +74,10 @@ Trained by
 {made["command"]}
 ```
 
-with seed {made["train_config"]["seed"]}, torch {torch_version} and {made["threads"]} thread
-of a CPU, in about {made["seconds"] / 60:.0f} minutes. `make retrain` makes it
-again and compares; on the same machine and versions it comes out the same.
-The model is
+with seed {made["train_config"]["seed"]}, torch {torch_version}
+and {made["threads"]} thread of a CPU, in about {made["seconds"] / 60:.0f} minutes.
+`make retrain` makes it again and compares; on the same machine and versions it comes
+out the same. The model is
 
 ```
 {settings}
