@@ -50,7 +50,33 @@ def test_what_is_defined_under_a_public_name_is_the_packages(path):
 
 
 # What chapters teach of modules that are not imported with vit_steps itself.
-TAUGHT_BY_MODULE: dict[str, list[str]] = {}
+TAUGHT_BY_MODULE = {
+    "training": [
+        "TrainConfig",
+        "learning_rate",
+        "parameter_groups",
+        "train_step",
+        "evaluate",
+        "train",
+    ],
+    "attention_maps": [
+        "class_token_attention",
+        "class_token_to_patches",
+        "attention_rollout",
+        "attention_distance",
+        "uniform_distance",
+        "position_similarity",
+        "patch_filters",
+        "patch_brightness",
+        "mass_inside",
+        "mask_patches",
+        "DeletionCurve",
+        "deletion_curve",
+    ],
+    "pretrained": ["load_weights", "extract_features"],
+    "weight_names": ["WeightsMismatch"],
+    "first_difference": ["Difference", "first_difference"],
+}
 
 
 def test_each_public_name_is_taught_in_exactly_one_chapter():

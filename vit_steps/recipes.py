@@ -47,7 +47,11 @@ def _small(image_size: int, patch_size: int, **overrides: Any) -> ViTConfig:
 # The first three are measured, in chapter 8 and on the models' cards. The others are
 # where to start: they need a GPU and were not run to the end.
 RECIPES = {
-    "digits": Recipe(_small(8, 2), TrainConfig(epochs=80), position_std=0.5),
+    "digits": Recipe(
+        _small(8, 2),
+        TrainConfig(epochs=48, lr=3e-3, weight_decay=0.3),
+        position_std=0.5,
+    ),
     "cluttered-digits": Recipe(
         _small(32, 4), TrainConfig(epochs=8, warmup_epochs=0.5), position_std=0.2
     ),
