@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from vit_steps.checkpoint import check_name
+from vit_steps.distributed import processes, rank, shard, wait_for_all, whole
 from vit_steps.training import TrainConfig, evaluate, tensorboard, train
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
@@ -113,33 +114,28 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, command: str) -> None:
-    from vit_steps import data
-
     if options.output:
         check_name(options.output)  # now, not when the training is done
     if options.threads:
         torch.set_num_threads(options.threads)
-    source = {
-        name: getattr(options, name)
-        for name in ("root", "full", "download")
-        if getattr(options, name)
-    }
-    images = data.load(
-        options.data,
-        options.augment,
-        merge_validation=options.merge_validation,
-        **source,
-    )
-    recipe = _recipe(options, images)
-    model = recipe.build().to(options.device)
-    history = train(
-        model,
-        images,
-        recipe.train,
-        options.checkpoint,
-        options.resume,
-        callbacks=[tensorboard(options.tensorboard)] if options.tensorboard else [],
-    )
+    with processes(options.device) as device:
+        images = _load(options)
+        recipe = _recipe(options, images)
+        model = recipe.build().to(device)
+        history = train(
+            shard(model) if options.shard else model,
+            images,
+            recipe.train,
+            options.checkpoint,
+            options.resume,
+            callbacks=[tensorboard(options.tensorboard)] if options.tensorboard else [],
+        )
+        if options.shard:
+            state = {name: whole(tensor) for name, tensor in model.state_dict().items()}
+            model = recipe.build().to(device)
+            model.load_state_dict(state)
+        if rank() > 0:
+            return
     test = evaluate(model, images.test)
     print(f"test: loss {test.loss:.3f}, top-1 {test.top1:.2%}, top-5 {test.top5:.2%}")
     if options.output:
@@ -159,6 +155,28 @@ def _run(options: argparse.Namespace, command: str) -> None:
             threads=torch.get_num_threads(),
         )
         print(f"The model is in {options.output}")
+
+
+def _load(options: argparse.Namespace) -> Any:
+    """The data; the first process fetches what is not there, then the others read."""
+    from vit_steps import data
+
+    source = {
+        name: getattr(options, name)
+        for name in ("root", "full", "download")
+        if getattr(options, name)
+    }
+    if rank() > 0:
+        wait_for_all()
+    images = data.load(
+        options.data,
+        options.augment,
+        merge_validation=options.merge_validation,
+        **source,
+    )
+    if rank() == 0:
+        wait_for_all()
+    return images
 
 
 def _recipe(options: argparse.Namespace, images: Any) -> Recipe:
@@ -210,6 +228,11 @@ def _parser() -> argparse.ArgumentParser:
     say("--resume", action="store_true", help="go on from --checkpoint, if it is there")
     say("--tensorboard", metavar="FOLDER", help="write curves there")
     say("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    say(
+        "--shard",
+        action="store_true",
+        help="split the model over torchrun's processes (FSDP2), not only the images",
+    )
     say("--threads", type=int, help="of PyTorch; another number, other last bits")
     say("--position-std", type=float, help="width of the initial positions")
     for owner, names in ((TrainConfig, TRAIN_OPTIONS), (ViTConfig, MODEL_OPTIONS)):

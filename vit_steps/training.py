@@ -20,6 +20,16 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset
 
 from vit_steps.checkpoint import check_name, read_checkpoint, write_checkpoint
+from vit_steps.distributed import (
+    BatchShares,
+    is_sharded,
+    part_of,
+    rank,
+    spread,
+    sum_over_processes,
+    wait_for_all,
+    whole,
+)
 
 
 class Data(Protocol):
@@ -186,8 +196,12 @@ def train_step(
     label_smoothing: float = 0.0,
     clip_norm: float | None = None,
     autocast: bool = False,
+    weight: float = 1.0,
 ) -> Tensor:
     """One step downhill; returns the loss before it, in nats.
+
+    Args:
+        weight: a factor on the gradient, where processes share a batch unevenly.
 
     Shape:
         images (B, C, H, W); targets (B,) labels, or (B, K) shares of each class
@@ -200,10 +214,9 @@ def train_step(
         logits = model(images)  # (B, K)
     loss = F.cross_entropy(logits.float(), targets, label_smoothing=label_smoothing)
     optimizer.zero_grad()
-    loss.backward()
-    norm = nn.utils.clip_grad_norm_(
-        model.parameters(), math.inf if clip_norm is None else clip_norm
-    )
+    (weight * loss).backward()
+    limit = math.inf if clip_norm is None else clip_norm
+    norm = whole(nn.utils.clip_grad_norm_(model.parameters(), limit))
     if not (loss.isfinite() and norm.isfinite()):
         raise FloatingPointError(
             f"the loss is {loss.item()} and its gradient {norm.item()} long; lower lr "
@@ -246,6 +259,7 @@ def train(
 
     The same seed, number of threads and machine give the same weights to the last bit,
     with or without a break in between. The caller's random numbers are left alone.
+    Where torchrun has started several processes, each takes a share of every batch.
 
     Args:
         model: (B, C, H, W) -> (B, K); a ``VisionTransformer`` or any other.
@@ -254,7 +268,7 @@ def train(
         checkpoint: a .safetensors file for the state after each epoch; None for none.
         resume: go on from the checkpoint if there is one.
         progress: show a bar.
-        callbacks: called with the history after each epoch.
+        callbacks: called with the history after each epoch, in the first process.
 
     Raises:
         ValueError: if the data is empty or does not fit the model, or the checkpoint
@@ -268,13 +282,20 @@ def train(
     optimizer = torch.optim.AdamW(parameter_groups(model, config.weight_decay))
     averaged = None
     if config.ema_decay is not None:
+        if is_sharded(model):
+            raise ValueError("ema_decay: expected None for a model that is sharded")
         average = get_ema_multi_avg_fn(config.ema_decay)
         averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=True)
     state = _State(model, optimizer, averaged, config)
     history = state.restore(checkpoint, resume)
+    batches = BatchShares(len(data.train), config.batch_size)  # type: ignore[arg-type]
     loader = DataLoader(
-        data.train, config.batch_size, shuffle=True, num_workers=config.num_workers
+        data.train,
+        batch_sampler=batches,
+        num_workers=config.num_workers,
+        worker_init_fn=batches.seed_worker,
     )
+    spread_model = spread(model)
     mix = _mixing(config, num_classes)
     total_steps = config.epochs * len(loader)
     warmup_steps = config.warmup_epochs * len(loader)
@@ -289,35 +310,38 @@ def train(
             started, loss_sum = time.perf_counter(), 0.0
             torch.manual_seed(config.seed * 1_000_003 + epoch)  # order, augmentation
             model.train()
-            for images, labels in loader:
+            for index, (images, labels) in enumerate(loader):
                 _check_labels(labels, num_classes)
                 images, targets = mix(images.to(device), labels.to(device))
                 lr = learning_rate(step, total_steps, warmup_steps, config.lr)
                 for group in optimizer.param_groups:
                     group["lr"] = lr
+                weight = batches.weight(index)
                 loss = train_step(
-                    model,
+                    spread_model,
                     optimizer,
                     images,
                     targets,
                     config.label_smoothing,
                     config.clip_norm,
                     config.autocast,
+                    weight,
                 )
                 if averaged is not None:
                     averaged.update_parameters(model)
-                loss_sum += loss.item() * len(labels)
+                loss_sum += loss.item() * (len(labels) if weight else 0)
                 step += 1
                 bar.update()
             metrics = evaluate(averaged or model, data.validation)
             seconds = time.perf_counter() - started
-            train_loss = loss_sum / len(data.train)  # type: ignore[arg-type]
+            train_loss = sum_over_processes(loss_sum, device) / batches.count
             history.epochs.append(Epoch(epoch + 1, lr, train_loss, metrics, seconds))
             bar.set_postfix(loss=f"{train_loss:.3f}", top1=f"{metrics.top1:.3f}")
             if checkpoint is not None:
                 state.save(checkpoint, history)
-            for callback in callbacks:
-                callback(history)
+            if rank() == 0:
+                for callback in callbacks:
+                    callback(history)
 
     if averaged is not None:
         model.load_state_dict(averaged.module.state_dict())
@@ -343,8 +367,11 @@ class _State:
             tensors |= _prefixed(f"optimizer.{index}", slots)
         if self.averaged is not None:
             tensors |= _prefixed("averaged", self.averaged.state_dict())
+        tensors = {name: whole(tensor) for name, tensor in tensors.items()}
         about = {"train_config": asdict(self.config), "history": asdict(history)}
-        write_checkpoint(path, tensors, about)
+        if rank() == 0:
+            write_checkpoint(path, tensors, about)
+        wait_for_all()
 
     def restore(self, path: str | os.PathLike[str] | None, resume: bool) -> History:
         """Take the state from the file, if there is one and it is to be taken."""
@@ -372,13 +399,22 @@ class _State:
                 f"config: {os.fspath(path)!r} was made with {'; '.join(differ)}; "
                 "expected the same"
             )
+        own = self.model.state_dict()
+        parameters = [
+            p for group in self.optimizer.param_groups for p in group["params"]
+        ]
         optimizer_state: dict[int, dict[str, Tensor]] = {}
         for name, tensor in _without_prefix("optimizer", tensors).items():
             index, slot = name.split(".")
+            if slot != "step":
+                tensor = part_of(tensor, parameters[int(index)])
             optimizer_state.setdefault(int(index), {})[slot] = tensor
         groups = self.optimizer.state_dict()["param_groups"]
+        weights = _without_prefix("model", tensors)
         try:
-            self.model.load_state_dict(_without_prefix("model", tensors))
+            self.model.load_state_dict(
+                {n: part_of(t, own[n]) if n in own else t for n, t in weights.items()}
+            )
         except RuntimeError as error:
             raise ValueError(
                 f"checkpoint: {os.fspath(path)!r} is of another model: {error}"
@@ -449,11 +485,12 @@ def _mixing(
     return v2.RandomChoice(mixers)
 
 
-def _bar(total: int, initial: int, progress: bool) -> Any:
+def _bar(steps: int, initial: int, progress: bool) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "IProgress not found")  # it draws text then
         from tqdm.auto import tqdm
-    return tqdm(total=total, initial=initial, unit="step", disable=not progress)
+    silent = not progress or rank() > 0
+    return tqdm(total=steps, initial=initial, unit="step", disable=silent)
 
 
 @contextmanager
