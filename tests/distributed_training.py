@@ -13,7 +13,14 @@ from safetensors.torch import save_file
 from torch.utils.data import TensorDataset
 
 from tests.small_training import QUICK, small_vit, stripes
-from vit_steps.distributed import BatchShares, processes, rank, shard, spread, whole
+from vit_steps.distributed import (
+    BatchShares,
+    data_parallel,
+    process_rank,
+    processes,
+    shard,
+    whole,
+)
 from vit_steps.training import train, train_step
 
 COUNT = 25  # batches of 8: the last has one image, and not every process gets one
@@ -33,7 +40,7 @@ def gradients(model, data, index):
     images, labels = data.train[list(shares)[index]]
     optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
     weight = shares.weight(index)
-    train_step(spread(model), optimizer, images, labels, 0.1, weight=weight)
+    train_step(data_parallel(model), optimizer, images, labels, 0.1, weight=weight)
     return {n: whole(p.grad).clone() for n, p in model.named_parameters()}
 
 
@@ -60,5 +67,5 @@ if __name__ == "__main__":
         history = train(model, data, config, state, resume=True, progress=False)
         found |= {n: whole(tensor) for n, tensor in model.state_dict().items()}
         found["train loss"] = torch.tensor(history.train_loss, dtype=torch.float64)
-        if rank() == 0:
+        if process_rank() == 0:
             save_file(found, folder / f"{kind}.safetensors")

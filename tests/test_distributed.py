@@ -37,6 +37,10 @@ def run(*arguments, processes=2):
     return done.stdout
 
 
+def be_process(monkeypatch, number):
+    monkeypatch.setattr(distributed, "process_rank", lambda: number)
+
+
 # --- shares --------------------------------------------------------------------------
 
 
@@ -53,7 +57,9 @@ def test_shares_are_the_batches_of_one_process_dealt_out(
     monkeypatch.setattr(distributed, "world_size", lambda: world)
     dealt, weights = [], []
     for process in range(world):
-        monkeypatch.setattr(distributed, "rank", lambda process=process: process)
+        monkeypatch.setattr(
+            distributed, "process_rank", lambda process=process: process
+        )
         torch.manual_seed(4)
         torch.empty((), dtype=torch.int64).random_()  # a DataLoader's, for its workers
         shares = BatchShares(count, batch_size)
@@ -75,7 +81,9 @@ def test_processes_draw_different_numbers_for_their_augmentation(monkeypatch):
     monkeypatch.setattr(distributed, "world_size", lambda: 2)
     drawn = []
     for process in range(2):
-        monkeypatch.setattr(distributed, "rank", lambda process=process: process)
+        monkeypatch.setattr(
+            distributed, "process_rank", lambda process=process: process
+        )
         torch.manual_seed(0)
         list(BatchShares(10, 4))
         drawn.append(torch.rand(3))
@@ -84,7 +92,7 @@ def test_processes_draw_different_numbers_for_their_augmentation(monkeypatch):
 
 def test_alone_nothing_is_spread_and_nothing_can_be_sharded():
     model = small_vit()
-    assert distributed.spread(model) is model
+    assert distributed.data_parallel(model) is model
     with distributed.processes() as device:
         assert device == torch.device("cpu") and not dist.is_initialized()
     with pytest.raises(RuntimeError, match="torchrun"):

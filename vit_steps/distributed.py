@@ -59,7 +59,7 @@ def _check_store() -> None:
         )
 
 
-def rank() -> int:
+def process_rank() -> int:
     """The number of this process, from 0."""
     return dist.get_rank() if dist.is_initialized() else 0
 
@@ -82,7 +82,7 @@ class BatchShares(Sampler[list[int]]):
     """
 
     def __init__(self, count: int, batch_size: int) -> None:
-        self.count, self.batch_size, self.rank = count, batch_size, rank()
+        self.count, self.batch_size, self.rank = count, batch_size, process_rank()
         self.batches = BatchSampler(RandomSampler(range(count)), batch_size, False)
 
     def __len__(self) -> int:
@@ -109,7 +109,7 @@ class BatchShares(Sampler[list[int]]):
         return own * world_size() / size
 
 
-def spread(model: nn.Module) -> nn.Module:
+def data_parallel(model: nn.Module) -> nn.Module:
     """What to call in place of the model, so that gradients are averaged."""
     if world_size() == 1 or is_sharded(model):
         return model

@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from vit_steps.checkpoint import check_name
-from vit_steps.distributed import processes, rank, shard, wait_for_all, whole
+from vit_steps.distributed import process_rank, processes, shard, wait_for_all, whole
 from vit_steps.training import TrainConfig, evaluate, tensorboard, train
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
@@ -134,7 +134,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
             state = {name: whole(tensor) for name, tensor in model.state_dict().items()}
             model = recipe.build().to(device)
             model.load_state_dict(state)
-        if rank() > 0:
+        if process_rank() > 0:
             return
     test = evaluate(model, images.test)
     print(f"test: loss {test.loss:.3f}, top-1 {test.top1:.2%}, top-5 {test.top5:.2%}")
@@ -166,7 +166,7 @@ def _load(options: argparse.Namespace) -> Any:
         for name in ("root", "full", "download")
         if getattr(options, name)
     }
-    if rank() > 0:
+    if process_rank() > 0:
         wait_for_all()
     images = data.load(
         options.data,
@@ -174,7 +174,7 @@ def _load(options: argparse.Namespace) -> Any:
         merge_validation=options.merge_validation,
         **source,
     )
-    if rank() == 0:
+    if process_rank() == 0:
         wait_for_all()
     return images
 

@@ -22,10 +22,10 @@ from torch.utils.data import DataLoader, Dataset
 from vit_steps.checkpoint import check_name, read_checkpoint, write_checkpoint
 from vit_steps.distributed import (
     BatchShares,
+    data_parallel,
     is_sharded,
     part_of,
-    rank,
-    spread,
+    process_rank,
     sum_over_processes,
     wait_for_all,
     whole,
@@ -295,7 +295,7 @@ def train(
         num_workers=config.num_workers,
         worker_init_fn=batches.seed_worker,
     )
-    spread_model = spread(model)
+    parallel_model = data_parallel(model)
     mix = _mixing(config, num_classes)
     total_steps = config.epochs * len(loader)
     warmup_steps = config.warmup_epochs * len(loader)
@@ -318,7 +318,7 @@ def train(
                     group["lr"] = lr
                 weight = batches.weight(index)
                 loss = train_step(
-                    spread_model,
+                    parallel_model,
                     optimizer,
                     images,
                     targets,
@@ -339,7 +339,7 @@ def train(
             bar.set_postfix(loss=f"{train_loss:.3f}", top1=f"{metrics.top1:.3f}")
             if checkpoint is not None:
                 state.save(checkpoint, history)
-            if rank() == 0:
+            if process_rank() == 0:
                 for callback in callbacks:
                     callback(history)
 
@@ -369,7 +369,7 @@ class _State:
             tensors |= _prefixed("averaged", self.averaged.state_dict())
         tensors = {name: whole(tensor) for name, tensor in tensors.items()}
         about = {"train_config": asdict(self.config), "history": asdict(history)}
-        if rank() == 0:
+        if process_rank() == 0:
             write_checkpoint(path, tensors, about)
         wait_for_all()
 
@@ -489,7 +489,7 @@ def _bar(steps: int, initial: int, progress: bool) -> Any:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "IProgress not found")  # it draws text then
         from tqdm.auto import tqdm
-    silent = not progress or rank() > 0
+    silent = not progress or process_rank() > 0
     return tqdm(total=steps, initial=initial, unit="step", disable=silent)
 
 
