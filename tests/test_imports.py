@@ -29,6 +29,8 @@ ALLOWED = {
         "vision_transformer",
     },
     "results": set(),
+    "distillation": {"vision_transformer"},
+    "swin": {"encoder", "sizes"},
     "weight_names": set(),
     "first_difference": {"weight_names"},
     "pretrained": {

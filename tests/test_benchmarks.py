@@ -1,0 +1,66 @@
+"""The instruments of benchmarks/: what they compare and how they divide. No speed."""
+
+import random
+
+import pytest
+import torch
+
+from benchmarks.floor import matrix_products
+from benchmarks.rivals import BUILDERS, OURS, available, gives_our_logits
+from benchmarks.rounds import LEAST_ROUNDS, measure, ratio
+from vit_steps import ViTConfig
+
+SMALL = ViTConfig(32, 8, num_classes=7, embed_dim=24, depth=2, num_heads=3)
+OTHER_ARCHITECTURES = {"vit-pytorch, ViT", "vit-pytorch, SimpleViT"}
+
+
+def test_all_of_our_architecture_give_our_logits():
+    models = available(list(BUILDERS), SMALL)
+    images = torch.rand(2, 3, 32, 32)
+    with torch.inference_mode():
+        assert models[OURS].eval()(images).abs().max() > 0.01
+    same = {n for n, m in models.items() if gives_our_logits(m, models[OURS], images)}
+    assert same == set(models) - OTHER_ARCHITECTURES
+    assert len(same) == len(BUILDERS) - len(OTHER_ARCHITECTURES)
+
+
+def test_the_floor_multiplies_what_the_cost_counts(monkeypatch):
+    config, counted = ViTConfig(32, 8, embed_dim=24, depth=3, num_heads=2), 0
+    multiply = matrix_products(config, 1, "cpu", torch.float32)
+    matmul = torch.matmul
+
+    def counting(left, right, out):
+        nonlocal counted
+        counted += left.numel() * right.shape[-1]
+        return matmul(left, right, out=out)
+
+    monkeypatch.setattr(torch, "matmul", counting)
+    multiply()
+    assert counted == config.cost().macs
+
+
+def test_rounds_take_every_task_in_turn():
+    order = []
+    tasks = {name: (lambda name=name: order.append(name)) for name in "abc"}
+    times = measure(tasks, "a", seconds=0.0)
+    assert {len(of_name) for of_name in times.values()} == {LEAST_ROUNDS}
+    warm_up, rounds = order[:3], order[3:]
+    assert warm_up == ["a", "b", "c"]
+    assert rounds[:6] == ["a", "b", "c", "b", "c", "a"]
+    for start in range(0, len(rounds), 3):
+        assert sorted(rounds[start : start + 3]) == ["a", "b", "c"]
+
+
+def test_ratios_are_taken_within_rounds():
+    weather = [1.0, 5.0, 2.0, 9.0, 3.0, 1.5, 7.0]
+    one = ratio([1.1 * w for w in weather], weather)
+    assert (one.low, one.median, one.high) == pytest.approx((1.1, 1.1, 1.1))
+
+
+def test_the_interval_holds_the_true_median_as_often_as_it_says():
+    generator, held = random.Random(0), 0
+    for _ in range(400):
+        ratios = [generator.lognormvariate(0.0, 0.3) for _ in range(25)]
+        one = ratio(ratios, [1.0] * 25)
+        held += one.low <= 1.0 <= one.high
+    assert 0.93 <= held / 400 <= 0.99

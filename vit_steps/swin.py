@@ -1,0 +1,328 @@
+"""Swin: attention in windows, which shift from block to block (arXiv 2103.14030)."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from vit_steps.encoder import MLP, DropPath
+from vit_steps.sizes import check_count
+
+
+def window_partition(x: Tensor, window_size: int) -> Tensor:
+    """Cut a map of tokens into windows, row by row.
+
+    Shape:
+        (B, H, W, C) -> (B·windows, w², C), with w = ``window_size``
+
+    Raises:
+        ValueError: if the windows do not fill the map.
+    """
+    B, H, W, C = x.shape
+    if H % window_size or W % window_size:
+        raise ValueError(
+            f"x: got a map of {H}×{W} tokens, expected multiples of {window_size = }"
+        )
+    x = x.reshape(B, H // window_size, window_size, W // window_size, window_size, C)
+    return x.transpose(2, 3).reshape(-1, window_size**2, C)  # (B·windows, w², C)
+
+
+def window_reverse(windows: Tensor, height: int, width: int) -> Tensor:
+    """Put the windows back where they were cut: the inverse of ``window_partition``.
+
+    Shape:
+        (B·windows, w², C) -> (B, H, W, C)
+    """
+    w, C = int(windows.shape[1] ** 0.5), windows.shape[2]
+    x = windows.reshape(-1, height // w, width // w, w, w, C)
+    return x.transpose(2, 3).reshape(-1, height, width, C)
+
+
+def relative_position_index(window_size: int) -> Tensor:
+    """For each pair of a window's tokens, the row of the bias table that is theirs.
+
+    Two pairs with the same difference in rows and columns share a row.
+
+    Shape:
+        -> (w², w²), int64 from 0 to (2·w - 1)² - 1
+    """
+    places = torch.arange(window_size)
+    rows, columns = torch.meshgrid(places, places, indexing="ij")
+    place = torch.stack([rows.flatten(), columns.flatten()])  # (2, w²)
+    difference = place[:, :, None] - place[:, None, :]  # (2, w², w²), from 1-w to w-1
+    down, across = difference + window_size - 1
+    return down * (2 * window_size - 1) + across
+
+
+def shifted_window_mask(
+    height: int, width: int, window_size: int, shift: int
+) -> Tensor:
+    """Who may attend to whom in windows of a map that was rolled by ``shift``.
+
+    Rolling brings tokens of opposite edges into one window. Only those that were
+    neighbours before may attend to each other.
+
+    Shape:
+        -> (windows, w², w²), boolean, True may attend
+    """
+    region = torch.zeros(1, height, width, 1, dtype=torch.int64)
+    parts = (slice(-window_size), slice(-window_size, -shift), slice(-shift, None))
+    number = 0
+    for rows in parts:
+        for columns in parts:
+            region[:, rows, columns] = number
+            number += 1
+    region = window_partition(region, window_size).squeeze(-1)  # (windows, w²)
+    return region[:, :, None] == region[:, None, :]
+
+
+class WindowAttention(nn.Module):
+    """Multi-head self-attention inside each window, with a learned bias for distance.
+
+    softmax(q kᵀ / √d + bias) v: equation 4 in arXiv 2103.14030. The bias depends on the
+    head and on the difference of the two places.
+
+    Shape:
+        (B·windows, w², C) -> (B·windows, w², C)
+    """
+
+    relative_position_index: Tensor
+
+    def __init__(self, dim: int, window_size: int, num_heads: int) -> None:
+        super().__init__()
+        if num_heads < 1 or dim % num_heads:
+            raise ValueError(
+                f"num_heads: got {num_heads}, expected a divisor of {dim = }"
+            )
+        self.num_heads = num_heads
+        self.qkv = nn.Linear(dim, 3 * dim)
+        self.proj = nn.Linear(dim, dim)
+        table = torch.empty((2 * window_size - 1) ** 2, num_heads)
+        self.relative_position_bias_table = nn.Parameter(table)
+        nn.init.trunc_normal_(self.relative_position_bias_table, std=0.02)
+        index = relative_position_index(window_size)
+        self.register_buffer("relative_position_index", index, persistent=False)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """``mask``: (windows, w², w²), True may attend."""
+        windows, n, C = x.shape
+        h = self.num_heads
+        qkv = self.qkv(x).reshape(windows, n, 3, h, C // h)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # (B·windows, h, w², d) each
+        bias = self.relative_position_bias_table[self.relative_position_index]
+        bias = bias.permute(2, 0, 1)[None]  # (1, h, w², w²)
+        if mask is not None:
+            masked = torch.zeros_like(mask, dtype=x.dtype).masked_fill(
+                ~mask, -torch.inf
+            )
+            masked = masked.repeat(windows // len(mask), 1, 1)  # (B·windows, w², w²)
+            bias = bias + masked[:, None]  # (B·windows, h, w², w²)
+        output = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype))
+        return self.proj(output.transpose(1, 2).reshape(windows, n, C))
+
+
+class SwinBlock(nn.Module):
+    """The pre-norm encoder block with window attention; every second one is shifted.
+
+    Equation 3 in arXiv 2103.14030.
+
+    Shape:
+        (B, H, W, C) -> (B, H, W, C)
+    """
+
+    mask: Tensor | None
+
+    def __init__(
+        self,
+        dim: int,
+        resolution: tuple[int, int],
+        num_heads: int,
+        window_size: int,
+        shifted: bool,
+        mlp_ratio: float = 4.0,
+        drop_path_rate: float = 0.0,
+    ) -> None:
+        super().__init__()
+        if min(resolution) <= window_size:  # one window is the whole map
+            window_size, shifted = min(resolution), False
+        self.window_size = window_size
+        self.shift = window_size // 2 if shifted else 0
+        self.norm1 = nn.LayerNorm(dim)
+        self.attn = WindowAttention(dim, window_size, num_heads)
+        self.norm2 = nn.LayerNorm(dim)
+        self.mlp = MLP(dim, int(dim * mlp_ratio))
+        self.drop_path = DropPath(drop_path_rate)
+        mask = None
+        if shifted:
+            mask = shifted_window_mask(*resolution, window_size, self.shift)
+        self.register_buffer("mask", mask, persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        H, W = x.shape[1:3]
+        y = self.norm1(x).roll((-self.shift, -self.shift), dims=(1, 2))  # (B, H, W, C)
+        windows = window_partition(y, self.window_size)  # (B·windows, w², C)
+        y = window_reverse(self.attn(windows, self.mask), H, W)  # (B, H, W, C)
+        x = x + self.drop_path(y.roll((self.shift, self.shift), dims=(1, 2)))
+        return x + self.drop_path(self.mlp(self.norm2(x)))
+
+
+class PatchMerging(nn.Module):
+    """Four neighbouring tokens become one of twice the width (section 3.1).
+
+    Shape:
+        (B, H, W, C) -> (B, H/2, W/2, 2·C)
+    """
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(4 * dim)
+        self.reduction = nn.Linear(4 * dim, 2 * dim, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        B, H, W, C = x.shape
+        if H % 2 or W % 2:
+            raise ValueError(f"x: got a map of {H}×{W} tokens, expected even numbers")
+        x = x.reshape(B, H // 2, 2, W // 2, 2, C).permute(0, 1, 3, 4, 2, 5)
+        return self.reduction(self.norm(x.flatten(3)))  # (B, H/2, W/2, 2·C)
+
+
+@dataclass(frozen=True)
+class SwinConfig:
+    """Everything that defines a Swin; the defaults are Swin-T (table 7).
+
+    Args:
+        image_size, patch_size, window_size: a side each, the first two in pixels, the
+            last in tokens.
+        embed_dim: C of the first stage; it doubles from stage to stage.
+        depths, num_heads: for each stage.
+        drop_path_rate: stochastic depth in the last block, growing to that from 0.
+
+    Raises:
+        ValueError: if a count is below 1 or the sizes do not fit each other.
+    """
+
+    image_size: int = 224
+    patch_size: int = 4
+    in_channels: int = 3
+    num_classes: int = 1000
+    embed_dim: int = 96
+    depths: tuple[int, ...] = (2, 2, 6, 2)
+    num_heads: tuple[int, ...] = (3, 6, 12, 24)
+    window_size: int = 7
+    mlp_ratio: float = 4.0
+    drop_path_rate: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("image_size", "patch_size", "in_channels", "num_classes"):
+            check_count(getattr(self, name), name)
+        for name in ("embed_dim", "window_size"):
+            check_count(getattr(self, name), name)
+        if not self.depths or len(self.depths) != len(self.num_heads):
+            raise ValueError(
+                f"num_heads: got {self.num_heads}, expected one for each of "
+                f"{self.depths = }"
+            )
+        side = self.image_size // self.patch_size
+        if self.image_size % self.patch_size or side % 2 ** (len(self.depths) - 1):
+            raise ValueError(
+                f"image_size: got {self.image_size}, expected a multiple of "
+                f"{self.patch_size = } that halves {len(self.depths) - 1} times"
+            )
+        for stage in range(len(self.depths)):
+            window = min(self.window_size, side >> stage)
+            if (side >> stage) % window:
+                raise ValueError(
+                    f"window_size: got {self.window_size}, expected a divisor of the "
+                    f"{side >> stage} tokens a side of stage {stage}"
+                )
+        if not 0.0 <= self.drop_path_rate < 1.0:
+            raise ValueError(
+                f"drop_path_rate: got {self.drop_path_rate}, expected 0 <= rate < 1"
+            )
+
+
+class SwinStage(nn.Module):
+    """Blocks at one resolution, behind a merging of the stage before."""
+
+    def __init__(
+        self, config: SwinConfig, stage: int, drop_path_rates: list[float]
+    ) -> None:
+        super().__init__()
+        dim = config.embed_dim * 2**stage
+        side = config.image_size // config.patch_size >> stage
+        self.downsample = PatchMerging(dim // 2) if stage else nn.Identity()
+        self.blocks = nn.Sequential(
+            *(
+                SwinBlock(
+                    dim,
+                    (side, side),
+                    config.num_heads[stage],
+                    config.window_size,
+                    index % 2 == 1,
+                    config.mlp_ratio,
+                    rate,
+                )
+                for index, rate in enumerate(drop_path_rates)
+            )
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.blocks(self.downsample(x))
+
+
+class SwinPatches(nn.Module):
+    """Patches of 4×4 pixels, embedded and normed, left in their grid.
+
+    Shape:
+        (B, C, H, W) -> (B, H/P, W/P, D)
+    """
+
+    def __init__(self, config: SwinConfig) -> None:
+        super().__init__()
+        P, D = config.patch_size, config.embed_dim
+        self.proj = nn.Conv2d(config.in_channels, D, P, stride=P)
+        self.norm = nn.LayerNorm(D)
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.norm(self.proj(images).permute(0, 2, 3, 1))
+
+
+class SwinTransformer(nn.Module):
+    """The Swin Transformer (arXiv 2103.14030, figure 3): no class token, four stages.
+
+    Shape:
+        (B, C, H, W) -> (B, K)
+    """
+
+    def __init__(self, config: SwinConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.patch_embed = SwinPatches(config)
+        depth = sum(config.depths)
+        rates = torch.linspace(0.0, config.drop_path_rate, depth, device="cpu").tolist()
+        stages = []
+        for stage, blocks in enumerate(config.depths):
+            stages.append(SwinStage(config, stage, rates[:blocks]))
+            rates = rates[blocks:]
+        self.layers = nn.Sequential(*stages)
+        features = config.embed_dim * 2 ** (len(config.depths) - 1)
+        self.norm = nn.LayerNorm(features)
+        self.head = nn.Linear(features, config.num_classes)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.trunc_normal_(module.weight, std=0.02)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, K): logits, from the mean over the last map's tokens."""
+        side = self.config.image_size
+        expected = (self.config.in_channels, side, side)
+        if images.ndim != 4 or images.shape[1:] != expected:
+            raise ValueError(
+                f"images: got shape {tuple(images.shape)}, expected (B, "
+                f"{', '.join(map(str, expected))})"
+            )
+        x = self.norm(self.layers(self.patch_embed(images)))  # (B, H/32, W/32, 8·D)
+        return self.head(x.mean(dim=(1, 2)))  # (B, K)
