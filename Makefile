@@ -3,13 +3,14 @@
 # make outputs run the notebooks and store their outputs      (NB=notebooks/02_patch_embedding.ipynb: one)
 # make format  format package, tests and notebooks
 # make retrain train the models that ship again and compare (about half an hour)
+# make bench   speed, memory and import time beside other libraries (about half an hour)
 # make clean   remove what was built; .venv stays
 
 BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb
 HTML := _build/html
 
-.PHONY: help book test outputs format retrain clean
+.PHONY: help book test outputs format retrain bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -46,6 +47,10 @@ format: .venv/ready
 
 retrain: .venv/ready
 	$(BIN)/python experiments/retrain.py
+
+bench: .venv/ready
+	$(BIN)/pip install --quiet --no-deps -r benchmarks/requirements.txt
+	$(BIN)/python -m benchmarks
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis

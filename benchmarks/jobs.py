@@ -1,0 +1,95 @@
+"""What is timed: inference and training steps of a model on a device."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from vit_steps import ViTConfig
+
+
+@dataclass(frozen=True)
+class Job:
+    """One setting in which all rivals run."""
+
+    name: str
+    config: ViTConfig
+    batch_size: int
+    training: bool = False
+    autocast: bool = False  # matrix products in bfloat16
+    compiled: bool = False
+    device: str = "cpu"
+
+    def task(self, model: nn.Module) -> Callable[[], object]:
+        """A function that runs the job once, to the end, with this model."""
+        model = model.to(self.device).train(self.training)
+        size, K = self.config.image_size, self.config.num_classes
+        torch.manual_seed(0)
+        images = torch.rand(self.batch_size, 3, size, size, device=self.device)
+        labels = torch.randint(K, (self.batch_size,), device=self.device)
+        run = torch.compile(model) if self.compiled else model
+        if self.training:
+            optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+            task = partial(self._step, run, optimizer, images, labels)
+        else:
+            task = partial(self._infer, run, images)
+        return partial(self._finish, task)
+
+    def _precision(self) -> AbstractContextManager[None]:
+        return torch.autocast(self.device, torch.bfloat16, enabled=self.autocast)
+
+    def _infer(self, model: nn.Module, images: torch.Tensor) -> None:
+        with torch.inference_mode(), self._precision():
+            model(images)
+
+    def _step(
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        images: torch.Tensor,
+        labels: torch.Tensor,
+    ) -> None:
+        optimizer.zero_grad()
+        with self._precision():
+            loss = F.cross_entropy(model(images), labels)
+        loss.backward()
+        optimizer.step()
+
+    def _finish(self, task: Callable[[], object]) -> None:
+        task()
+        if self.device == "cuda":
+            torch.cuda.synchronize()
+
+
+BASE, TINY = ViTConfig.base(), ViTConfig.tiny()
+ON_CPU = [
+    Job("inference, ViT-B/16, batch 1", BASE, 1),
+    Job("inference, ViT-B/16, batch 8", BASE, 8),
+    Job("inference, ViT-B/16, batch 8, bfloat16", BASE, 8, autocast=True),
+    Job("training step, ViT-Ti/16, batch 8", TINY, 8, training=True),
+    Job("training step, ViT-Ti/16, batch 8, bfloat16", TINY, 8, True, autocast=True),
+]
+ON_GPU = [
+    Job(
+        f"GPU, {'training step' if training else 'inference'}, ViT-B/16, "
+        f"batch {batch_size}, bfloat16{', compiled' if compiled else ''}",
+        BASE,
+        batch_size,
+        training,
+        autocast=True,
+        compiled=compiled,
+        device="cuda",
+    )
+    for training in (False, True)
+    for batch_size in (64, 256)
+    for compiled in (False, True)
+]
+
+
+def jobs() -> list[Job]:
+    """Those of this machine."""
+    return ON_CPU + (ON_GPU if torch.cuda.is_available() else [])
