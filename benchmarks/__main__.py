@@ -3,7 +3,8 @@
     make bench                                   everything; about half an hour
     python -m benchmarks --seconds 20 --only "batch 1"
 
-The numbers go to vit_steps/measured/benchmarks.json, from where the book reads them.
+The numbers go to vit_steps/measured/benchmarks.json, from where the book reads them,
+and a picture of them to _build/benchmarks.png.
 """
 
 import argparse
@@ -12,9 +13,11 @@ import os
 import platform
 import subprocess
 from datetime import date
+from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
+import matplotlib
 import torch
 
 from benchmarks.floor import matrix_products
@@ -28,8 +31,10 @@ from benchmarks.rivals import (
     versions,
 )
 from benchmarks.rounds import measure, ratio
+from vit_steps import plots
 from vit_steps.results import FOLDER
 
+PICTURE = Path("_build/benchmarks.png")
 FLOOR = "matrix products alone"
 
 
@@ -127,6 +132,11 @@ def main() -> None:
         path = FOLDER / "benchmarks.json"
         path.write_text(json.dumps(results, indent=1) + os.linesep, encoding="utf-8")
         print(f"written: {path}")
+    PICTURE.parent.mkdir(exist_ok=True)
+    matplotlib.use("Agg")
+    plots.use_book_style()
+    plots.show_benchmarks(results).savefig(PICTURE)
+    print(f"drawn: {PICTURE}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from torch.nn import functional as F
 
 from tests.conftest import draw_at_random
 from vit_steps import ViTConfig, oracles
-from vit_steps.distillation import (
+from vit_steps.variants.distillation import (
     DistilledVisionTransformer,
     hard_distillation_loss,
     soft_distillation_loss,

@@ -12,8 +12,8 @@ import vit_steps
 from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, code_cells
 
 MODULES = [
-    importlib.import_module(f"vit_steps.{path.stem}")
-    for path in sorted((ROOT / "vit_steps").glob("*.py"))
+    importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    for path in sorted((ROOT / "vit_steps").rglob("*.py"))
     if not path.stem.startswith("__")
 ]
 

@@ -113,7 +113,8 @@ def data_parallel(model: nn.Module) -> nn.Module:
     """What to call in place of the model, so that gradients are averaged."""
     if world_size() == 1 or is_sharded(model):
         return model
-    return DistributedDataParallel(model)
+    # else every gradient would be there twice, once in a bucket to be sent
+    return DistributedDataParallel(model, gradient_as_bucket_view=True)
 
 
 def shard(model: nn.Module) -> nn.Module:

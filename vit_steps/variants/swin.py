@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from vit_steps.cost import AttentionCost, attention_cost
 from vit_steps.encoder import MLP, DropPath
 from vit_steps.sizes import check_count
 
@@ -75,6 +76,38 @@ def shifted_window_mask(
             number += 1
     region = window_partition(region, window_size).squeeze(-1)  # (windows, w²)
     return region[:, :, None] == region[:, None, :]
+
+
+def window_attention_cost(
+    num_tokens: int,
+    embed_dim: int,
+    window_size: int,
+    num_heads: int = 1,
+    bytes_per_number: int = 4,
+) -> AttentionCost:
+    """Cost of one layer of attention in windows, for one image of ``num_tokens``.
+
+    Each of the N / w² windows costs what attention among w² tokens costs, so the sum
+    is linear in N: equation 2 in arXiv 2103.14030. ``matrix_bytes`` is of one head's
+    matrices in all windows.
+
+    Raises:
+        ValueError: if the windows do not hold all tokens, or as in ``attention_cost``.
+    """
+    check_count(window_size, "window_size")
+    if num_tokens % window_size**2:
+        raise ValueError(
+            f"num_tokens: got {num_tokens}, expected a multiple of {window_size**2}, "
+            f"the tokens of a window of {window_size = }"
+        )
+    windows = num_tokens // window_size**2
+    one = attention_cost(window_size**2, embed_dim, num_heads, bytes_per_number)
+    return AttentionCost(
+        matrix_bytes=windows * one.matrix_bytes,
+        all_heads_bytes=windows * one.all_heads_bytes,
+        matmul_macs=windows * one.matmul_macs,
+        projection_macs=windows * one.projection_macs,
+    )
 
 
 class WindowAttention(nn.Module):

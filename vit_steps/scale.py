@@ -1,0 +1,160 @@
+"""What a training takes: memory on each device, and time, before one pays for either.
+
+Everything is counted from ``config.cost()``. Left out are what the libraries take for
+themselves, and what lives shorter than a step's backward pass.
+"""
+
+import math
+from dataclasses import dataclass
+
+from vit_steps.sizes import check_count
+from vit_steps.vision_transformer import ViTConfig
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """A device by its data sheet.
+
+    Args:
+        flops: FLOP a second at most, in bfloat16; two for a multiply-accumulate.
+        memory: bytes.
+    """
+
+    flops: float
+    memory: float
+
+
+ACCELERATORS = {
+    # half of a chip, which has two cores, 123 TFLOP/s and 32 GiB
+    "TPU v3 core": Accelerator(61.5e12, 16 * 2**30),
+    "A100": Accelerator(312e12, 80e9),
+    "H100": Accelerator(989e12, 80e9),
+}
+
+
+@dataclass(frozen=True)
+class TrainingMemory:
+    """Bytes that one device holds when the backward pass begins, and after it.
+
+    Args:
+        weights: in float32, and in bfloat16 a second time under autocast.
+        gradients: one number for each parameter, in float32.
+        optimizer: AdamW's two averages for each parameter, in float32.
+        activations: what the forward pass leaves behind for the backward pass.
+    """
+
+    weights: float
+    gradients: float
+    optimizer: float
+    activations: float
+
+    @property
+    def total(self) -> float:
+        return self.weights + self.gradients + self.optimizer + self.activations
+
+
+def activation_bytes(
+    config: ViTConfig, checkpointing: bool = False, autocast: bool = True
+) -> int:
+    """Bytes that one image leaves behind on its way forward.
+
+    Each operation keeps what its gradient needs: a matrix product its input, a norm its
+    input, attention q, k, v and its output, a GELU its input. Attention's T × T weights
+    are not among them: the fused kernel makes them again. Dropout, LayerScale and
+    stochastic depth keep a little more, which is not counted.
+
+    Args:
+        checkpointing: each block keeps its input alone, and is computed again when the
+            gradient comes by; the most that is held is then all blocks' inputs and one
+            block's activations.
+        autocast: matrices are multiplied in bfloat16.
+    """
+    steps = {step.name: step for step in config.cost().steps}
+    T, D = steps["norm1"].shape
+    M, L, h = steps["mlp.fc1"].shape[1], config.depth, config.num_heads
+    low = 2 if autocast else 4  # bytes of a number in a matrix product
+    norm = 4 * T * D + 2 * 4 * T  # input; mean and deviation of each token
+    attention = low * T * D + low * 4 * T * D + 4 * h * T  # input; q k v out; row sums
+    mlp = low * T * D + low * 2 * T * M  # input; GELU's input and output
+    block = 2 * norm + attention + mlp
+    images = low * math.prod(steps["image"].shape)
+    head = (
+        low * D if autocast else 4 * T * D
+    )  # uncopied, the class token keeps them all
+    if checkpointing:
+        return images + L * 4 * T * D + block + norm + head
+    return images + L * block + norm + head
+
+
+def training_memory(
+    config: ViTConfig,
+    batch_size: int,
+    num_devices: int = 1,
+    sharded: bool = False,
+    checkpointing: bool = False,
+    autocast: bool = True,
+) -> TrainingMemory:
+    """Bytes on each of the devices that train a Vision Transformer together.
+
+    Args:
+        batch_size: B, images on one device, not on all.
+        num_devices: each has other images.
+        sharded: weights, gradients and the optimiser's averages are split over the
+            devices (FSDP), instead of being the same on all.
+        checkpointing, autocast: as in ``activation_bytes``.
+
+    Raises:
+        ValueError: if a count is below 1.
+    """
+    check_count(batch_size, "batch_size")
+    check_count(num_devices, "num_devices")
+    cost = config.cost()
+    own = cost.parameters / (num_devices if sharded else 1)
+    return TrainingMemory(
+        weights=4 * own + (2 * cost.parameters if autocast else 0),
+        gradients=4 * own,
+        optimizer=8 * own,
+        activations=batch_size * activation_bytes(config, checkpointing, autocast),
+    )
+
+
+def training_flops(config: ViTConfig, checkpointing: bool = False) -> int:
+    """FLOP to learn from one image once: a forward pass, and a backward pass of two.
+
+    The backward pass makes two products for each of the forward pass: the gradient of
+    the input and of the weights. With ``checkpointing`` the blocks compute again what
+    their gradients need, which is all but their last product.
+    """
+    macs = {step.name: step.total_macs for step in config.cost().steps}
+    forward = sum(macs.values())
+    again = 0
+    if checkpointing:
+        again = forward - macs["patch_embed.proj"] - macs["mlp.fc2"] - macs["head"]
+    return 2 * (3 * forward + again)
+
+
+def training_seconds(
+    config: ViTConfig,
+    num_images: float,
+    accelerator: Accelerator,
+    num_devices: int = 1,
+    utilisation: float = 0.4,
+    checkpointing: bool = False,
+) -> float:
+    """Seconds to learn from ``num_images`` images, epochs multiplied in.
+
+    Args:
+        utilisation: share of the peak that is reached; 0.3 to 0.5 where all is well.
+
+    Raises:
+        ValueError: if a number is out of range.
+    """
+    check_count(num_devices, "num_devices")
+    if not num_images > 0:
+        raise ValueError(f"num_images: got {num_images}, expected more than 0")
+    if not 0 < utilisation <= 1:
+        raise ValueError(
+            f"utilisation: got {utilisation}, expected 0 < utilisation <= 1"
+        )
+    speed = num_devices * accelerator.flops * utilisation
+    return num_images * training_flops(config, checkpointing) / speed
