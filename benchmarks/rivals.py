@@ -125,8 +125,10 @@ def build_d2l(config: ViTConfig, state: State) -> nn.Module:
 
 
 OURS = "vit_steps"
+AGAIN = "vit_steps, a second copy"
 BUILDERS: dict[str, Callable[[ViTConfig, State], nn.Module]] = {
     OURS: build_ours,
+    AGAIN: build_ours,  # what two equal things differ by
     "timm": build_timm,
     "torchvision": build_torchvision,
     "transformers, sdpa": lambda c, s: build_transformers(c, s, "sdpa"),
