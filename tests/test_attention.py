@@ -137,6 +137,22 @@ def test_fused_is_explicit(dtype):
     assert_same_with_gradients(fused, explicit, (x, *module.parameters()))
 
 
+@pytest.mark.parametrize(
+    ("dtype", "tokens", "calls"),
+    [(torch.float32, 9, 1), (torch.bfloat16, 9, 0), (torch.bfloat16, 1024, 1)],
+)
+def test_which_path_is_taken(monkeypatch, dtype, tokens, calls):
+    module, taken = draw_at_random(MultiHeadAttention(12, 3)).to(dtype), []
+
+    def fused(q, k, v, dropout_p):
+        taken.append(q.shape)
+        return torch.zeros_like(q)
+
+    monkeypatch.setattr(F, "scaled_dot_product_attention", fused)
+    _, weights = module(torch.randn(1, tokens, 12, dtype=dtype))
+    assert len(taken) == calls and weights is None
+
+
 @both_dtypes
 def test_heads_equal_pytorchs(dtype):
     module, x = heads(dtype)

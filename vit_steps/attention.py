@@ -89,7 +89,8 @@ class MultiHeadAttention(nn.Module):
         """(B, T, D) -> (B, T, D), and the weights (B, h, T, T) if they are asked for.
 
         Without them this takes PyTorch's fused kernel, which never holds a T × T
-        matrix; with them, the explicit path. The outputs are the same.
+        matrix; with them, the explicit path. The outputs are the same. For few tokens
+        in bfloat16 on a CPU the fused kernel is the slower one, and is left out.
 
         Raises:
             ValueError: if ``x`` is not (B, T, D).
@@ -105,12 +106,12 @@ class MultiHeadAttention(nn.Module):
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # (B, h, T, d) each
 
         dropout_p = self.attn_drop_rate if self.training else 0.0
-        if need_weights:
+        fused_is_slow = x.is_cpu and q.dtype == torch.bfloat16 and T < 1024
+        if need_weights or fused_is_slow:
             output, weights = scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
         else:
             output = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
-            weights = None
 
         output = output.transpose(1, 2)  # (B, T, h, d): the heads stand beside d again
         output = output.reshape(B, T, D)  # (B, T, D)
-        return self.proj_drop(self.proj(output)), weights
+        return self.proj_drop(self.proj(output)), weights if need_weights else None
