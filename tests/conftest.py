@@ -32,11 +32,25 @@ def seed():
     torch.manual_seed(0)
 
 
-def draw_at_random(model, std=0.05):
-    """Draw every parameter, so that no comparison passes because something is zero."""
+def draw_at_random(model, std=None):
+    """Draw every parameter, so that no comparison passes because something is zero.
+
+    Without ``std`` each is drawn as wide as training leaves it: a matrix keeps the size
+    of what it multiplies, a norm stays near 1, so that attention is neither level nor
+    on one token. Where all is faint, a model without its mask gives the same logits.
+    """
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():
-        for parameter in model.parameters():
+        for name, parameter in model.named_parameters():
             noise = torch.randn(parameter.shape, generator=generator)
-            parameter.copy_(std * noise)
+            if std is not None:
+                parameter.copy_(std * noise)
+            elif name.endswith("bias_table"):
+                parameter.copy_(noise)
+            elif not name.endswith("weight"):
+                parameter.copy_(0.2 * noise)
+            elif parameter.ndim == 1:
+                parameter.copy_(1 + 0.2 * noise)
+            else:
+                parameter.copy_(noise / parameter[0].numel() ** 0.5)
     return model

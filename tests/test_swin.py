@@ -108,6 +108,19 @@ def test_swin_tiny_is_timms_with_its_weights():
         torch.testing.assert_close(ours.eval()(images), expected, rtol=1e-3, atol=1e-4)
 
 
+def test_the_comparison_tells_a_mask_from_none_and_a_bias_from_its_mirror_image():
+    ours, theirs = small()
+    ours.load_state_dict(renamed(theirs))
+    images = torch.randn(2, 3, 32, 32)
+    right = ours.eval()(images)
+    block = ours.layers[0].blocks[1]
+    mask, block.mask = block.mask, None
+    assert (ours(images) - right).abs().max() > 0.01 * right.abs().max()
+    block.mask = mask
+    block.attn.relative_position_index = block.attn.relative_position_index.T
+    assert (ours(images) - right).abs().max() > 0.01 * right.abs().max()
+
+
 def test_tokens_of_opposite_edges_do_not_meet():
     mask = shifted_window_mask(8, 8, 4, 2)
     attention = draw_at_random(WindowAttention(8, 4, 2)).eval()

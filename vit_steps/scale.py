@@ -60,8 +60,9 @@ def activation_bytes(
 
     Each operation keeps what its gradient needs: a matrix product its input, a norm its
     input, attention q, k, v and its output, a GELU its input. Attention's T × T weights
-    are not among them: the fused kernel makes them again. Dropout, LayerScale and
-    stochastic depth keep a little more, which is not counted.
+    are not among them: the fused kernel makes them again (a CPU takes it in float32,
+    and in bfloat16 from 1024 tokens on). Dropout, LayerScale and stochastic depth keep
+    a little more, which is not counted.
 
     Args:
         checkpointing: each block keeps its input alone, and is computed again when the
@@ -78,9 +79,8 @@ def activation_bytes(
     mlp = low * T * D + low * 2 * T * M  # input; GELU's input and output
     block = 2 * norm + attention + mlp
     images = low * math.prod(steps["image"].shape)
-    head = (
-        low * D if autocast else 4 * T * D
-    )  # uncopied, the class token keeps them all
+    # in float32 the head reads a view, which keeps the tokens of all patches alive
+    head = low * D if autocast else 4 * T * D
     if checkpointing:
         return images + L * 4 * T * D + block + norm + head
     return images + L * block + norm + head
