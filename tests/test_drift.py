@@ -76,6 +76,34 @@ TAUGHT_BY_MODULE = {
     "pretrained": ["load_weights", "extract_features"],
     "weight_names": ["WeightsMismatch"],
     "first_difference": ["Difference", "first_difference"],
+    "distributed": ["BatchShares", "data_parallel", "shard"],
+    "scale": [
+        "Accelerator",
+        "TrainingMemory",
+        "activation_bytes",
+        "training_memory",
+        "training_flops",
+        "training_seconds",
+    ],
+    "variants": [
+        "DistilledVisionTransformer",
+        "hard_distillation_loss",
+        "soft_distillation_loss",
+        "window_partition",
+        "window_reverse",
+        "relative_position_index",
+        "shifted_window_mask",
+        "window_attention_cost",
+        "WindowAttention",
+        "SwinBlock",
+        "PatchMerging",
+        "SwinConfig",
+        "SwinStage",
+        "SwinPatches",
+        "SwinTransformer",
+        "VariantConfig",
+        "VariantVisionTransformer",
+    ],
 }
 
 
@@ -104,6 +132,9 @@ def test_a_module_is_taught_in_the_chapter_of_its_topic():
         "pretrained": "10",
         "first_difference": "10",
         "weight_names": "10",
+        "distributed": "11",
+        "scale": "11",
+        "variants": "12",
     }
     chapter = {n: p.stem[:2] for p in CHAPTERS for n, _ in definitions(p)}
     for name, thing in public_things():
