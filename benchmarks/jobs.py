@@ -37,7 +37,7 @@ class Job:
             task = partial(self._step, run, optimizer, images, labels)
         else:
             task = partial(self._infer, run, images)
-        return partial(self._finish, task)
+        return partial(self.to_the_end, task)
 
     def _precision(self) -> AbstractContextManager[None]:
         return torch.autocast(self.device, torch.bfloat16, enabled=self.autocast)
@@ -59,7 +59,8 @@ class Job:
         loss.backward()
         optimizer.step()
 
-    def _finish(self, task: Callable[[], object]) -> None:
+    def to_the_end(self, task: Callable[[], object]) -> None:
+        """Run a task and wait for it: a GPU only notes down what it is asked."""
         task()
         if self.device == "cuda":
             torch.cuda.synchronize()

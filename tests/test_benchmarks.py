@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from benchmarks.floor import matrix_products
+from benchmarks.jobs import Job
 from benchmarks.rivals import BUILDERS, OURS, available, gives_our_logits
 from benchmarks.rounds import LEAST_ROUNDS, measure, ratio
 from vit_steps import ViTConfig
@@ -49,6 +50,15 @@ def test_rounds_take_every_task_in_turn():
     assert rounds[:6] == ["a", "b", "c", "b", "c", "a"]
     for start in range(0, len(rounds), 3):
         assert sorted(rounds[start : start + 3]) == ["a", "b", "c"]
+
+
+def test_a_gpus_work_is_waited_for(monkeypatch):
+    order = []
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: order.append("waited"))
+    for device in ("cpu", "cuda"):
+        job = Job("any", SMALL, batch_size=1, device=device)
+        job.to_the_end(lambda device=device: order.append(device))
+    assert order == ["cpu", "cuda", "waited"]
 
 
 def test_ratios_are_taken_within_rounds():
