@@ -112,6 +112,15 @@ def test_registers_reach_the_logits_through_the_patches():
     assert model.reg_token.grad.abs().max() > 0
 
 
+def test_dropout_takes_patches_and_class_token_in_training_only():
+    config = VariantConfig(32, 8, drop_rate=0.5, num_registers=2, **SMALL)
+    model = draw_at_random(VariantVisionTransformer(config))
+    images = torch.randn(2, 3, 32, 32)
+    dropped = model.train().embed(images) == 0
+    assert 0.3 < dropped[:, 3:].float().mean() < 0.7 and dropped[:, 0].any()
+    assert not dropped[:, 1:3].any() and not (model.eval().embed(images) == 0).any()
+
+
 @pytest.mark.parametrize(
     ("options", "name"),
     [

@@ -172,3 +172,12 @@ def test_the_cost_of_windows_is_what_a_counter_counts(side):
 def test_windows_must_hold_all_tokens():
     with pytest.raises(ValueError, match="^num_tokens: got 50"):
         window_attention_cost(50, 12, 7)
+    with pytest.raises(ValueError, match="^window_size: got 0"):
+        window_attention_cost(49, 12, 0)
+
+
+def test_stochastic_depth_grows_from_the_first_block_to_the_last():
+    config = SwinConfig(32, 4, 3, 5, 12, (2, 3), (2, 4), 4, drop_path_rate=0.4)
+    blocks = [b for stage in SwinTransformer(config).layers for b in stage.blocks]
+    rates = [block.drop_path.drop_prob for block in blocks]
+    assert rates == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4])
