@@ -9,7 +9,6 @@ tested by masking patches; vit_steps/measured/attention-seeds.json gets the numb
 """
 
 import argparse
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,11 @@ from vit_steps.attention_maps import (
 from vit_steps.image_data import ImageSet
 from vit_steps.recipes import RECIPES
 from vit_steps.recipes import main as train_command
-from vit_steps.results import FOLDER
+from vit_steps.results import write_results
 
 SEEDS = range(3)
 COUNTS = (0, 2, 4, 8, 16, 32)  # patches masked, of 64
 NAME = "cluttered-digits"
-FILE = FOLDER / "attention-seeds.json"
 
 
 def trained(seed: int, folder: Path) -> VisionTransformer:
@@ -128,14 +126,8 @@ def main() -> None:
                 run |= take_away(model, test, maps, seed)
             runs.append(run)
             print(seed, is_trained, run["accuracy"], run["rollout"], flush=True)
-    made = {
-        "command": "python experiments/attention_seeds.py --checkpoint-folder FOLDER",
-        "torch": torch.__version__.split("+")[0],
-        "threads": 1,
-    }
-    lines = ",\n".join(json.dumps(run) for run in runs)
-    text = f'{{"made": {json.dumps(made)}, "runs": [\n{lines}\n]}}\n'
-    FILE.write_text(text, encoding="utf-8")
+    command = "python experiments/attention_seeds.py --checkpoint-folder FOLDER"
+    write_results("attention-seeds", command, runs=runs)
 
 
 if __name__ == "__main__":

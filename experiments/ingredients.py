@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from vit_steps import EncoderBlock, data
 from vit_steps.image_data import ImageData
 from vit_steps.recipes import RECIPES
-from vit_steps.results import FOLDER
+from vit_steps.results import FOLDER, write_results
 from vit_steps.training import evaluate, train
 
 SEEDS = range(3)
@@ -126,18 +126,8 @@ def first_images(digits: ImageData, count: int) -> ImageData:
 
 
 def write(done: list[dict[str, Any]], finals: list[dict[str, Any]]) -> None:
-    made = {
-        "command": "python experiments/ingredients.py",
-        "torch": torch.__version__.split("+")[0],
-        "threads": 1,
-    }
-    lines, last = (
-        ",\n".join(json.dumps(one) for one in runs) for runs in (done, finals)
-    )
-    text = f'{{"made": {json.dumps(made)}, "runs": [\n{lines}\n],\n'
-    text += f'"finals": [\n{last}\n]}}\n'
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(text, encoding="utf-8")
+    command = "python experiments/ingredients.py"
+    write_results("ingredients", command, runs=done, finals=finals)
 
 
 def main() -> None:

@@ -10,7 +10,6 @@ go to vit_steps/measured/variants.json.
 """
 
 import argparse
-import json
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
 from itertools import product
@@ -24,7 +23,7 @@ from vit_steps import data
 from vit_steps.attention_maps import mass_inside
 from vit_steps.image_data import ImageSet
 from vit_steps.recipes import RECIPES
-from vit_steps.results import FOLDER, read_results
+from vit_steps.results import read_results, write_results
 from vit_steps.training import evaluate, train
 from vit_steps.variants import VariantConfig, VariantVisionTransformer
 
@@ -113,14 +112,8 @@ def main() -> None:
     with ProcessPoolExecutor(options.processes) as pool:
         started = [pool.submit(run, *task, options.checkpoint_folder) for task in tasks]
         runs = plain_runs() + [one.result() for one in started]
-    made = {
-        "command": "python experiments/variants.py --checkpoint-folder FOLDER",
-        "torch": torch.__version__.split("+")[0],
-        "threads": 1,
-    }
-    lines = ",\n".join(json.dumps(one) for one in runs)
-    text = f'{{"made": {json.dumps(made)}, "runs": [\n{lines}\n]}}\n'
-    (FOLDER / "variants.json").write_text(text, encoding="utf-8")
+    command = "python experiments/variants.py --checkpoint-folder FOLDER"
+    write_results("variants", command, runs=runs)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import torch
+
 FOLDER = Path(__file__).with_name("measured")
 
 
@@ -22,3 +24,21 @@ def read_results(name: str) -> dict[str, Any]:
         raise ValueError(f"name: got {name!r}, expected one of {known}")
     results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return results
+
+
+def write_results(
+    name: str, command: str, *, folder: Path = FOLDER, **runs: list[dict[str, Any]]
+) -> None:
+    """Keep what a long run measured on one thread, for ``read_results``.
+
+    Args:
+        command: what makes it again.
+        **runs: lists by name, of which each item gets a line.
+    """
+    made = {"command": command, "torch": torch.__version__.split("+")[0], "threads": 1}
+    lists = []
+    for key, items in runs.items():
+        lines = ",\n".join(json.dumps(item) for item in items)
+        lists.append(f'"{key}": [\n{lines}\n]')
+    text = f'{{"made": {json.dumps(made)}, ' + ",\n".join(lists) + "}\n"
+    (folder / f"{name}.json").write_text(text, encoding="utf-8")
