@@ -1,0 +1,274 @@
+"""The checks: every right answer passes, every wrong one hears what is wrong."""
+
+import importlib
+import inspect
+import os
+import random
+import time
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tests.answers import RIGHT, WRONG
+from tests.conftest import ROOT
+from vit_steps import check
+from vit_steps.check import CheckFailed
+from vit_steps.check.checking import Check
+from vit_steps.check.function_check import FunctionCheck
+
+for path in sorted((ROOT / "tests" / "answers").glob("[a-z]*.py")):
+    importlib.import_module(f"tests.answers.{path.stem}")
+
+CHECKS = {
+    name: thing
+    for name in check.__all__
+    if isinstance((thing := getattr(check, name)), Check)
+}
+FUNCTIONS = [name for name in CHECKS if isinstance(CHECKS[name], FunctionCheck)]
+
+
+def answers(table):
+    return [
+        pytest.param(name, entry, id=f"{name}-{_name(entry)}")
+        for name, given in table.items()
+        for entry in given
+    ]
+
+
+def _name(entry):
+    return (entry[1] if isinstance(entry, tuple) else entry).__name__
+
+
+def failure(name, answer, seed=None):
+    """What the check says of an answer, as a mistake's name; None if it is right."""
+    if seed is not None:
+        finding = CHECKS[name].examine(answer, {}, seed)
+        return finding and finding.mistake
+    try:
+        CHECKS[name](answer)
+    except CheckFailed as failed:
+        return failed.mistake
+    return None
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_each_check_has_its_answers(name):
+    assert len(RIGHT[name]) >= 3
+    assert len(WRONG[name]) >= 8
+    assert len(CHECKS[name].mistakes) >= 5
+    assert len(CHECKS[name].hints) == 3
+    names = [mistake.name for mistake in CHECKS[name].mistakes]
+    assert len(set(names)) == len(names)
+
+
+def test_every_answer_is_for_a_check():
+    assert set(RIGHT) | set(WRONG) <= set(CHECKS)
+
+
+@pytest.mark.parametrize("name, answer", answers(RIGHT))
+def test_right_answers_pass(name, answer, capsys):
+    assert failure(name, answer) is None
+    assert capsys.readouterr().out == f"{name}: right\n"
+
+
+@pytest.mark.parametrize("name, answer", answers(RIGHT))
+def test_right_answers_pass_whatever_is_drawn(name, answer):
+    for seed in range(5):
+        assert failure(name, answer, seed) is None
+
+
+@pytest.mark.parametrize("name, entry", answers(WRONG))
+def test_wrong_answers_hear_what_is_wrong(name, entry):
+    mistake, answer = entry
+    assert failure(name, answer) == mistake
+    for seed in range(3):
+        assert failure(name, answer, seed) == mistake
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_a_check_knows_to_be_wrong_it_refuses(name):
+    found = {m.name: failure(name, m.wrong) for m in CHECKS[name].mistakes}
+    assert found == {name: name for name in found}
+
+
+@pytest.mark.parametrize("name, answer", answers(RIGHT))
+def test_a_check_is_quick(name, answer):
+    # A loose bound, on the processor's time: a slow machine is not a wrong answer.
+    start = time.process_time()
+    CHECKS[name].examine(answer, {})
+    assert time.process_time() - start < 5.0
+
+
+@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("thing", [None, 3, "text", [1], torch.ones(2)])
+def test_what_cannot_be_called_is_refused(name, thing):
+    assert failure(name, thing) == "not callable"
+
+
+class Liar:
+    """Equal to everything, true, of every length."""
+
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    __hash__ = None
+
+
+class LyingTensor(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func in (torch.isclose, torch.allclose, torch.equal, torch.eq):
+            return torch.tensor(True)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def disturbing(answer):
+    """The same answer, from a function that prints, seeds and leaves things changed."""
+
+    def disturbs(*arguments, **named):
+        print("here", "x" * 1000)
+        torch.manual_seed(7)
+        np.random.seed(7)
+        random.seed(7)
+        torch.set_default_dtype(torch.float64)
+        os.environ["VIT_STEPS_TEST"] = "changed"
+        os.chdir("/")
+        try:
+            torch.set_default_dtype(torch.float32)
+            return answer(*arguments, **named)
+        finally:
+            torch.set_default_dtype(torch.float64)
+
+    return disturbs
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_nothing_outside_is_changed(name, capsys):
+    answer = next(a for a in RIGHT[name] if inspect.isfunction(a))
+    before = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()
+    folder, environment = os.getcwd(), dict(os.environ)
+    assert failure(name, disturbing(answer)) is None
+    assert capsys.readouterr().out == f"{name}: right\n"
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert (np.random.get_state()[1] == before[1]).all()
+    assert random.getstate() == before[2]
+    assert os.getcwd() == folder and dict(os.environ) == environment
+    assert torch.get_default_dtype() == torch.float32
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_liars_are_refused(name):
+    assert failure(name, lambda *a, **k: Liar()) not in (None, "raises")
+    assert failure(name, lambda *a, **k: None) not in (None, "raises")
+    assert failure(name, lambda *a, **k: float("nan")) not in (None, "raises")
+    lying = torch.zeros(2, 3).as_subclass(LyingTensor)
+    assert failure(name, lambda *a, **k: lying) not in (None, "raises")
+    assert failure(name, lambda *a, **k: (lying, lying)) not in (None, "raises")
+
+
+def raises(*arguments, **named):
+    raise IndexError("list index out of range")
+
+
+def not_written(*arguments, **named):
+    raise NotImplementedError
+
+
+def exits(*arguments, **named):
+    raise SystemExit(0)
+
+
+def recurses(*arguments, **named):
+    return recurses(*arguments, **named)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_errors_become_a_sentence(name):
+    assert failure(name, raises) == "raises"
+    assert failure(name, not_written) == "unwritten"
+    assert failure(name, exits) == "raises"
+    assert failure(name, recurses) == "calls itself"
+
+
+def endless(*arguments, **named):
+    while True:
+        pass
+
+
+def endless_and_stubborn(*arguments, **named):
+    for _ in range(20):
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass
+
+
+def asleep(*arguments, **named):
+    time.sleep(60)
+
+
+@pytest.mark.parametrize("answer", [endless, endless_and_stubborn])
+def test_an_endless_loop_is_stopped(answer):
+    assert failure("split_heads", answer) == "endless"
+
+
+def test_who_sleeps_is_left_behind(monkeypatch):
+    monkeypatch.setattr("vit_steps.check.watching.WALL_SECONDS", 0.5)
+    with pytest.raises(CheckFailed, match="restart the kernel"):
+        check.split_heads(asleep)
+
+
+def test_an_error_names_the_line():
+    with pytest.raises(CheckFailed, match=r"IndexError: list index .*raise IndexError"):
+        check.split_heads(raises)
+
+
+def test_a_hint_is_given_when_asked_for():
+    with pytest.raises(CheckFailed) as without:
+        check.split_heads(raises)
+    assert "Hint" not in str(without.value)
+    for hint in (1, 2, 3):
+        with pytest.raises(CheckFailed) as failed:
+            check.split_heads(raises, hint=hint)
+        text = CHECKS["split_heads"].hints[hint - 1]
+        assert str(failed.value).endswith(f"Hint {hint} of 3: {text}")
+    with pytest.raises(ValueError, match="hint: got 4, expected 0, 1, 2 or 3"):
+        check.split_heads(raises, hint=4)
+
+
+def test_a_notebook_shows_the_sentence_alone():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    failed = CheckFailed("patchify", "order", "is wrong.")
+    shown = []
+    shell._showtraceback = lambda kind, value, lines: shown.extend(lines)
+    try:
+        raise failed
+    except CheckFailed:
+        shell.showtraceback()
+    assert shown == ["patchify: is wrong."]
+
+
+def test_a_module_is_left_as_it_was():
+    from vit_steps import MultiHeadAttention
+
+    layer = MultiHeadAttention(8, 2).train()
+    before = {k: v.clone() for k, v in layer.state_dict().items()}
+    check.multi_head_attention(layer, embed_dim=8, num_heads=2)
+    assert layer.training
+    torch.testing.assert_close(layer.state_dict(), before, rtol=0, atol=0)
+    assert all(p.grad is None for p in layer.parameters())
+
+
+def test_sizes_are_checked():
+    with pytest.raises(ValueError, match="heads: got a size by this name"):
+        check.multi_head_attention(nn.Identity(), heads=2)
+    with pytest.raises(ValueError, match="takes no such argument"):
+        check.split_heads(raises, heads=2)

@@ -1,0 +1,224 @@
+"""Checks of modules."""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+
+from vit_steps.check.checking import Case, Check
+from vit_steps.check.comparing import difference, same
+from vit_steps.check.function_check import (
+    BATCH_MIXED,
+    FunctionCheck,
+    batch_mixed,
+    cannot_be_trained,
+)
+from vit_steps.check.observing import (
+    Record,
+    gradients_of,
+    observe_module,
+    plain,
+    shapes_in,
+)
+from vit_steps.check.reading import Part, Weights, parts_of
+from vit_steps.check.verdict import Finding, Mistake
+
+
+class ModuleCheck(Check):
+    """Check of a module whose parameters may have any names.
+
+    Its parameters are drawn anew and read as those of the package's own module, in
+    every way that their shapes allow. It is right if for one of the readings the
+    package's module with these weights puts out the same.
+
+    Args:
+        sizes: what a class is built with, by name and in order.
+        inputs: from a generator and the sizes, tensors with the batch first.
+        reading: from the parts of a module and the sizes, each way to read its
+            parameters, as weights under the package's names.
+        reference: from weights, sizes and inputs to the right output.
+        mistakes: as for ``reference``; ``wrong(weights, sizes, *inputs)``.
+        lacking: from parts and sizes to a finding where there is no reading at all.
+        initial: from the weights as they were when the module was built, and the sizes,
+            to a finding about the initialisation.
+        function: the check for an answer that is a function and gets the weights.
+        normalise: brings an answer's output into the form of the reference's.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        signature: str,
+        sizes: Mapping[str, Any],
+        inputs: Callable[[Generator, Mapping[str, Any]], list[Tensor]],
+        reading: Callable[[list[Part], Mapping[str, Any]], Iterator[Weights]],
+        reference: Callable[..., Any],
+        mistakes: Sequence[Mistake],
+        hints: tuple[str, str, str],
+        shape: str = "",
+        lacking: Callable[[list[Part], Mapping[str, Any]], Finding | None]
+        | None = None,
+        initial: Callable[[Weights, Mapping[str, Any]], Finding | None] | None = None,
+        function: FunctionCheck | None = None,
+        normalise: Callable[[Any], Any] | None = None,
+    ) -> None:
+        super().__init__(name, signature, mistakes, hints)
+        self.sizes, self.inputs = sizes, inputs
+        self.reading, self.reference = reading, reference
+        self.shape, self.lacking, self.initial = shape, lacking, initial
+        self.function, self.normalise = function, normalise
+
+    def form_for(self, answer: Any) -> Check:
+        if self.function is None or isinstance(answer, (type, nn.Module)):
+            return self
+        try:
+            parameters = inspect.signature(answer).parameters.values()
+        except (TypeError, ValueError):
+            return self
+        needed = [p for p in parameters if p.default is p.empty]
+        return self.function if len(needed) > len(self.sizes) else self
+
+    def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
+        for name in sizes:
+            if name not in self.sizes:
+                expected = ", ".join(self.sizes)
+                raise ValueError(
+                    f"{name}: got a size by this name, expected {expected}"
+                )
+        sizes = {**self.sizes, **sizes}
+        for dtype in ("float64", "float32"):
+            seed = int(torch.randint(2**31, (), generator=generator))
+            yield [sizes, self.inputs(generator, sizes), seed, dtype]
+
+    def observe(self, answer: Any, case: Case) -> Record:
+        sizes, inputs, seed, dtype = case
+        return observe_module(
+            answer, sizes, inputs, seed, getattr(torch, dtype), self.normalise
+        )
+
+    def judge(self, case: Case, record: Record) -> Finding | None:
+        if "trouble" in record:
+            return Finding(*record["trouble"])
+        sizes, inputs, _, dtype = case
+        inputs = [x.to(getattr(torch, dtype)) for x in inputs]
+        parts = parts_of(record)
+        early = _finding_before_values(record)
+        if early is not None:
+            return early
+        readings = list(self.reading(parts, sizes))
+        if not readings:
+            return self._lacking(parts, sizes, record)
+        for weights in readings:
+            if same(record["output"], self._expected(weights, sizes, inputs)):
+                return self._finding_behind_values(case, record, weights, parts, inputs)
+        right = self._expected(readings[0], sizes, inputs)
+        for mistake in self.mistakes:
+            for weights in readings[:48]:
+                try:
+                    with torch.no_grad():
+                        wrong = plain(mistake.wrong(weights, sizes, *inputs))
+                except Exception:  # a mistake may not fit every reading
+                    continue
+                if same(record["output"], wrong):
+                    return Finding(mistake.name, mistake.sentence)
+        finding = difference(record["output"], right, self.shape)
+        finding = batch_mixed(record) or finding
+        if record["unused"]:
+            return _unused(record)
+        assert finding is not None
+        return finding
+
+    def _expected(
+        self, weights: Weights, sizes: Mapping[str, Any], inputs: list[Tensor]
+    ) -> Any:
+        with torch.no_grad():
+            return plain(self.reference(weights, sizes, *inputs))
+
+    def _lacking(
+        self, parts: list[Part], sizes: Mapping[str, Any], record: Record
+    ) -> Finding:
+        found = self.lacking(parts, sizes) if self.lacking is not None else None
+        if found is not None:
+            return found
+        shapes = ", ".join(f"{part.name} {tuple(part.value.shape)}" for part in parts)
+        return Finding(
+            "parameters",
+            f"has other parameters than expected: {shapes or 'none at all'}",
+        )
+
+    def _finding_behind_values(
+        self,
+        case: Case,
+        record: Record,
+        weights: Weights,
+        parts: list[Part],
+        inputs: list[Tensor],
+    ) -> Finding | None:
+        sizes = case[0]
+        finding = difference(
+            record["output"], self._expected(weights, sizes, inputs), self.shape
+        )
+        if finding is not None:  # dtype
+            return finding
+        for before, after in zip(inputs, record["after"], strict=True):
+            if not same(after, before):
+                return Finding(
+                    "changes its input",
+                    "changes the tensor it is given, which its caller still needs: "
+                    "+= or an operation with a trailing underscore works in place",
+                )
+        if not same(record["values after"], record["values"]):
+            return Finding(
+                "changes its weights", "changes its own parameters when it is called"
+            )
+        first = [x[:1] for x in inputs]
+        if not same(record["alone"], self._expected(weights, sizes, first)):
+            return BATCH_MIXED
+        if "gradient trouble" in record:
+            return cannot_be_trained(record)
+        if record["unused"]:
+            return _unused(record)
+        own = [x.clone().requires_grad_(x.is_floating_point()) for x in inputs]
+        output = self.reference(weights, sizes, *own)
+        right = gradients_of(output, [x for x in own if x.requires_grad])
+        for got, expected in zip(record["gradients"], right, strict=True):
+            if expected is not None and (got is None or not same(got, expected)):
+                return Finding(
+                    "gradient",
+                    "has the right output but another gradient than it should: "
+                    "part of the way is cut off by .detach(), .data or no_grad()",
+                )
+        if self.initial is not None:
+            initial = next(
+                iter(self.reading([part.as_built() for part in parts], sizes)), None
+            )
+            if initial is not None:
+                return self.initial(initial, sizes)
+        return None
+
+
+def _finding_before_values(record: Record) -> Finding | None:
+    output, again = record["output"], record["again"]
+    if not same(output, again) and same(shapes_in(output), shapes_in(again)):
+        return Finding(
+            "not repeatable",
+            "answers differently when called twice in eval mode: a dropout that does "
+            "not listen to eval(), or something kept from the first call",
+        )
+    return None
+
+
+def _unused(record: Record) -> Finding:
+    name = record["unused"][0]
+    return Finding(
+        "unused",
+        f"has a parameter {name} that takes no part in the output: "
+        "its layer is made but not called, or its gradient is cut off",
+    )
+
+
+def run_module(module: nn.Module, weights: Weights, *inputs: Tensor) -> Any:
+    """Run a module of the package with weights that are given by its own names."""
+    return torch.func.functional_call(module, weights, inputs)

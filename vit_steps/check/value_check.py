@@ -1,0 +1,113 @@
+"""Checks of values: what somebody predicted, counted or measured."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Generator
+
+from vit_steps.check.checking import Case, Check
+from vit_steps.check.comparing import difference, same
+from vit_steps.check.observing import Record, plain
+from vit_steps.check.verdict import Finding
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A wrong value that many give, and what they have overlooked."""
+
+    value: Any
+    sentence: str
+
+
+class ValueCheck(Check):
+    """Check of a number, a shape, a word, or a tuple or dict of them.
+
+    Args:
+        name: of the value.
+        what: what it is, such as "the number of tokens, class token included".
+        expected: computes the right value.
+        slips: wrong values that have a reason.
+        accept: instead of ``expected``, where many values are right: from a value to
+            what is wrong with it, or None.
+        rounding: the largest relative difference that counts as equal, for numbers.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        what: str,
+        expected: Callable[[], Any] | None,
+        slips: Sequence[Slip],
+        hints: tuple[str, str, str],
+        accept: Callable[[Any], str | None] | None = None,
+        rounding: float = 1e-5,
+    ) -> None:
+        super().__init__(name, what, [], hints)
+        self.expected, self.slips = expected, slips
+        self.accept, self.rounding = accept, rounding
+
+    def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
+        return [[]]
+
+    def record(self, answer: Any, case: Case) -> Record:
+        return self.observe(answer, case)
+
+    def observe(self, answer: Any, case: Case) -> Record:
+        return {"value": _as_lists(plain(answer))}
+
+    def judge(self, case: Case, record: Record) -> Finding | None:
+        given = record["value"]
+        if given is None or given == {"?": "ellipsis"}:
+            return Finding(
+                "unwritten", f"is not given yet: it is to be {self.signature}"
+            )
+        if self.accept is not None:
+            sentence = self.accept(given)
+            return None if sentence is None else Finding("value", sentence)
+        assert self.expected is not None
+        right = _as_lists(plain(self.expected()))
+        if self._equal(given, right):
+            return None
+        for slip in self.slips:
+            if self._equal(given, _as_lists(plain(slip.value))):
+                return Finding("slip", slip.sentence)
+        if isinstance(right, int | float) and isinstance(given, int | float):
+            off = "too large" if given > right else "too small"
+            return Finding("value", f"is {given:,}, which is {off}: {self.signature}")
+        if type(given) is type(right) and not isinstance(right, list):
+            return Finding("value", f"is {given!r}, which is not {self.signature}")
+        found = difference(_form(given), _form(right), what="your answer")
+        text = found.sentence if found else f"is not right: {self.signature}"
+        return Finding("value", text)
+
+    def _equal(self, given: Any, right: Any) -> bool:
+        number = isinstance(right, float) and not isinstance(given, bool)
+        if number and isinstance(given, int | float):
+            return abs(given - right) <= self.rounding * abs(right)
+        if isinstance(right, list) and isinstance(given, list):
+            pairs = zip(given, right, strict=False)
+            return len(given) == len(right) and all(self._equal(*p) for p in pairs)
+        if isinstance(right, str) and isinstance(given, str):
+            return given.strip().casefold() == right.casefold()
+        return same(given, right)
+
+
+def _as_lists(value: Any) -> Any:
+    """Tensors of numbers as the lists they print as."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, list):
+        return [_as_lists(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _as_lists(item) for key, item in value.items()}
+    return value
+
+
+def _form(value: Any) -> Any:
+    """A value with its numbers left out, so that no sentence tells the answer."""
+    if isinstance(value, list):
+        return [_form(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _form(item) for key, item in value.items()}
+    return 0 if isinstance(value, int | float) else ""

@@ -1,0 +1,172 @@
+"""Running an answer where it can do no harm: silenced, timed, nothing left changed."""
+
+import contextlib
+import ctypes
+import io
+import linecache
+import os
+import random
+import sys
+import sysconfig
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+CPU_SECONDS = 1.0  # of computing, which an endless loop has used up after a second
+WALL_SECONDS = 6.0  # for whoever sleeps, or waits for input, or for a busy machine
+
+# Files that are not the student's: this package and Python's own library.
+_OURS = (
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    sysconfig.get_path("stdlib") + os.sep,
+    "<frozen",
+)
+
+
+class Trouble(Exception):
+    """An answer did not come to its end.
+
+    Args:
+        mistake: ``"raises"``, ``"endless"``, ``"unwritten"`` or another short name.
+        sentence: what happened, for the student.
+    """
+
+    def __init__(self, mistake: str, sentence: str) -> None:
+        self.mistake, self.sentence = mistake, sentence
+        super().__init__(sentence)
+
+
+class _Stop(BaseException):
+    """Raised in an answer's thread when its time is up."""
+
+
+class _Nowhere(io.TextIOBase):
+    """Where an answer's prints go: nothing is kept, however much there is."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def watch(
+    run: Callable[[], Any],
+    cpu_seconds: float = CPU_SECONDS,
+    wall_seconds: float = WALL_SECONDS,
+) -> Any:
+    """Call ``run`` in a thread of its own and return what it returns.
+
+    Its prints and warnings are swallowed. Seeds, default dtype, working folder and
+    environment are put back afterwards.
+
+    Raises:
+        Trouble: if it raises, exits, or does not end in time.
+    """
+    outcome: dict[str, Any] = {}
+
+    def work() -> None:
+        try:
+            outcome["value"] = run()
+        except BaseException as error:
+            outcome["error"] = error
+
+    thread = threading.Thread(target=work, daemon=True, name="answer")
+    with _world_kept():
+        start_wall, start_cpu = time.monotonic(), time.process_time()
+        thread.start()
+        late = False
+        while thread.is_alive() and not late:
+            thread.join(0.02)
+            late = (
+                time.process_time() - start_cpu > cpu_seconds
+                and time.monotonic() - start_wall > cpu_seconds
+            ) or time.monotonic() - start_wall > wall_seconds
+        stopped = thread.is_alive() and _stop(thread)
+    if late and "value" not in outcome:
+        left = "" if stopped else "; it still runs, so restart the kernel"
+        raise Trouble(
+            "endless", f"did not come to an end: is there an endless loop?{left}"
+        )
+    error = outcome.get("error")
+    if isinstance(error, Trouble):
+        raise error
+    if error is not None:
+        raise in_words(error) from None
+    return outcome["value"]
+
+
+def _stop(thread: threading.Thread) -> bool:
+    """Raise in the thread until it ends; an answer may catch that a few times."""
+    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+    for _ in range(25):
+        if not thread.is_alive() or thread.ident is None:
+            break
+        raise_in(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop))
+        thread.join(0.02)
+    return not thread.is_alive()
+
+
+@contextlib.contextmanager
+def _world_kept() -> Iterator[None]:
+    python, torchs = random.getstate(), torch.get_rng_state()
+    numpy = sys.modules.get("numpy")
+    numpys = numpy.random.get_state() if numpy is not None else None
+    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
+    folder, environment = os.getcwd(), dict(os.environ)
+    nowhere = _Nowhere()
+    try:
+        with (
+            contextlib.redirect_stdout(nowhere),
+            contextlib.redirect_stderr(nowhere),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        random.setstate(python)
+        torch.set_rng_state(torchs)
+        if numpy is not None:
+            numpy.random.set_state(numpys)
+        torch.set_default_dtype(dtype)
+        if torch.get_num_threads() != threads:
+            torch.set_num_threads(threads)
+        os.chdir(folder)
+        if dict(os.environ) != environment:
+            os.environ.clear()
+            os.environ.update(environment)
+
+
+def in_words(error: BaseException) -> Trouble:
+    """An error of the student's code as a sentence, with the line that raised it."""
+    if isinstance(error, NotImplementedError):
+        return Trouble("unwritten", "is not written yet: it raises NotImplementedError")
+    line = _line_of_the_answer(error)
+    at = f", at `{line}`" if line else ""
+    if isinstance(error, RecursionError):
+        return Trouble("calls itself", f"calls itself without end{at}")
+    if isinstance(error, SystemExit):
+        return Trouble("raises", f"ends the program with {type(error).__name__}{at}")
+    try:
+        message = " ".join(str(error).split())
+    except BaseException:
+        message = ""
+    if len(message) > 200:
+        message = message[:200] + " …"
+    name = type(error).__name__
+    return Trouble("raises", f"stopped with {name}: {message}{at}")
+
+
+def _line_of_the_answer(error: BaseException) -> str:
+    """The last line of the student's own code that the error passed through."""
+    try:
+        frames = traceback.extract_tb(error.__traceback__, limit=2000)
+    except BaseException:
+        return ""
+    for frame in reversed(frames):
+        library = "site-packages" in frame.filename
+        if not library and not frame.filename.startswith(_OURS):
+            return linecache.getline(frame.filename, frame.lineno or 0).strip()
+    return ""
