@@ -4,7 +4,7 @@ import pytest
 
 from vit_steps import check
 from vit_steps.check import CheckFailed
-from vit_steps.check.answers import ANSWERS
+from vit_steps.check.questions import QUESTIONS
 
 
 def failed(name, value):
@@ -13,9 +13,9 @@ def failed(name, value):
     return caught.value
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_the_right_value_passes_and_nothing_else(name, capsys):
-    asked = ANSWERS[name]
+    asked = QUESTIONS[name]
     if asked.expected is not None:
         check.answer(name, asked.expected())
         assert capsys.readouterr().out == f"{name}: right\n"
@@ -27,9 +27,9 @@ def test_the_right_value_passes_and_nothing_else(name, capsys):
         failed(name, nonsense)
 
 
-@pytest.mark.parametrize("name", ANSWERS)
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_slips_differ_and_hints_are_there(name):
-    asked = ANSWERS[name]
+    asked = QUESTIONS[name]
     values = [repr(slip.value) for slip in asked.slips]
     assert len(set(values)) == len(values)
     assert len(asked.hints) == 3 and asked.name == name
@@ -37,7 +37,7 @@ def test_slips_differ_and_hints_are_there(name):
 
 
 def test_no_sentence_tells_the_answer():
-    for name, asked in ANSWERS.items():
+    for name, asked in QUESTIONS.items():
         right = asked.expected() if asked.expected is not None else None
         if isinstance(right, int) and right > 9 and not isinstance(right, bool):
             for wrong in (right + 1, -1, "nonsense", [right]):

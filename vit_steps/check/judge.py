@@ -147,11 +147,11 @@ def ask(
 def _all_checks() -> dict[str, Check]:
     """Checks by name; those of values under ``answer:`` and theirs."""
     from vit_steps import check
-    from vit_steps.check.answers import ANSWERS
+    from vit_steps.check.questions import QUESTIONS
 
     found = {name: getattr(check, name) for name in check.__all__}
     checks = {name: thing for name, thing in found.items() if isinstance(thing, Check)}
-    return checks | {f"answer:{name}": asked for name, asked in ANSWERS.items()}
+    return checks | {f"answer:{name}": asked for name, asked in QUESTIONS.items()}
 
 
 def _send(connection: socket.socket, message: Any) -> None:
