@@ -1,16 +1,19 @@
 # make book    the book, in _build/html
 # make test    everything that is promised about it
 # make outputs run the notebooks and store their outputs      (NB=notebooks/02_patch_embedding.ipynb: one)
+# make exercises  the students' notebooks, from the sources with solutions
 # make format  format package, tests and notebooks
 # make retrain train the models that ship again and compare (about half an hour)
 # make bench   speed, memory and import time beside other libraries (about half an hour)
+# make grade   grade a class                          (SUBMISSIONS=folder or zip)
+# make bench-grade  grade 200 made-up submissions of every sort
 # make clean   remove what was built; .venv stays
 
 BIN := .venv/bin
-NB ?= notebooks/*.ipynb book/*.ipynb
+NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 
-.PHONY: help book test outputs format retrain bench clean
+.PHONY: help book test outputs exercises format retrain bench grade bench-grade clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -41,6 +44,9 @@ outputs: .venv/ready
 		--ExecutePreprocessor.record_timing=False \
 		--ExecutePreprocessor.coalesce_streams=True $(NB)
 
+exercises: .venv/ready
+	$(BIN)/python -m classroom.release
+
 format: .venv/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -51,6 +57,13 @@ retrain: .venv/ready
 bench: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r benchmarks/requirements.txt
 	$(BIN)/python -m benchmarks
+
+grade: .venv/ready
+	@[ -n "$(SUBMISSIONS)" ] || { echo "Stopped: say what to grade: make grade SUBMISSIONS=folder" >&2; exit 1; }
+	@$(BIN)/python -m classroom.grade "$(SUBMISSIONS)"
+
+bench-grade: .venv/ready
+	$(BIN)/python -m classroom.bench
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis

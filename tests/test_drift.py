@@ -142,6 +142,7 @@ def test_a_module_is_taught_in_the_chapter_of_its_topic():
         "distributed": "11",
         "scale": "11",
         "variants": "12",
+        "symptoms": "13",
     }
     chapter = {n: p.stem[:2] for p in CHAPTERS for n, _ in definitions(p)}
     for name, thing in public_things():

@@ -62,7 +62,7 @@ check.split_heads(lambda x, h: x.unflatten(2, (h, -1)))
 
 def test_a_function_with_the_weights_is_judged_as_one(judge, monkeypatch):
     monkeypatch.setenv("VIT_STEPS_JUDGE", judge.path)
-    from tests.answers.attention import as_a_function, unscaled_function
+    from tests.answers.heads import as_a_function, unscaled_function
 
     check.multi_head_attention(as_a_function)
     with pytest.raises(check.CheckFailed, match="not divided by √d"):

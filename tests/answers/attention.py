@@ -1,7 +1,6 @@
 import math
 
 import torch
-from einops import rearrange
 from torch import nn
 from torch.nn import functional as F
 
@@ -78,6 +77,12 @@ def dropout_always_on(q, k, v):
     return F.dropout(weights, 0.1) @ v, weights
 
 
+@wrong("scaled_dot_product_attention", "not repeatable")
+def shows_weights_after_dropout(q, k, v, drop=nn.Dropout(0.1)):  # noqa: B008
+    weights = drop(F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1))
+    return weights @ v, weights
+
+
 @wrong("scaled_dot_product_attention", "changes its input")
 def scales_in_place(q, k, v):
     q /= math.sqrt(q.size(-1))
@@ -141,6 +146,13 @@ def leaves_nan(q, k, v, mask):
     return weights @ v, weights
 
 
+@wrong("masked_attention", "hidden keys win")
+def minus_forgotten(q, k, v, mask):
+    scores = (q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])).masked_fill(~mask, 1e9)
+    weights = scores.softmax(dim=-1)
+    return weights @ v, weights
+
+
 @wrong("masked_attention", "mask ignored")
 def takes_a_mask_and_forgets_it(q, k, v, mask=None):
     return as_in_the_paper(q, k, v)
@@ -179,321 +191,302 @@ def masked_but_unscaled(q, k, v, mask):
     return weights @ v, weights
 
 
-@right("split_heads")
-def split_with_einops(x, num_heads):
-    return rearrange(x, "b t (h d) -> b h t d", h=num_heads)
+@right("scaled_dot_product_attention")
+def with_pytorchs_own(q, k, v):
+    """The fused function has no weights; with the identity for values it shows them."""
+    every = torch.eye(k.shape[-2], dtype=v.dtype).expand(*k.shape[:-1], -1)
+    attention = F.scaled_dot_product_attention
+    return attention(q, k, v), attention(q, k, every)
 
 
-@right("split_heads")
-def split_with_view(x, num_heads):
-    B, T, D = x.size()
-    return x.view(B, T, num_heads, D // num_heads).permute(0, 2, 1, 3)
+@right("scaled_dot_product_attention")
+def as_hugging_face(query, key, value):
+    scores = torch.matmul(query, key.transpose(-1, -2)) * query.shape[-1] ** -0.5
+    probs = F.softmax(scores, dim=-1, dtype=torch.float32).to(query.dtype)
+    probs = F.dropout(probs, p=0.1, training=False)
+    return torch.matmul(probs, value), probs
 
 
-@right("split_heads")
-def split_with_chunks(x, num_heads):
-    return torch.stack(torch.chunk(x, num_heads, dim=-1), dim=1)
+@right("scaled_dot_product_attention")
+def as_d2l(queries, keys, values):
+    """Leading axes are merged, as bmm wants it."""
+    leading, d = queries.shape[:-2], queries.shape[-1]
+    q, k, v = (y.reshape(-1, *y.shape[-2:]) for y in (queries, keys, values))
+    weights = torch.softmax(torch.bmm(q, k.transpose(1, 2)) / math.sqrt(d), dim=-1)
+    output = torch.bmm(weights, v)
+    return [y.reshape(*leading, *y.shape[-2:]) for y in (output, weights)]
 
 
-@right("split_heads")
-def split_with_loops(x, num_heads):
-    d = x.shape[2] // num_heads
-    return torch.stack(
-        [
-            torch.stack([sample[:, i * d : (i + 1) * d] for i in range(num_heads)])
-            for sample in x
-        ]
-    )
+@wrong("scaled_dot_product_attention", "scale by d")
+def divides_by_the_width(q, k, v):
+    weights = torch.softmax(q @ k.mT / q.shape[-1], dim=-1)
+    return weights @ v, weights
 
 
-@wrong("split_heads", "view instead of transpose")
-def split_with_one_view(x, num_heads):
-    B, T, D = x.size()
-    return x.view(B, num_heads, T, D // num_heads)
+@wrong("scaled_dot_product_attention", "scale by d")
+def scales_twice(q, k, v):
+    q = q * q.shape[-1] ** -0.5
+    weights = torch.softmax(q @ k.mT / math.sqrt(q.shape[-1]), dim=-1)
+    return weights @ v, weights
 
 
-@wrong("split_heads", "no transpose")
-def split_and_left_there(x, num_heads):
-    return rearrange(x, "b t (h d) -> b t h d", h=num_heads)
+@wrong("scaled_dot_product_attention", "scale by axis 1")
+def takes_the_size_of_axis_1(q, k, v):
+    weights = torch.softmax(q @ k.mT / math.sqrt(q.size(1)), dim=-1)
+    return weights @ v, weights
 
 
-@wrong("split_heads", "d before h")
-def split_with_the_wrong_letters(x, num_heads):
-    return rearrange(x, "b t (d h) -> b h t d", h=num_heads)
+@wrong("scaled_dot_product_attention", "scale by d_v")
+def takes_d_from_the_values(q, k, v):
+    d = v.size(-1)
+    weights = torch.softmax(q @ k.mT / math.sqrt(d), dim=-1)
+    return weights @ v, weights
 
 
-@wrong("split_heads", "tokens behind d")
-def split_like_keys(x, num_heads):
-    return rearrange(x, "b t (h d) -> b h d t", h=num_heads)
+@wrong("scaled_dot_product_attention", "scale inverted")
+def multiplies_by_the_root(q, k, v):
+    weights = torch.softmax(q @ k.mT * math.sqrt(q.size(-1)), dim=-1)
+    return weights @ v, weights
 
 
-@wrong("split_heads", "heads in the batch")
-def split_into_the_batch(x, num_heads):
-    return rearrange(x, "b t (h d) -> (b h) t d", h=num_heads)
+@wrong("scaled_dot_product_attention", "scale late")
+def divides_the_weights(q, k, v):
+    weights = F.softmax(q @ k.mT, dim=-1) / math.sqrt(q.size(-1))
+    return weights @ v, weights
 
 
-@wrong("split_heads", "heads first")
-def split_heads_first(x, num_heads):
-    return rearrange(x, "b t (h d) -> h b t d", h=num_heads)
+@wrong("scaled_dot_product_attention", "softmax over heads")
+def names_no_axis(q, k, v):
+    weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)))  # axis 1 of four
+    return weights @ v, weights
 
 
-@wrong("split_heads", "a tuple of heads")
-def split_into_a_list(x, num_heads):
-    return list(torch.split(x, x.shape[-1] // num_heads, dim=-1))
+@wrong("scaled_dot_product_attention", "softmax over the batch")
+def softmax_of_axis_0(q, k, v):
+    weights = torch.softmax(q @ k.mT / math.sqrt(q.size(-1)), 0)
+    return weights @ v, weights
 
 
-@wrong("split_heads", "no gradient")
-def split_by_numpy(x, num_heads):
-    parts = x.detach().reshape(*x.shape[:2], num_heads, -1)
-    return parts.transpose(1, 2)
+@wrong("scaled_dot_product_attention", "softmax over everything")
+def one_sum_for_the_table(q, k, v):
+    exps = (q @ k.mT / math.sqrt(q.size(-1))).exp()
+    weights = exps / exps.sum(dim=(-2, -1), keepdim=True)
+    return weights @ v, weights
 
 
-@wrong("split_heads", "dtype")
-def split_as_float32(x, num_heads):
-    return split_with_einops(x.float(), num_heads)
+@wrong("scaled_dot_product_attention", "no softmax")
+def linear_attention(q, k, v):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    return scores @ v, scores
 
 
-@right("merge_heads")
-def merge_with_einops(x):
-    return rearrange(x, "b h t d -> b t (h d)")
+@wrong("scaled_dot_product_attention", "weights times keys")
+def gathers_keys(q, k, v):
+    weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1)
+    return weights @ k, weights
 
 
-@right("merge_heads")
-def merge_with_contiguous(x):
-    B, h, T, d = x.shape
-    return x.transpose(1, 2).contiguous().view(B, T, h * d)
+@wrong("scaled_dot_product_attention", "k and v swapped")
+def takes_them_as_q_v_k(q, v, k):
+    weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1)
+    return weights @ v, weights
 
 
-@right("merge_heads")
-def merge_with_cat(x):
-    return torch.cat([x[:, i] for i in range(x.shape[1])], dim=-1)
+@wrong("scaled_dot_product_attention", "summed over queries")
+def einsum_with_k_on_both_sides(q, k, v):
+    scores = torch.einsum("...qd,...kd->...qk", q, k) / math.sqrt(q.shape[-1])
+    weights = scores.softmax(-1)
+    return torch.einsum("...qk,...kd->...kd", weights, v), weights
 
 
-@wrong("merge_heads", "view instead of transpose")
-def merge_with_reshape_alone(x):
-    B, h, T, d = x.shape
-    return x.reshape(B, T, h * d)
+@wrong("scaled_dot_product_attention", "values summed")
+def einsum_with_a_letter_too_many(q, k, v):
+    scores = torch.einsum("...qd,...kd->...qk", q, k) / math.sqrt(q.shape[-1])
+    weights = scores.softmax(-1)
+    return torch.einsum("...qk,...vd->...qd", weights, v), weights
 
 
-@wrong("merge_heads", "averaged")
-def merge_by_mean(x):
-    return x.sum(1) / x.shape[1]
+@wrong("scaled_dot_product_attention", "weights transposed")
+def einsum_with_letters_turned(q, k, v):
+    scores = torch.einsum("...qd,...kd->...qk", q, k) / math.sqrt(q.shape[-1])
+    weights = scores.softmax(-1)
+    return torch.einsum("...kq,...kd->...qd", weights, v), weights
 
 
-@wrong("merge_heads", "summed")
-def merge_by_sum(x):
-    return torch.einsum("bhtd->btd", x)
+@wrong("scaled_dot_product_attention", "causal")
+def as_in_a_language_model(q, k, v):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    past = torch.tril(torch.ones(scores.shape[-2:]))
+    weights = F.softmax(scores.masked_fill(past == 0, float("-inf")), dim=-1)
+    return weights @ v, weights
 
 
-@wrong("merge_heads", "d before h")
-def merge_interleaved(x):
-    return rearrange(x, "b h t d -> b t (d h)")
+@wrong("scaled_dot_product_attention", "weights averaged")
+def one_map_for_all_heads(q, k, v):
+    weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1)
+    return weights @ v, weights.mean(dim=1)
 
 
-@wrong("merge_heads", "heads along the tokens")
-def merge_below(x):
-    return rearrange(x, "b h t d -> b (h t) d")
+@wrong("scaled_dot_product_attention", "scores for weights")
+def shows_the_scores(q, k, v):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    return F.softmax(scores, dim=-1) @ v, scores
 
 
-@wrong("merge_heads", "T and D swapped")
-def merge_turned(x):
-    return rearrange(x, "b h t d -> b (h d) t")
+@wrong("scaled_dot_product_attention", "weights first")
+def weights_and_output(q, k, v):
+    weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1)
+    return weights, weights @ v
 
 
-@wrong("merge_heads", "heads reversed")
-def merge_backwards(x):
-    return torch.cat(list(x.unbind(1))[::-1], dim=-1)
+@wrong("scaled_dot_product_attention", "softmax twice")
+def logits_of_logits(q, k, v):
+    weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1)
+    return F.softmax(weights, dim=-1) @ v, F.softmax(weights, dim=-1)
 
 
-@wrong("merge_heads", "none")
-def merge_without_return(x):
-    x.transpose(1, 2).flatten(2)
+@wrong("scaled_dot_product_attention", "raises")
+def four_axes_and_no_less(q, k, v):
+    weights = F.softmax(q @ k.transpose(2, 3) / math.sqrt(q.size(-1)), dim=-1)
+    return weights @ v, weights
 
 
-class Heads(nn.Module):
-    """As most tutorials have it; the wrong ones below change a line of it."""
+@wrong("scaled_dot_product_attention", "no gradient")
+def without_gradients(q, k, v):
+    with torch.no_grad():
+        return as_in_the_paper(q, k, v)
 
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.h, self.d = num_heads, embed_dim // num_heads
-        self.query = nn.Linear(embed_dim, embed_dim)
-        self.key = nn.Linear(embed_dim, embed_dim)
-        self.value = nn.Linear(embed_dim, embed_dim)
-        self.out = nn.Linear(embed_dim, embed_dim)
 
-    def split(self, x):
-        return x.view(x.shape[0], x.shape[1], self.h, self.d).transpose(1, 2)
+@right("masked_attention")
+def shares_out_again(q, k, v, mask):
+    """The mask after the softmax, and what is left divided by its sum."""
+    weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1) * mask
+    weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(1e-12)
+    return weights @ v, weights
 
-    def scores(self, q, k):
-        return q @ k.transpose(-2, -1) / math.sqrt(self.d)
 
-    def merge(self, x):
-        return x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
+@wrong("masked_attention", "gradient not finite")
+def adds_minus_infinity(q, k, v, mask):
+    bias = torch.zeros(mask.shape, dtype=q.dtype).masked_fill(~mask, -math.inf)
+    weights = (q @ k.mT / math.sqrt(q.size(-1)) + bias).softmax(dim=-1)
+    weights = torch.where(mask.any(dim=-1, keepdim=True), weights, 0)
+    return weights @ v, weights
 
-    def forward(self, x):
-        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
-        return self.out(self.merge(self.scores(q, k).softmax(dim=-1) @ v))
 
+@right("masked_attention")
+def with_pytorchs_own_mask(q, k, v, mask):
+    every = torch.eye(k.shape[-2], dtype=v.dtype).expand(*k.shape[:-1], -1)
+    attention = F.scaled_dot_product_attention
+    return attention(q, k, v, mask), attention(q, k, every, mask)
 
-right("multi_head_attention")(Heads)
 
+@wrong("masked_attention", "mask added")
+def adds_ones(q, k, v, mask):
+    scores = q @ k.mT / math.sqrt(q.size(-1)) + mask
+    weights = F.softmax(scores, dim=-1)
+    return weights @ v, weights
 
-@right("multi_head_attention")
-class PyTorchs(nn.Module):
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.attention = nn.MultiheadAttention(embed_dim, num_heads, batch_first=True)
 
-    def forward(self, x):
-        return self.attention(x, x, x)
+@wrong("masked_attention", "mask multiplied")
+def a_typing_slip(q, k, v, mask):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    weights = F.softmax(scores.masked_fill(mask == 0, 1e-9), dim=-1)
+    return weights @ v, weights
 
 
-@right("multi_head_attention")
-class HeadByHead(nn.Module):
-    def __init__(self, dim, n):
-        super().__init__()
-        make = lambda: nn.Linear(dim, dim // n, bias=False)  # noqa: E731
-        self.keys = nn.ModuleList([make() for _ in range(n)])
-        self.queries = nn.ModuleList([make() for _ in range(n)])
-        self.values = nn.ModuleList([make() for _ in range(n)])
-        self.mix = nn.Linear(dim, dim)
+@wrong("masked_attention", "mask transposed")
+def mask_by_columns(q, k, v, mask):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    scores = scores.masked_fill(~mask.transpose(-2, -1), -math.inf)
+    weights = F.softmax(scores, dim=-1).nan_to_num(0)
+    return weights @ v, weights
 
-    def forward(self, x):
-        found = [
-            F.scaled_dot_product_attention(q(x), k(x), v(x))
-            for q, k, v in zip(self.queries, self.keys, self.values, strict=True)
-        ]
-        return self.mix(torch.cat(found, dim=-1)), None
 
+@wrong("masked_attention", "shape")
+def one_axis_too_many(q, k, v, mask):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    weights = scores.masked_fill(~mask.unsqueeze(1), -math.inf).softmax(-1)
+    return weights.nan_to_num(0) @ v, weights
 
-@right("multi_head_attention")
-class Interleaved(nn.Module):
-    """q, k and v side by side within each head, in one matrix that is a parameter."""
 
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.h = num_heads
-        self.W = nn.Parameter(torch.randn(embed_dim, 3 * embed_dim) * 0.02)
-        self.b = nn.Parameter(torch.zeros(3 * embed_dim))
-        self.W_o = nn.Parameter(torch.randn(embed_dim, embed_dim) * 0.02)
+@wrong("masked_attention", "scale by d")
+def masked_and_divided_by_d(q, k, v, mask):
+    scores = (q @ k.mT / q.size(-1)).masked_fill(~mask, -math.inf)
+    weights = scores.softmax(-1).nan_to_num(0)
+    return weights @ v, weights
 
-    def forward(self, x):
-        qkv = rearrange(x @ self.W + self.b, "b t (h n d) -> n b h t d", n=3, h=self.h)
-        scores = torch.einsum("bhqd,bhkd->bhqk", qkv[0], qkv[1])
-        weights = (scores * qkv.shape[-1] ** -0.5).softmax(-1)
-        return rearrange(weights @ qkv[2], "b h t d -> b t (h d)") @ self.W_o
 
+@right("causal_mask")
+def lower_triangle(num_tokens):
+    return torch.tril(torch.ones(num_tokens, num_tokens)).bool()
 
-@right("multi_head_attention")
-def as_a_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
-    q, k, v = F.linear(x, qkv_weight, qkv_bias).chunk(3, dim=-1)
-    q, k, v = (split_with_einops(part, num_heads) for part in (q, k, v))
-    found = F.scaled_dot_product_attention(q, k, v)
-    return F.linear(merge_with_einops(found), proj_weight, proj_bias)
 
+@right("causal_mask")
+def by_comparing_places(num_tokens):
+    place = torch.arange(num_tokens)
+    return place[None, :] <= place[:, None]
 
-@wrong("multi_head_attention", "scale by D")
-class ScaledByD(Heads):
-    def scores(self, q, k):
-        return q @ k.mT / math.sqrt(self.h * self.d)
 
+@right("causal_mask")
+def cell_by_cell(num_tokens):
+    mask = torch.zeros(num_tokens, num_tokens, dtype=torch.bool)
+    for i in range(num_tokens):
+        for j in range(i + 1):
+            mask[i, j] = True
+    return mask
 
-@wrong("multi_head_attention", "no scale")
-class Unscaled(Heads):
-    def scores(self, q, k):
-        return q @ k.mT
 
+@right("causal_mask")
+def not_the_upper_triangle(n):
+    return ~torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1)
 
-@wrong("multi_head_attention", "heads joined by view")
-class JoinedByView(Heads):
-    def merge(self, x):
-        return x.reshape(x.shape[0], x.shape[2], -1)
 
+@wrong("causal_mask", "True forbids")
+def as_the_layer_wants_it(num_tokens):
+    return torch.triu(torch.ones(num_tokens, num_tokens), diagonal=1).bool()
 
-@wrong("multi_head_attention", "attention among heads")
-class NeverTransposed(Heads):
-    def split(self, x):
-        return x.view(x.shape[0], x.shape[1], self.h, self.d)
 
-    def merge(self, x):
-        return x.flatten(2)
+@wrong("causal_mask", "future seen")
+def upper_triangle(num_tokens):
+    return torch.triu(torch.ones(num_tokens, num_tokens)).bool()
 
 
-@wrong("multi_head_attention", "heads averaged")
-class Averaged(Heads):
-    def merge(self, x):
-        return x.mean(1).repeat(1, 1, self.h)
+@wrong("causal_mask", "itself hidden")
+def strictly_before(num_tokens):
+    place = torch.arange(num_tokens)
+    return place[None, :] < place[:, None]
 
 
-@wrong("multi_head_attention", "softmax over queries")
-class OverQueries(Heads):
-    def forward(self, x):
-        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
-        return self.out(self.merge(self.scores(q, k).softmax(dim=2) @ v))
+@wrong("causal_mask", "one ahead")
+def diagonal_of_one(num_tokens):
+    return torch.ones(num_tokens, num_tokens).tril(diagonal=1) == 1
 
 
-@wrong("multi_head_attention", "projection unused")
-class Unprojected(Heads):
-    def forward(self, x):
-        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
-        return self.merge(self.scores(q, k).softmax(dim=-1) @ v)
+@wrong("causal_mask", "dtype")
+def ones_and_zeros(num_tokens):
+    return torch.tril(torch.ones(num_tokens, num_tokens))
 
 
-@wrong("multi_head_attention", "not repeatable")
-class DropoutWithoutEval(Heads):
-    def forward(self, x):
-        return F.dropout(super().forward(x), 0.1)
+@wrong("causal_mask", "to be added")
+def for_adding(num_tokens):
+    return nn.Transformer.generate_square_subsequent_mask(num_tokens)
 
 
-@wrong("multi_head_attention", "hidden")
-class InAList(nn.Module):
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.heads = [nn.Linear(embed_dim, embed_dim) for _ in range(3)]
-        self.out = nn.Linear(embed_dim, embed_dim)
+@wrong("causal_mask", "itself alone")
+def the_diagonal(num_tokens):
+    return torch.eye(num_tokens) > 0
 
-    def forward(self, x):
-        q, k, v = (head(x) for head in self.heads)
-        return self.out(F.scaled_dot_product_attention(q, k, v))
 
+@wrong("causal_mask", "all seen")
+def nothing_hidden(num_tokens):
+    return torch.full((num_tokens, num_tokens), True)
 
-@wrong("multi_head_attention", "no projection")
-class WithoutProjection(nn.Module):
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.h = num_heads
-        self.qkv = nn.Linear(embed_dim, 3 * embed_dim)
 
-    def forward(self, x):
-        q, k, v = (split_with_einops(p, self.h) for p in self.qkv(x).chunk(3, -1))
-        return merge_with_einops(F.scaled_dot_product_attention(q, k, v))
+@wrong("causal_mask", "reshape")
+def with_axes_for_the_heads(num_tokens):
+    return lower_triangle(num_tokens)[None, None]
 
 
-@wrong("multi_head_attention", "no super")
-class ForgetsSuper(Heads):
-    def __init__(self, embed_dim, num_heads):
-        self.out = nn.Linear(embed_dim, embed_dim)
-
-
-@wrong("multi_head_attention", "misspelt __init__")
-class Misspelt(nn.Module):
-    def _init_(self, embed_dim, num_heads):
-        super().__init__()
-        self.out = nn.Linear(embed_dim, embed_dim)
-
-    def forward(self, x):
-        return self.out(x)
-
-
-@wrong("multi_head_attention", "depends on the batch")
-class NormsOverTheBatch(Heads):
-    def forward(self, x):
-        return super().forward(x) - (x - x.roll(1, 0)).mean() * 0 + x.mean(0) * 1e-2
-
-
-@wrong("multi_head_attention", "no scale")
-def unscaled_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
-    q, k, v = F.linear(x, qkv_weight, qkv_bias).chunk(3, dim=-1)
-    q, k, v = (split_with_einops(part, num_heads) for part in (q, k, v))
-    found = F.scaled_dot_product_attention(q, k, v, scale=1.0)
-    return F.linear(merge_with_einops(found), proj_weight, proj_bias)
+@wrong("causal_mask", "type")
+def nested_lists(num_tokens):
+    return [[j <= i for j in range(num_tokens)] for i in range(num_tokens)]

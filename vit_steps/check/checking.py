@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import torch
 from torch import Generator
 
 from vit_steps.check.observing import Record
 from vit_steps.check.verdict import CheckFailed, Finding, Mistake
-from vit_steps.check.watching import Trouble, watch
+from vit_steps.check.watching import Trouble, one_thread, watch
 
 SEED = 20101192
 JUDGE = "VIT_STEPS_JUDGE"  # the socket of a judge in another process
@@ -77,7 +78,8 @@ class Check:
         check = self.form_for(answer)
         cases = check.cases(Generator().manual_seed(seed), sizes)
         records = ((case, check.record(answer, case)) for case in cases)
-        return check.verdict(records)
+        with torch.random.fork_rng(devices=[]):  # references may draw weights too
+            return check.verdict(records)
 
     def verdict(self, records: Iterable[tuple[Case, Record]]) -> Finding | None:
         """What is wrong with an answer, given its record on each case.
@@ -88,10 +90,11 @@ class Check:
         known = {mistake.name for mistake in self.mistakes}
         raised = None
         for case, record in records:
-            finding = self.judge(case, record)
+            with one_thread():
+                finding = self.judge(case, record)
             if finding is None or (raised and finding.mistake not in known):
                 continue
-            if finding.mistake != "raises":
+            if finding.mistake not in ("raises", "batch of one"):
                 return finding
             raised = finding
         return raised

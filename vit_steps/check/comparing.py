@@ -59,7 +59,7 @@ def difference(
         return _list_difference(got, expected, shape, what)
     if isinstance(expected, dict):
         return _dict_difference(got, expected, what)
-    if isinstance(expected, bool | int | float):
+    if isinstance(expected, int | float) and not isinstance(expected, bool):
         return _number_difference(got, expected, what)
     if got != expected:
         return Finding("value", f"{what} is {_short(got)}, expected {_short(expected)}")
@@ -74,10 +74,9 @@ def _tensor_difference(
     if got.shape != expected.shape:
         return _shape_difference(got, expected, shape, what)
     if got.dtype != expected.dtype:
-        return Finding(
-            "dtype",
-            f"{what} is {got.dtype}, expected {expected.dtype}, as what came in",
-        )
+        why = ", as what came in" if expected.is_floating_point() else ""
+        text = f"{what} is {got.dtype}, expected {expected.dtype}{why}"
+        return Finding("dtype", text)
     close = _close(got, expected)
     if close.all():
         return None
@@ -114,7 +113,8 @@ def _value_difference(
     else:
         factor = _factor(got, expected)
     if factor is not None:
-        return Finding("factor", f"every number of {what} is {factor} of what it is to")
+        text = f"every number of {what} is {factor} what it should be"
+        return Finding("factor", text)
     for order in _orders(expected):
         turned = expected.permute(order)
         if turned.shape == got.shape and _close(got, turned).all():
@@ -122,10 +122,8 @@ def _value_difference(
             return Finding("axes", f"axes {axes} of {what} are swapped")
     place = _place(close)
     index = tuple(place)
-    text = (
-        f"{what} differs first at {place}: got {_number(got[index])}, "
-        f"expected {_number(expected[index])}"
-    )
+    where = f"differs first at {place}: got" if place else "is"
+    text = f"{what} {where} {_number(got[index])}, expected {_number(expected[index])}"
     if _same_numbers(got, expected):
         return Finding("order", f"{text}; the numbers are right, their order is not")
     return Finding("values", text)
@@ -168,7 +166,8 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
                 "float",
                 f"{what} is {got}, a float; expected the whole number {expected}",
             )
-    if same(float(got), float(expected)):
+    exact = isinstance(expected, int)
+    if got == expected if exact else same(float(got), expected):
         return None
     return Finding("value", f"{what} is {_number(got)}, expected {_number(expected)}")
 

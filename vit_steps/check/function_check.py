@@ -1,9 +1,11 @@
 """Checks of functions."""
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from torch import Generator
+import torch
+from torch import Generator, Tensor
 
 from vit_steps.check.checking import Case, Check
 from vit_steps.check.comparing import difference, same
@@ -53,6 +55,11 @@ class FunctionCheck(Check):
             raise ValueError(f"{next(iter(sizes))}: {self.name} takes no such argument")
         return self.inputs(generator)
 
+    def record(self, answer: Any, case: Case) -> Record:
+        if self.scenario is not None:
+            _load_optimizers()
+        return super().record(answer, case)
+
     def observe(self, answer: Any, case: Case) -> Record:
         return observe_call(self._call(answer), case, self.batched, self.gradients)
 
@@ -69,7 +76,8 @@ class FunctionCheck(Check):
             )
         finding = difference(output, expected["output"], self.shape)
         if finding is not None:
-            return self._known(case, output) or batch_mixed(record) or finding
+            known = self._known(case, output, expected["output"])
+            return known or batch_mixed(record) or finding
         for before, after in zip(case, record["after"], strict=True):
             if not same(after, plain(before)):
                 return Finding(
@@ -97,20 +105,17 @@ class FunctionCheck(Check):
                     "or a detour through numpy or torch.tensor() cuts it off",
                 )
             if not same(got, right):
-                return Finding(
-                    "gradient",
-                    "has the right output but another gradient than it should: "
-                    "part of the way is cut off by .detach(), .data or no_grad()",
-                )
+                return wrong_gradient(got)
         return None
 
-    def _known(self, case: Case, output: Any) -> Finding | None:
+    def _known(self, case: Case, output: Any, right: Any) -> Finding | None:
         for mistake in self.mistakes:
             try:
                 wrong = observe_call(self._call(mistake.wrong), case, gradients=False)
             except Exception:  # a mistake may not work on every case
                 continue
-            if same(output, wrong["output"]):
+            made = same(output, wrong["output"])
+            if made and difference(wrong["output"], right):  # it shows on this case
                 return Finding(mistake.name, mistake.sentence)
         return None
 
@@ -123,6 +128,13 @@ class FunctionCheck(Check):
             return output if self.normalise is None else self.normalise(output)
 
         return call
+
+
+@functools.cache
+def _load_optimizers() -> None:
+    """PyTorch loads a compiler with its first optimizer, for longer than an answer may
+    take."""
+    torch.optim.SGD([torch.zeros(1)], lr=0.1)
 
 
 BATCH_MIXED = Finding(
@@ -147,4 +159,19 @@ def cannot_be_trained(record: Record) -> Finding:
         "no gradient",
         "gives the right output but cannot be trained: with inputs that require a "
         f"gradient it {record['gradient trouble']}",
+    )
+
+
+def wrong_gradient(gradient: Tensor) -> Finding:
+    """What is wrong with a gradient that is there and is not the right one."""
+    if not torch.isfinite(gradient).all():
+        return Finding(
+            "gradient not finite",
+            "has the right output but NaN or infinity in its gradient: it computes one "
+            "on the way and covers it up, and zero times NaN is NaN again",
+        )
+    return Finding(
+        "gradient",
+        "has the right output but another gradient than it should: "
+        "part of the way is cut off by .detach(), .data or no_grad()",
     )

@@ -1,6 +1,7 @@
 """Checks of modules."""
 
 import inspect
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,16 +15,20 @@ from vit_steps.check.function_check import (
     FunctionCheck,
     batch_mixed,
     cannot_be_trained,
+    wrong_gradient,
 )
 from vit_steps.check.observing import (
     Record,
+    build,
     gradients_of,
     observe_module,
     plain,
     shapes_in,
+    tensors_in,
 )
 from vit_steps.check.reading import Part, Weights, parts_of
 from vit_steps.check.verdict import Finding, Mistake
+from vit_steps.check.watching import Trouble, watch
 
 
 class ModuleCheck(Check):
@@ -45,6 +50,10 @@ class ModuleCheck(Check):
             to a finding about the initialisation.
         function: the check for an answer that is a function and gets the weights.
         normalise: brings an answer's output into the form of the reference's.
+        tried: with how many of the readings each mistake is tried.
+        widths: of what is drawn, where other than usual: ``vectors``, ``matrices``.
+        coinciding: makes inputs with axes of the same length, on which an answer runs
+            that raises elsewhere, so that its mistake can be told.
     """
 
     def __init__(
@@ -63,12 +72,18 @@ class ModuleCheck(Check):
         initial: Callable[[Weights, Mapping[str, Any]], Finding | None] | None = None,
         function: FunctionCheck | None = None,
         normalise: Callable[[Any], Any] | None = None,
+        coinciding: Callable[[Generator, Mapping[str, Any]], list[Tensor]]
+        | None = None,
+        tried: int = 48,
+        widths: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(name, signature, mistakes, hints)
         self.sizes, self.inputs = sizes, inputs
         self.reading, self.reference = reading, reference
         self.shape, self.lacking, self.initial = shape, lacking, initial
         self.function, self.normalise = function, normalise
+        self.coinciding, self.tried = coinciding, tried
+        self.widths = {} if widths is None else widths
 
     def form_for(self, answer: Any) -> Check:
         if self.function is None or isinstance(answer, (type, nn.Module)):
@@ -77,8 +92,23 @@ class ModuleCheck(Check):
             parameters = inspect.signature(answer).parameters.values()
         except (TypeError, ValueError):
             return self
-        needed = [p for p in parameters if p.default is p.empty]
-        return self.function if len(needed) > len(self.sizes) else self
+        any_number = [p for p in parameters if p.kind is p.VAR_POSITIONAL]
+        needed = [
+            p
+            for p in parameters
+            if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        ]
+        if len(needed) > len(self.sizes):
+            return self.function
+        if {p.name for p in parameters} >= set(self.sizes):
+            return self
+        if len(needed) < len(self.sizes) and not any_number:
+            return self
+        try:  # it takes as many arguments as sizes: what it makes of them tells
+            watch(lambda: build(answer, self.sizes))
+        except Trouble:
+            return self.function
+        return self
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
         for name in sizes:
@@ -91,18 +121,28 @@ class ModuleCheck(Check):
         for dtype in ("float64", "float32"):
             seed = int(torch.randint(2**31, (), generator=generator))
             yield [sizes, self.inputs(generator, sizes), seed, dtype]
+        if self.coinciding is not None:
+            yield [sizes, self.coinciding(generator, sizes), seed, dtype]
 
     def observe(self, answer: Any, case: Case) -> Record:
         sizes, inputs, seed, dtype = case
-        return observe_module(
-            answer, sizes, inputs, seed, getattr(torch, dtype), self.normalise
+        record = observe_module(
+            answer,
+            sizes,
+            inputs,
+            seed,
+            getattr(torch, dtype),
+            self.normalise,
+            **self.widths,
         )
+        return record | {"built": isinstance(answer, nn.Module)}
 
     def judge(self, case: Case, record: Record) -> Finding | None:
-        if "trouble" in record:
-            return Finding(*record["trouble"])
         sizes, inputs, _, dtype = case
-        inputs = [x.to(getattr(torch, dtype)) for x in inputs]
+        if "trouble" in record:
+            return self._trouble(record, sizes)
+        floats = getattr(torch, dtype)
+        inputs = [x.to(floats) if x.is_floating_point() else x for x in inputs]
         parts = parts_of(record)
         early = _finding_before_values(record)
         if early is not None:
@@ -110,12 +150,13 @@ class ModuleCheck(Check):
         readings = list(self.reading(parts, sizes))
         if not readings:
             return self._lacking(parts, sizes, record)
-        for weights in readings:
+        for place, weights in enumerate(readings):
             if same(record["output"], self._expected(weights, sizes, inputs)):
-                return self._finding_behind_values(case, record, weights, parts, inputs)
+                finding = self._finding_behind_values(case, record, weights, inputs)
+                return finding or self._initial_finding(parts, sizes, place)
         right = self._expected(readings[0], sizes, inputs)
         for mistake in self.mistakes:
-            for weights in readings[:48]:
+            for weights in readings[: self.tried]:
                 try:
                     with torch.no_grad():
                         wrong = plain(mistake.wrong(weights, sizes, *inputs))
@@ -125,10 +166,10 @@ class ModuleCheck(Check):
                     return Finding(mistake.name, mistake.sentence)
         finding = difference(record["output"], right, self.shape)
         finding = batch_mixed(record) or finding
-        if record["unused"]:
+        if record["unused"] and tensors_in(record["output"]):
             return _unused(record)
         assert finding is not None
-        return finding
+        return self._with_sizes_said(finding, record, sizes)
 
     def _expected(
         self, weights: Weights, sizes: Mapping[str, Any], inputs: list[Tensor]
@@ -136,16 +177,39 @@ class ModuleCheck(Check):
         with torch.no_grad():
             return plain(self.reference(weights, sizes, *inputs))
 
+    def _trouble(self, record: Record, sizes: Mapping[str, Any]) -> Finding:
+        """What was raised; or what it lacks, which may be why."""
+        trouble = Finding(*record["trouble"])
+        if trouble.mistake in ("raises", "batch of one") and "values" in record:
+            parts = parts_of(record)
+            if self.lacking is not None and not any(self.reading(parts, sizes)):
+                trouble = self.lacking(parts, sizes) or trouble
+            return self._with_sizes_said(trouble, record, sizes)
+        return trouble
+
     def _lacking(
         self, parts: list[Part], sizes: Mapping[str, Any], record: Record
     ) -> Finding:
         found = self.lacking(parts, sizes) if self.lacking is not None else None
-        if found is not None:
-            return found
-        shapes = ", ".join(f"{part.name} {tuple(part.value.shape)}" for part in parts)
+        if found is None:
+            shapes = ", ".join(f"{p.name} {tuple(p.value.shape)}" for p in parts)
+            found = Finding(
+                "parameters",
+                f"has other parameters than expected: {shapes or 'none at all'}",
+            )
+        return self._with_sizes_said(found, record, sizes)
+
+    def _with_sizes_said(
+        self, finding: Finding, record: Record, sizes: Mapping[str, Any]
+    ) -> Finding:
+        """With a reminder for who gave a module and did not say its sizes."""
+        if not record["built"] or dict(sizes) != dict(self.sizes):
+            return finding
+        said = ", ".join(f"{name}={value}" for name, value in sizes.items())
         return Finding(
-            "parameters",
-            f"has other parameters than expected: {shapes or 'none at all'}",
+            finding.mistake,
+            f"{finding.sentence}; unless this module, which is built already, was "
+            f"built with {said}, give the class, or say its sizes after it",
         )
 
     def _finding_behind_values(
@@ -153,7 +217,6 @@ class ModuleCheck(Check):
         case: Case,
         record: Record,
         weights: Weights,
-        parts: list[Part],
         inputs: list[Tensor],
     ) -> Finding | None:
         sizes = case[0]
@@ -180,23 +243,40 @@ class ModuleCheck(Check):
             return cannot_be_trained(record)
         if record["unused"]:
             return _unused(record)
+        if record["frozen"]:
+            return Finding(
+                "frozen",
+                f"has a parameter {record['frozen'][0]} that does not require a "
+                "gradient, so that training leaves it as it is",
+            )
         own = [x.clone().requires_grad_(x.is_floating_point()) for x in inputs]
         output = self.reference(weights, sizes, *own)
         right = gradients_of(output, [x for x in own if x.requires_grad])
         for got, expected in zip(record["gradients"], right, strict=True):
             if expected is not None and (got is None or not same(got, expected)):
-                return Finding(
-                    "gradient",
-                    "has the right output but another gradient than it should: "
-                    "part of the way is cut off by .detach(), .data or no_grad()",
-                )
-        if self.initial is not None:
-            initial = next(
-                iter(self.reading([part.as_built() for part in parts], sizes)), None
-            )
-            if initial is not None:
-                return self.initial(initial, sizes)
+                return wrong_gradient(torch.zeros(()) if got is None else got)
         return None
+
+    def _initial_finding(
+        self, parts: list[Part], sizes: Mapping[str, Any], place: int
+    ) -> Finding | None:
+        """What is wrong with the values that the module was built with.
+
+        Args:
+            place: of the reading that is the right one.
+        """
+        for part in parts:
+            if not torch.isfinite(part.initial).all():
+                return Finding(
+                    "not initialised",
+                    f"starts with NaN or infinity in {part.name}: torch.empty leaves "
+                    "what happens to be in memory",
+                )
+        if self.initial is None:
+            return None
+        built = [part.as_built() for part in parts]
+        reading = next(itertools.islice(self.reading(built, sizes), place, None))
+        return self.initial(reading, sizes)
 
 
 def _finding_before_values(record: Record) -> Finding | None:
@@ -205,7 +285,8 @@ def _finding_before_values(record: Record) -> Finding | None:
         return Finding(
             "not repeatable",
             "answers differently when called twice in eval mode: a dropout that does "
-            "not listen to eval(), or something kept from the first call",
+            "not listen to eval(), a layer that is made anew in forward, or something "
+            "kept from the first call",
         )
     return None
 

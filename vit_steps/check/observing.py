@@ -4,15 +4,18 @@ Nothing here knows what is right. A record of an answer is compared with a recor
 the reference, made by the same function.
 """
 
+import contextlib
 import copy
 import inspect
+import math
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import UninitializedParameter
 
 from vit_steps.check.watching import Trouble, in_words
 
@@ -27,10 +30,10 @@ def plain(value: Any, depth: int = 0) -> Any:
     """
     if isinstance(value, Tensor):
         return Tensor.as_subclass(value, Tensor).detach().clone()
-    if value is None or type(value) in (bool, int, float, str):
+    if value is None or type(value) in (bool, float, str):
         return value
     if isinstance(value, numbers.Integral):
-        return int(value)
+        return _within_floats(int(value))
     if isinstance(value, numbers.Real):
         return float(value)
     if depth < 4:
@@ -43,6 +46,15 @@ def plain(value: Any, depth: int = 0) -> Any:
         if isinstance(value, (list, tuple)):
             return [plain(v, depth + 1) for v in list(value)[:100]]
     return {"?": type(value).__name__}
+
+
+def _within_floats(value: int) -> int | float:
+    """A whole number, or infinity where it is larger than every float."""
+    try:
+        float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    return value
 
 
 def tensors_in(value: Any) -> list[Tensor]:
@@ -117,14 +129,19 @@ def observe_call(
         gradients: take the gradients of the output with respect to the tensors.
     """
     first = _copies(list(arguments))
-    output = plain(function(*first))
+    alone = [
+        _first_of_batch(argument) if place in batched else argument
+        for place, argument in enumerate(arguments)
+    ]
+    try:
+        output = plain(function(*first))
+    except RuntimeError as error:
+        if not batched:
+            raise
+        raise _in_a_batch(error, lambda: function(*_copies(alone))) from None
     record: Record = {"output": output, "after": plain(first)}
     record["again"] = plain(function(*_copies(list(arguments))))
     if batched:
-        alone = [
-            _first_of_batch(argument) if place in batched else argument
-            for place, argument in enumerate(arguments)
-        ]
         record["alone"] = plain(function(*_copies(alone)))
     if gradients:
         own = _copies(list(arguments), gradients=True)
@@ -134,6 +151,21 @@ def observe_call(
         except Exception as error:
             record["gradient trouble"] = in_words(error).sentence
     return record
+
+
+def _in_a_batch(error: RuntimeError, alone: Callable[[], Any]) -> Trouble:
+    """The error in words; whether one sample alone raises it too is told as well."""
+    trouble = in_words(error)
+    if trouble.mistake == "raises":
+        try:
+            alone()
+        except Exception:
+            return trouble
+        return Trouble(
+            "batch of one",
+            f"takes a batch of one, and with a larger one it {trouble.sentence}",
+        )
+    return trouble
 
 
 def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
@@ -174,12 +206,15 @@ def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
 
 
 def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
-    try:
-        known = set(inspect.signature(answer).parameters)
-    except (TypeError, ValueError):
-        known = set()
-    if known.issuperset(sizes):
+    parameters: Mapping[str, inspect.Parameter] = {}
+    with contextlib.suppress(TypeError, ValueError):
+        parameters = inspect.signature(answer).parameters
+    named = {n for n, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
+    takes_others = len(named) < len(parameters)  # by **
+    if named.issuperset(sizes) or (takes_others and named.issubset(sizes)):
         return answer(**sizes)
+    if named and named.issubset(sizes):
+        return answer(**{name: sizes[name] for name in named})
     return answer(*sizes.values())
 
 
@@ -212,6 +247,8 @@ def observe_module(
     seed: int,
     dtype: torch.dtype = torch.float64,
     normalise: Callable[[Any], Any] | None = None,
+    vectors: float = 0.5,
+    matrices: float = 1.2,
 ) -> Record:
     """Build a module, draw its parameters, run it, and write down what comes out.
 
@@ -221,6 +258,8 @@ def observe_module(
         seed: of the parameters that are drawn.
         dtype: that module and inputs are run in.
         normalise: brings what it returns into the form that is compared.
+        vectors: how wide biases, tokens and positions are drawn.
+        matrices: how wide the numbers are that a matrix makes of numbers one wide.
     """
 
     def call(*inputs: Tensor) -> Any:
@@ -229,20 +268,32 @@ def observe_module(
 
     module = build(answer, sizes)
     _refuse_hidden(module)
+    if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
+        with torch.no_grad():  # layers such as nn.LazyLinear take their sizes from it
+            call(*(x.float() if x.is_floating_point() else x.clone() for x in inputs))
+    names = [name for name, _ in module.named_parameters()]
     record: Record = {
-        "names": [name for name, _ in module.named_parameters()],
+        "names": names,
         "kinds": _kinds(module),
         "initial": [plain(p) for p in module.parameters()],
         "buffers": [name for name, _ in module.named_buffers()],
         "shared": _shared(module),
+        "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
+        "order": list(range(len(names))),
     }
-    module = module.to(dtype).eval()
+    module.to(dtype)
+    module.eval()
     inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
-    draw(module, seed)
+    draw(module, seed, vectors, matrices)
     record["values"] = [plain(p) for p in module.parameters()]
     first = _copies(list(inputs))
     with torch.no_grad():
-        output, record["order"] = _running_order(module, lambda: call(*first))
+        try:
+            output, record["order"] = _running_order(module, lambda: call(*first))
+        except RuntimeError as error:
+            trouble = _in_a_batch(error, lambda: call(*(x[:1].clone() for x in inputs)))
+            return record | {"trouble": [trouble.mistake, trouble.sentence]}
+        _refuse_made_in_forward(module, names)
         record["output"], record["after"] = output, plain(first)
         record["again"] = plain(call(*_copies(list(inputs))))
         record["alone"] = plain(call(*(x[:1].clone() for x in inputs)))
@@ -268,7 +319,9 @@ def observe_module(
     return record
 
 
-def draw(module: nn.Module, seed: int) -> None:
+def draw(
+    module: nn.Module, seed: int, vectors: float = 0.5, matrices: float = 1.2
+) -> None:
     """Give every parameter a value of its own, about as wide as training leaves it.
 
     Nothing is zero or one, and attention is neither level nor on one token.
@@ -286,11 +339,11 @@ def draw(module: nn.Module, seed: int) -> None:
             )
             if parameter.ndim >= 2 and parameter.shape[0] > 1:
                 fan = max(1, parameter[0].numel())
-                noise = 1.2 * noise / min(fan, parameter.shape[0]) ** 0.5
+                noise = matrices * noise / min(fan, parameter.shape[0]) ** 0.5
             elif id(parameter) in norms:
                 noise = 1 + 0.3 * noise
             else:
-                noise = 0.5 * noise
+                noise = vectors * noise
             parameter.copy_(noise)
 
 
@@ -300,7 +353,7 @@ def _kinds(module: nn.Module) -> list[str]:
     for part in module.modules():
         for kind, layer in (
             ("linear", nn.Linear),
-            ("convolution", nn.Conv2d),
+            ("convolution", (nn.Conv1d, nn.Conv2d)),
             ("norm", nn.LayerNorm),
             ("table", nn.Embedding),
         ):
@@ -332,13 +385,12 @@ def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list
 
 def _refuse_hidden(module: nn.Module) -> None:
     """What is to be learned, kept where nn.Module does not find it."""
+    found = {id(parameter) for parameter in module.parameters()}
     for path, part in module.named_modules():
         for name, value in vars(part).items():
-            if name in vars(nn.Module()):
+            if name in _OF_EVERY_MODULE:
                 continue
-            inside = list(value.values()) if isinstance(value, dict) else value
-            inside = inside if isinstance(inside, (list, tuple)) else [inside]
-            if any(map(_can_learn, inside)):
+            if any(id(learned) not in found for learned in _learned_in(value)):
                 raise Trouble(
                     "hidden",
                     f"keeps {f'{path}.{name}'.lstrip('.')} where PyTorch does not find "
@@ -347,10 +399,32 @@ def _refuse_hidden(module: nn.Module) -> None:
                 )
 
 
-def _can_learn(value: Any) -> bool:
+_OF_EVERY_MODULE = frozenset(vars(nn.Module()))
+
+
+def _refuse_made_in_forward(module: nn.Module, names: Sequence[str]) -> None:
+    for name, _ in module.named_parameters():
+        if name not in names:
+            raise Trouble(
+                "made in forward",
+                f"makes {name} in forward, too late for an optimizer to find: make "
+                "it in __init__",
+            )
+
+
+def _learned_in(value: Any, depth: int = 0) -> Iterator[Tensor]:
+    """What requires a gradient in a value, in its layers and in its lists."""
     if isinstance(value, nn.Module):
-        return any(True for _ in value.parameters())
-    return isinstance(value, Tensor) and value.requires_grad
+        yield from value.parameters()
+    elif isinstance(value, Tensor):
+        if value.requires_grad:
+            yield value
+    elif depth < 4:
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, (list, tuple, set)):
+            for item in value:
+                yield from _learned_in(item, depth + 1)
 
 
 def _shared(module: nn.Module) -> list[str]:

@@ -68,10 +68,16 @@ class Linear:
 def linears(parts: Sequence[Part], ins: int) -> list[Linear]:
     """The linear maps from ``ins`` numbers among the parts, in running order.
 
-    A weight of three axes, (h, D, d) or (D, h, d), is read as one of two. A bias is the
-    vector of the same layer, or the next one of the right length.
+    A weight of three axes, (h, D, d) or (D, h, d), is read as one of two, and a bias of
+    two, (h, d), as one of one. A bias is the vector of the same layer, or the next one
+    of the right length.
     """
-    vectors = [p for p in parts if p.value.ndim == 1 and p.kind != "norm"]
+    vectors = [
+        p
+        for p in parts
+        if (p.value.ndim == 1 and p.kind != "norm")
+        or (p.value.ndim > 1 and p.kind == "own" and _as_matrix(p, ins) is None)
+    ]
     found = []
     for part in parts:
         if part.kind in ("norm", "table") or part.value.ndim < 2:
@@ -83,7 +89,9 @@ def linears(parts: Sequence[Part], ins: int) -> list[Linear]:
         bias = _bias_of(part, weight.shape[0], vectors)
         if bias is not None:
             vectors.remove(bias)
-        found.append(Linear(weight, None if bias is None else bias.value, own))
+        found.append(
+            Linear(weight, None if bias is None else bias.value.flatten(), own)
+        )
     return found
 
 
@@ -181,20 +189,22 @@ def attention_readings(
 def _readings_of(
     q: Linear, k: Linear, v: Linear, proj: Linear, ordered: bool
 ) -> Iterator[Weights]:
-    for turned in itertools.product((False, True), repeat=4 if proj.turned else 0):
-        own = [
-            m.t if turned and turned[place] and m.turned else m
-            for place, m in enumerate((q, k, v, proj))
-        ]
-        if turned and len(set(turned)) > 1:
-            continue  # nobody writes x @ W for some and x @ W.T for others
-        for first, second, third in itertools.permutations(own[:3]):
+    both = (
+        False,
+        True,
+    )  # of q, k and v, nobody writes x @ W for some, x @ W.T for others
+    of_inputs = both if any(m.turned for m in (q, k, v)) else both[:1]
+    of_proj = both if proj.turned else both[:1]
+    for turn, turn_proj in itertools.product(of_inputs, of_proj):
+        own = [m.t if turn and m.turned else m for m in (q, k, v)]
+        out = proj.t if turn_proj else proj
+        for first, second, third in itertools.permutations(own):
             three = (first, second, third)
             yield {
                 "qkv.weight": torch.cat([m.weight for m in three]),
                 "qkv.bias": torch.cat([m.bias_or_zeros() for m in three]),
-                "proj.weight": own[3].weight,
-                "proj.bias": own[3].bias_or_zeros(),
+                "proj.weight": out.weight,
+                "proj.bias": out.bias_or_zeros(),
             }
             if ordered:
                 break

@@ -58,7 +58,7 @@ class ValueCheck(Check):
 
     def judge(self, case: Case, record: Record) -> Finding | None:
         given = record["value"]
-        if given is None or given == {"?": "ellipsis"}:
+        if _is_empty(given):
             return Finding(
                 "unwritten", f"is not given yet: it is to be {self.signature}"
             )
@@ -72,12 +72,29 @@ class ValueCheck(Check):
         for slip in self.slips:
             if self._equal(given, _as_lists(plain(slip.value))):
                 return Finding("slip", slip.sentence)
+        if isinstance(right, str) and not isinstance(given, str):
+            return Finding("value", f"is to be a text in quotes: {self.signature}")
+        number = isinstance(right, int | float) and not isinstance(right, bool)
+        if number and isinstance(given, str):
+            text = f"is {given[:40]!r}, a text in quotes, expected a number without"
+            return Finding("value", text)
         if isinstance(right, int | float) and isinstance(given, int | float):
             off = "too large" if given > right else "too small"
             return Finding("value", f"is {given:,}, which is {off}: {self.signature}")
-        if type(given) is type(right) and not isinstance(right, list):
+        if type(given) is type(right) and not isinstance(right, list | dict):
             return Finding("value", f"is {given!r}, which is not {self.signature}")
+        if isinstance(right, dict) and isinstance(given, dict):
+            for key in right:
+                if key in given and _is_empty(given[key]):
+                    return Finding("value", f"has nothing yet at {key!r}")
+        if isinstance(right, list):
+            reason = _not_the_list(given, right)
+            if reason is not None:
+                return Finding("value", f"{reason}: {self.signature}")
         found = difference(_form(given), _form(right), what="your answer")
+        if found is None and isinstance(right, dict):
+            place = next(k for k in right if not self._equal(given[k], right[k]))
+            return Finding("value", f"is not right at {place!r}")
         text = found.sentence if found else f"is not right: {self.signature}"
         return Finding("value", text)
 
@@ -85,12 +102,40 @@ class ValueCheck(Check):
         number = isinstance(right, float) and not isinstance(given, bool)
         if number and isinstance(given, int | float):
             return abs(given - right) <= self.rounding * abs(right)
+        if type(right) is int and isinstance(given, float):
+            return given == right
         if isinstance(right, list) and isinstance(given, list):
             pairs = zip(given, right, strict=False)
             return len(given) == len(right) and all(self._equal(*p) for p in pairs)
+        if isinstance(right, dict) and isinstance(given, dict):  # in any order
+            return given.keys() == right.keys() and all(
+                self._equal(given[key], right[key]) for key in right
+            )
         if isinstance(right, str) and isinstance(given, str):
             return given.strip().casefold() == right.casefold()
         return same(given, right)
+
+
+def _not_the_list(given: Any, right: list[Any]) -> str | None:
+    """Whether one thing was given, or a text where a number is asked for."""
+    if isinstance(given, str):
+        return f"is a text in quotes, expected {len(right)} things in a tuple"
+    if isinstance(given, int | float):
+        return f"is one number, expected {len(right)} things in a tuple"
+    if isinstance(given, list) and len(given) == len(right):
+        for one, expected in zip(given, right, strict=True):
+            if isinstance(one, str) and isinstance(expected, int | float):
+                return f"has {one[:40]!r} in quotes, expected a number without"
+    return None
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether nothing is given: None, an ellipsis, or a list or dict of no more."""
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_empty, value))
+    if isinstance(value, dict) and value != {"?": "ellipsis"}:
+        return bool(value) and all(map(_is_empty, value.values()))
+    return value is None or value == {"?": "ellipsis"}
 
 
 def _as_lists(value: Any) -> Any:

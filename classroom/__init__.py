@@ -1,0 +1,1 @@
+"""Exercises with their solutions, and the grading of a class."""

@@ -1,0 +1,37 @@
+"""What one submission may take."""
+
+from dataclasses import dataclass
+
+MIB = 2**20
+PATIENCE = 3
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds, bytes and counts. None of them is reached by honest work.
+
+    Args:
+        cell_seconds: of computing for one cell, by the processor's clock, so that a
+            busy machine costs nobody a mark; then it is interrupted, and killed if
+            that is not enough. A cell that only waits has ``PATIENCE`` times as long.
+        total_seconds: for one notebook, restarts included.
+        memory: bytes that all processes of one kernel hold together, files in memory
+            included.
+        processes: of one kernel, threads included.
+        output: bytes of output that are kept from one cell.
+        notebook: bytes of a notebook that is read at all.
+        cells: of a notebook that is read at all.
+        restarts: how often a kernel that died is started anew.
+    """
+
+    cell_seconds: int = 30
+    total_seconds: int = 900
+    memory: int = 3072 * MIB
+    processes: int = 128
+    output: int = MIB
+    notebook: int = 20 * MIB
+    cells: int = 500
+    restarts: int = 3
+
+
+ORDINARY = Limits()

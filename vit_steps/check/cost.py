@@ -1,0 +1,693 @@
+"""Checks of chapter 1: how many tokens there are, and what attention costs."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Generator
+
+from vit_steps.check.checking import Case
+from vit_steps.check.function_check import FunctionCheck
+from vit_steps.check.verdict import Mistake
+from vit_steps.cost import attention_cost as right_cost
+from vit_steps.cost import token_count as right_count
+from vit_steps.sizes import Size, as_pair
+
+_REFUSED = "a ValueError"
+_OTHER_ERROR = "another error"
+_NOT_RAISED = "no error"
+_NO_PAIRS = "takes no pairs"
+_NO_INTS = "takes no ints"
+
+
+def _drawn(generator: Generator, low: int, high: int) -> int:
+    return int(torch.randint(low, high, (), generator=generator))
+
+
+def _count_or_refuse(count: Any, image_size: Size, patch_size: Size) -> Any:
+    """The count; for patches that do not fit, that it refuses them."""
+    fits = _sides_fit(image_size, patch_size)
+    try:
+        found = count(image_size, patch_size)
+    except (ValueError, AssertionError):
+        if fits:
+            raise
+        return _REFUSED
+    except TypeError:
+        ints = isinstance(image_size, int) and isinstance(patch_size, int)
+        if ints and _runs(count, (12, 12), (4, 4)):
+            return _NO_INTS
+        if not ints and _runs(count, 12, 4):
+            return _NO_PAIRS
+        raise
+    except Exception as error:
+        if fits or type(error) not in (Exception, RuntimeError):
+            raise
+        return _OTHER_ERROR
+    return found if fits or _is_count(found) else _NOT_RAISED
+
+
+def _runs(count: Any, image_size: Size, patch_size: Size) -> bool:
+    try:
+        count(image_size, patch_size)
+    except Exception:
+        return False
+    return True
+
+
+def _is_count(found: Any) -> bool:
+    """Whether it is a number of patches, and no None, False, 0 or error in its place"""
+    if isinstance(found, torch.Tensor) and found.numel() == 1:
+        found = found.item()
+    return isinstance(found, int | float) and found > 0 and found is not True
+
+
+def _sides_fit(image_size: Size, patch_size: Size) -> bool:
+    (H, W), (height, width) = as_pair(image_size, "image"), as_pair(patch_size, "patch")
+    return H % height == 0 and W % width == 0
+
+
+def _counting_inputs(generator: Generator) -> Iterator[Case]:
+    rows, more, side = (_drawn(generator, *span) for span in ((8, 14), (2, 6), (5, 8)))
+    yield [224, 16]
+    yield [rows * side, side]
+    yield [(rows * side, (rows + more) * side), side]
+    yield [((rows + more) * 7, rows * 4), (7, 4)]
+    yield [12 * rows, (4, 6)]
+    yield [600, 16]
+    yield [(2 * side, 5 * side - 1), side]
+    yield [(5 * side - 1, 2 * side), side]
+    yield [(40, 90), 20]  # the area is that of nine patches
+
+
+def _sides(image_size: Size, patch_size: Size) -> tuple[int, int, int, int]:
+    H, W = as_pair(image_size, "image_size")
+    return (H, W, *as_pair(patch_size, "patch_size"))
+
+
+def _by_sides(image_size: Size, patch_size: Size) -> int:
+    H, W, height, width = _sides(image_size, patch_size)
+    return (H // height) * (W // width)
+
+
+def _rounded_up(image_size: Size, patch_size: Size) -> int:
+    H, W, height, width = _sides(image_size, patch_size)
+    return math.ceil(H / height) * math.ceil(W / width)
+
+
+def _by_area(image_size: Size, patch_size: Size) -> int:
+    H, W, height, width = _sides(image_size, patch_size)
+    return (H * W) // (height * width)
+
+
+def _with_area_checked(image_size: Size, patch_size: Size) -> int:
+    H, W, height, width = _sides(image_size, patch_size)
+    if (H * W) % (height * width):
+        raise ValueError
+    return (H * W) // (height * width)
+
+
+def _with_one_side_checked(image_size: Size, patch_size: Size, side: int) -> int:
+    sizes = _sides(image_size, patch_size)
+    if sizes[side] % sizes[2 + side]:
+        raise ValueError
+    return _by_sides(image_size, patch_size)
+
+
+def _for_pairs(image_size: Any, patch_size: Any) -> int:
+    (H, W), (height, width) = image_size, patch_size
+    return _by_sides((H, W), (height, width))
+
+
+def _refusing_otherwise(image_size: Size, patch_size: Size) -> int:
+    if not _sides_fit(image_size, patch_size):
+        raise RuntimeError
+    return right_count(image_size, patch_size)
+
+
+def _saying_otherwise(image_size: Size, patch_size: Size) -> int | None:
+    if not _sides_fit(image_size, patch_size):
+        return None
+    return right_count(image_size, patch_size)
+
+
+def _for_ints(image_size: Any, patch_size: Any) -> int:
+    if image_size % patch_size:
+        raise ValueError
+    return int((image_size // patch_size) ** 2)
+
+
+def _steps_of_one(image_size: Size, patch_size: Size) -> int:
+    H, W, height, width = _sides(image_size, patch_size)
+    return (H - height + 1) * (W - width + 1)
+
+
+def _one_side_of(image_size: Size, patch_size: Size, axis: int) -> int:
+    H, W, height, width = _sides(image_size, patch_size)
+    return (H // height, W // width)[axis]
+
+
+def _square_of(image_size: Size, patch_size: Size, axis: int) -> int:
+    return _one_side_of(image_size, patch_size, axis) ** 2
+
+
+token_count = FunctionCheck(
+    "token_count",
+    "token_count(image_size, patch_size) -> the int N, or a ValueError where the "
+    "patches do not fill the image",
+    right_count,
+    _counting_inputs,
+    [
+        Mistake(
+            "class token counted",
+            "counts one too many: N is the number of patches, and the class token, "
+            "which makes it T, belongs to no patch",
+            lambda image, patch: right_count(image, patch) + 1,
+        ),
+        Mistake(
+            "one side",
+            "counts the patches along one side; the image has rows and columns of "
+            "them, so multiply the two",
+            lambda image, patch: _one_side_of(image, patch, 0),
+        ),
+        Mistake(
+            "sides added",
+            "adds the rows and the columns of patches; their product is the number",
+            lambda image, patch: (
+                _one_side_of(image, patch, 0) + _one_side_of(image, patch, 1)
+            ),
+        ),
+        Mistake(
+            "divided once",
+            "divides the pixels by P; a patch takes P·P of them",
+            lambda image, patch: math.prod(as_pair(image, "")) // as_pair(patch, "")[0],
+        ),
+        Mistake(
+            "pixels counted",
+            "counts the pixels; a token is a patch, which has P·P of them",
+            lambda image, patch: math.prod(as_pair(image, "")),
+        ),
+        Mistake(
+            "pixels in a patch",
+            "counts the pixels of one patch; how many patches has the image?",
+            lambda image, patch: math.prod(as_pair(patch, "")),
+        ),
+        Mistake(
+            "channels counted",
+            "counts each patch three times: the channels of a patch belong to one "
+            "token",
+            lambda image, patch: 3 * right_count(image, patch),
+        ),
+        Mistake(
+            "steps of one pixel",
+            "counts windows that move by one pixel; patches do not overlap, and the "
+            "window moves by its own width",
+            _steps_of_one,
+        ),
+        Mistake(
+            "one too few a side",
+            "leaves out the last row and the last column of patches",
+            lambda image, patch: (
+                (_one_side_of(image, patch, 0) - 1)
+                * (_one_side_of(image, patch, 1) - 1)
+            ),
+        ),
+        Mistake(
+            "no pairs",
+            "takes only an int, and raises a TypeError for a (height, width); "
+            "image_size and patch_size may each be either",
+            _for_ints,
+        ),
+        Mistake(
+            "no ints",
+            "takes only a (height, width), and raises a TypeError for an int; "
+            "image_size and patch_size may each be either",
+            _for_pairs,
+        ),
+        Mistake(
+            "another error",
+            "refuses an image that the patches do not fill with another error than a "
+            "ValueError, which is what a caller expects for a wrong value",
+            _refusing_otherwise,
+        ),
+        Mistake(
+            "not raised",
+            "gives something back for an image that the patches do not fill; an error "
+            "that is printed or returned stops nobody, so raise it",
+            _saying_otherwise,
+        ),
+        Mistake(
+            "width not checked",
+            "refuses a height that the patches do not fill, and lets such a width pass",
+            lambda image, patch: _with_one_side_checked(image, patch, 0),
+        ),
+        Mistake(
+            "height not checked",
+            "refuses a width that the patches do not fill, and lets such a height pass",
+            lambda image, patch: _with_one_side_checked(image, patch, 1),
+        ),
+        Mistake(
+            "area checked",
+            "asks whether the patch's area divides the image's; 40×90 pixels are nine "
+            "times 20×20 and still hold no nine patches: ask it of each side",
+            _with_area_checked,
+        ),
+        Mistake(
+            "rest dropped",
+            "counts the whole patches of an image that they do not fill and says "
+            "nothing of the pixels left over; refuse it with a ValueError",
+            _by_sides,
+        ),
+        Mistake(
+            "rest counted as a patch",
+            "counts a patch for pixels that do not fill one; refuse such an image with "
+            "a ValueError",
+            _rounded_up,
+        ),
+        Mistake(
+            "area divided",
+            "divides the image's area by the patch's; where the patches do not fill "
+            "the image, that counts pieces which are no patches, and it is to be "
+            "refused with a ValueError",
+            _by_area,
+        ),
+        Mistake(
+            "height squared",
+            "takes the image for a square: it squares the rows of patches, where "
+            "rows times columns is asked for",
+            lambda image, patch: _square_of(image, patch, 0),
+        ),
+        Mistake(
+            "width squared",
+            "takes the image for a square: it squares the columns of patches, where "
+            "rows times columns is asked for",
+            lambda image, patch: _square_of(image, patch, 1),
+        ),
+        Mistake(
+            "patch sides swapped",
+            "divides the height by the patch's width and the width by its height: "
+            "sizes are (height, width)",
+            lambda image, patch: (
+                _by_sides(image, as_pair(patch, "")[::-1])
+                if _sides_fit(image, patch)
+                else right_count(image, patch)
+            ),
+        ),
+    ],
+    hints=(
+        "How many patches lie side by side along the height, and how many along the "
+        "width? Each of the sizes may be an int or a (height, width).",
+        "Rows are H // P, columns are W // P, and N is their product. A remainder on "
+        "either side is a ValueError.",
+        "H, W = image_size if isinstance(image_size, tuple) else (image_size, "
+        "image_size); the same for the patch; `if H % height or W % width: raise "
+        "ValueError(...)`; then return (H // height) * (W // width).",
+    ),
+    gradients=False,
+    scenario=_count_or_refuse,
+)
+
+
+_COSTS = ("matrix_bytes", "all_heads_bytes", "matmul_macs", "projection_macs")
+
+
+def _four_costs(answer: Any) -> Any:
+    """Four costs by name, from an object, a dict or a tuple that holds them."""
+    if isinstance(answer, Mapping):
+        return {name: answer[name] for name in _COSTS if name in answer} or answer
+    if isinstance(answer, (tuple, list)) and not hasattr(answer, "_asdict"):
+        four = len(answer) == len(_COSTS)
+        return dict(zip(_COSTS, answer, strict=True)) if four else answer
+    found = {n: getattr(answer, n) for n in _COSTS if hasattr(answer, n)}
+    return found or answer
+
+
+def _costs(
+    T: int,
+    D: int,
+    h: int = 1,
+    size: int = 4,
+    *,
+    square: Any = lambda T, D, h, size: T * T * size,
+    squares: Any = lambda square, h: h * square,
+    products: Any = lambda T, D, h: 2 * T * T * D,
+    projections: Any = lambda T, D, h: 4 * T * D * D,
+) -> dict[str, Any]:
+    """The four costs, with a place for each usual mistake."""
+    numbers = (square(T, D, h, size), products(T, D, h), projections(T, D, h))
+    return {
+        "matrix_bytes": numbers[0],
+        "all_heads_bytes": squares(numbers[0], h),
+        "matmul_macs": numbers[1],
+        "projection_macs": numbers[2],
+    }
+
+
+def _cost_mistake(name: str, sentence: str, **changed: Any) -> Mistake:
+    return Mistake(name, sentence, lambda *sizes: _costs(*sizes, **changed))
+
+
+def _cost_inputs(generator: Generator) -> Iterator[Case]:
+    for bytes_per_number in (8, 2):
+        T, h, d = (_drawn(generator, *span) for span in ((31, 60), (3, 7), (7, 13)))
+        yield [T, h * d, h, bytes_per_number]
+        yield [T, h * d, h]
+        yield [T, h * d]
+
+
+attention_cost = FunctionCheck(
+    "attention_cost",
+    "attention_cost(num_tokens, embed_dim, num_heads=1, bytes_per_number=4) -> "
+    "matrix_bytes, all_heads_bytes, matmul_macs, projection_macs",
+    right_cost,
+    _cost_inputs,
+    [
+        _cost_mistake(
+            "numbers for bytes",
+            "counts the numbers in the square; each takes bytes_per_number bytes",
+            square=lambda T, D, h, size: T * T,
+        ),
+        _cost_mistake(
+            "always four bytes",
+            "takes 4 bytes for every number, and bytes_per_number has no effect",
+            square=lambda T, D, h, size: 4 * T * T,
+        ),
+        _cost_mistake(
+            "bits for bytes",
+            "counts bits in matrix_bytes, eight for each byte",
+            square=lambda T, D, h, size: 8 * T * T * size,
+        ),
+        _cost_mistake(
+            "tokens times width",
+            "takes the matrix to be T×D; it has a row and a column for each token",
+            square=lambda T, D, h, size: T * D * size,
+        ),
+        _cost_mistake(
+            "two squares",
+            "counts two matrices in matrix_bytes; it is to be one head's T×T matrix",
+            square=lambda T, D, h, size: 2 * T * T * size,
+        ),
+        _cost_mistake(
+            "heads share a square",
+            "has one matrix for all heads; each head keeps a T×T matrix of its own",
+            squares=lambda square, h: square,
+        ),
+        _cost_mistake(
+            "square divided among heads",
+            "divides the T×T matrix among the heads; what they divide is D, and each "
+            "has a whole T×T matrix",
+            square=lambda T, D, h, size: T * T * size // h,
+        ),
+        _cost_mistake(
+            "heads squared",
+            "multiplies all_heads_bytes by h twice",
+            squares=lambda square, h: h * h * square,
+        ),
+        _cost_mistake(
+            "one product",
+            "counts one of attention's two products: q with k and then the weights "
+            "with v take T²·D each",
+            products=lambda T, D, h: T * T * D,
+        ),
+        _cost_mistake(
+            "one head's products",
+            "counts the products of a single head: h heads of d = D/h numbers take "
+            "as much as one of D",
+            products=lambda T, D, h: 2 * T * T * (D // h),
+        ),
+        _cost_mistake(
+            "heads multiply the products",
+            "multiplies the products by h, but a head's vectors have only d = D/h "
+            "numbers: the heads cancel out",
+            products=lambda T, D, h: 2 * T * T * D * h,
+        ),
+        _cost_mistake(
+            "products linear",
+            "has products that grow with T; every token meets every token, which is T²",
+            products=lambda T, D, h: 2 * T * D,
+        ),
+        _cost_mistake(
+            "product widths squared",
+            "has D² in the products; each of the T² pairs takes D multiply-accumulates",
+            products=lambda T, D, h: 2 * T * T * D * D,
+        ),
+        _cost_mistake(
+            "output projection left out",
+            "counts the projections to q, k and v and leaves out the one behind the "
+            "heads, which is the fourth",
+            projections=lambda T, D, h: 3 * T * D * D,
+        ),
+        _cost_mistake(
+            "one projection",
+            "counts one D×D matrix; there are those for q, k, v and the output",
+            projections=lambda T, D, h: T * D * D,
+        ),
+        _cost_mistake(
+            "projections of one token",
+            "counts the projections of a single token; all T tokens go through them",
+            projections=lambda T, D, h: 4 * D * D,
+        ),
+        _cost_mistake(
+            "projections quadratic",
+            "has T² in the projections; each token goes through them alone",
+            projections=lambda T, D, h: 4 * T * T * D,
+        ),
+        _cost_mistake(
+            "heads multiply the projections",
+            "multiplies the projections by h; each token goes through four D×D "
+            "matrices, however many heads share the D",
+            projections=lambda T, D, h: 4 * T * D * D * h,
+        ),
+        _cost_mistake(
+            "nothing mended",
+            "still has two faults: the products grow with h, and a matrix is missing "
+            "in the projections",
+            products=lambda T, D, h: 2 * T * T * D * h,
+            projections=lambda T, D, h: 3 * T * D * D,
+        ),
+        _cost_mistake(
+            "projections of one head",
+            "counts the projections of a single head, D×d; all heads together have D×D",
+            projections=lambda T, D, h: 4 * T * D * (D // h),
+        ),
+        _cost_mistake(
+            "flops for macs",
+            "counts the multiplication and the addition separately; a "
+            "multiply-accumulate is both, so the MACs are half of that",
+            products=lambda T, D, h: 4 * T * T * D,
+            projections=lambda T, D, h: 8 * T * D * D,
+        ),
+        Mistake(
+            "class token added",
+            "adds a token: num_tokens is T, and the class token is in it already",
+            lambda T, *sizes: _costs(T + 1, *sizes),
+        ),
+        Mistake(
+            "bytes swapped",
+            "has matrix_bytes and all_heads_bytes the wrong way round",
+            lambda *sizes: dict(
+                zip(
+                    ("all_heads_bytes", "matrix_bytes", *_COSTS[2:]),
+                    _costs(*sizes).values(),
+                    strict=True,
+                )
+            ),
+        ),
+        Mistake(
+            "macs swapped",
+            "has matmul_macs and projection_macs the wrong way round",
+            lambda *sizes: dict(
+                zip(
+                    (*_COSTS[:2], "projection_macs", "matmul_macs"),
+                    _costs(*sizes).values(),
+                    strict=True,
+                )
+            ),
+        ),
+    ],
+    hints=(
+        "Write down the shape of each matrix: q, k and v of one head, the scores, and "
+        "the weight of a projection.",
+        "A product of an (a, b) and a (b, c) matrix takes a·b·c multiply-accumulates. "
+        "One head's scores are (T, d) times (d, T).",
+        "matrix_bytes is T²·bytes_per_number, all_heads_bytes h times that, "
+        "matmul_macs 2·T²·D, projection_macs 4·T·D².",
+    ),
+    gradients=False,
+    normalise=_four_costs,
+)
+
+
+def _block(
+    T: int,
+    D: int,
+    ratio: int = 4,
+    products: int = 2,
+    projections: int = 4,
+    layers: Any = lambda D, M: 2 * D * M,
+) -> tuple[int, int]:
+    """Quadratic and linear MACs of a block, with a place for each usual mistake."""
+    return products * T * T * D, T * (projections * D * D + layers(D, ratio * D))
+
+
+def _block_mistake(name: str, sentence: str, **changed: Any) -> Mistake:
+    return Mistake(name, sentence, lambda *sizes: _block(*sizes, **changed))
+
+
+def _block_inputs(generator: Generator) -> Iterator[Case]:
+    for ratio in (7, 5):  # for which no two mistakes come to the same
+        T, D = (_drawn(generator, *span) for span in ((31, 60), (70, 99)))
+        yield [T, D, ratio]
+        yield [T, D]
+
+
+_PARTS = ("quadratic", "linear")
+
+
+def _two_parts(answer: Any) -> Any:
+    """Both parts by name, from a dict or a tuple that holds them."""
+    if isinstance(answer, Mapping) and set(answer) == set(_PARTS):
+        return {name: answer[name] for name in _PARTS}
+    if isinstance(answer, (tuple, list)) and len(answer) == len(_PARTS):
+        return dict(zip(_PARTS, answer, strict=True))
+    return answer
+
+
+block_macs = FunctionCheck(
+    "block_macs",
+    "block_macs(num_tokens, embed_dim, mlp_ratio=4) -> (quadratic, linear), both whole "
+    "numbers of multiply-accumulates",
+    _block,
+    _block_inputs,
+    [
+        Mistake(
+            "order swapped",
+            "returns the linear part first, expected (quadratic, linear)",
+            lambda *sizes: _block(*sizes)[::-1],
+        ),
+        Mistake(
+            "one sum",
+            "returns one number for both parts, expected (quadratic, linear)",
+            lambda *sizes: sum(_block(*sizes)),
+        ),
+        _block_mistake(
+            "mlp left out",
+            "leaves the MLP out of the linear part; most of it is there",
+            layers=lambda D, M: 0,
+        ),
+        _block_mistake(
+            "projections left out",
+            "leaves attention's four projections out of the linear part",
+            projections=0,
+        ),
+        _block_mistake(
+            "output projection left out",
+            "counts three projections of attention, for q, k and v; the one behind the "
+            "heads is the fourth",
+            projections=3,
+        ),
+        _block_mistake(
+            "one projection",
+            "counts one projection of attention; there are those for q, k, v and the "
+            "output",
+            projections=1,
+        ),
+        _block_mistake(
+            "one layer of the mlp",
+            "counts one of the MLP's two layers: from D up to M, and down again",
+            layers=lambda D, M: D * M,
+        ),
+        _block_mistake(
+            "mlp layers of M by M",
+            "counts a layer of M×M in the MLP; its layers are D×M and M×D",
+            layers=lambda D, M: D * M + M * M,
+        ),
+        _block_mistake(
+            "mlp as wide as the model",
+            "takes the MLP to be D numbers wide inside, so that mlp_ratio has no "
+            "effect; it is M = mlp_ratio·D wide",
+            layers=lambda D, M: 2 * D * D,
+        ),
+        Mistake(
+            "always four times",
+            "takes the MLP to be four times as wide whatever mlp_ratio says",
+            lambda T, D, *ratio: _block(T, D),
+        ),
+        _block_mistake(
+            "one product",
+            "counts one of attention's two products: q with k and then the weights "
+            "with v take T²·D each",
+            products=1,
+        ),
+        Mistake(
+            "mlp quadratic",
+            "puts the MLP into the quadratic part; it treats each token alone",
+            lambda T, D, ratio=4: (
+                2 * T * T * D + 2 * T * D * D * ratio,
+                4 * T * D * D,
+            ),
+        ),
+        Mistake(
+            "projections quadratic",
+            "puts the projections into the quadratic part; each token goes through "
+            "them alone",
+            lambda T, D, ratio=4: (
+                2 * T * T * D + 4 * T * D * D,
+                2 * T * D * D * ratio,
+            ),
+        ),
+        Mistake(
+            "linear part of one token",
+            "counts the linear part for a single token; all T go through it",
+            lambda T, D, *ratio: (_block(T, D, *ratio)[0], _block(1, D, *ratio)[1]),
+        ),
+        Mistake(
+            "mlp of one token",
+            "counts the MLP for a single token; all T go through it",
+            lambda T, D, ratio=4: (
+                2 * T * T * D,
+                4 * T * D * D + 2 * ratio * D * D,
+            ),
+        ),
+        Mistake(
+            "projections of one token",
+            "counts the projections for a single token; all T go through them",
+            lambda T, D, ratio=4: (
+                2 * T * T * D,
+                4 * D * D + 2 * T * ratio * D * D,
+            ),
+        ),
+        _block_mistake(
+            "mlp layers all M by M",
+            "counts layers of M×M in the MLP; its layers are D×M and M×D",
+            layers=lambda D, M: 2 * M * M,
+        ),
+        Mistake(
+            "pairs counted",
+            "counts the pairs of tokens in the quadratic part; each pair takes D "
+            "multiply-accumulates",
+            lambda T, D, *ratio: (2 * T * T, _block(T, D, *ratio)[1]),
+        ),
+        Mistake(
+            "flops for macs",
+            "counts the multiplication and the addition separately; a "
+            "multiply-accumulate is both",
+            lambda *sizes: tuple(2 * macs for macs in _block(*sizes)),
+        ),
+        Mistake(
+            "class token added",
+            "adds a token: num_tokens is T, and the class token is in it already",
+            lambda T, *sizes: _block(T + 1, *sizes),
+        ),
+    ],
+    hints=(
+        "Go through a block and ask of each matrix product: does a token meet other "
+        "tokens in it, or a weight?",
+        "Tokens meet tokens in two products of T²·D. They meet weights in four "
+        "matrices of D×D and in two of D×M.",
+        "quadratic is 2·T²·D; linear is T·(4·D² + 2·D·M), with M = mlp_ratio·D.",
+    ),
+    gradients=False,
+    normalise=_two_parts,
+)
