@@ -1,19 +1,20 @@
-# make book    the book, in _build/html
-# make test    everything that is promised about it
-# make outputs run the notebooks and store their outputs      (NB=notebooks/02_patch_embedding.ipynb: one)
-# make exercises  the students' notebooks, from the sources with solutions
-# make format  format package, tests and notebooks
-# make retrain train the models that ship again and compare (about half an hour)
-# make bench   speed, memory and import time beside other libraries (about half an hour)
-# make grade   grade a class                          (SUBMISSIONS=folder or zip)
+# make book         the book, in _build/html
+# make test         everything that is promised about it
+# make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
+# make exercises    the students' notebooks, from the sources with solutions
+# make format       format package, tests and notebooks
+# make retrain      train the models that ship again and compare (about half an hour)
+# make bench        speed, memory and import time beside other libraries (about half an hour)
+# make grade        grade a class   (SUBMISSIONS=folder or zip)
 # make bench-grade  grade 200 made-up submissions of every sort
-# make clean   remove what was built; .venv stays
+# make mutants      change the right answers bit by bit and see whether the checks notice
+# make clean        remove what was built; .venv stays
 
 BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 
-.PHONY: help book test outputs exercises format retrain bench grade bench-grade clean
+.PHONY: help book test outputs exercises format retrain bench grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -64,6 +65,10 @@ grade: .venv/ready
 
 bench-grade: .venv/ready
 	$(BIN)/python -m classroom.bench
+
+mutants: .venv/ready
+	$(BIN)/pip install --quiet --no-deps -r tests/mutants/requirements.txt
+	$(BIN)/python -m tests.mutants
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis
