@@ -83,6 +83,15 @@ TAUGHT_BY_MODULE = {
     "pretrained": ["load_weights", "extract_features"],
     "weight_names": ["WeightsMismatch"],
     "first_difference": ["Difference", "first_difference"],
+    "symptoms": [
+        "overfit_one_batch",
+        "batch_effect",
+        "repeat_effect",
+        "order_effect",
+        "shuffle_patches",
+        "silent_parameters",
+        "shared_parameters",
+    ],
     "distributed": ["BatchShares", "data_parallel", "shard"],
     "scale": [
         "Accelerator",
