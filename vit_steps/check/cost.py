@@ -73,6 +73,7 @@ def _counting_inputs(generator: Generator) -> Iterator[Case]:
     yield [224, 16]
     yield [rows * side, side]
     yield [(rows * side, (rows + more) * side), side]
+    yield [(63, 44), (7, 4)]  # for which no two mistakes come to the same
     yield [((rows + more) * 7, rows * 4), (7, 4)]
     yield [12 * rows, (4, 6)]
     yield [600, 16]
