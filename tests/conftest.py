@@ -1,3 +1,4 @@
+import threading
 from pathlib import Path
 
 import nbformat
@@ -30,6 +31,13 @@ def tags(cell):
 @pytest.fixture(autouse=True)
 def seed():
     torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_running():
+    """An answer that a check could not stop would slow down all tests after it."""
+    yield
+    assert not [t.name for t in threading.enumerate() if t.name == "answer"]
 
 
 def draw_at_random(model, std=None):
