@@ -353,6 +353,14 @@ def crops_for_each(student, teacher, optimizer, augment, images, labels):
     return step(student, optimizer, half_and_half(answers, labels, told))
 
 
+@wrong("distillation_step", "augmented twice, teacher first")
+def asks_the_teacher_first(student, teacher, optimizer, augment, images, labels):
+    with torch.no_grad():
+        told = teacher.eval()(augment(images))
+    answers = student.train().two_answers(augment(images))
+    return step(student, optimizer, half_and_half(answers, labels, told))
+
+
 @wrong("distillation_step", "not augmented")
 def forgets_to_augment(student, teacher, optimizer, augment, images, labels):
     with torch.no_grad():

@@ -451,6 +451,20 @@ def as_in_2016(x, drop_prob, training):
     return x * (1 - drop_prob)
 
 
+@wrong("drop_path", "scaled in eval alone")
+def leaves_it_to_evaluation(x, drop_prob, training):
+    if training:
+        return forgets_to_divide(x, drop_prob, training)
+    return x * (1 - drop_prob)
+
+
+@wrong("drop_path", "removed")
+def indexes_with_the_coin(x, drop_prob, training):
+    if not training or drop_prob == 0:
+        return x
+    return x[torch.rand(len(x)) < 1 - drop_prob] / (1 - drop_prob)
+
+
 @wrong("drop_path", "enlarged in eval")
 def divides_always(x, drop_prob, training):
     keep = 1 - drop_prob

@@ -710,3 +710,50 @@ def only_one_channel(images, patch_size, indices, fill=0.0):
 @wrong("mask_patches", "none")
 def returns_nothing(images, patch_size, indices, fill=0.0):
     with_slices(images, patch_size, indices, fill)
+
+
+@wrong("attention_rollout", "heads averaged at the end")
+def follows_each_head(weights):
+    rollout = torch.eye(weights[0].shape[-1]).to(weights[0])
+    for block in weights:
+        rollout = (0.5 * block + 0.5 * torch.eye(block.shape[-1]).to(block)) @ rollout
+    return rollout.mean(dim=1)
+
+
+@wrong("attention_distance", "without itself")
+def leaves_itself_out(weights, grid_size, patch_size):
+    rows, columns = grid_size
+    there = [(i // columns, i % columns) for i in range(rows * columns)]
+    there = patch_size * torch.tensor(there).to(weights[0])
+    means = []
+    for block in weights:
+        paid = block[..., 1:, 1:].clone()
+        paid.diagonal(dim1=-2, dim2=-1).zero_()
+        paid = paid / paid.sum(dim=-1, keepdim=True)
+        means.append((paid * torch.cdist(there, there)).sum(-1).mean(dim=(0, 2)))
+    return torch.stack(means)
+
+
+@wrong("attention_distance", "not divided, and rows for columns")
+def both_mistakes_of_the_exercise(weights, grid_size, patch_size):
+    rows, columns = grid_size
+    index = torch.arange(rows * columns)
+    places = torch.stack([index // rows, index % rows], dim=1).to(weights[0])
+    distances = patch_size * torch.cdist(places, places)
+    means = [(block[..., 1:, 1:] * distances).sum(-1) for block in weights]
+    return torch.stack([mean.mean(dim=(0, 2)) for mean in means])
+
+
+@wrong("mass_inside", "rounded down")
+def whole_patches(attention, boxes, image_size, patch_size):
+    rows, columns = image_size[0] // patch_size, image_size[1] // patch_size
+    grids = attention.reshape(-1, rows, columns)
+    sides = [[side // patch_size for side in box] for box in boxes.tolist()]
+    cut = zip(grids, sides, strict=True)
+    return torch.stack([g[t:b, left:r].sum() for g, (t, left, b, r) in cut])
+
+
+@wrong("mass_inside", "width first")
+def width_before_height(attention, boxes, image_size, patch_size):
+    W, H = image_size
+    return mass_inside(attention, boxes, (H, W), patch_size)

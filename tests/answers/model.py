@@ -625,6 +625,16 @@ def bias_of_the_projection_alone(H, P, C, K, D, L, M):
     return on_paper(H, P, C, K, D, L, M) - 3 * D * L
 
 
+@wrong("parameter_count", "no MLP bias")
+def matrices_of_the_mlp(H, P, C, K, D, L, M):
+    return on_paper(H, P, C, K, D, L, M) - L * (M + D)
+
+
+@wrong("parameter_count", "MLP biases of D")
+def both_of_d(H, P, C, K, D, L, M):
+    return on_paper(H, P, C, K, D, L, M) + L * (D - M)
+
+
 @wrong("parameter_count", "no final norm")
 def last_norm_forgotten(H, P, C, K, D, L, M):
     return on_paper(H, P, C, K, D, L, M) - 2 * D

@@ -401,6 +401,19 @@ def eps_inside(w, g, m, v, step, lr, weight_decay):
     return w - lr * (m_hat / torch.sqrt(v_hat + 1e-8) + weight_decay * w), m, v
 
 
+@wrong("adamw_step", "no eps")
+def divides_by_the_bare_root(w, g, m, v, step, lr, weight_decay):
+    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    return w - lr * (m_hat / v_hat.sqrt() + weight_decay * w), m, v
+
+
+@wrong("adamw_step", "decay of the new weight")
+def decays_afterwards(w, g, m, v, step, lr, weight_decay):
+    w, m, v = as_the_paper_has_it(w, g, m, v, step, lr, 0.0)
+    return w * (1 - lr * weight_decay), m, v
+
+
 @wrong("adamw_step", "corrected averages returned")
 def corrects_for_good(w, g, m, v, step, lr, weight_decay):
     m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2

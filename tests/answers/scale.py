@@ -6,7 +6,7 @@ from torch.nn import functional as F
 
 from tests.answers import right, wrong
 from vit_steps import scale
-from vit_steps.check.scale import _in_blocks
+from vit_steps.check.blockwise import in_blocks
 
 
 @right("attention_in_blocks")
@@ -134,7 +134,7 @@ def attend_block_for_block(q, k, v, block):
 
 @wrong("attention_in_blocks", "reshape")
 def attend_with_flat_results(q, k, v, block):
-    return _in_blocks(q, k, v, block).flatten()
+    return in_blocks(q, k, v, block).flatten()
 
 
 @right("accumulate_gradients")

@@ -392,3 +392,19 @@ def mask_with_the_other_slice(height, width, window_size, shift):
 @wrong("shifted_window_mask", "height and width swapped")
 def mask_of_a_map_that_lies(height, width, window_size, shift):
     return mask_by_rolling(width, height, window_size, shift)
+
+
+@wrong("shifted_window_mask", "one number for two ways")
+def counts_how_often_carried(height, width, window_size, shift):
+    down = (torch.arange(height) >= height - shift).int()[:, None]
+    across = (torch.arange(width) >= width - shift).int()
+    group = cut_with_einops((down + across)[None, :, :, None], window_size)[..., 0]
+    return group[:, None, :] == group[:, :, None]
+
+
+@wrong("shifted_window_mask", "strip too narrow")
+def greater_for_at_least(height, width, window_size, shift):
+    down = (torch.arange(height) > height - shift).int()[:, None]
+    across = (torch.arange(width) > width - shift).int()
+    group = cut_with_einops((2 * down + across)[None, :, :, None], window_size)[..., 0]
+    return group[:, None, :] == group[:, :, None]

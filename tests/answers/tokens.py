@@ -540,6 +540,11 @@ def down_the_columns(embed_dim, grid_size, cls_token=True):
     return F.pad(found, (0, 0, int(cls_token), 0))
 
 
+@wrong("sincos_position_embedding", "sizes exchanged")
+def divides_by_the_rows(embed_dim, grid_size, cls_token=True):
+    return _tutorial(embed_dim, grid_size[::-1], cls_token)
+
+
 @wrong("sincos_position_embedding", "no class token")
 def forgets_the_class_token(embed_dim, grid_size, cls_token=True):
     return _tutorial(embed_dim, grid_size, False)

@@ -92,6 +92,13 @@ def log_behind_softmax(logits, labels, label_smoothing=0.0):
     return (1 - label_smoothing) * nll - label_smoothing * log_p.mean()
 
 
+@wrong("cross_entropy", "summed over the classes")
+def sums_the_classes(logits, labels, label_smoothing=0.0):
+    log_p = F.log_softmax(logits, dim=1)
+    nll = F.nll_loss(log_p, labels)
+    return (1 - label_smoothing) * nll - label_smoothing * log_p.sum(dim=1).mean()
+
+
 @wrong("cross_entropy", "columns of the whole batch")
 def picks_columns(logits, labels, label_smoothing=0.0):
     log_p = F.log_softmax(logits, dim=1)
@@ -210,6 +217,12 @@ def error_rate(logits, labels):
 def confidence(logits, labels):
     p = logits.softmax(-1)
     return p[range(len(labels)), labels].mean().item()
+
+
+@wrong("accuracy", "value for place")
+def compares_the_logit(logits, labels):
+    values, _ = logits.max(dim=1)
+    return (values == labels).float().mean().item()
 
 
 @wrong("accuracy", "all or nothing")

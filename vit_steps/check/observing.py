@@ -57,6 +57,13 @@ def _within_floats(value: int) -> int | float:
     return value
 
 
+def as_number(value: Any) -> Any:
+    """A tensor of one number as that number; anything else as it is."""
+    if isinstance(value, Tensor) and value.ndim == 0:
+        return value.item()
+    return value
+
+
 def tensors_in(value: Any) -> list[Tensor]:
     """The tensors of a value, from left to right."""
     if type(value) is Tensor:

@@ -1,352 +1,15 @@
-"""Checks of chapter 8: how far each number steps, and which numbers decay."""
+"""Checks of chapter 8: gradients clipped, and a step of AdamW."""
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
 import torch
-from torch import Generator, Tensor, nn
+from torch import Generator, Tensor
 
 from vit_steps.check.checking import Case
 from vit_steps.check.function_check import FunctionCheck
-from vit_steps.check.training import as_number
 from vit_steps.check.verdict import Mistake
-from vit_steps.training import learning_rate as right_rate
-from vit_steps.training import parameter_groups as right_groups
-from vit_steps.vision_transformer import VisionTransformer, ViTConfig
-
-
-def _rates(
-    schedule: Callable[..., Any], total_steps: int, warmup_steps: int, peak: float
-) -> dict[str, Any]:
-    """The learning rate at every step, and behind the last."""
-    return {
-        f"the rate at step {step} of {total_steps}, {warmup_steps} of them warm-up,": (
-            as_number(schedule(step, total_steps, warmup_steps, peak))
-        )
-        for step in range(total_steps + 1)
-    }
-
-
-def _rate(
-    step: int,
-    total_steps: int,
-    warmup_steps: int,
-    peak: float,
-    rise: str = "rightly",
-    fall: str = "rightly",
-    passed: str = "since the warm-up",
-) -> float:
-    """The learning rate with a place for each usual mistake."""
-    w = warmup_steps
-    if step < w and rise != "none":
-        share = {
-            "rightly": (step + 1) / (w + 1),
-            "from 0": step / w,
-            "to the peak": (step + 1) / w,
-            "at the peak": 1.0,
-            "over all steps": (step + 1) / (total_steps + 1),
-        }[rise]
-        return peak * share
-    if passed == "since the warm-up":
-        progress = (step - w) / max(1, total_steps - w)
-    elif passed == "since the start":
-        progress = step / total_steps
-    elif passed == "from the start in less":
-        progress = step / max(1, total_steps - w)
-    elif passed == "a step early":
-        progress = (step - w) / max(1, total_steps - w - 1)
-    else:  # "of all steps"
-        progress = (step - w) / total_steps
-    share = {
-        "rightly": (1 + math.cos(math.pi * progress)) / 2,
-        "level": 1.0,
-        "line": 1 - progress,
-        "whole": (1 + math.cos(2 * math.pi * progress)) / 2,
-        "quarter": math.cos(math.pi * progress / 2),
-        "not halved": 1 + math.cos(math.pi * progress),
-        "negative": math.cos(math.pi * progress),
-        "degrees": (1 + math.cos(180 * progress)) / 2,
-        "rising": (1 - math.cos(math.pi * progress)) / 2,
-    }[fall]
-    return peak * share
-
-
-learning_rate = FunctionCheck(
-    "learning_rate",
-    "learning_rate(step, total_steps, warmup_steps, peak) -> a float",
-    right_rate,
-    lambda generator: iter([[23, 5, 0.8], [17, 0, 0.3], [40, 12, 2.0]]),
-    [
-        Mistake(
-            "first step of 0",
-            "the warm-up starts at 0, so the first step changes nothing; step 0 should "
-            "already have its part of the rise",
-            partial(_rate, rise="from 0"),
-        ),
-        Mistake(
-            "peak too soon",
-            "the peak is reached in the last step of the warm-up, and again in the "
-            "next; it belongs to the first step behind the warm-up alone",
-            partial(_rate, rise="to the peak"),
-        ),
-        Mistake(
-            "no rise",
-            "the rate does not rise: it stands at its peak throughout the warm-up",
-            partial(_rate, rise="at the peak"),
-        ),
-        Mistake(
-            "no warm-up",
-            "there is no warm-up: the cosine begins at step 0",
-            partial(_rate, rise="none", passed="since the start"),
-        ),
-        Mistake(
-            "rise over all steps",
-            "the rise is spread over all steps of the training, expected over those of "
-            "the warm-up",
-            partial(_rate, rise="over all steps"),
-        ),
-        Mistake(
-            "cosine since the start",
-            "the cosine counts from step 0: when the warm-up ends, the rate drops, "
-            "since a part of the fall is already behind it",
-            partial(_rate, passed="since the start"),
-        ),
-        Mistake(
-            "warm-up subtracted once",
-            "the warm-up is taken off the length of the fall and not off the steps "
-            "gone: the rate drops when it ends, and rises again before the last step",
-            partial(_rate, passed="from the start in less"),
-        ),
-        Mistake(
-            "never at the end",
-            "the fall is as long as the whole training and begins after the warm-up: "
-            "the training is over before the rate is down",
-            partial(_rate, passed="of all steps"),
-        ),
-        Mistake(
-            "a step early",
-            "the rate is 0 in the last step, which then changes nothing; it should "
-            "reach 0 when all steps are done",
-            partial(_rate, passed="a step early"),
-        ),
-        Mistake(
-            "no fall",
-            "the rate stays at its peak after the warm-up",
-            partial(_rate, fall="level"),
-        ),
-        Mistake(
-            "a straight line",
-            "the rate falls along a straight line, expected half a cosine",
-            partial(_rate, fall="line"),
-        ),
-        Mistake(
-            "a whole cosine",
-            "a whole cosine is used: the rate is back at its peak at the end",
-            partial(_rate, fall="whole"),
-        ),
-        Mistake(
-            "a quarter of a cosine",
-            "a quarter of a cosine is used, from its top to its zero, expected a half, "
-            "from its top to its bottom",
-            partial(_rate, fall="quarter"),
-        ),
-        Mistake(
-            "not halved",
-            "1 + cos runs from 2 down to 0: the rate jumps to twice its peak",
-            partial(_rate, fall="not halved"),
-        ),
-        Mistake(
-            "below 0",
-            "the cosine alone runs from 1 to -1: the second half of the training would "
-            "go uphill",
-            partial(_rate, fall="negative"),
-        ),
-        Mistake(
-            "degrees",
-            "the angle is in degrees; the cosine takes radians",
-            partial(_rate, fall="degrees"),
-        ),
-        Mistake(
-            "upside down",
-            "the fall is upside down: it begins at 0 and rises to the peak",
-            partial(_rate, fall="rising"),
-        ),
-    ],
-    hints=(
-        "Look at four steps: the first, the last of the warm-up, the one after it, and "
-        "the end. Which of them is not what the text says?",
-        "The warm-up rises by peak/(warmup_steps + 1) in every step. Behind it the "
-        "share of the fall that is done is (steps since the warm-up) / (steps that the "
-        "fall has in all).",
-        "peak * (step + 1) / (warmup_steps + 1), and then "
-        "peak * (1 + math.cos(math.pi * progress)) / 2.",
-    ),
-    gradients=False,
-    scenario=_rates,
-)
-
-
-def _build(kind: str) -> nn.Module:
-    with torch.random.fork_rng([]):
-        if kind == "Vision Transformer":
-            sizes = dict(embed_dim=8, depth=1, num_heads=2, mlp_ratio=2.0)
-            return VisionTransformer(
-                ViTConfig(8, 4, in_channels=2, num_classes=3, layer_scale=0.1, **sizes)  # type: ignore[arg-type]
-            )
-        return nn.Sequential(
-            nn.Conv2d(2, 4, 3),
-            nn.BatchNorm2d(4),
-            nn.ReLU(),
-            nn.Flatten(),
-            nn.Linear(16, 3),
-        )
-
-
-def _decays(
-    group: Callable[..., Any], kind: str, weight_decay: float
-) -> dict[str, Any] | None:
-    """The decay that each parameter gets, by name."""
-    model = _build(kind)
-    groups = group(model, weight_decay)
-    if groups is None:
-        return None
-    seen: dict[str, Any] = {"what is returned": "a list of dicts with params"}
-    listed = isinstance(groups, (list, tuple)) and len(groups) > 0
-    if not listed or not all(isinstance(g, dict) and "params" in g for g in groups):
-        return {"what is returned": f"a {type(groups).__name__}"}
-    # Whatever a group leaves out, the optimizer fills in.
-    optimizer = torch.optim.AdamW(list(groups), lr=1.0)
-    found = {
-        id(parameter): group["weight_decay"]
-        for group in optimizer.param_groups
-        for parameter in group["params"]
-    }
-    for name, parameter in model.named_parameters():
-        decay = as_number(found.get(id(parameter), "none: it is in no group"))
-        seen[f"the decay of {name}"] = decay
-    return seen
-
-
-def _grouped(
-    model: nn.Module,
-    weight_decay: float,
-    decays: Callable[[str, nn.Parameter], bool],
-    rest: dict[str, Any] | None = None,
-) -> list[dict[str, Any]]:
-    """Two groups; those for which ``decays`` is true first."""
-    named = list(model.named_parameters())
-    rest = {"weight_decay": 0.0} if rest is None else rest
-    return [
-        {"params": [p for n, p in named if decays(n, p)], "weight_decay": weight_decay},
-        {"params": [p for n, p in named if not decays(n, p)], **rest},
-    ]
-
-
-def _is_matrix(name: str, parameter: nn.Parameter) -> bool:
-    return name.endswith("weight") and parameter.ndim >= 2
-
-
-parameter_groups = FunctionCheck(
-    "parameter_groups",
-    "parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]",
-    right_groups,
-    lambda generator: iter([["Vision Transformer", 0.3], ["convolutions", 0.05]]),
-    [
-        Mistake(
-            "norms by their name",
-            "the norms are told by their name: in another model a norm may be called "
-            "1, and its weight decays; look at its axes",
-            lambda m, decay: _grouped(
-                m, decay, lambda n, p: n.endswith("weight") and "norm" not in n
-            ),
-        ),
-        Mistake(
-            "all decay",
-            "everything decays: biases, norms, class token and positions as well",
-            lambda m, decay: _grouped(m, decay, lambda n, p: True),
-        ),
-        Mistake(
-            "none decays",
-            "nothing decays, not even the matrices",
-            lambda m, decay: _grouped(m, decay, lambda n, p: False),
-        ),
-        Mistake(
-            "groups exchanged",
-            "the groups are exchanged: matrices are spared and the rest decays",
-            lambda m, decay: _grouped(m, decay, lambda n, p: not _is_matrix(n, p)),
-        ),
-        Mistake(
-            "class token and positions decay",
-            "the class token and the positions decay: they have three axes, so "
-            "counting axes takes them for matrices, and they multiply nothing",
-            lambda m, decay: _grouped(m, decay, lambda n, p: p.ndim >= 2),
-        ),
-        Mistake(
-            "positions decay",
-            "the positions decay; like the class token they are added, and have no "
-            "reason to be small",
-            lambda m, decay: _grouped(
-                m, decay, lambda n, p: p.ndim >= 2 and "cls_token" not in n
-            ),
-        ),
-        Mistake(
-            "class token decays",
-            "the class token decays; like the positions it is no matrix",
-            lambda m, decay: _grouped(
-                m, decay, lambda n, p: p.ndim >= 2 and "pos_embed" not in n
-            ),
-        ),
-        Mistake(
-            "biases alone spared",
-            "only biases are spared: a norm's weight decays, and so do class token and "
-            "positions",
-            lambda m, decay: _grouped(m, decay, lambda n, p: not n.endswith("bias")),
-        ),
-        Mistake(
-            "norms decay",
-            "the weights of the norms decay: they are called weight too, but are "
-            "vectors that should stay near 1",
-            lambda m, decay: _grouped(m, decay, lambda n, p: n.endswith("weight")),
-        ),
-        Mistake(
-            "convolution spared",
-            "a convolution's weight is spared: it has four axes, and is the matrix "
-            "that each patch is multiplied with",
-            lambda m, decay: _grouped(
-                m, decay, lambda n, p: n.endswith("weight") and p.ndim == 2
-            ),
-        ),
-        Mistake(
-            "no decay of its own",
-            "the second group does not say its decay: the optimizer then gives it the "
-            "default, which is not 0",
-            lambda m, decay: _grouped(m, decay, _is_matrix, rest={}),
-        ),
-        Mistake(
-            "rest left out",
-            "only the matrices are in a group: the optimizer never learns of the rest, "
-            "and it stays as it was drawn",
-            lambda m, decay: _grouped(m, decay, _is_matrix)[:1],
-        ),
-        Mistake(
-            "matrices left out",
-            "the matrices are in no group, and stay as they were drawn",
-            lambda m, decay: _grouped(m, decay, _is_matrix)[1:],
-        ),
-    ],
-    hints=(
-        "Print name and shape of every parameter of a small model. Which of them are "
-        "multiplied with a vector, and which are added or scale it number by number?",
-        "A parameter decays if its name ends in weight and it has at least two axes; "
-        "each group is a dict with params and weight_decay.",
-        "for name, p in model.named_parameters(): to one list if "
-        'name.endswith("weight") and p.ndim >= 2, to the other if not.',
-    ),
-    gradients=False,
-    scenario=_decays,
-)
 
 
 def _lengths(gradients: list[Tensor]) -> Tensor:
@@ -497,15 +160,18 @@ def _adamw(
         "then eps": v_hat.sqrt() + 1e-8,
         "of eps too": (v_hat + 1e-8).sqrt(),
         "none": v_hat + 1e-8,
+        "no eps": v_hat.sqrt(),
     }[root]
+    step_taken = sign * lr * m_hat / divisor
     pulls: dict[str, Any] = {
         "apart": lr * weight_decay * w,
         "in the gradient": 0.0,
         "none": 0.0,
         "without lr": weight_decay * w,
         "away": -lr * weight_decay * w,
+        "of the new weight": lr * weight_decay * (w - step_taken),
     }
-    moved = w - pulls[decay] - sign * lr * m_hat / divisor
+    moved = w - pulls[decay] - step_taken
     if returned == "corrected":
         return moved, m_hat, v_hat
     return moved if returned == "weights alone" else (moved, m, v)
@@ -516,7 +182,9 @@ def _adamw_inputs(generator: Generator) -> Iterator[Case]:
         return width * torch.randn(3, 4, generator=generator, dtype=torch.float64)
 
     zeros = torch.zeros(3, 4, dtype=torch.float64)
-    yield [normal(1.0), normal(2.0), zeros, zeros, 1, 0.01, 0.3]
+    gradient = normal(2.0)
+    gradient[0, 0] = 0.0  # 0 divided by 0, if nothing is added to the root
+    yield [normal(1.0), gradient, zeros, zeros, 1, 0.01, 0.3]
     for step, size, dtype in (
         (4, 1.0, torch.float64),
         (3, 1e-4, torch.float64),
@@ -571,6 +239,11 @@ adamw_step = FunctionCheck(
             partial(_adamw, decay="away"),
         ),
         Mistake(
+            "decay of the new weight",
+            "the decay pulls at the weight after the step; it is taken of the old one",
+            partial(_adamw, decay="of the new weight"),
+        ),
+        Mistake(
             "betas exchanged",
             "the two betas are exchanged: m keeps 0.9 of itself and v 0.999",
             partial(_adamw, betas=(0.999, 0.9)),
@@ -596,6 +269,12 @@ adamw_step = FunctionCheck(
             "eps is added under the root, where it is not small any more: it belongs "
             "behind it",
             partial(_adamw, root="of eps too"),
+        ),
+        Mistake(
+            "no eps",
+            "nothing is added to the root of v: for a weight whose gradient is 0 the "
+            "step is 0 divided by 0",
+            partial(_adamw, root="no eps"),
         ),
         Mistake(
             "uphill",

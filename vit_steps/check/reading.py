@@ -5,7 +5,7 @@ What shapes leave open (which of four D×D matrices makes the queries?) is tried
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 Weights = dict[str, Tensor]
+Sizes = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ class Linear:
 
     def bias_or_zeros(self) -> Tensor:
         return self.weight.new_zeros(self.outs) if self.bias is None else self.bias
+
+
+def sides(part: Part) -> set[int]:
+    """The two lengths of a matrix; of what is none, nothing."""
+    return set(part.value.flatten(1).shape) if part.value.ndim > 1 else set()
 
 
 def linears(parts: Sequence[Part], ins: int) -> list[Linear]:
@@ -143,6 +149,30 @@ def norms(parts: Sequence[Part], size: int) -> list[tuple[Tensor, Tensor]]:
         for pair in found.values()
         if "weight" in pair
     ]
+
+
+def layer_norms(parts: list[Part], D: int) -> list[tuple[Part, Part]]:
+    """Weight and bias of each norm over D numbers, in running order.
+
+    A norm that somebody has written is a module with two vectors and nothing else; the
+    weight is the one that begins at 1.
+    """
+    owned: dict[str, list[Part]] = {}
+    for part in parts:
+        owned.setdefault(part.owner, []).append(part)
+    found = []
+    for members in owned.values():
+        vectors = [p for p in members if tuple(p.value.shape) == (D,)]
+        kinds = {p.kind for p in members}
+        if len(vectors) == len(members) == 2 and kinds in ({"norm"}, {"own"}):
+            found.append(sorted(vectors, key=_bias_last))
+    return [(weight, bias) for weight, bias in found]
+
+
+def _bias_last(part: Part) -> bool:
+    if part.kind == "norm":
+        return part.name.endswith("bias")
+    return not bool((part.initial == 1).all())
 
 
 def attention_readings(

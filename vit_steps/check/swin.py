@@ -392,6 +392,15 @@ def _either_carried(height: int, width: int, w: int, shift: int) -> Tensor:
     )
 
 
+def _ways_counted(height: int, width: int, w: int, shift: int) -> Tensor:
+    return _allowed(
+        height,
+        width,
+        w,
+        lambda row, column: 1 * (row >= height - shift) + (column >= width - shift),
+    )
+
+
 def _counted_from_the_front(height: int, width: int, w: int, shift: int) -> Tensor:
     return _allowed(
         height, width, w, lambda row, column: 2 * (row < shift) + (column < shift)
@@ -427,7 +436,7 @@ shifted_window_mask = FunctionCheck(
     "shifted_window_mask",
     "shifted_window_mask(height, width, window_size, shift) -> (windows, w², w²)",
     swin.shifted_window_mask,
-    lambda generator: iter([[8, 12, 4, 1], [6, 9, 3, 2], [4, 6, 2, 1], [8, 8, 4, 2]]),
+    lambda generator: iter([[10, 15, 5, 2], [8, 12, 4, 1], [4, 6, 2, 1], [8, 8, 4, 2]]),
     [
         Mistake(
             "mask inverted",
@@ -457,6 +466,20 @@ shifted_window_mask = FunctionCheck(
             "tokens that were carried sideways and tokens that were carried over the "
             "top are allowed to attend to each other; they come from different corners",
             _either_carried,
+        ),
+        Mistake(
+            "one number for two ways",
+            "what was carried over the top and what was carried sideways have the same "
+            "number; each of the four groups needs one of its own",
+            _ways_counted,
+        ),
+        Mistake(
+            "strip too narrow",
+            "the strip that was carried around is taken a row and a column too narrow; "
+            "it has the width of the shift",
+            lambda height, width, w, shift: swin.shifted_window_mask(
+                height, width, w, shift - 1
+            ),
         ),
         Mistake(
             "shift for the rest",

@@ -203,6 +203,7 @@ QUESTIONS = [
             "The product a·(1 - a) is to be as large as it can be.",
             "(-math.log(0.5) - math.log(0.5)) / 2.",
         ),
+        rounding=6e-3,
     ),
     ValueCheck(
         "heads_as_labels_get_worse",

@@ -39,6 +39,10 @@ _WRONG_TURNS = (
     ),
     (_turned(_SPEEDS), "turns the clocks on by one step, expected three"),
     (
+        _turned(torch.tensor([3.0, 0.01])),
+        "turns the first clock on by three steps and the second by one",
+    ),
+    (
         _turned(torch.tensor([3.0, 3.0])),
         "turns both clocks alike; the second is a hundred times slower",
     ),
@@ -152,6 +156,11 @@ QUESTIONS = [
                 "the images of a batch share class token and positions",
             ),
             Slip(2 + N, "each of these vectors has D numbers"),
+            Slip(
+                D + (1 + N) * D + (3 * PATCH**2 + 1) * D,
+                "the patch embedding is counted too; only class token and positions "
+                "are asked for",
+            ),
         ],
         hints=(
             "Write down the shapes of the two parameters.",
@@ -172,6 +181,10 @@ QUESTIONS = [
             Slip((BATCH, BATCH), "a mean over the batch divides each pull by B"),
             Slip((1, BATCH), "the two are the wrong way round"),
             Slip((1, 1 / BATCH), "each is what one image pulls; all of them pull"),
+            Slip(
+                (BATCH * D, D),
+                "that is the sum of the gradient's D numbers; one of them is asked for",
+            ),
             Slip(
                 (BATCH * (1 + N), 1 + N),
                 "the class token is one of the T tokens of an image, not in all",
@@ -287,6 +300,11 @@ QUESTIONS = [
             Slip((5, 0), "that is its place in the new grid"),
             Slip((7, 0), "the line is shrunk: place 50 of 100 is in the middle of 49"),
             Slip((2, 4), "the grid that was trained has 7 columns, not 10"),
+            Slip(
+                (3, 4),
+                "that is one place too far: half a place is taken away at the end, and "
+                "the result is rounded to the nearest",
+            ),
         ],
         hints=(
             "Which number has new patch (5, 0), reading row by row?",

@@ -95,6 +95,10 @@ QUESTIONS = [
                 [[1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]],
                 "has the signs the wrong way round: what is above the mean is positive",
             ),
+            Slip(
+                [[-1.0, 1.0], [-1.0, 1.0], [0.0, 0.0]],
+                "loses the order of the second token, whose first number is the larger",
+            ),
         ],
         hints=(
             "First the mean of the two numbers, then how far each lies from it.",
@@ -150,7 +154,10 @@ QUESTIONS = [
         "the factor on every branch for which the stream ends √2 wide",
         lambda: 1 / math.sqrt(2 * 12),
         [
-            Slip(1 / 24, "is the square of it: a factor acts on the variance squared"),
+            Slip(
+                1 / 24,
+                "is the square of it: a factor a multiplies the variance by a²",
+            ),
             Slip(1 / math.sqrt(12), "counts one branch for each block; there are two"),
             Slip(1 / 12, "counts one branch for each block, and forgets the root"),
             Slip(math.sqrt(24), "makes the branches larger; they are to be smaller"),
@@ -203,8 +210,10 @@ QUESTIONS = [
         [
             Slip("MLP 4", "is the one that is hardly missed"),
             Slip("attention 4", "is one of those that are missed least"),
-            Slip("attention 1", "is missed, but another one is missed more"),
-            Slip("attention 3", "is missed, but another one is missed more"),
+            *(
+                Slip(branch, "is missed, but another one is missed more")
+                for branch in BRANCHES[2:6] + BRANCHES[:1]
+            ),
         ],
         hints=(
             "Look for the lowest accuracy in your dictionary.",

@@ -94,6 +94,11 @@ QUESTIONS = [
                 "all the same",
             ),
             Slip(
+                (53, 1042, 105),
+                "rounds up once for the whole training; every epoch has its own last "
+                "batch",
+            ),
+            Slip(
                 (5000, 100_000, 10_000),
                 "counts images; a step takes a whole batch of them",
             ),
@@ -157,6 +162,11 @@ QUESTIONS = [
                 [0.45, -0.55, 0.075, 0.075],
                 "leaves the right class without its share of ε: the four should add up "
                 "to 0",
+            ),
+            Slip(
+                [0.5, -0.55, 0.125, 0.125],
+                "takes ε from the right class and gives it to nobody: the four should "
+                "add up to 0",
             ),
             Slip([0.05, 0.85, 0.05, 0.05], "is the target alone"),
             Slip(

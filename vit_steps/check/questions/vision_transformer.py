@@ -61,7 +61,7 @@ def _needs(given: Any) -> str | None:
             "says that the model as it is gets more than one image in five wrong, "
             "which it does not: are the images normalised, is it in eval()?"
         )
-    if given["class token"] < 0.8:
+    if given["class token"] < 0.85:
         return (
             "has too low an accuracy at 'class token': only its own vector is to be "
             "zero; its row stays, and so does its position"
@@ -93,6 +93,18 @@ QUESTIONS = [
             Slip(
                 _with(patches=(3, 5, 40), tokens=(3, 6, 40)),
                 "counts the patches along one side; an image has rows and columns",
+            ),
+            Slip(
+                {name: shape[1:] for name, shape in _SHAPES.items()},
+                "leaves out the batch, which stands in front of every shape",
+            ),
+            Slip(
+                _with(class_token=(1, 1, 40)),
+                "gives the class token's parameter; the head reads a row of each image",
+            ),
+            Slip(
+                _with(weights_of_a_block=(5, 3, 4, 26, 26)),
+                "gives the weights of all blocks; those of one are asked for",
             ),
             Slip(
                 _with(patches=(3, 25, 144)),
@@ -229,6 +241,7 @@ QUESTIONS = [
         "the name of an argument of nn.TransformerEncoderLayer",
         lambda: "batch_first",
         [
+            Slip("batch_first=True", "has its value too; the name alone is asked for"),
             Slip("norm_first", "is set, and rightly"),
             Slip("activation", "is set, and rightly"),
             Slip("layer_norm_eps", "is set, and rightly"),
@@ -263,7 +276,7 @@ QUESTIONS = [
         "one of the letters a, b and c",
         lambda: "b",
         [
-            Slip("a", "is not so: the mean of the patches did worse than row 0"),
+            Slip("a", "is not so: the head reads row 0, in your forward pass too"),
             Slip("c", "is not so: it is a parameter and was trained with the rest"),
         ],
         hints=(
