@@ -96,8 +96,11 @@ def damaged() -> list[Kind]:
 
 def nuisances() -> list[Kind]:
     """Right answers, and a cell before or after them that does harm."""
-    last = [Kind("endless loop", _endless, lambda count: count - 1)]
-    return last + [
+    others = [
+        Kind("endless loop", _endless, lambda count: count - 1),
+        Kind("prints what was run", _prints_what_was_run, _all),
+    ]
+    return others + [
         Kind(name, lambda a, source=source: dump(with_cell(solved(a), source)), _all)
         for name, source in NUISANCES.items()
     ]
@@ -331,6 +334,12 @@ def _endless(assignment: Assignment) -> bytes:
     for cell in nb.cells:
         if cell.metadata.get("nbgrader", {}).get("grade_id") in tasks[-1].solutions:
             cell.source = "while True:\n    pass"
+    return dump(nb)
+
+
+def _prints_what_was_run(assignment: Assignment) -> bytes:
+    nb = solved(assignment)
+    nb.cells.append(new_code_cell("print(*In, sep='\\n')", id="one-more"))
     return dump(nb)
 
 

@@ -71,10 +71,16 @@ def feedback(result: Result, course: Course) -> None:
 
 
 def _hide_tests(nb: NotebookNode) -> None:
-    """What hidden tests say may be read by the student, what they are may not."""
+    """What hidden tests say may be read by the student, what they are may not.
+
+    A later cell of the student's can print what ran before it, so from the first hidden
+    test on nothing is shown but why a cell has failed.
+    """
     hide = ClearHiddenTests(config=Config())
+    hidden = False
     for cell in nb.cells:
-        if is_autograded(cell) and HIDDEN in cell.source:
+        hidden = hidden or (is_autograded(cell) and HIDDEN in cell.source)
+        if hidden and cell.cell_type == "code":
             cell.outputs = [
                 output
                 for output in cell.outputs
