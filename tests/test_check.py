@@ -235,6 +235,20 @@ def test_an_endless_loop_is_stopped_on_a_busy_machine():
             process.wait()
 
 
+def test_loading_a_library_takes_the_time_it_takes(tmp_path, monkeypatch):
+    slow = "import time\nuntil = time.process_time() + 1.5\n"
+    slow += "while time.process_time() < until:\n    pass\n"
+    (tmp_path / "slow_library.py").write_text(slow)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def split_heads(x, num_heads):
+        import slow_library  # noqa: F401
+
+        return RIGHT["split_heads"][0](x, num_heads)
+
+    assert failure("split_heads", split_heads) is None
+
+
 def running_answers():
     """Answers left behind: each would slow down whatever comes after."""
     return [t for t in threading.enumerate() if t.name == "answer"]

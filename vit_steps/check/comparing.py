@@ -123,7 +123,8 @@ def _value_difference(
     place = _place(close)
     index = tuple(place)
     where = f"differs first at {place}: got" if place else "is"
-    text = f"{what} {where} {_number(got[index])}, expected {_number(expected[index])}"
+    one, other = _numbers(got[index], expected[index])
+    text = f"{what} {where} {one}, expected {other}"
     if _same_numbers(got, expected):
         return Finding("order", f"{text}; the numbers are right, their order is not")
     return Finding("values", text)
@@ -169,7 +170,8 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
     exact = isinstance(expected, int)
     if got == expected if exact else same(float(got), expected):
         return None
-    return Finding("value", f"{what} is {_number(got)}, expected {_number(expected)}")
+    one, other = _numbers(got, expected)
+    return Finding("value", f"{what} is {one}, expected {other}")
 
 
 def _close(got: Tensor, expected: Tensor) -> Tensor:
@@ -212,9 +214,16 @@ def _place(right: Tensor) -> list[int]:
     return (~right).nonzero()[0].tolist()
 
 
-def _number(value: Any) -> str:
-    value = value.item() if isinstance(value, Tensor) else value
-    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
+def _numbers(one: Any, other: Any) -> tuple[str, str]:
+    """Two numbers, with as many digits as it takes to tell them apart."""
+    values = [v.item() if isinstance(v, Tensor) else v for v in (one, other)]
+    for digits in (4, 7, 10):
+        texts = [
+            f"{v:.{digits}g}" if isinstance(v, float) else f"{v:,}" for v in values
+        ]
+        if texts[0] != texts[1]:
+            break
+    return texts[0], texts[1]
 
 
 def _short(value: Any) -> str:

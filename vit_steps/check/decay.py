@@ -40,7 +40,8 @@ def _decays(
     seen: dict[str, Any] = {"what is returned": "a list of dicts with params"}
     listed = isinstance(groups, (list, tuple)) and len(groups) > 0
     if not listed or not all(isinstance(g, dict) and "params" in g for g in groups):
-        return {"what is returned": f"a {type(groups).__name__}"}
+        of = f" of {type(groups[0]).__name__}" if listed else ""
+        return {"what is returned": f"a {type(groups).__name__}{of}"}
     # Whatever a group leaves out, the optimizer fills in.
     optimizer = torch.optim.AdamW(list(groups), lr=1.0)
     found = {
@@ -48,9 +49,11 @@ def _decays(
         for group in optimizer.param_groups
         for parameter in group["params"]
     }
-    for name, parameter in model.named_parameters():
-        decay = as_number(found.get(id(parameter), "none: it is in no group"))
-        seen[f"the decay of {name}"] = decay
+    named = dict(model.named_parameters())
+    missing = [name for name, parameter in named.items() if id(parameter) not in found]
+    seen["what is in no group"] = ", ".join(missing) or "nothing"
+    for name, parameter in named.items():
+        seen[f"the decay of {name}"] = as_number(found.get(id(parameter), -1.0))
     return seen
 
 

@@ -1,6 +1,5 @@
 """Checks of functions."""
 
-import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -54,11 +53,6 @@ class FunctionCheck(Check):
         if sizes:
             raise ValueError(f"{next(iter(sizes))}: {self.name} takes no such argument")
         return self.inputs(generator)
-
-    def record(self, answer: Any, case: Case) -> Record:
-        if self.scenario is not None:
-            _load_optimizers()
-        return super().record(answer, case)
 
     def observe(self, answer: Any, case: Case) -> Record:
         return observe_call(self._call(answer), case, self.batched, self.gradients)
@@ -128,13 +122,6 @@ class FunctionCheck(Check):
             return output if self.normalise is None else self.normalise(output)
 
         return call
-
-
-@functools.cache
-def _load_optimizers() -> None:
-    """PyTorch loads a compiler with its first optimizer, for longer than an answer may
-    take."""
-    torch.optim.SGD([torch.zeros(1)], lr=0.1)
 
 
 BATCH_MIXED = Finding(

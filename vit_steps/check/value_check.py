@@ -1,5 +1,6 @@
 """Checks of values: what somebody predicted, counted or measured."""
 
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,7 +55,7 @@ class ValueCheck(Check):
         return self.observe(answer, case)
 
     def observe(self, answer: Any, case: Case) -> Record:
-        return {"value": _as_lists(plain(answer))}
+        return {"value": _as_lists(plain(_without_arrays(answer)))}
 
     def judge(self, case: Case, record: Record) -> Finding | None:
         given = record["value"]
@@ -87,6 +88,11 @@ class ValueCheck(Check):
             for key in right:
                 if key in given and _is_empty(given[key]):
                     return Finding("value", f"has nothing yet at {key!r}")
+            if given.keys() == right.keys():
+                ordered = [given[key] for key in right]
+                reason = _text_for_a_number(ordered, right.values())
+                if reason is not None:
+                    return Finding("value", reason)
         if isinstance(right, list):
             reason = _not_the_list(given, right)
             if reason is not None:
@@ -123,9 +129,14 @@ def _not_the_list(given: Any, right: list[Any]) -> str | None:
     if isinstance(given, int | float):
         return f"is one number, expected {len(right)} things in a tuple"
     if isinstance(given, list) and len(given) == len(right):
-        for one, expected in zip(given, right, strict=True):
-            if isinstance(one, str) and isinstance(expected, int | float):
-                return f"has {one[:40]!r} in quotes, expected a number without"
+        return _text_for_a_number(given, right)
+    return None
+
+
+def _text_for_a_number(given: Iterable[Any], right: Iterable[Any]) -> str | None:
+    for one, expected in zip(given, right, strict=True):
+        if isinstance(one, str) and isinstance(expected, int | float):
+            return f"has {one[:40]!r} in quotes, expected a number without"
     return None
 
 
@@ -146,6 +157,18 @@ def _as_lists(value: Any) -> Any:
         return [_as_lists(item) for item in value]
     if isinstance(value, dict):
         return {key: _as_lists(item) for key, item in value.items()}
+    return value
+
+
+def _without_arrays(value: Any) -> Any:
+    """NumPy's arrays as lists."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and type(value) is numpy.ndarray:
+        return value.tolist()
+    if type(value) in (list, tuple):
+        return [_without_arrays(item) for item in value]
+    if type(value) is dict:
+        return {key: _without_arrays(item) for key, item in value.items()}
     return value
 
 
