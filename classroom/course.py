@@ -6,9 +6,10 @@ feedback/STUDENT/SET/SET.html      for the student
 source/SET/SET.ipynb               with solutions: never give this folder away
 gradebook.db                       nbgrader's, for its form grader
 results/, logs/                    one file each, by which a broken run goes on
-canvas.csv, moodle.csv, oddities.html, marks.csv
+marks.csv, canvas-SET.csv, moodle-SET.csv, oddities.html
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,10 @@ class Course:
 
     def result(self, student: str, assignment: str) -> Path:
         return self.root / "results" / assignment / f"{student}.json"
+
+    def results(self, assignment: str) -> Iterable[Path]:
+        """Of everybody who has been graded so far."""
+        return (self.root / "results" / assignment).glob("*.json")
 
     def log(self, student: str, assignment: str) -> Path:
         return self.root / "logs" / assignment / f"{student}.log"

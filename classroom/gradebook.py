@@ -61,7 +61,7 @@ def prepare(course: Course, assignments: list[Assignment]) -> None:
         before = known.get(assignment.name)
         if before == assignment.fingerprint:
             continue
-        if before is not None:
+        if before is not None and any(course.results(assignment.name)):
             raise CourseChanged(
                 f"{assignment.path.name} has changed since {course.root} was graded. "
                 "Give another folder with --out, so that no mark gets lost."
@@ -89,6 +89,8 @@ def prepare(course: Course, assignments: list[Assignment]) -> None:
 
 def _enter_assignment(assignment: Assignment, database: Path) -> None:
     with _programs_of_this_environment(), Gradebook(url_of(database)) as book:
+        with suppress(MissingEntry):
+            book.remove_assignment(assignment.name)  # as it was, with nobody graded
         book.update_or_create_assignment(assignment.name)
     save_cells(assignment.source, assignment.name, database.resolve())
 

@@ -53,7 +53,7 @@ def _cost_mistake(name: str, sentence: str, **changed: Any) -> Mistake:
 def _cost_inputs(generator: Generator) -> Iterator[Case]:
     for bytes_per_number in (8, 2):
         T, h, d = (
-            whole_number(generator, *span) for span in ((31, 60), (3, 7), (7, 13))
+            whole_number(generator, *span) for span in ((31, 60), (5, 7), (7, 13))
         )
         yield [T, h * d, h, bytes_per_number]
         yield [T, h * d, h]

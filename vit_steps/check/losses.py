@@ -78,10 +78,11 @@ def _cross_entropy_inputs(generator: Generator) -> Iterator[Case]:
     def labels(B: int, K: int) -> Tensor:
         return torch.randint(K, (B,), generator=generator)
 
+    yield [normal(7, 5).double() * 5.0, labels(7, 5)]
     yield [normal(7, 5), labels(7, 5)]
-    yield [normal(4, 5) + 300.0, labels(4, 5), 0.2]
-    apart = 160.0 * normal(5, 4).argsort(dim=1)
-    yield [normal(5, 4) - apart, labels(5, 4), 0.1]  # e^-160 is 0 in 32 bits
+    yield [normal(4, 5).double() + 800.0, labels(4, 5), 0.2]  # e^800 is infinite
+    apart = 800.0 * normal(5, 4).argsort(dim=1)
+    yield [normal(5, 4).double() - apart, labels(5, 4), 0.1]  # e^-800 is 0
     yield [normal(3, 6).double(), labels(3, 6), 0.1]
 
 

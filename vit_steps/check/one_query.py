@@ -238,7 +238,7 @@ def _one_query_inputs(generator: Generator) -> Iterator[Case]:
     for d, keys, values in ((6, 5, 4), (4, 4, 4), (3, 1, 2)):
         shapes = ((d,), (keys, d), (keys, values))
         yield [
-            torch.randn(shape, generator=generator, dtype=torch.float64)
+            0.7 * torch.randn(shape, generator=generator, dtype=torch.float64)
             for shape in shapes
         ]
 
