@@ -275,7 +275,7 @@ def test_without_a_sandbox_it_refuses(
 
 
 @in_sandbox
-def test_a_broken_set_grades_nobody(exercises, tmp_path):
+def test_a_broken_set_grades_nobody_until_it_is_mended(exercises, tmp_path):
     source = nbformat.read(exercises.path, as_version=4)
     broken = next(c for c in source.cells if c.id == "split-heads")
     broken.source = broken.source.replace("transpose(1, 2)", "transpose(0, 1)")
@@ -286,6 +286,12 @@ def test_a_broken_set_grades_nobody(exercises, tmp_path):
     with pytest.raises(Refused, match="test-split-heads"):
         grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
     assert not list(tmp_path.glob("out/results/05_heads/*.json"))
+    write_source(path)  # mended: nobody has a mark yet, so the folder will do
+    grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
+    assert len(list(tmp_path.glob("out/results/05_heads/*.json"))) == 1
+    nbformat.write(source, path)
+    with pytest.raises(Refused, match="has changed since"):
+        grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
 
 
 # What is handed in

@@ -33,7 +33,8 @@ def _accuracy_inputs(generator: Generator) -> Iterator[Case]:
         for B, K in sizes:
             x = torch.randn(B, K, generator=generator)
             # Ranks of the right class, 0 for the highest logit: some right, some last.
-            ranks = torch.tensor([0, 1, K - 1, 0, 3, 0, 1, 5, 0, 2, 4, 1, 2])[:B]
+            last = K - 1
+            ranks = torch.tensor([0, 1, last, 0, 3, 0, last, 5, 0, last, 4, 1, 2])[:B]
             order = x.argsort(dim=1, descending=True)
             labels.append(order.gather(1, ranks[:, None])[:, 0])
             logits.append(x)

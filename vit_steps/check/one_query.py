@@ -24,7 +24,7 @@ def _softmax_inputs(generator: Generator) -> Iterator[Case]:
     def normal(*shape: int) -> Tensor:
         return 1.5 * torch.randn(shape, generator=generator, dtype=torch.float64)
 
-    yield [normal(2, 3, 5).float()]
+    yield [normal(2, 3, 5).float() + 3.0]
     yield [normal(4, 4)]
     yield [normal(7)]
     yield [normal(3, 6) + 1000]
