@@ -143,9 +143,9 @@ def _stop(thread: threading.Thread, clock: _Clock) -> bool:
         while thread.is_alive() and thread.ident is not None:
             raise_in(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop))
             thread.join(interval / 5)
-            if clock.computed() - computed > STOP_SECONDS:
-                break
-            if time.monotonic() - start > 4 * STOP_SECONDS:
+            used, elapsed = clock.computed() - computed, time.monotonic() - start
+            asleep = used < 0.001 and elapsed > 2 * STOP_SECONDS
+            if asleep or used > STOP_SECONDS or elapsed > 10 * STOP_SECONDS:
                 break
     finally:
         sys.setswitchinterval(interval)
