@@ -139,7 +139,7 @@ for _ in range(500):
 """,
     "deletes files": """
 import os, shutil
-for folder in ("/", os.getcwd(), os.path.expanduser("~"), "/tmp", "/home", "/work"):
+for folder in ("/", os.getcwd(), os.path.expanduser("~"), "/tmp", "/home", "/srv"):
     shutil.rmtree(folder, ignore_errors=True)
 os.makedirs(os.path.expanduser("~"), exist_ok=True)
 """,
@@ -186,7 +186,7 @@ display(Javascript("alert(1)"))
 CHEATS = {
     "reads the gradebook": """
 import os
-for place in ("..", "../..", os.path.expanduser("~"), "/home", "/work", "/srv"):
+for place in ("..", "../..", os.path.expanduser("~"), "/home", "/mnt", "/srv"):
     for number, (folder, _, names) in enumerate(os.walk(place)):
         for name in names:
             if name == "gradebook.db" or name.endswith(".ipynb"):
