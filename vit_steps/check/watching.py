@@ -64,27 +64,37 @@ def watch(run: Callable[[], Any]) -> Any:
     """
     outcome: dict[str, Any] = {}
 
+    done, released = threading.Event(), threading.Event()
+
     def work() -> None:
         try:
-            clock.begin()
-            outcome["value"] = run()
-        except BaseException as error:
-            outcome["error"] = error
+            try:
+                clock.begin()
+                outcome["value"] = run()
+            except BaseException as error:
+                outcome["error"] = error
+            _report(done, released)
+        except _Stop:  # that came after the end
+            _report(done, released)
 
     thread = threading.Thread(target=work, daemon=True, name="answer")
     with _world_kept():
         start, clock = time.monotonic(), _Clock()
         thread.start()
         late, importing, before = False, 0.0, 0.0
-        while thread.is_alive() and not late:
-            thread.join(0.02)
+        while not (late or done.wait(0.02)):
             elapsed, computed = time.monotonic() - start, clock.computed()
             if _is_importing(thread):
                 importing += computed - before
             late = computed - importing > CPU_SECONDS or elapsed > WALL_SECONDS
             before = computed
-        late = thread.is_alive()
-        stopped = not late or _stop(thread, clock)
+        late = not done.is_set()
+        stopped = not late or _stop(thread, done, clock)
+        if stopped:
+            _raise_in(thread, None)
+        released.set()
+        if stopped:
+            thread.join()
     if late:
         left = "" if stopped else "; it still runs, so restart the kernel"
         raise Trouble(
@@ -129,27 +139,38 @@ class _Clock:
         return min(time.process_time() - self.process, elapsed)
 
 
-def _stop(thread: threading.Thread, clock: _Clock) -> bool:
-    """Raise in the thread until it ends; an answer may catch that a few times.
+def _report(done: threading.Event, released: threading.Event) -> None:
+    """Say that the work is done, and end when nothing will be raised any more."""
+    done.set()
+    released.wait()
+
+
+def _stop(thread: threading.Thread, done: threading.Event, clock: _Clock) -> bool:
+    """Raise in the thread until it is done; an answer may catch that a few times.
 
     On a busy machine a thread may wait long for its turn and cannot even hear that it
     is to stop, so what counts is first of all what it computes meanwhile.
     """
-    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
     start, computed = time.monotonic(), clock.computed()
     interval = sys.getswitchinterval()
     sys.setswitchinterval(interval / 10)  # take turns often: it may catch each
     try:
-        while thread.is_alive() and thread.ident is not None:
-            raise_in(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop))
-            thread.join(interval / 5)
+        while not done.is_set():
+            _raise_in(thread, _Stop)
+            done.wait(interval / 5)
             used, elapsed = clock.computed() - computed, time.monotonic() - start
             asleep = used < 0.001 and elapsed > 2 * STOP_SECONDS
             if asleep or used > STOP_SECONDS or elapsed > 10 * STOP_SECONDS:
                 break
     finally:
         sys.setswitchinterval(interval)
-    return not thread.is_alive()
+    return done.is_set()
+
+
+def _raise_in(thread: threading.Thread, error: type[BaseException] | None) -> None:
+    """Let the thread find this error raised; None takes back what it has not found."""
+    given = ctypes.py_object(error) if error is not None else ctypes.py_object()
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), given)
 
 
 @contextlib.contextmanager
