@@ -19,6 +19,7 @@ from tests.conftest import ROOT
 from vit_steps import check
 from vit_steps.check import CheckFailed
 from vit_steps.check.checking import Check
+from vit_steps.check.comparing import difference
 from vit_steps.check.function_check import FunctionCheck
 
 for path in sorted((ROOT / "tests" / "answers").glob("[a-z]*.py")):
@@ -265,6 +266,21 @@ def test_who_sleeps_is_left_behind(monkeypatch):
 def test_an_error_names_the_line():
     with pytest.raises(CheckFailed, match=r"IndexError: list index .*raise IndexError"):
         check.split_heads(raises)
+
+
+def test_numbers_that_differ_late_are_told_apart():
+    right = torch.tensor([1.064, 2.0, 3.0], dtype=torch.float64)
+    got = torch.tensor([1.06404, 2.0, 3.0], dtype=torch.float64)
+    found = difference(got, right)
+    assert found.sentence.endswith("got 1.06404, expected 1.064")
+
+
+def test_an_array_is_an_answer():
+    check.answer("shape_of_small_patches", np.array([5, 24, 49]))
+    with pytest.raises(CheckFailed):
+        check.answer("shape_of_small_patches", np.array([5, 24, 50]))
+    with pytest.raises(CheckFailed, match="has '' in quotes"):
+        check.answer("causes_of_four_first_losses", dict.fromkeys("ABCD", ""))
 
 
 def test_a_hint_is_given_when_asked_for():

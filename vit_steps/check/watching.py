@@ -63,7 +63,6 @@ def watch(run: Callable[[], Any]) -> Any:
         Trouble: if it raises, exits, or does not end in time.
     """
     outcome: dict[str, Any] = {}
-
     done, released = threading.Event(), threading.Event()
 
     def work() -> None:
