@@ -29,6 +29,7 @@ ALLOWED = {
         "vision_transformer",
     },
     "results": set(),
+    "tables": set(),
     "symptoms": {"sizes", "patch_embedding"},
     "scale": {"sizes", "vision_transformer"},
     "variants.__init__": {"variants"},

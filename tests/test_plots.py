@@ -1,8 +1,11 @@
+import io
+
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from vit_steps import plots
 from vit_steps.training import Epoch, History, Metrics
@@ -202,3 +205,23 @@ def test_benchmarks_have_a_dot_an_interval_and_a_floor():
     assert rows[5].get_marker() == "D"
     labels = [label.get_text() for label in drawn[0].get_yticklabels()]
     assert labels == ["products", "it", "us"]
+
+
+def test_notebook_picture_has_twice_the_pixels_and_few_colours():
+    plots.show_patch_grid(torch.rand(3, 32, 32), 8, highlight=[5])
+    data, size = plots.book_png(plt.gcf())
+    picture = Image.open(io.BytesIO(data))
+    assert picture.mode == "P" and len(data) < 200_000
+    assert picture.size[0] // 2 == size["width"]
+    assert picture.size[1] // 2 == size["height"]
+    assert abs(size["width"] - 7.2 * 110) < 0.5 * 7.2 * 110
+
+
+def test_notebook_picture_keeps_a_rare_colour():
+    plots.show_patch_grid(torch.rand(1, 64, 64).expand(3, -1, -1), 4, highlight=[5])
+    exact = io.BytesIO()
+    plt.gcf().savefig(exact, dpi=2 * plt.gcf().dpi, bbox_inches="tight")
+    exact = np.asarray(Image.open(exact).convert("RGB"), dtype=int)
+    data, _ = plots.book_png(plt.gcf())
+    kept = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), dtype=int)
+    assert np.abs(kept - exact).max() < 32

@@ -1,0 +1,63 @@
+import pytest
+from bs4 import BeautifulSoup
+
+from vit_steps.tables import Table
+
+
+def three_rows():
+    table = Table("model", "tokens", "error", caption="How many?")
+    table.row("B/16", 197, 0.25)
+    table.row("B <32>", 50, 1 / 3)
+    table.row("H/14", 1_000_257, 1e-7)
+    return table
+
+
+def test_text_is_aligned():
+    assert repr(three_rows()) == (
+        "How many?\n"
+        "model      tokens   error\n"
+        "B/16          197    0.25\n"
+        "B <32>         50  0.3333\n"
+        "H/14    1,000,257   1e-07"
+    )
+
+
+def test_html_says_what_its_headings_head():
+    table = BeautifulSoup(three_rows()._repr_html_(), "html.parser").table
+    assert table.caption.text == "How many?"
+    assert [th["scope"] for th in table.thead.find_all("th")] == ["col"] * 3
+    rows = table.tbody.find_all("tr")
+    assert [row.th.text for row in rows] == ["B/16", "B <32>", "H/14"]
+    assert all(row.th["scope"] == "row" for row in rows)
+    assert [td.text for td in rows[2].find_all("td")] == ["1,000,257", "1e-07"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "side"),
+    [
+        (["1", "−2.5", "≈ 3 %", "<0.1", "4e-5"], "right"),
+        (["1", "two"], "left"),
+        (["(1, 197, 768)"], "left"),
+        (["-", "3"], "left"),
+    ],
+)
+def test_columns_of_numbers_are_aligned_right(cells, side):
+    table = Table("a")
+    for cell in cells:
+        table.row(cell)
+    for cell in BeautifulSoup(table._repr_html_(), "html.parser").find_all("th"):
+        assert cell["style"] == f"text-align: {side}"
+
+
+def test_truth_values_are_words():
+    table = Table("what", "holds")
+    table.row("a", True)
+    table.row("b", False)
+    assert table.rows == [["a", "yes"], ["b", "no"]]
+
+
+def test_a_row_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="cells: got 1, expected 2, for a, b"):
+        Table("a", "b").row(1)
+    with pytest.raises(ValueError, match="headings: got none"):
+        Table()

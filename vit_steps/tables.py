@@ -1,0 +1,105 @@
+"""Numbers under headings: a real table in a notebook, aligned text elsewhere."""
+
+import re
+from html import escape
+
+_NUMBER = re.compile(r"[+\-−±<>≈]?\s?\d")
+
+
+class Table:
+    """Rows under headings.
+
+    In a notebook the last line of a cell shows it as HTML, whose first column names the
+    rows, for the eye and for a screen reader; anywhere else ``print`` shows it as text.
+
+    ```
+    table = Table("patch size", "tokens")
+    for patch_size in (8, 16, 32):
+        table.row(patch_size, token_count(224, patch_size))
+    table
+    ```
+
+    Args:
+        headings: one a column.
+        caption: a sentence above it; None for none.
+
+    Raises:
+        ValueError: if there are no headings.
+    """
+
+    def __init__(self, *headings: str, caption: str | None = None) -> None:
+        if not headings:
+            raise ValueError("headings: got none, expected one a column")
+        self.headings = headings
+        self.caption = caption
+        self.rows: list[list[str]] = []
+
+    def row(self, *cells: object) -> None:
+        """Add a row. Integers get thousands separators, floats four digits.
+
+        Raises:
+            ValueError: if it has more or fewer cells than there are headings.
+        """
+        if len(cells) != len(self.headings):
+            raise ValueError(
+                f"cells: got {len(cells)}, expected {len(self.headings)}, "
+                f"for {', '.join(self.headings)}"
+            )
+        self.rows.append([_text(cell) for cell in cells])
+
+    def _align(self) -> list[str]:
+        """right for each column of numbers, left for words."""
+        columns = (
+            zip(*self.rows, strict=True) if self.rows else [()] * len(self.headings)
+        )
+        return [
+            "right" if all(_NUMBER.match(c) for c in column if c) else "left"
+            for column in columns
+        ]
+
+    def _repr_html_(self) -> str:
+        aligned = self._align()
+
+        def line(tags: list[str], cells: list[str]) -> str:
+            parts = [
+                f'<{tag} style="text-align: {side}">{escape(cell)}</{tag.split()[0]}>'
+                for tag, side, cell in zip(tags, aligned, cells, strict=True)
+            ]
+            return f"<tr>{''.join(parts)}</tr>"
+
+        rest = len(self.headings) - 1
+        head = line(['th scope="col"'] * (rest + 1), list(self.headings))
+        body = [line(['th scope="row"', *["td"] * rest], row) for row in self.rows]
+        caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
+        return "\n".join(
+            [
+                f'<table class="vit-table">{caption}',
+                f"<thead>{head}</thead>",
+                "<tbody>",
+                *body,
+                "</tbody>",
+                "</table>",
+            ]
+        )
+
+    def __repr__(self) -> str:
+        lines = [list(self.headings), *self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        shown = [
+            "  ".join(
+                cell.rjust(width) if side == "right" else cell.ljust(width)
+                for cell, width, side in zip(row, widths, self._align(), strict=True)
+            ).rstrip()
+            for row in lines
+        ]
+        return "\n".join([self.caption, *shown] if self.caption else shown)
+
+
+def _text(cell: object) -> str:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    if isinstance(cell, float):
+        return f"{cell:.4g}"
+    return str(cell)
