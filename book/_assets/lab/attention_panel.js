@@ -1,0 +1,282 @@
+// What the model says of the image, and what each head of each block looks at.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const MAP = 56; // CSS pixels of a small map
+  const CUT = 208; // of the picture of the patches
+
+  /** show: "all", or "heads" without the rollout and the switches for weights and positions. */
+  function attentionPanel(source, { show = "all" } = {}) {
+    const { el, labelled, choice, button, percent } = lab;
+    const { heads: h, depth, classes, measured } = lab.model("trained");
+    const N = 64;
+    const T = N + 1;
+    const state = { weights: "trained", shuffled: false, off: new Set(), token: 0, shown: { block: 2, head: "mean" } };
+    let result = null;
+
+    const overlayOn = el("input", { type: "checkbox", onchange: () => board.paint() });
+    const board = lab.stage(source, () => (overlayOn.checked ? shownMap() : null));
+    const announcer = lab.announcer();
+
+    // What it says
+    const bars = Array.from({ length: classes }, (_, k) => {
+      const bar = el("span", { class: "vl-bar" });
+      const value = el("span", { class: "vl-value" });
+      return { bar, value, row: el("li", {}, el("span", { class: "vl-name" }, String(k)), el("span", { class: "vl-track" }, bar), value) };
+    });
+    const answer = el("p", { class: "vl-answer" });
+
+    // Which token asks
+    const cut = el("canvas", { class: "vl-cut" });
+    const picker = el("div", {
+      class: "vl-focus", tabindex: 0, role: "application", "aria-roledescription": "token picker",
+    }, cut);
+    const classButton = button("Class token", () => ask(0), { "aria-pressed": "true" });
+    cut.addEventListener("pointerdown", (event) => {
+      const area = cut.getBoundingClientRect();
+      const place = (start, length, at) => lab.clamp(Math.floor(((at - start) / length) * 8), 0, 7);
+      ask(1 + 8 * place(area.top, area.height, event.clientY) + place(area.left, area.width, event.clientX));
+    });
+    picker.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: -8, ArrowDown: 8, ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (event.key === "Home" || event.key === "Escape") ask(0);
+      else if (step && state.token === 0) ask(1);
+      else if (step) {
+        const [row, column] = [Math.floor((state.token - 1) / 8), (state.token - 1) % 8];
+        const inRow = Math.abs(step) === 1 && column + step >= 0 && column + step < 8;
+        const inColumn = Math.abs(step) === 8 && row + step / 8 >= 0 && row + step / 8 < 8;
+        if (inRow || inColumn) ask(state.token + step);
+      } else return;
+      event.preventDefault();
+    });
+
+    const strip = el("canvas", { class: "vl-strip", role: "img" });
+    strip.addEventListener("pointerdown", (event) => {
+      const area = strip.getBoundingClientRect();
+      ask(lab.clamp(Math.floor(((event.clientY - area.top) / area.height) * T), 0, N));
+    });
+
+    // The maps
+    const cells = [];
+    const table = el("table", { class: "vl-maps" });
+    const names = [...Array.from({ length: h }, (_, head) => head), "mean"];
+    table.append(el("caption", {}), el("thead", {}, el("tr", {}, el("td", {}), ...names.map((name) =>
+      el("th", { scope: "col" }, name === "mean" ? "mean" : `head ${name}`)))));
+    const body = el("tbody");
+    for (let block = 0; block < depth; block++) {
+      const row = el("tr", {}, el("th", { scope: "row" }, `block ${block}`));
+      for (const head of names) {
+        const canvas = el("canvas", {});
+        const mass = el("span", { class: "vl-mass" });
+        const press = button(canvas, () => select(block, head), { class: "vl-map", "aria-pressed": "false" });
+        press.append(mass);
+        cells.push({ block, head, canvas, mass, press });
+        row.append(el("td", {}, press));
+      }
+      body.append(row);
+    }
+    table.append(body);
+    const rolloutCanvas = el("canvas", {});
+    const rolloutMass = el("span", { class: "vl-mass" });
+    const rolloutButton = button(rolloutCanvas, () => select("rollout", "mean"), { class: "vl-map", "aria-pressed": "false" });
+    rolloutButton.append(rolloutMass);
+
+    const detail = el("canvas", { class: "vl-detail" });
+    const detailWords = el("p");
+    const offSwitch = el("input", { type: "checkbox", onchange: () => {
+      const key = `${state.shown.block}.${state.shown.head}`;
+      if (offSwitch.checked) state.off.add(key);
+      else state.off.delete(key);
+      run();
+    } });
+    const offField = labelled("switch this head off", offSwitch);
+    const allOn = button("All heads on", () => {
+      state.off.clear();
+      run();
+    });
+
+    // The switches
+    const weights = choice([["trained", "trained"], ["untrained", "untrained"]], async (name) => {
+      await lab.fetch(name);
+      state.weights = name;
+      run();
+    });
+    const shuffled = el("input", { type: "checkbox", onchange: () => {
+      state.shuffled = shuffled.checked;
+      run();
+    } });
+    const accuracy = el("p", { class: "vl-note" });
+
+    function ask(token) {
+      state.token = token;
+      refresh();
+    }
+
+    function select(block, head) {
+      state.shown = { block, head };
+      refresh();
+    }
+
+    function run() {
+      let tokens;
+      result = lab.forward(lab.model(state.weights), source.image(), {
+        shuffled: state.shuffled,
+        off: state.off,
+        watch: (name, _, values) => { if (name === "embed") tokens = values; },
+      });
+      result.tokens = tokens;
+      result.probabilities = lab.softmaxRows(result.logits, 1, classes);
+      result.means = result.weights.map((block) => lab.averageHeads(block, h, T));
+      result.rollout = lab.rollout(result.weights, h, T);
+      refresh();
+    }
+
+    function mapOf(block, head) {
+      if (block === "rollout") return lab.toPatches(lab.row(result.rollout, 0, state.token, T));
+      const [from, index] = head === "mean" ? [result.means[block], 0] : [result.weights[block], head];
+      return lab.toPatches(lab.row(from, index, state.token, T));
+    }
+
+    function shownMap() {
+      return mapOf(state.shown.block, state.shown.head);
+    }
+
+    function inBox(shares) {
+      return lab.massInside(shares, source.box(), lab.model("trained"));
+    }
+
+    function tokenName() {
+      if (state.token === 0) return "the class token";
+      return `the patch in row ${Math.floor((state.token - 1) / 8)}, column ${(state.token - 1) % 8}`;
+    }
+
+    function paintMap({ canvas, mass, press, block, head }) {
+      const shares = mapOf(block, head);
+      const { colour } = lab.colouring(shares);
+      const c = lab.context(canvas, MAP, MAP);
+      c.drawImage(lab.pixels(shares, 8, 8, colour), 0, 0, MAP, MAP);
+      const box = source.box();
+      const unit = MAP / lab.IMAGE;
+      c.strokeStyle = "#fff";
+      c.lineWidth = 1;
+      c.strokeRect(box.left * unit + 0.5, box.top * unit + 0.5, lab.DIGIT * unit - 1, lab.DIGIT * unit - 1);
+      const off = state.off.has(`${block}.${head}`);
+      press.classList.toggle("vl-off", off);
+      mass.textContent = percent(inBox(shares));
+      const name = block === "rollout" ? "rollout" : `block ${block}, ${head === "mean" ? "mean of the heads" : `head ${head}`}`;
+      press.setAttribute("aria-label", `${name}: ${percent(inBox(shares))} inside the box${off ? ", switched off" : ""}`);
+      press.setAttribute("aria-pressed", String(block === state.shown.block && head === state.shown.head));
+    }
+
+    function paintCut() {
+      const image = source.image();
+      const c = lab.context(cut, CUT, CUT);
+      c.clearRect(0, 0, CUT, CUT);
+      const small = lab.pixels(image, lab.IMAGE, lab.IMAGE, lab.grey);
+      const pitch = CUT / 8;
+      for (let row = 0; row < 8; row++)
+        for (let column = 0; column < 8; column++) {
+          c.drawImage(small, 4 * column, 4 * row, 4, 4, column * pitch + 2, row * pitch + 2, pitch - 4, pitch - 4);
+        }
+      if (state.token > 0) {
+        const [row, column] = [Math.floor((state.token - 1) / 8), (state.token - 1) % 8];
+        lab.frame(c, column * pitch + 2, row * pitch + 2, pitch - 4, pitch - 4);
+      }
+    }
+
+    function paintStrip() {
+      const c = lab.context(strip, CUT, 3 * T);
+      const { colour, high } = lab.colouring(result.tokens);
+      c.drawImage(lab.pixels(result.tokens, T, result.tokens.length / T, colour), 0, 0, CUT, 3 * T);
+      lab.frame(c, 1, 3 * state.token, CUT - 2, 3);
+      strip.setAttribute("aria-label", `The 65 tokens as 65 rows of 64 numbers, from ${(-high).toFixed(1)} in blue to ${high.toFixed(1)} in red. Framed: ${tokenName()}.`);
+    }
+
+    function refresh() {
+      if (!result) return;
+      const best = result.probabilities.indexOf(Math.max(...result.probabilities));
+      const level = Math.max(...result.probabilities) - Math.min(...result.probabilities) < 1e-9;
+      bars.forEach(({ bar, value, row }, k) => {
+        bar.style.width = `${100 * result.probabilities[k]}%`;
+        value.textContent = percent(result.probabilities[k]);
+        row.classList.toggle("vl-best", !level && k === best);
+      });
+      const said = level ? "It says nothing: all ten digits are equally likely."
+        : `It says ${best}, with ${percent(result.probabilities[best])}.`;
+      answer.textContent = said;
+
+      paintCut();
+      paintStrip();
+      classButton.setAttribute("aria-pressed", String(state.token === 0));
+      picker.setAttribute("aria-label", `The patches. Arrow keys choose the one that asks, Home the class token. Now asks ${tokenName()}.`);
+      table.caption.textContent = `What ${tokenName()} attends to, and how much of it is inside the true box`;
+      for (const cell of cells) paintMap(cell);
+      paintMap({ canvas: rolloutCanvas, mass: rolloutMass, press: rolloutButton, block: "rollout", head: "mean" });
+
+      const shares = shownMap();
+      const { colour, high } = lab.colouring(shares);
+      const c = lab.context(detail, CUT, CUT);
+      c.drawImage(lab.pixels(shares, 8, 8, colour), 0, 0, CUT, CUT);
+      const unit = CUT / lab.IMAGE;
+      const box = source.box();
+      lab.frame(c, box.left * unit, box.top * unit, lab.DIGIT * unit, lab.DIGIT * unit);
+      const { block, head } = state.shown;
+      const isHead = typeof head === "number";
+      const title = block === "rollout" ? "Rollout, all blocks" : isHead ? `Block ${block}, head ${head}` : `Block ${block}, mean of its heads`;
+      const words = `${title}: ${percent(inBox(shares))} of what ${tokenName()} pays to patches is inside the box, ${percent(high)} of it on one patch.`;
+      detailWords.textContent = words;
+      offField.hidden = !isHead;
+      offSwitch.checked = state.off.has(`${block}.${head}`);
+      allOn.hidden = state.off.size === 0;
+      accuracy.textContent = accuracyWords();
+      board.paint();
+      announcer.say(`${said} ${words}`);
+    }
+
+    function accuracyWords() {
+      const start = `On ${measured.images.toLocaleString("en")} test images the trained model is right in ${(100 * measured.trained).toFixed(1)}\u00a0%`;
+      const [off] = state.off;
+      if (state.weights === "untrained") {
+        return state.shuffled || state.off.size ? `${start}.` : `${start}, this one, before its first step, in ${(100 * measured.untrained).toFixed(1)}\u00a0%.`;
+      }
+      if (state.shuffled && state.off.size === 0) return `${start}, with shuffled positions in ${(100 * measured.shuffled).toFixed(1)}\u00a0%.`;
+      if (!state.shuffled && state.off.size === 1) {
+        const [block, head] = off.split(".").map(Number);
+        return `${start}, without block ${block}'s head ${head} in ${(100 * measured.headOff[block][head]).toFixed(1)}\u00a0%.`;
+      }
+      return `${start}.`;
+    }
+
+    const isWhole = show !== "heads";
+    const switches = el("fieldset", {}, el("legend", {}, "Take something away"),
+      ...(isWhole ? [el("div", { class: "vl-row" }, labelled("Weights", weights)), el("div", { class: "vl-row" }, labelled("shuffle the positions", shuffled))] : []),
+      el("p", { class: "vl-note" }, "A head is switched off under its map."), allOn, accuracy);
+    const element = el("div", { class: "vl-panel" },
+      board.element,
+      el("div", { class: "vl-columns" },
+        el("section", {}, el("h3", {}, "What it says"), answer, el("ol", { class: "vl-bars" }, ...bars.map(({ row }) => row)), switches),
+        el("section", {}, el("h3", {}, "Who asks"), el("p", {}, "The image in 64 patches. Choose the token whose attention is shown."), el("div", { class: "vl-row" }, classButton), picker),
+        el("section", {}, el("h3", {}, "The tokens"), el("p", {}, "As they enter block 0: a row for each, the class token first, of 64 numbers."), strip)),
+      el("h3", {}, "What it looks at"),
+      el("div", { class: "vl-looks" },
+        el("div", { class: "vl-scroll" }, table),
+        el("section", {}, detail, detailWords,
+          el("div", { class: "vl-row" }, offField), el("div", { class: "vl-row" }, labelled("lay it over the image", overlayOn)),
+          ...(isWhole ? [el("div", { class: "vl-row" }, el("span", {}, "Rollout, through all blocks:"), rolloutButton)] : []))),
+      announcer.element);
+
+    let waiting = false;
+    source.onChange(() => {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => {
+        waiting = false;
+        run();
+      });
+    });
+    run();
+    return Object.assign(element, { labState: state, labResult: () => result });
+  }
+
+  Object.assign(lab, { attentionPanel });
+})();

@@ -1,0 +1,58 @@
+// Elements, and words for those who hear the page.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  let counter = 0;
+
+  /** el("button", {class: "x", onclick: f}, "text", child) */
+  function el(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (value === true) element.setAttribute(name, "");
+      else if (value !== false && value !== undefined) element.setAttribute(name, value);
+    }
+    element.append(...children);
+    return element;
+  }
+
+  function uniqueId(stem) {
+    return `vl-${stem}-${counter++}`;
+  }
+
+  /** A labelled control: the label stands in front of it, or behind a checkbox. */
+  function labelled(text, control) {
+    control.id ||= uniqueId("control");
+    const label = el("label", { for: control.id }, text);
+    return control.type === "checkbox"
+      ? el("span", { class: "vl-field" }, control, label)
+      : el("span", { class: "vl-field" }, label, control);
+  }
+
+  function choice(options, onchange) {
+    const select = el("select", { onchange: () => onchange(select.value) });
+    for (const [value, text] of options) select.append(el("option", { value }, text));
+    return select;
+  }
+
+  function button(text, onclick, attributes = {}) {
+    return el("button", { type: "button", onclick, ...attributes }, text);
+  }
+
+  /** Says what changed, once things have come to rest. */
+  function announcer() {
+    const element = el("p", { class: "vl-said", role: "status" });
+    let timer;
+    const say = (text) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { if (element.textContent !== text) element.textContent = text; }, 400);
+    };
+    return { element, say };
+  }
+
+  function percent(share) {
+    return `${Math.round(100 * share)}\u00a0%`;
+  }
+
+  Object.assign(lab, { el, uniqueId, labelled, choice, button, announcer, percent });
+})();

@@ -1,0 +1,78 @@
+// Puts the lab where a page has a place for it: <div class="vit-lab" data-panel="attention">.
+// Scripts and weights are loaded when it is opened; they are scripts, so that a folder does without a server.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const here = new URL(".", document.currentScript.src).href;
+  const loading = new Map();
+  const MODULES = {
+    cost: ["dom", "paint", "cost", "cost_panel"],
+    attention: ["dom", "paint", "weights", "model", "maps", "scene", "stage", "attention_panel"],
+    walk: ["dom", "paint", "weights", "model", "scene", "stage", "walk_panel"],
+  };
+  const DATA = { cost: [], attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
+
+  /** Loads a script of the lab once. */
+  lab.fetch = (name) => {
+    if (!loading.has(name)) {
+      loading.set(name, new Promise((resolve, reject) => {
+        const script = document.createElement("script");
+        script.src = `${here}${name}.js`;
+        script.onload = resolve;
+        script.onerror = () => {
+          loading.delete(name);
+          reject(new Error(`${name}.js could not be loaded`));
+        };
+        document.head.append(script);
+      }));
+    }
+    return loading.get(name);
+  };
+
+  async function open(place) {
+    const panel = place.dataset.panel;
+    place.setAttribute("aria-busy", "true");
+    try {
+      for (const name of [...MODULES[panel], ...DATA[panel]]) await lab.fetch(name);
+      const chapters = new URL("../../notebooks/", here).href;
+      if (panel !== "cost") lab.source ??= lab.createScene();
+      const element =
+        panel === "cost" ? lab.costPanel({ photo: `${here}cat.jpg` })
+        : panel === "walk" ? lab.walkPanel(lab.source, { until: place.dataset.until, chapters })
+        : lab.attentionPanel(lab.source, { show: place.dataset.show });
+      place.replaceChildren(element);
+      place.dataset.state = "open";
+    } catch (error) {
+      const words = document.createElement("p");
+      words.setAttribute("role", "alert");
+      words.textContent = `The lab could not be opened: ${error.message}. Reload the page to try again.`;
+      place.replaceChildren(words);
+      place.dataset.state = "failed";
+    } finally {
+      place.removeAttribute("aria-busy");
+    }
+  }
+
+  /** On the lab's own page a panel opens when it comes near; in a chapter, when the reader asks for it. */
+  function prepare(place) {
+    if (place.dataset.open === "near") {
+      const watcher = new IntersectionObserver((entries) => {
+        if (!entries.some((entry) => entry.isIntersecting)) return;
+        watcher.disconnect();
+        open(place);
+      }, { rootMargin: "400px" });
+      watcher.observe(place);
+      return;
+    }
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = "Open it here";
+    button.addEventListener("click", async () => {
+      await open(place);
+      place.querySelector("[tabindex], input, select, button")?.focus();
+    });
+    place.append(button);
+  }
+
+  for (const place of document.querySelectorAll(".vit-lab")) prepare(place);
+})();

@@ -1,0 +1,144 @@
+// An image as the model was trained on: a digit on a texture among scraps of others.
+// vit_steps/cluttered_digits.py in JavaScript, without its turning and stretching.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+
+  const IMAGE = 32;
+  const DIGIT = 16;
+  const SCRAP = 6;
+  const STEP = 2; // digits were trained at places that are multiples of it
+  const GAP = 2;
+  const BACKGROUND = 0.4;
+
+  /**
+   * Puts a scene together: (32·32) pixels from 0 to 1.
+   *
+   * scene.digit: 64 numbers from 0 to 1, row by row.
+   * scene.top, scene.left: the corner of its 16 × 16 box.
+   * scene.ground: {pixels, rows, columns, top, left}, or null for black.
+   * scene.scraps: a list of {pixels (36), top, left}.
+   */
+  function compose(scene) {
+    const layer = new Float64Array(IMAGE * IMAGE);
+    paste(layer, enlarge(scene.digit, 0), DIGIT, scene.top, scene.left);
+    for (const scrap of scene.scraps) paste(layer, scrap.pixels, SCRAP, scrap.top, scrap.left);
+    return layer.map((ink, i) => ink + (1 - ink) * groundAt(scene.ground, i));
+  }
+
+  function groundAt(ground, i) {
+    if (!ground) return 0;
+    const row = ground.top + Math.floor(i / IMAGE);
+    const column = ground.left + (i % IMAGE);
+    return BACKGROUND * ground.pixels[row * ground.columns + column];
+  }
+
+  /** Where there is ink already, the brighter stays. */
+  function paste(layer, pixels, size, top, left) {
+    for (let row = 0; row < size; row++)
+      for (let column = 0; column < size; column++) {
+        const place = (top + row) * IMAGE + left + column;
+        layer[place] = Math.max(layer[place], pixels[row * size + column]);
+      }
+  }
+
+  /** 8 × 8 -> 16 × 16, bilinear. Beyond the edge it is `outside`, or the edge again if that is null. */
+  function enlarge(digit, outside = null) {
+    const at = (row, column) => {
+      if (outside === null) {
+        row = clamp(row, 0, 7);
+        column = clamp(column, 0, 7);
+      }
+      return row < 0 || row > 7 || column < 0 || column > 7 ? outside : digit[row * 8 + column];
+    };
+    const out = new Float64Array(DIGIT * DIGIT);
+    for (let row = 0; row < DIGIT; row++)
+      for (let column = 0; column < DIGIT; column++) {
+        const y = (row + 0.5) / 2 - 0.5;
+        const x = (column + 0.5) / 2 - 0.5;
+        const [r, c] = [Math.floor(y), Math.floor(x)];
+        const [dy, dx] = [y - r, x - c];
+        out[row * DIGIT + column] =
+          (1 - dy) * ((1 - dx) * at(r, c) + dx * at(r, c + 1)) + dy * ((1 - dx) * at(r + 1, c) + dx * at(r + 1, c + 1));
+      }
+    return out;
+  }
+
+  /** A scrap of any of the digits, at a place clear of the digit's box. */
+  function makeScrap(digits, top, left, random) {
+    const pick = (count) => Math.floor(random() * count);
+    const ink = 0.75 + 0.25 * random();
+    let pixels;
+    do { // until there is something to be seen in it
+      const whole = enlarge(digits[pick(digits.length)]);
+      const [y, x] = [pick(DIGIT - SCRAP + 1), pick(DIGIT - SCRAP + 1)];
+      pixels = Float64Array.from({ length: SCRAP * SCRAP }, (_, i) =>
+        ink * whole[(y + Math.floor(i / SCRAP)) * DIGIT + x + (i % SCRAP)]);
+    } while (pixels.reduce((a, b) => a + b, 0) < 0.25 * SCRAP * SCRAP);
+    const scrap = { pixels, top: 0, left: 0 };
+    placeScrap(scrap, top, left, random);
+    return scrap;
+  }
+
+  /** Moves a scrap to a free place. */
+  function placeScrap(scrap, top, left, random) {
+    const free = [];
+    for (let row = 0; row <= IMAGE - SCRAP; row++)
+      for (let column = 0; column <= IMAGE - SCRAP; column++) {
+        if (isClear({ top: row, left: column }, top, left)) free.push([row, column]);
+      }
+    [scrap.top, scrap.left] = free[Math.floor(random() * free.length)];
+  }
+
+  /** Whether a scrap keeps its distance from the digit's box. */
+  function isClear(scrap, top, left) {
+    const apart = (a, corner) => Math.abs(a - (corner + (DIGIT - SCRAP) / 2)) >= (DIGIT + SCRAP) / 2 + GAP;
+    return apart(scrap.top, top) || apart(scrap.left, left);
+  }
+
+  /**
+   * What is drawn becomes a digit as the data set's were made: cut out, scaled to 32 × 32 with its
+   * proportions kept, and the inked pixels counted in blocks of 4 × 4.
+   *
+   * drawn: side × side truth values. Returns 64 numbers from 0 to 1, or null if nothing is drawn.
+   */
+  function digitFromDrawing(drawn, side) {
+    let [top, left, bottom, right] = [side, side, -1, -1];
+    drawn.forEach((ink, i) => {
+      if (!ink) return;
+      const [row, column] = [Math.floor(i / side), i % side];
+      [top, left] = [Math.min(top, row), Math.min(left, column)];
+      [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
+    });
+    if (bottom < 0) return null;
+    const size = Math.max(bottom - top, right - left) + 1;
+    const [y0, x0] = [(top + bottom + 1 - size) / 2, (left + right + 1 - size) / 2];
+    const digit = new Float64Array(64);
+    for (let row = 0; row < 32; row++)
+      for (let column = 0; column < 32; column++) {
+        const y = Math.floor(y0 + ((row + 0.5) / 32) * size);
+        const x = Math.floor(x0 + ((column + 0.5) / 32) * size);
+        const inside = y >= 0 && y < side && x >= 0 && x < side;
+        if (inside && drawn[y * side + x]) digit[Math.floor(row / 4) * 8 + Math.floor(column / 4)] += 1 / 16;
+      }
+    return digit;
+  }
+
+  /** mulberry32: the same seed gives the same numbers from 0 to 1. */
+  function seededRandom(seed) {
+    return () => {
+      seed = (seed + 0x6d2b79f5) | 0;
+      let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+      t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+      return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    };
+  }
+
+  function clamp(value, low, high) {
+    return Math.min(Math.max(value, low), high);
+  }
+
+  Object.assign(lab, {
+    IMAGE, DIGIT, STEP, compose, enlarge, makeScrap, placeScrap, isClear, digitFromDrawing, seededRandom, clamp,
+  });
+})();

@@ -1,0 +1,186 @@
+// One image through the whole model: each step's tensor, its shape and its values.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const LETTERS = {
+    image: "(B, C, H, W)", patches: "(B, N, C·P·P)", patch_embed: "(B, N, D)", cls_token: "(B, T, D)",
+    pos_embed: "(1, T, D)", embed: "(B, T, D)", norm1: "(B, T, D)", "attn.q": "(B, h, T, d)", "attn.k": "(B, h, T, d)",
+    "attn.v": "(B, h, T, d)", "attn.scores": "(B, h, T, T)", "attn.weights": "(B, h, T, T)", "attn.mixed": "(B, T, D)",
+    "attn.proj": "(B, T, D)", residual1: "(B, T, D)", norm2: "(B, T, D)", "mlp.fc1": "(B, T, M)", "mlp.fc2": "(B, T, D)",
+    block: "(B, T, D)", norm: "(B, T, D)", class_token: "(B, D)", head: "(B, K)", probabilities: "(B, K)",
+  };
+  // What happened in a step, and the chapter that builds it.
+  const STEPS = {
+    image: ["The image", "One channel, 32 pixels high and wide. Every number is a grey from 0 to 1.", "01_why_patches"],
+    patches: ["Cut into patches", "Brought to mean 0, cut into 8 rows of 8 patches. A patch of 4 × 4 pixels is a row of 16 numbers.", "02_patch_embedding"],
+    patch_embed: ["Patch embedding", "One matrix makes each patch's 16 numbers a vector of 64. Each row is a patch.", "02_patch_embedding"],
+    cls_token: ["Class token in front", "A learned vector is put in front, the same for every image. 64 patches are 65 tokens.", "03_class_token_and_position"],
+    pos_embed: ["Positions", "A learned vector for each place. They are the same for every image.", "03_class_token_and_position"],
+    embed: ["Tokens with positions", "The sum of the two. This goes into the first block.", "03_class_token_and_position"],
+    norm1: ["LayerNorm", "Every token brought to mean 0 and spread 1, then scaled by learned numbers.", "06_encoder_block"],
+    "attn.q": ["Queries", "What each token asks for, 16 numbers in each of 4 heads.", "05_multi_head_attention"],
+    "attn.k": ["Keys", "What each token is found by.", "05_multi_head_attention"],
+    "attn.v": ["Values", "What each token hands over.", "05_multi_head_attention"],
+    "attn.scores": ["Scores", "Each query times each key, divided by √16. A row is the token that asks, a column the one that is asked.", "04_scaled_dot_product_attention"],
+    "attn.weights": ["Attention weights", "A softmax makes each row sum to 1.", "04_scaled_dot_product_attention"],
+    "attn.mixed": ["Values, mixed", "Each token gets the others' values by its weights; the four heads stand side by side, 4 × 16 = 64.", "04_scaled_dot_product_attention"],
+    "attn.proj": ["Projection", "One more matrix mixes what the heads brought.", "05_multi_head_attention"],
+    residual1: ["Added", "The residual connection: what attention found is added to what was there.", "06_encoder_block"],
+    norm2: ["LayerNorm", "Every token brought to mean 0 and spread 1 again.", "06_encoder_block"],
+    "mlp.fc1": ["MLP, wide", "Each token by itself: 64 numbers become 128, and GELU silences most of those below zero.", "06_encoder_block"],
+    "mlp.fc2": ["MLP, narrow", "128 numbers become 64 again.", "06_encoder_block"],
+    block: ["Added: the block's end", "The second residual connection. This goes into the next block.", "06_encoder_block"],
+    norm: ["Final norm", "A last LayerNorm.", "07_vision_transformer"],
+    class_token: ["The class token", "Its 64 numbers are all that the head gets to see.", "07_vision_transformer"],
+    head: ["Logits", "One number a class, 0 to 9.", "07_vision_transformer"],
+    probabilities: ["Probabilities", "A softmax makes them sum to 1.", "07_vision_transformer"],
+  };
+
+  /** until: the last step that is shown; chapters: where the chapters' pages are. */
+  function walkPanel(source, { until = "probabilities", chapters = "../notebooks/" } = {}) {
+    const { el, labelled, button } = lab;
+    const announcer = lab.announcer();
+    const board = lab.stage(source);
+    let steps = [];
+    let index = 0;
+
+    const shuffled = el("input", { type: "checkbox", onchange: run });
+    const slider = el("input", { type: "range", min: 0, step: 1, oninput: () => show(Number(slider.value)) });
+    const select = el("select", { onchange: () => show(Number(select.value)) });
+    const title = el("h3");
+    const shape = el("p", { class: "vl-shape" });
+    const words = el("p");
+    const canvas = el("canvas", { class: "vl-tensor", role: "img" });
+    const legend = el("p", { class: "vl-note" });
+    const link = el("a");
+    const back = button("Back", () => show(index - 1));
+    const next = button("Next", () => show(index + 1));
+
+    function run() {
+      steps = [];
+      let done = false;
+      lab.forward(lab.model("trained"), source.image(), {
+        shuffled: shuffled.checked,
+        watch: (name, dimensions, values) => {
+          if (!done) steps.push({ name, dimensions, values: Float64Array.from(values) });
+          done ||= name === until;
+        },
+      });
+      if (select.options.length !== steps.length) {
+        select.replaceChildren(...steps.map((step, i) => el("option", { value: i }, `${i + 1}. ${titleOf(step)}`)));
+      }
+      slider.max = steps.length - 1;
+      show(index);
+    }
+
+    function split(name) {
+      const [, block, part] = name.match(/^blocks\.(\d+)\.?(.*)$/) ?? [null, null, name];
+      return { block, part: part || "block" };
+    }
+
+    function titleOf(step) {
+      const { block, part } = split(step.name);
+      return block === null ? STEPS[part][0] : `Block ${block}: ${STEPS[part][0].replace("the block's", "its")}`;
+    }
+
+    function show(to) {
+      index = lab.clamp(to, 0, steps.length - 1);
+      const step = steps[index];
+      const { part } = split(step.name);
+      const [, text, chapter] = STEPS[part];
+      slider.value = index;
+      slider.setAttribute("aria-valuetext", `step ${index + 1} of ${steps.length}: ${titleOf(step)}`);
+      select.value = index;
+      back.disabled = index === 0;
+      next.disabled = index === steps.length - 1;
+      title.textContent = `${index + 1}. ${titleOf(step)}`;
+      shape.textContent = `(${[1, ...step.dimensions].join(", ")})  ${LETTERS[part]}`;
+      words.textContent = text;
+      link.textContent = `Built in chapter ${Number(chapter.slice(0, 2))}`;
+      link.href = `${chapters}${chapter}.html`;
+      const colours = picture(canvas, part, step);
+      legend.textContent = colours;
+      canvas.setAttribute("aria-label", `A picture of the values after step ${index + 1}, ${titleOf(step)}. ${colours}`);
+      announcer.say(`Step ${index + 1}, ${titleOf(step)}. Shape ${[1, ...step.dimensions].join(", ")}. ${text}`);
+    }
+
+    source.onChange(run);
+    run();
+    return el("div", { class: "vl-panel" },
+      board.element,
+      el("div", { class: "vl-row" }, back, next, labelled("Step", select), labelled("shuffle the positions", shuffled)),
+      labelled("Walk through", slider),
+      title, shape, words, canvas, legend, el("p", {}, link),
+      announcer.element);
+  }
+
+  /** Draws a step's tensor as what it is. Returns the words that say what the colours mean. */
+  function picture(canvas, part, { dimensions, values }) {
+    const width = 320;
+    if (part === "image") {
+      const c = lab.context(canvas, width, width);
+      c.drawImage(lab.pixels(values, dimensions[1], dimensions[2], lab.grey), 0, 0, width, width);
+      size(canvas, width, width);
+      return "Black is 0, white is 1.";
+    }
+    const { colour, low, high } = lab.colouring(values);
+    const scale = low < 0
+      ? `Blue is negative, white 0, red positive; the strongest colours are ±${high.toPrecision(2)}.`
+      : `Dark is 0, yellow ${high.toPrecision(2)}.`;
+    if (part === "patches") {
+      const c = lab.context(canvas, width, width);
+      c.clearRect(0, 0, width, width);
+      for (let n = 0; n < 64; n++) {
+        const patch = lab.pixels(values.subarray(16 * n, 16 * n + 16), 4, 4, colour);
+        c.drawImage(patch, (n % 8) * 40 + 3, Math.floor(n / 8) * 40 + 3, 34, 34);
+      }
+      size(canvas, width, width);
+      return `Each patch's 16 numbers, in their place. ${scale}`;
+    }
+    if (dimensions.length === 1) {
+      const [count] = dimensions;
+      const height = count <= 10 ? 56 : 32;
+      const c = lab.context(canvas, width, height);
+      c.drawImage(lab.pixels(values, 1, count, colour), 0, 0, width, 32);
+      if (count <= 10) {
+        c.clearRect(0, 32, width, 24);
+        c.fillStyle = getComputedStyle(canvas).color;
+        c.font = "13px sans-serif";
+        c.textAlign = "center";
+        for (let k = 0; k < count; k++) c.fillText(String(k), ((k + 0.5) * width) / count, 49);
+      }
+      size(canvas, width, height);
+      return `${count} numbers, side by side. ${scale}`;
+    }
+    if (dimensions.length === 2) {
+      const [rows, columns] = dimensions;
+      const height = Math.round((width * rows) / columns);
+      const c = lab.context(canvas, width, height);
+      c.drawImage(lab.pixels(values, rows, columns, colour), 0, 0, width, height);
+      size(canvas, width, height);
+      return `${rows} rows, one ${rows === 64 ? "patch" : "token"} each, of ${columns} numbers. ${scale}`;
+    }
+    const [h, rows, columns] = dimensions;
+    const gap = 8;
+    const square = rows === columns;
+    const across = square ? 2 : h;
+    const side = (width - gap * (across - 1)) / across;
+    const tall = square ? side : side * 3;
+    const down = Math.ceil(h / across);
+    const height = down * tall + gap * (down - 1);
+    const c = lab.context(canvas, width, height);
+    c.clearRect(0, 0, width, height);
+    for (let head = 0; head < h; head++) {
+      const tile = lab.pixels(values.subarray(head * rows * columns, (head + 1) * rows * columns), rows, columns, colour);
+      c.drawImage(tile, (head % across) * (side + gap), Math.floor(head / across) * (tall + gap), side, tall);
+    }
+    size(canvas, width, height);
+    return `${h} heads, each ${rows} × ${columns}. ${scale}`;
+  }
+
+  function size(canvas, width, height) {
+    canvas.style.aspectRatio = `${width} / ${height}`;
+  }
+
+  Object.assign(lab, { walkPanel });
+})();

@@ -1,0 +1,82 @@
+// Weights and pictures, as vit_steps.lab writes them, back to numbers.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const received = new Map();
+
+  /** Called by each data script with what it holds. */
+  function receive(name, content) {
+    received.set(name, content);
+  }
+
+  function has(name) {
+    return received.has(name);
+  }
+
+  /** "trained" or "untrained" as a model for forward(). Made once. */
+  function model(name) {
+    const content = received.get(name);
+    if (!content) throw new Error(`model: got "${name}", expected one of ${[...received.keys()].join(", ")}`);
+    if (!content.parameters) {
+      const numbers = decode(content.numbers, content.dtype);
+      content.parameters = {};
+      let start = 0;
+      for (const [tensor, shape] of content.tensors) {
+        const count = shape.reduce((a, b) => a * b, 1);
+        content.parameters[tensor] = numbers.subarray(start, start + count);
+        start += count;
+      }
+      if (start !== numbers.length) {
+        throw new Error(`numbers: got ${numbers.length}, expected ${start}, as many as the tensors hold`);
+      }
+      delete content.numbers;
+    }
+    return content;
+  }
+
+  /** The digits and the grounds, once: {labels, digits: [64 numbers from 0 to 1], grounds: {name: pixels}}. */
+  function pictures() {
+    const content = received.get("pictures");
+    if (typeof content.digits === "string") {
+      const digits = bytes(content.digits);
+      content.digits = content.labels.map((_, i) =>
+        Float64Array.from(digits.subarray(64 * i, 64 * i + 64), (value) => value / 16));
+      const grounds = bytes(content.grounds);
+      const [rows, columns] = content.textureSize;
+      content.grounds = Object.fromEntries(content.textures.map((name, i) => [
+        name,
+        Float64Array.from(grounds.subarray(i * rows * columns, (i + 1) * rows * columns), (value) => value / 255),
+      ]));
+    }
+    return content;
+  }
+
+  function bytes(base64) {
+    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  }
+
+  /** Base64 of little-endian float16 or float32 to a Float32Array. */
+  function decode(base64, dtype) {
+    const raw = bytes(base64);
+    const view = new DataView(raw.buffer);
+    if (dtype === "float32") {
+      return Float32Array.from({ length: raw.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
+    }
+    if (dtype === "float16") {
+      return Float32Array.from({ length: raw.length / 2 }, (_, i) => fromHalf(view.getUint16(2 * i, true)));
+    }
+    throw new Error(`dtype: got "${dtype}", expected float16 or float32`);
+  }
+
+  /** IEEE 754 half precision: 1 bit of sign, 5 of exponent, 10 of fraction. */
+  function fromHalf(bits) {
+    const sign = bits & 0x8000 ? -1 : 1;
+    const exponent = (bits >> 10) & 0x1f;
+    const fraction = bits & 0x3ff;
+    if (exponent === 0x1f) return fraction ? NaN : sign * Infinity;
+    if (exponent === 0) return sign * fraction * 2 ** -24;
+    return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+  }
+
+  Object.assign(lab, { receive, has, model, pictures, decode, fromHalf });
+})();

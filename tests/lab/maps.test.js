@@ -1,0 +1,33 @@
+const { test } = require("node:test");
+const assert = require("node:assert/strict");
+const lab = require("./load.js");
+
+const GRID = { gridSize: [2, 2], patchSize: [4, 4] };
+
+test("shares of the patches sum to 1 without the class token's own", () => {
+  assert.deepEqual([...lab.toPatches(Float64Array.of(0.5, 0.125, 0.375))], [0.25, 0.75]);
+  assert.deepEqual([...lab.toPatches(Float64Array.of(1, 0, 0))], [0, 0]);
+});
+
+test("a row of a head is cut from the block's table", () => {
+  const table = Float64Array.from({ length: 2 * 3 * 3 }, (_, i) => i);
+  assert.deepEqual([...lab.row(table, 1, 2, 3)], [15, 16, 17]);
+  assert.deepEqual([...lab.averageHeads(table, 2, 3)].slice(0, 2), [4.5, 5.5]);
+});
+
+test("rollout: half stays, half goes, and the later block stands on the left", () => {
+  const toFirst = Float64Array.of(1, 0, 1, 0);
+  const swap = Float64Array.of(0, 1, 1, 0);
+  assert.deepEqual([...lab.rollout([toFirst], 1, 2)], [1, 0, 0.5, 0.5]);
+  assert.deepEqual([...lab.rollout([toFirst, swap], 1, 2)], [0.75, 0.25, 0.75, 0.25]);
+  assert.deepEqual([...lab.rollout([swap], 1, 2, 0)], [0, 1, 1, 0]);
+});
+
+test("mass inside counts a cut patch by its area", () => {
+  const shares = Float64Array.of(0.4, 0.3, 0.2, 0.1);
+  const inside = (top, left, bottom, right) => lab.massInside(shares, { top, left, bottom, right }, GRID);
+  assert.ok(Math.abs(inside(0, 0, 8, 8) - 1) < 1e-12);
+  assert.equal(inside(0, 0, 4, 4), 0.4);
+  assert.ok(Math.abs(inside(0, 2, 4, 6) - 0.35) < 1e-12);
+  assert.ok(Math.abs(inside(2, 2, 6, 6) - 0.25) < 1e-12);
+});

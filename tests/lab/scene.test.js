@@ -1,0 +1,50 @@
+const { test } = require("node:test");
+const assert = require("node:assert/strict");
+const lab = require("./load.js");
+
+const full = new Float64Array(64).fill(1);
+const empty = { digit: new Float64Array(64), top: 0, left: 0, ground: null, scraps: [] };
+
+test("ink covers the ground, which shows darkened where there is none", () => {
+  const ground = { pixels: new Float64Array(40 * 40).fill(0.5), rows: 40, columns: 40, top: 3, left: 5 };
+  const image = lab.compose({ ...empty, digit: full, top: 8, left: 10, ground });
+  assert.equal(image[0], 0.2);
+  assert.equal(image[(8 + 8) * 32 + 10 + 8], 1);
+});
+
+test("the ground is cut where it is said to be", () => {
+  const pixels = Float64Array.from({ length: 40 * 50 }, (_, i) => i);
+  const image = lab.compose({ ...empty, ground: { pixels, rows: 40, columns: 50, top: 2, left: 3 } });
+  assert.ok(Math.abs(image[33] - 0.4 * (3 * 50 + 4)) < 1e-9);
+});
+
+test("scraps keep clear of the digit, everywhere", () => {
+  const random = lab.seededRandom(5);
+  for (let top = 0; top <= 16; top += 2)
+    for (let left = 0; left <= 16; left += 2) {
+      const scrap = lab.makeScrap([full], top, left, random);
+      const apartInRows = scrap.top + 6 + 2 <= top || scrap.top >= top + 16 + 2;
+      const apartInColumns = scrap.left + 6 + 2 <= left || scrap.left >= left + 16 + 2;
+      assert.ok(apartInRows || apartInColumns);
+      assert.ok(scrap.top >= 0 && scrap.top <= 26 && scrap.left >= 0 && scrap.left <= 26);
+      assert.ok(Math.max(...scrap.pixels) <= 1 && Math.min(...scrap.pixels) >= 0.75 - 1e-12);
+    }
+});
+
+test("a drawing is cut out, scaled and counted in blocks", () => {
+  assert.equal(lab.digitFromDrawing(new Uint8Array(48 * 48), 48), null);
+  const drawn = new Uint8Array(48 * 48);
+  for (let row = 10; row < 42; row++) for (let column = 20; column < 24; column++) drawn[row * 48 + column] = 1;
+  const digit = lab.digitFromDrawing(drawn, 48); // a stroke 32 high and 4 wide, in the middle
+  for (let row = 0; row < 8; row++) {
+    assert.deepEqual([...digit.subarray(8 * row, 8 * row + 8)], [0, 0, 0, 0.5, 0.5, 0, 0, 0]);
+  }
+});
+
+test("the same seed gives the same numbers, evenly", () => {
+  const [a, b] = [lab.seededRandom(3), lab.seededRandom(3)];
+  const numbers = Array.from({ length: 10000 }, a);
+  assert.deepEqual(numbers.slice(0, 5), Array.from({ length: 5 }, b));
+  const mean = numbers.reduce((x, y) => x + y, 0) / numbers.length;
+  assert.ok(Math.abs(mean - 0.5) < 0.02 && Math.min(...numbers) >= 0 && Math.max(...numbers) < 1);
+});

@@ -1,0 +1,200 @@
+"""What the lab page runs on: weights and pictures as scripts that a browser loads.
+
+python -m vit_steps.lab book/_assets/lab
+
+A script can be loaded from a folder without a server, which a file of numbers cannot.
+Each calls ``vitLab.receive(name, content)``; numbers are in base64, little-endian, one
+tensor behind the other.
+"""
+
+import argparse
+import base64
+import copy
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from vit_steps import cluttered_digits
+from vit_steps.checkpoint import read_checkpoint
+from vit_steps.data import normalize, photo
+from vit_steps.digits import digits, digits_split
+from vit_steps.recipes import RECIPES
+from vit_steps.vision_transformer import VisionTransformer
+
+MODEL = "cluttered-digits"
+DIGITS_A_CLASS = 3
+TEXTURE_SIDE = 128
+PHOTO_SIDE = 448
+DTYPES = {"float16": torch.float16, "float32": torch.float32}
+
+
+def write_lab(
+    folder: str | os.PathLike[str], dtype: torch.dtype = torch.float16
+) -> None:
+    """Write ``trained.js``, ``untrained.js``, ``pictures.js`` and ``cat.jpg``.
+
+    Args:
+        folder: is made if it is not there.
+        dtype: of the weights, torch.float16 or torch.float32.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    trained = VisionTransformer.from_pretrained(MODEL)
+    _, card = read_checkpoint(MODEL)
+    for name, model in (
+        ("trained", trained),
+        ("untrained", RECIPES[MODEL].build().eval()),
+    ):
+        content = model_content(model, card["mean"], card["std"], dtype)
+        if name == "trained":
+            content["measured"] = measure(trained, card["mean"], card["std"])
+        _write_script(folder, name, content)
+    _write_script(folder, "pictures", pictures_content())
+    _write_photo(folder / "cat.jpg")
+
+
+def model_content(
+    model: VisionTransformer, mean: list[float], std: list[float], dtype: torch.dtype
+) -> dict[str, Any]:
+    """The model as JSON can hold it: its config, its tensors' names, shapes, numbers.
+
+    Raises:
+        ValueError: if ``dtype`` is neither torch.float16 nor torch.float32, or the
+            model has parts that the lab's does not.
+    """
+    if dtype not in DTYPES.values():
+        raise ValueError(f"dtype: got {dtype}, expected float16 or float32 of torch")
+    config = model.config
+    if config.representation_size is not None or config.layer_scale is not None:
+        raise ValueError(
+            f"model: got {config}, expected one without representation_size and "
+            "layer_scale"
+        )
+    tensors = model.state_dict()
+    numbers = torch.cat([tensor.flatten() for tensor in tensors.values()]).to(dtype)
+    rows, columns = model.patch_embed.grid_size
+    return {
+        "imageSize": model.patch_embed.image_size,
+        "patchSize": model.patch_embed.patch_size,
+        "gridSize": [rows, columns],
+        "channels": config.in_channels,
+        "classes": config.num_classes,
+        "width": config.embed_dim,
+        "depth": config.depth,
+        "heads": config.num_heads,
+        "epsilon": config.norm_eps,
+        "mean": mean,
+        "std": std,
+        "permutation": permutation(rows * columns).tolist(),
+        "dtype": str(dtype).removeprefix("torch."),
+        "tensors": [[name, list(tensor.shape)] for name, tensor in tensors.items()],
+        "numbers": _base64(numbers),
+    }
+
+
+def permutation(num_patches: int) -> Tensor:
+    """The order in which the lab hands out shuffled positions: (N,)."""
+    generator = torch.Generator().manual_seed(0)
+    return torch.randperm(num_patches, generator=generator)
+
+
+def measure(
+    model: VisionTransformer, mean: list[float], std: list[float]
+) -> dict[str, Any]:
+    """Accuracy on the test images with each of the lab's switches thrown."""
+    images, labels, _ = cluttered_digits.make(part="test")
+    images = normalize(images, mean, std)
+
+    def accuracy(changed: VisionTransformer) -> float:
+        with torch.inference_mode():
+            right = changed(images).argmax(dim=1) == labels
+        return round(right.double().mean().item(), 4)
+
+    return {
+        "images": len(labels),
+        "trained": accuracy(model),
+        "untrained": accuracy(RECIPES[MODEL].build().eval()),
+        "shuffled": accuracy(with_shuffled_positions(model)),
+        "headOff": [
+            [
+                accuracy(without_head(model, block, head))
+                for head in range(model.config.num_heads)
+            ]
+            for block in range(model.config.depth)
+        ],
+    }
+
+
+def with_shuffled_positions(model: VisionTransformer) -> VisionTransformer:
+    """A copy whose patches have each other's positions."""
+    changed = copy.deepcopy(model)
+    order = 1 + permutation(model.pos_embed.shape[1] - 1)
+    changed.pos_embed.data[:, 1:] = model.pos_embed.data[:, order]
+    return changed
+
+
+def without_head(model: VisionTransformer, block: int, head: int) -> VisionTransformer:
+    """A copy in which nothing that the head computes goes on to the tokens."""
+    changed = copy.deepcopy(model)
+    d = model.config.embed_dim // model.config.num_heads
+    weight = changed.get_parameter(f"blocks.{block}.attn.proj.weight")  # (D, h·d)
+    weight.data[:, head * d : (head + 1) * d] = 0
+    return changed
+
+
+def pictures_content() -> dict[str, Any]:
+    """Test digits of each class, 8×8 from 0 to 16, and test grounds in 256 greys."""
+    images, labels = digits()
+    held_out = digits_split(labels)["test"]
+    chosen = torch.cat(
+        [held_out[labels[held_out] == k][:DIGITS_A_CLASS] for k in range(10)]
+    )
+    grounds = cluttered_digits.textures()[:, 0]  # (3, 512, 512)
+    frontier = grounds.shape[-1] * 3 // 4  # right of it no training image was cut
+    grounds = grounds[:, :TEXTURE_SIDE, frontier : frontier + TEXTURE_SIDE]
+    return {
+        "labels": labels[chosen].tolist(),
+        "digits": _base64((images[chosen] * 16).round().to(torch.uint8)),
+        "textures": list(cluttered_digits.TEXTURES),
+        "textureSize": list(grounds.shape[1:]),
+        "grounds": _base64((grounds * 255).round().to(torch.uint8)),
+    }
+
+
+def _base64(tensor: Tensor) -> str:
+    return base64.b64encode(tensor.contiguous().numpy().tobytes()).decode()
+
+
+def _write_script(folder: Path, name: str, content: dict[str, Any]) -> None:
+    text = f'vitLab.receive("{name}", {json.dumps(content, separators=(",", ":"))});\n'
+    (folder / f"{name}.js").write_text(text, encoding="utf-8")
+
+
+def _write_photo(path: Path) -> None:
+    from PIL import Image
+
+    pixels = photo("cat", PHOTO_SIDE)  # (C, H, W)
+    array = (pixels * 255).round().to(torch.uint8).permute(1, 2, 0).numpy()
+    Image.fromarray(array).save(path, quality=80, optimize=True)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m vit_steps.lab", description=__doc__
+    )
+    parser.add_argument("folder", type=Path, help="where to write")
+    parser.add_argument("--dtype", choices=DTYPES, default="float16")
+    options = parser.parse_args(arguments)
+    write_lab(options.folder, DTYPES[options.dtype])
+    for path in sorted(options.folder.glob("*.js")):
+        print(f"{path}  {path.stat().st_size / 1024:.0f} KiB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
