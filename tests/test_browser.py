@@ -1,90 +1,261 @@
-"""The built pages in a real browser: whole in themselves, not too wide, no error.
+"""The built book in a real browser: whole in itself, quick, found, used by keyboard.
 
-Skipped where no Chromium or Chrome is installed.
+Skipped where there is no Chromium, Chrome or Edge.
 """
 
-import functools
-import http.server
-import shutil
-import threading
+import re
+from functools import cache
+from urllib.parse import quote
 
 import pytest
+from bs4 import BeautifulSoup
 
 from tests.test_pages import HTML, SOURCES
 
-sync_api = pytest.importorskip("playwright.sync_api")
-BROWSER = next(
-    filter(None, map(shutil.which, ("chromium", "google-chrome", "chromium-browser"))),
-    None,
-)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+CHAPTERS = [s for s in SOURCES if re.match(r"notebooks/\d", s)]
+EXTRA = ["search", "genindex", "py-modindex", "_modules/index"]
+MEGABYTE = 1_000_000
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+NARROWEST = {"width": 360, "height": 740}
+FIRST = "notebooks/02_patch_embedding"
+SEARCHES = {
+    "00_before_you_start": "broadcasting",
+    "01_why_patches": "quadratic",
+    "02_patch_embedding": "unfold",
+    "03_class_token_and_position": "bicubic",
+    "04_scaled_dot_product_attention": "softmax",
+    "05_multi_head_attention": "several heads",
+    "06_encoder_block": "residual",
+    "07_vision_transformer": "logits",
+    "08_training": "weight decay",
+    "09_attention_maps": "rollout",
+    "10_pretrained_weights": "safetensors",
+    "11_speed_and_scale": "data parallel",
+    "12_beyond_vit": "Swin",
+    "13_bug_clinic": "symptoms",
+}
 
 
-class Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args):
-        pass
+class Visit:
+    """A tab, and what went wrong and out in it."""
+
+    def __init__(self, browser, **options):
+        self.context = browser.new_context(viewport=WIDE, **options)
+        self.tab = self.context.new_page()
+        self.errors, self.requests = [], []
+        self.tab.on("console", self.note)
+        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.tab.on("request", lambda request: self.requests.append(request.url))
+        self.tab.on("requestfailed", self.note_failure)
+
+    def note(self, message):
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
+
+    def note_failure(self, request):
+        if request.failure != "net::ERR_ABORTED":  # the page was left
+            self.errors.append(f"{request.failure}: {request.url}")
+
+    def outside(self, base):
+        return [u for u in self.requests if not u.startswith((base, "data:", "blob:"))]
 
 
-@pytest.fixture(scope="module")
-def address():
-    handler = functools.partial(Quiet, directory=str(HTML))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+@pytest.fixture
+def visit(browser):
+    visits = []
+
+    def begin(**options):
+        visits.append(Visit(browser, **options))
+        return visits[-1]
+
+    yield begin
+    for one in visits:
+        one.context.close()
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield browser
-        browser.close()
+def too_wide(tab):
+    """By how many pixels the page is wider than the window, and cells that scroll."""
+    return tab.evaluate(
+        """() => {
+            const page = document.documentElement;
+            const cells = [...document.querySelectorAll('div.highlight pre')];
+            return [page.scrollWidth - page.clientWidth,
+                cells.filter(c => c.scrollWidth > c.clientWidth).map(c => c.innerText)];
+        }"""
+    )
 
 
-@pytest.mark.parametrize("page", SOURCES)
-def test_page_in_a_browser(browser, address, page):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    tab, errors, requests = context.new_page(), [], []
-    tab.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
-    tab.on("pageerror", lambda error: errors.append(str(error)))
-    tab.on("request", lambda request: requests.append(request.url))
-    tab.goto(f"{address}/{page}.html", wait_until="networkidle")
+def scroll_to_the_end(tab):
+    tab.evaluate(
+        """async () => {
+            for (let y = 0; y < document.documentElement.scrollHeight; y += 700) {
+                window.scrollTo(0, y);
+                await new Promise(requestAnimationFrame);
+            }
+        }"""
+    )
+    tab.wait_for_load_state("networkidle")
 
-    outside = [u for u in requests if not u.startswith((address, "data:", "blob:"))]
-    assert outside == []
-    assert errors == []
-    assert tab.locator(".theme-switch-button:visible").count() > 0
-    tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    for width in (1280, 390):
-        tab.set_viewport_size({"width": width, "height": 900})
-        overflow = tab.evaluate(
-            "() => { const d = document.documentElement;"
-            " return d.scrollWidth - d.clientWidth; }"
+
+WATCH_SHIFTS = """
+    window.shifts = [];
+    new PerformanceObserver(list => {
+        for (const entry of list.getEntries())
+            if (!entry.hadRecentInput)
+                window.shifts.push([entry.value,
+                    entry.sources.map(s => s.node?.outerHTML?.slice(0, 80))]);
+    }).observe({ type: "layout-shift", buffered: true });
+"""
+BYTES = """() => performance.getEntries()
+    .filter(entry => 'transferSize' in entry)
+    .reduce((sum, entry) => sum + entry.transferSize, 0)"""
+
+
+@pytest.mark.parametrize("page", [*SOURCES, *EXTRA])
+def test_page_from_a_server(visit, site, page):
+    """Below a path, with nothing in the cache, read to the end, in both themes."""
+    one = visit(color_scheme="light")
+    one.tab.add_init_script(WATCH_SHIFTS)
+    one.tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    scroll_to_the_end(one.tab)
+
+    assert one.outside(site) == []
+    shifts = one.tab.evaluate("window.shifts")
+    assert sum(value for value, _ in shifts) < 0.1, shifts
+    weight = one.tab.evaluate(BYTES)
+    assert weight < MEGABYTE, f"{weight:,} bytes"
+
+    one.tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    for scheme in ("light", "dark"):
+        one.tab.emulate_media(color_scheme=scheme)
+        one.tab.wait_for_function(
+            f"document.documentElement.dataset.theme === '{scheme}'"
         )
-        assert overflow <= 0, f"{overflow} pixels too wide at {width}"
-        sideways = tab.evaluate(
-            "() => [...document.querySelectorAll('div.highlight pre')]"
-            ".filter(p => p.scrollWidth > p.clientWidth).map(p => p.innerText)"
+        for size in (WIDE, PHONE, NARROWEST):
+            one.tab.set_viewport_size(size)
+            assert too_wide(one.tab) == [0, []], f"{scheme}, {size['width']} pixels"
+    assert one.errors == []
+
+
+@pytest.mark.parametrize("page", [*SOURCES, *EXTRA, "index"])
+def test_page_from_a_folder(visit, page):
+    one = visit(color_scheme="dark")
+    one.tab.set_viewport_size(PHONE)
+    one.tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
+    assert one.tab.title().strip()
+    assert one.outside(HTML.as_uri()) == []
+    assert one.errors == []
+
+
+@pytest.mark.parametrize("place", ["server", "folder"])
+def test_search_finds_every_chapter(visit, site, place):
+    base = site if place == "server" else HTML.as_uri() + "/"
+    one = visit()
+    assert {f"notebooks/{chapter}" for chapter in SEARCHES} == set(CHAPTERS)
+    for chapter, words in SEARCHES.items():
+        one.tab.goto(f"{base}search.html?q={quote(words)}")
+        found = one.tab.locator(f"#search-results a[href*='/{chapter}.html']")
+        found.first.wait_for(timeout=5000)
+    assert one.errors == []
+    assert one.outside(base) == []
+
+
+def test_search_opens_by_keyboard_and_says_when_nothing_is_found(visit, site):
+    one = visit()
+    one.tab.goto(f"{site}{FIRST}.html")
+    one.tab.keyboard.press("Control+k")
+    one.tab.keyboard.type("rollout")
+    one.tab.keyboard.press("Enter")
+    one.tab.wait_for_url("**/search.html?q=rollout")
+    one.tab.locator("#search-results a[href*='09_attention_maps']").first.wait_for()
+    one.tab.goto(f"{site}search.html?q=xyzzyplugh")
+    one.tab.get_by_text("did not match any documents").wait_for()
+
+
+def test_theme_is_switched_and_remembered(visit, site):
+    one = visit(color_scheme="light")
+    theme = "document.documentElement.dataset.theme"
+    one.tab.goto(f"{site}{FIRST}.html")
+    button = one.tab.locator(".theme-switch-button:visible")
+    for _ in range(3):
+        button.press("Enter")
+        if one.tab.evaluate("document.documentElement.dataset.mode") == "dark":
+            break
+    assert one.tab.evaluate(theme) == "dark"
+    one.tab.goto(f"{site}book/notation.html")
+    assert one.tab.evaluate(theme) == "dark"
+    ground = one.tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert max(map(int, re.findall(r"\d+", ground)[:3])) < 60
+
+
+FOCUSED = "document.activeElement"
+
+
+def test_first_stop_of_the_keyboard_leads_past_the_navigation(visit, site):
+    one = visit()
+    one.tab.goto(f"{site}{FIRST}.html")
+    one.tab.keyboard.press("Tab")
+    assert one.tab.evaluate(f"{FOCUSED}.innerText") == "Skip to main content"
+    assert one.tab.locator("#pst-skip-link a").bounding_box()["y"] >= 0
+    one.tab.keyboard.press("Enter")
+    one.tab.keyboard.press("Tab")
+    assert one.tab.evaluate(f"{FOCUSED}.closest('main') !== null")
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_every_stop_of_the_keyboard_is_seen(visit, site, size):
+    """Tab from the top into the text: each stop shows itself, none is hidden."""
+    one = visit()
+    one.tab.set_viewport_size(size)
+    one.tab.goto(f"{site}{FIRST}.html", wait_until="networkidle")
+    for _ in range(80):
+        one.tab.keyboard.press("Tab")
+        stop = one.tab.evaluate(
+            f"""() => {{
+                const e = {FOCUSED}, style = getComputedStyle(e);
+                const box = e.getBoundingClientRect();
+                return {{
+                    what: e.outerHTML.slice(0, 120), in_text: !!e.closest('article'),
+                    seen: e.checkVisibility({{ visibilityProperty: true }})
+                        && box.right > 0 && box.left < innerWidth,
+                    marked: style.outlineStyle !== 'none' || style.boxShadow !== 'none'
+                        || !!e.closest('summary'),
+                }};
+            }}"""
         )
-        assert sideways == [], f"a cell that scrolls sideways at {width}"
-    failed = tab.evaluate("document.querySelectorAll('mjx-merror').length")
-    assert failed == 0, "a formula that MathJax cannot read"
-    context.close()
+        assert stop["seen"] and stop["marked"], stop
+        if stop["in_text"]:
+            return
+    pytest.fail("80 stops, and not in the text yet")
 
 
-def test_pages_open_from_a_folder_without_a_server(browser):
-    tab, requests = browser.new_page(), []
-    tab.on("request", lambda request: requests.append(request.url))
-    tab.goto((HTML / "index.html").as_uri(), wait_until="networkidle")
-    assert "Vision Transformer" in tab.title()
-    assert all(u.startswith(("file:", "data:", "blob:")) for u in requests)
-    tab.close()
+def test_sidebar_opens_and_closes_by_keyboard_on_a_phone(visit, site):
+    one = visit()
+    one.tab.set_viewport_size(PHONE)
+    one.tab.goto(f"{site}{FIRST}.html", wait_until="networkidle")
+    link = one.tab.locator(".bd-sidebar-primary a.current")
+    assert not link.is_visible()
+    one.tab.locator(".primary-toggle:visible").press("Enter")
+    link.wait_for(state="visible")
+    one.tab.wait_for_function(f"!!{FOCUSED}.closest('.bd-sidebar-primary')")
+    one.tab.keyboard.press("Escape")
+    link.wait_for(state="hidden")
+    assert one.tab.evaluate(f"{FOCUSED}.classList.contains('primary-toggle')")
+
+
+@cache
+def has_fold(page):
+    html = (HTML / f"{page}.html").read_text(encoding="utf-8")
+    return bool(BeautifulSoup(html, "html.parser").select("details.hide"))
+
+
+def test_folded_cell_opens_by_keyboard_and_says_what_it_does(visit, site):
+    page = next(chapter for chapter in CHAPTERS if has_fold(chapter))
+    one = visit()
+    one.tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    fold = one.tab.locator("details.hide").first
+    summary = fold.locator("summary")
+    assert re.fullmatch(r"- disclosure.*|.*[Ss]how.*", summary.aria_snapshot(), re.S)
+    summary.press("Enter")
+    assert fold.evaluate("fold => fold.open")
+    assert "Hide" in summary.inner_text()

@@ -128,6 +128,14 @@ ALLOWED = {
     "published_sets": {"oracles"},
     "attention_maps": {"sizes", "patch_embedding", "vision_transformer"},
     "plots": {"sizes", "patch_embedding", "training"},
+    "lab": {
+        "checkpoint",
+        "cluttered_digits",
+        "data",
+        "digits",
+        "recipes",
+        "vision_transformer",
+    },
     "data": {
         "sizes",
         "cluttered_digits",

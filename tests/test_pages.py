@@ -11,11 +11,22 @@ import pytest
 import yaml
 from bs4 import BeautifulSoup
 
+from book._extensions.repository import Repository
 from tests.conftest import ROOT, code_cells
 
 HTML = ROOT / "_build" / "html"
 TOC = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-SOURCES = [TOC["root"], *(c["file"] for part in TOC["parts"] for c in part["chapters"])]
+
+
+def files_in(entry):
+    """Every file that the table of contents names, in order."""
+    if isinstance(entry, list):
+        return [file for part in entry for file in files_in(part)]
+    own = [entry["file"]] if "file" in entry else []
+    return own + files_in([*entry.get("chapters", []), *entry.get("sections", [])])
+
+
+SOURCES = [TOC["root"], *files_in(TOC["parts"])]
 every_page = pytest.mark.parametrize("page", SOURCES)
 
 
@@ -104,15 +115,35 @@ def test_every_picture_has_alt_text(page):
         assert not image["alt"].endswith(".png"), "a file's name is no alt text"
 
 
-@pytest.mark.parametrize("page", [s for s in SOURCES if s.startswith("notebooks/")])
-def test_chapter_has_colab_neighbours_and_no_first_cell(page):
+every_notebook = pytest.mark.parametrize(
+    "page", [s for s in SOURCES if (ROOT / f"{s}.ipynb").exists()]
+)
+
+
+@every_notebook
+def test_a_notebook_can_be_opened_on_three_sites(page):
+    repository = Repository.of(ROOT)
+    menu = page_soup(page).find(class_="dropdown-launch-buttons")
+    assert menu.find("button")["aria-label"]
+    links = {a.get_text(strip=True): a["href"] for a in menu.find_all("a")}
+    assert links == {
+        "Colab": repository.colab(f"{page}.ipynb"),
+        "Kaggle": repository.kaggle(f"{page}.ipynb"),
+        "Binder": repository.binder(f"{page}.ipynb"),
+    }
+
+
+@every_page
+def test_the_footer_leads_to_the_licences(page):
+    footer = page_soup(page).find("footer", class_="bd-footer-content")
+    links = {a["href"] for a in footer.find_all("a", href=True)}
+    assert Repository.of(ROOT).file("vit_steps/data.py") in links
+    assert not any(link.startswith("repository:") for link in links)
+
+
+@every_notebook
+def test_chapter_has_neighbours_and_no_first_cell(page):
     document = page_soup(page)
-    colab = [
-        a["href"]
-        for a in document.find_all("a", href=True)
-        if a["href"].startswith("https://colab.research.google.com/github/")
-    ]
-    assert colab and all(href.endswith(f"/blob/main/{page}.ipynb") for href in colab)
     assert document.find("a", class_="left-prev") or document.find(class_="right-next")
     first = code_cells(ROOT / f"{page}.ipynb")[0].source
     assert first.splitlines()[0] not in document.find("main").get_text()

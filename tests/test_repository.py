@@ -8,7 +8,10 @@ import pytest
 import yaml
 
 import vit_steps
-from tests.conftest import CHAPTERS, ROOT, code_cells
+from book._extensions.repository import Repository
+from book.address import rewritten, with_branch
+from book.address import tracked as tracked_texts
+from tests.conftest import CHAPTERS, ROOT, code_cells, read, tags
 
 
 def text(name):
@@ -16,16 +19,76 @@ def text(name):
 
 
 PROJECT = tomllib.loads(text("pyproject.toml"))
-ADDRESS = PROJECT["project"]["urls"]["Repository"]
+REPOSITORY = Repository.of(ROOT)
+ADDRESS = REPOSITORY.url
 
 
-def test_the_address_is_the_same_everywhere():
-    config = yaml.safe_load(text("_config.yml"))
-    assert config["repository"]["url"] == ADDRESS
+@pytest.fixture(scope="module")
+def texts():
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout")
+    return tracked_texts(ROOT)
+
+
+def test_the_address_is_the_same_everywhere(texts):
+    assert list(rewritten(ROOT)) == [], "run make address"
+    assert PROJECT["project"]["urls"]["Repository"] == ADDRESS
     assert f"git+{ADDRESS}" in code_cells(CHAPTERS[0])[0].source
     assert ADDRESS in text("CITATION.cff")
     for name in ("README.md", "book/intro.md"):
         assert f"git clone {ADDRESS}" in text(name)
+
+
+def test_no_other_address_is_named(texts):
+    """What is installed, cloned or opened, and what is called as this project is."""
+    sites = ["git+https://github.com", "git clone https://github.com", "/gh", "/github"]
+    sites += ["src=https://github.com", "repo=https%3A%2F%2Fgithub.com"]
+    here = "|".join(map(re.escape, sites))
+    link = re.compile(rf"({here}|github\.com)(/|%2F)([\w.-]+)\2(\w+(?:[.-]\w+)*)")
+    for path, content in texts.items():
+        for site, _, owner, name in link.findall(content):
+            if site != "github.com" or re.search("vit[_-]steps", owner + name, re.I):
+                found = f"{owner}/{name.removesuffix('.git')}"
+                assert found == REPOSITORY.owner_and_name, f"{path} names {found}"
+
+
+def test_a_fork_changes_one_line_and_runs_one_command(texts, tmp_path):
+    fork = Repository("https://github.com/a-teacher/a-course", "spring")
+    settings = texts["_config.yml"].replace(ADDRESS, fork.url)
+    settings = settings.replace(f"branch: {REPOSITORY.branch}", "branch: spring")
+    for path, content in {**texts, "_config.yml": settings}.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content.encode("utf-8"))
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    for path, content in rewritten(tmp_path).items():
+        (tmp_path / path).write_bytes(content.encode("utf-8"))
+    assert rewritten(tmp_path) == {}
+    owner, name = REPOSITORY.owner_and_name.split("/")
+    trace = re.compile(
+        rf"{owner}(/|%2F){name}|{owner}\.github\.io|cd {name}\b|/{name}/"
+    )
+    for path, content in tracked_texts(tmp_path).items():
+        assert not re.search(trace, content), path
+        assert with_branch(content, fork) == content, path
+    first = read(tmp_path / "notebooks" / CHAPTERS[0].name).cells[:3]
+    assert f"github/a-teacher/a-course/blob/spring/notebooks/{CHAPTERS[0].name}" in (
+        first[1].source
+    )
+    assert f"git+{fork.url}" in first[2].source
+
+
+def test_each_notebook_has_badges_below_its_title_that_open_it(texts):
+    for path in texts:
+        if not path.endswith(".ipynb"):
+            continue
+        cell = read(ROOT / path).cells[1]
+        opened = path.replace("classroom/source/", "notebooks/exercises/")
+        links = re.findall(r"\[!\[(.+?)\]\(https://\S+?\)\]\((\S+?)\)", cell.source)
+        assert [alt for alt, _ in links] == [
+            f"Open in {site}" for site in ("Colab", "Kaggle", "Binder")
+        ], path
+        assert all(address.endswith(f"/{opened}") for _, address in links), path
+        assert tags(cell) == ["remove-cell"], "the book has buttons"
 
 
 def test_the_version_is_the_same_everywhere():
@@ -79,3 +142,14 @@ def test_no_file_is_heavy():
     for path in tracked():
         limit = 3_200_000 if path.name == "fashion-mnist-7000.npz" else 1_500_000
         assert not path.exists() or path.stat().st_size < limit, path
+
+
+def test_the_wheel_holds_every_file_of_the_package(texts):
+    setuptools = PROJECT["tool"]["setuptools"]
+    data = [f"vit_steps/{glob}" for glob in setuptools["package-data"]["vit_steps"]]
+    for path in tracked():
+        relative = path.relative_to(ROOT)
+        if relative.parts[0] == "vit_steps":
+            package = ".".join(relative.parent.parts)
+            in_package = path.suffix == ".py" and package in setuptools["packages"]
+            assert in_package or any(map(relative.match, data)), relative

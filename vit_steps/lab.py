@@ -79,8 +79,8 @@ def model_content(
     numbers = torch.cat([tensor.flatten() for tensor in tensors.values()]).to(dtype)
     rows, columns = model.patch_embed.grid_size
     return {
-        "imageSize": model.patch_embed.image_size,
-        "patchSize": model.patch_embed.patch_size,
+        "imageSize": list(model.patch_embed.image_size),
+        "patchSize": list(model.patch_embed.patch_size),
         "gridSize": [rows, columns],
         "channels": config.in_channels,
         "classes": config.num_classes,

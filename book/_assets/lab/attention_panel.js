@@ -275,7 +275,7 @@
       });
     });
     run();
-    return Object.assign(element, { labState: state, labResult: () => result });
+    return element;
   }
 
   Object.assign(lab, { attentionPanel });

@@ -4,6 +4,7 @@
   const lab = (globalThis.vitLab ??= {});
   const SIDE = 320; // CSS pixels of the board
   const PAD = 48; // cells of the drawing pad
+  const START = { row: PAD / 4, column: PAD / 2, down: false }; // where its pen is
 
   /** What is in the image, shared by all panels of a page; they are told when it changes. */
   function createScene() {
@@ -176,7 +177,7 @@
     const { el, button } = lab;
     const side = 144;
     const drawn = new Uint8Array(PAD * PAD);
-    const pen = { row: PAD / 4, column: PAD / 2, down: false };
+    const pen = { ...START };
     const canvas = el("canvas", { class: "vl-pad" });
     const board = el("div", {
       class: "vl-focus",
@@ -248,6 +249,7 @@
     const pad = el("div", { class: "vl-row", hidden: true }, board,
       button("Wipe", () => {
         drawn.fill(0);
+        Object.assign(pen, START);
         show();
       }));
     show();

@@ -1,0 +1,47 @@
+"""What the theme leaves unsaid for a screen reader, said when the page is built.
+
+What can be a template is one, in ``_templates``; here is what Python makes.
+"""
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+AFTER_THE_THEME = 502
+
+
+def name_the_folds(context: dict[str, Any]) -> None:
+    """Say in the sidebar's folds, which show an arrow alone, what they fold."""
+    of_the_theme = context["generate_toctree_html"]
+
+    def generate(*args: Any, **options: Any) -> Any:
+        tree = of_the_theme(*args, **options)
+        for summary in tree.select("details > summary") if tree else []:
+            title = summary.parent.find_previous_sibling("a").get_text(strip=True)
+            summary["aria-label"] = f"Pages under {title}"
+        return tree
+
+    context["generate_toctree_html"] = generate
+
+
+def mend_the_text(context: dict[str, Any]) -> None:
+    body = context["body"]
+    # an entry of the references is an item of their list; docutils says a role of old
+    body = body.replace('role="doc-biblioentry"', 'role="listitem"')
+    # a folded cell is named by the words on its fold
+    body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    context["body"] = body
+
+
+def complete(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    if "generate_toctree_html" in context:
+        name_the_folds(context)
+    if doctree:
+        mend_the_text(context)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("html-page-context", complete, priority=AFTER_THE_THEME)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

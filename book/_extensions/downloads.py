@@ -1,0 +1,60 @@
+"""All notebooks in one archive, beside the pages: the same bytes for the same notebooks."""
+
+import zipfile
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+ARCHIVE = "downloads/vit-steps-notebooks.zip"
+FOLDER = "vit-steps-notebooks"
+FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold
+NOTEBOOKS = ("notebooks/*.ipynb", "notebooks/exercises/*.ipynb", "book/*.ipynb")
+LICENCES = ("LICENSE", "LICENSE-TEXT")
+README = """\
+Vision Transformer, Step by Step: the notebooks
+
+notebooks/            the chapters, in order
+notebooks/exercises/  a set of exercises for each chapter
+book/                 claims about Vision Transformers, checked
+
+They need Python 3.11 to 3.13. The first code cell of each installs the package
+vit_steps, if it is not there yet; the rest is installed by
+
+    pip install jupyterlab torch torchvision matplotlib scikit-learn scikit-image \\
+        einops timm
+
+Then start with
+
+    jupyter lab notebooks/00_before_you_start.ipynb
+
+Code is under the MIT licence (LICENSE), text and figures are under CC BY 4.0
+(LICENSE-TEXT).
+"""
+
+
+def contents(root: Path) -> dict[str, bytes]:
+    files = [*(root / name for name in LICENCES)]
+    files += [file for pattern in NOTEBOOKS for file in sorted(root.glob(pattern))]
+    packed = {str(f.relative_to(root).as_posix()): f.read_bytes() for f in files}
+    return {"README.txt": README.encode(), **packed}
+
+
+def write_archive(root: Path, archive: Path) -> None:
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(archive, "w") as pack:
+        for name, data in contents(root).items():
+            entry = zipfile.ZipInfo(f"{FOLDER}/{name}", FIRST_DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            entry.create_system = 3  # Unix, wherever it is made
+            pack.writestr(entry, data)
+
+
+def write_downloads(app: Sphinx, exception: Exception | None) -> None:
+    if not exception and app.builder.format == "html":
+        write_archive(Path(app.srcdir), Path(app.outdir) / ARCHIVE)
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("build-finished", write_downloads)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,47 @@
+"""What the theme does not make of the repository's address: Kaggle's button, footer.
+
+``_config.yml`` says the address and the branch once, and Jupyter Book hands both to the
+theme, which makes the buttons for Colab and Binder.
+"""
+
+from typing import Any
+
+from repository import Repository
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+AFTER_THE_THEME = 502
+
+
+def repository_of(config: Config) -> Repository:
+    options = config.html_theme_options
+    return Repository(options["repository_url"], options["repository_branch"])
+
+
+def complete_the_footer(app: Sphinx, config: Config) -> None:
+    """Put the address of a file in the place of ``repository:path/of/file``."""
+    options = config.html_theme_options
+    address = repository_of(config).file("")
+    options["extra_footer"] = options["extra_footer"].replace("repository:", address)
+
+
+def add_kaggle(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    for group in context.get("header_buttons", []):
+        if group.get("label") == "launch-buttons":
+            binder, colab = group["buttons"]
+            kaggle = {
+                "type": "link",
+                "text": "Kaggle",
+                "tooltip": "Launch on Kaggle",
+                "icon": "fab fa-kaggle",
+                "url": repository_of(app.config).kaggle(f"{pagename}.ipynb"),
+            }
+            group["buttons"] = [colab, kaggle, binder]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", complete_the_footer)
+    app.connect("html-page-context", add_kaggle, priority=AFTER_THE_THEME)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

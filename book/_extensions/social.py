@@ -1,0 +1,136 @@
+"""What a page says of itself to search engines and where its address is shared.
+
+A description from its first sentences, a canonical address, Open Graph's properties and
+a card. No page loads its card.
+"""
+
+import re
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+from cards import SIZE, card
+from docutils import nodes
+from launch_buttons import repository_of
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+LONGEST = 200  # characters of a description: what a search engine shows
+ENOUGH = 90
+SENTENCE = re.compile(r"(?<=[.?!])\s+")
+WITHOUT_TEXT = {
+    "genindex": "Every function, class and method of the package vit_steps, by name.",
+    "py-modindex": "The modules of the package vit_steps, by name.",
+    "search": "Search the chapters, the exercises and the package of this book.",
+}
+
+FRONT = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="0; url={page}">
+<link rel="canonical" href="{address}">
+<title>{title}</title>
+{tags}</head>
+<body><p><a href="{page}">{title}</a></p></body>
+</html>
+"""
+
+
+def set_the_address(app: Sphinx, config: Config) -> None:
+    """The site is where GitHub puts the repository's pages, unless the settings say."""
+    config.html_baseurl = config.html_baseurl or repository_of(config).pages
+
+
+def description_of(document: nodes.document) -> str:
+    """The first sentences of a page, as many as fit."""
+    text = ""
+    for paragraph in document.findall(nodes.paragraph):
+        for sentence in SENTENCE.split(" ".join(paragraph.astext().split())):
+            longer = f"{text} {sentence}".strip()
+            if len(longer) > LONGEST:
+                return text if len(text) >= ENOUGH else shortened(longer)
+            text = longer
+        if len(text) >= ENOUGH:
+            break
+    return text
+
+
+def shortened(text: str) -> str:
+    return text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(",;:–") + "…"
+
+
+def picture_of(document: nodes.document, app: Sphinx) -> Path | None:
+    """The first picture in a page that a card can show."""
+    sources = {name: path for path, name in app.builder.images.items()}
+    for image in document.findall(nodes.image):
+        name = Path(image["uri"]).name  # a page that is written names the copy
+        if name in sources and Path(name).suffix in (".png", ".jpg", ".webp"):
+            return Path(app.srcdir) / sources[name]
+    return None
+
+
+def tags(properties: dict[str, str]) -> str:
+    """Open Graph's go by ``property``, all others by ``name``."""
+    return "".join(
+        f'<meta {"property" if key.startswith("og:") else "name"}="{key}" '
+        f'content="{escape(value)}">\n'
+        for key, value in properties.items()
+    )
+
+
+def add_tags(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,
+    context: dict[str, Any],
+    document: nodes.document | None,
+) -> None:
+    book, site = app.config.html_title, app.config.html_baseurl
+    title = unescape(re.sub("<[^>]*>", "", context.get("title") or book))
+    about = {"description": WITHOUT_TEXT.get(pagename, f"The code of {title}.")}
+    if document is not None:
+        is_front = pagename == app.config.root_doc
+        file = f"_images/cards/{pagename.replace('/', '-')}.jpg"
+        about = {"description": description_of(document)}
+        about |= {
+            "og:title": title,
+            "og:description": about["description"],
+            "og:type": "website" if is_front else "article",
+            "og:site_name": book,
+            "og:url": site + app.builder.get_target_uri(pagename),
+            "og:image": site + file,
+            "og:image:width": str(SIZE[0]),
+            "og:image:height": str(SIZE[1]),
+            "og:image:alt": title if is_front else f"{book}: {title}",
+            "twitter:card": "summary_large_image",
+        }
+        path = Path(app.outdir) / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        picture = picture_of(document, app)
+        address = site.removeprefix("https://").rstrip("/")
+        card(book, title, address, picture).save(path, quality=88)
+        if is_front:
+            context["docstitle"] = ""  # the theme would say the title twice
+            write_front(app, about)
+    context["metatags"] = context.get("metatags", "") + tags(about)
+
+
+def write_front(app: Sphinx, about: dict[str, str]) -> None:
+    """The site's own address, which is what people share, leads to the first page."""
+    page = app.builder.get_target_uri(app.config.root_doc)
+    html = FRONT.format(
+        page=page,
+        address=about["og:url"],
+        title=escape(about["og:title"]),
+        tags=tags(about),
+    )
+    (Path(app.outdir) / "index.html").write_text(html, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", set_the_address)
+    app.connect("html-page-context", add_tags)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,84 @@
+"""A browser, and the built book as a static host serves it: compressed, below a path."""
+
+import gzip
+import http.server
+import mimetypes
+import shutil
+import threading
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from playwright.sync_api import Error
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+PREFIX = "/some/sub/path/"
+GZIP_LEVEL = 6
+PACKED_ALREADY = {".png", ".jpg", ".jpeg", ".woff", ".woff2", ".zip"}
+
+
+def installed():
+    """Where the first browser stands, or None."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def launch(playwright):
+    """The browser on the path, else Chrome or Edge where they install themselves,
+    else Playwright's own; None where there is none of them."""
+    path = installed()
+    ways = [{"executable_path": path}] if path else []
+    for way in [*ways, {"channel": "chrome"}, {"channel": "msedge"}, {}]:
+        try:
+            return playwright.chromium.launch(args=FLAGS, **way)
+        except Error:
+            continue
+    return None
+
+
+@cache
+def packed(file):
+    return gzip.compress(file.read_bytes(), GZIP_LEVEL, mtime=0)
+
+
+class StaticHost(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    folder: Path
+
+    def do_GET(self):
+        path = unquote(urlsplit(self.path).path)
+        file = self.folder / path.removeprefix(PREFIX)
+        if not path.startswith(PREFIX) or not file.is_file():
+            self.send_error(404)
+            return
+        pack = file.suffix not in PACKED_ALREADY
+        body = packed(file) if pack else file.read_bytes()
+        kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        if pack:
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@contextmanager
+def served(folder):
+    """Serve a folder; gives the address, which ends with a slash."""
+    handler = type("Host", (StaticHost,), {"folder": folder})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}{PREFIX}"
+    server.shutdown()

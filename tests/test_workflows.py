@@ -1,0 +1,85 @@
+"""The workflows of GitHub Actions ask for little, end, and call what there is.
+
+`make lint-workflows` checks their form.
+"""
+
+import re
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+MAY_BE_WRITTEN = {"book": {"pages", "id-token"}, "release": {"contents"}}
+MAY_BE_WRITTEN |= {name: {"issues"} for name in ("links", "newest")}
+COMMANDS = re.findall(
+    r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE
+)
+
+every_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda p: p.stem)
+
+
+def workflow(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def steps(path):
+    return [s for job in workflow(path)["jobs"].values() for s in job["steps"]]
+
+
+def test_all_are_there():
+    names = {path.stem for path in WORKFLOWS}
+    assert names == {"test", "book", "newest", "links", "release"}
+
+
+@every_workflow
+def test_every_job_ends_and_no_two_runs_meet(path):
+    assert workflow(path)["concurrency"]["group"]
+    for name, job in workflow(path)["jobs"].items():
+        assert 0 < job["timeout-minutes"] <= 90, name
+
+
+@every_workflow
+def test_nothing_is_allowed_that_is_not_needed(path):
+    whole = workflow(path)
+    asked = [
+        whole["permissions"],
+        *(j.get("permissions") for j in whole["jobs"].values()),
+    ]
+    assert whole["permissions"]["contents"] == "read"
+    written = {k for p in asked for k, v in (p or {}).items() if v == "write"}
+    assert written == MAY_BE_WRITTEN.get(path.stem, set())
+
+
+@every_workflow
+def test_actions_are_pinned(path):
+    for step in steps(path):
+        if "uses" in step:
+            assert re.search(r"@(v\d+|[0-9a-f]{40})$", step["uses"]), step["uses"]
+
+
+@every_workflow
+def test_what_is_called_is_there(path):
+    commands = "\n".join(step.get("run", "") for step in steps(path))
+    assert set(re.findall(r"\bmake ([\w-]+)", commands)) <= set(COMMANDS)
+    for script in re.findall(r"(?m)^\s*(\.(?:ci|github)/[\w/]+)", commands):
+        assert (ROOT / script).exists(), script
+
+
+def test_the_tests_run_on_every_python_and_system():
+    jobs = workflow(ROOT / ".github/workflows/test.yml")["jobs"]
+    for name in ("linux", "elsewhere"):
+        assert jobs[name]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
+    assert jobs["elsewhere"]["strategy"]["matrix"]["system"] == [
+        "macos-latest",
+        "windows-latest",
+    ]
+
+
+def test_without_make_the_commands_are_those_of_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    jobs = workflow(ROOT / ".github/workflows/test.yml")["jobs"]
+    for step in jobs["elsewhere"]["steps"]:
+        if "run" in step:
+            assert f"\n{step['run'].strip()}\n" in readme
