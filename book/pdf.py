@@ -34,6 +34,8 @@ LEFT_OUT = [
     ".toctree-wrapper",
 ]
 LINES_ON_ONE_PAGE = 24
+# Words of code without a colour, of which each would be an element of the tagged PDF.
+BLACK_WORDS = "pre span.n, pre span.p, pre span.w"
 FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #555;
   text-align: center"><span class="pageNumber"></span></div>"""
 MATHJAX = "_static/mathjax/es5/tex-chtml.js"
@@ -98,8 +100,10 @@ class Paper:
         for part in article.select(", ".join(LEFT_OUT)):
             part.decompose()
         if page != self.pages[0]:
-            for map_again in article.select(".model-map"):
+            for map_again in article.select(".model-map-place"):
                 map_again.decompose()
+        for word in article.select(BLACK_WORDS):
+            word.unwrap()
         for code in article.select("div.highlight"):
             if code.get_text().count("\n") > LINES_ON_ONE_PAGE:
                 code["class"].append("may-break")
@@ -138,7 +142,8 @@ class Paper:
 <html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{title}</title>
 {sheets}
 <script>window.MathJax = {{ chtml: {{ displayAlign: "left", displayIndent: "1.5em" }},
-  options: {{ enableMenu: false }} }};</script>
+  options: {{ enableMenu: false, ignoreHtmlClass: "mathjax_ignore",
+    processHtmlClass: "math" }} }};</script>
 <script defer src="{(HTML / MATHJAX).as_uri()}"></script></head>
 <body class="book-on-paper"><main>
 <section class="title-page"><img src="{(HTML / "_static/logo.svg").as_uri()}" alt="">
@@ -147,7 +152,8 @@ class Paper:
 Code: MIT. Photographs: each its own licence, in the package's data.py.<br>
 The pages to play with, the exercises, and the code that only draws the figures are in
 the notebooks: <a href="{address}">{address}</a></p></section>
-<nav class="paper-contents" aria-label="Contents"><h2>Contents</h2><ol>{contents}</ol></nav>
+<nav class="paper-contents" aria-label="Contents"><h2>Contents</h2>
+<ol>{contents}</ol></nav>
 {"".join(str(article) for _, article in articles)}
 </main></body></html>"""
 
@@ -172,7 +178,7 @@ def print_page(tab: Page, html: str, target: Path) -> None:
 
 
 def page_numbers(pdf: Path) -> dict[str, int]:
-    """The page on which each entry of the outline begins; the first of a name counts."""
+    """The page on which each entry of the outline begins; of a name, the first."""
     reader, numbers = PdfReader(pdf), {}
 
     def walk(entries: list) -> None:

@@ -1,4 +1,4 @@
-"""A browser, and the built book as a static host serves it: compressed, below a path."""
+"""A browser, and the book as a static host serves it: compressed, below a path."""
 
 import gzip
 import http.server

@@ -1,4 +1,4 @@
-"""Lighthouse on every page of the built book: `make lighthouse`. Needs npm and a browser.
+"""Lighthouse on every page of the built book: `make lighthouse`. Needs npm, a browser.
 
     python -m tests.lighthouse [PAGE ...]
 

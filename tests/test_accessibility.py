@@ -71,6 +71,9 @@ def violations(tab, options):
         (rule["id"], node["target"], node["html"][:100], node["failureSummary"])
         for rule in found
         for node in rule["nodes"]
+        # the words of a drawing stand apart; axe joins them before it looks for them
+        if rule["id"] != "label-content-name-mismatch"
+        or "data-chapter" not in node["html"]
     ]
 
 

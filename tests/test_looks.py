@@ -27,7 +27,7 @@ every_page = pytest.mark.parametrize("page", SOURCES)
 
 
 def links_of(page):
-    [drawing] = page_soup(page).select("nav.model-map")
+    [drawing] = page_soup(page).select("nav.model-map-place")
     return drawing.select("a[data-chapter]")
 
 
@@ -41,7 +41,7 @@ def test_the_map_stands_under_the_title_with_one_part_lit(chapter):
     assert [int(link["data-chapter"]) for link in lit] == [here]
     assert [link for link in links if link.get("aria-current") == "page"] == lit
     title = page_soup(chapter).find("article").find("h1")
-    assert "model-map" in title.find_next_sibling()["class"]
+    assert "model-map-place" in title.find_next_sibling()["class"]
 
 
 def test_the_map_on_the_first_page_lights_nothing():
@@ -51,7 +51,7 @@ def test_the_map_on_the_first_page_lights_nothing():
 
 def test_an_exercise_has_no_map():
     page = HTML / "notebooks/exercises/04_scaled_dot_product_attention.html"
-    assert not soup(page).select("nav.model-map")
+    assert not soup(page).select("nav.model-map-place")
 
 
 @pytest.mark.parametrize("page", ["book/intro", *CHAPTERS])
@@ -70,7 +70,7 @@ def test_each_part_leads_to_the_chapter_it_names(page):
 @pytest.mark.parametrize("page", ["book/intro", *CHAPTERS])
 def test_the_map_is_described_and_no_id_stands_twice(page):
     document = page_soup(page)
-    drawing = document.select_one("svg.model-map-drawing")
+    drawing = document.select_one("svg.model-map")
     ids = {tag["id"]: tag for tag in drawing.find_all(id=True)}
     assert ids[drawing["aria-labelledby"]].name == "title"
     assert len(ids[drawing["aria-describedby"]].get_text()) > 100
@@ -132,7 +132,7 @@ def test_what_is_written_on_the_map_fits_its_box(open_page, page, width):
         assert apart, (one["text"], other["text"])
     smallest = min(t["size"] for t in texts)
     assert smallest >= (12 if width >= 360 else 10)
-    drawing = tab.locator(".model-map-drawing").bounding_box()
+    drawing = tab.locator("svg.model-map").bounding_box()
     assert drawing["x"] >= 0 and drawing["x"] + drawing["width"] <= width
 
 

@@ -1,4 +1,4 @@
-"""All notebooks in one archive, beside the pages: the same bytes for the same notebooks."""
+"""All notebooks in one archive beside the pages, its bytes the same each time."""
 
 import zipfile
 from pathlib import Path

@@ -1,7 +1,7 @@
 """The few glyphs of Font Awesome that the pages show, in one small stylesheet.
 
-The theme brings the whole set as a script and as three fonts, 0.8 MB compressed on every
-page. ``_templates/static/webpack-macros.html`` leaves them out and loads ``icons.css``.
+The theme brings the whole set as a script and as three fonts, 0.8 MB compressed on
+every page. ``_templates/static/webpack-macros.html`` loads ``icons.css`` instead.
 """
 
 import base64
@@ -32,7 +32,7 @@ def names_shown(folder: Path) -> set[str]:
 
 
 def font_face(file: Path, family: str, codes: set[int]) -> str | None:
-    """The font's glyphs for these codes as a CSS rule, or None if it has none of them."""
+    """The font's glyphs for these codes as a CSS rule; None if it has none of them."""
     font = TTFont(file)
     present = codes & font.getBestCmap().keys()
     if not present:

@@ -6,7 +6,6 @@ A page that is not a chapter shows it with the directive ``{model-map}``, nothin
 """
 
 import re
-from copy import deepcopy
 from pathlib import Path
 from posixpath import basename
 from typing import Any
@@ -56,7 +55,7 @@ def drawing(app: Sphinx, page: str) -> str:
     """The drawing as HTML, its links relative to ``page``."""
     pages = {chapter_of(name): name for name in sorted(app.env.found_docs)}
     here = chapter_of(page)
-    svg = deepcopy(ElementTree.parse(DRAWING).getroot())
+    svg = ElementTree.parse(DRAWING).getroot()
     caption = "Each part is a link to the chapter that builds it."
     for part in svg.iterfind(".//*[@data-chapter]"):
         chapter = int(part.attrib["data-chapter"])
@@ -71,10 +70,11 @@ def drawing(app: Sphinx, page: str) -> str:
         if chapter == here:
             part.set("aria-current", "page")
             caption = f"You are here. {part.attrib['aria-label']}."
+    if here is not None:
+        svg.set("class", f"{svg.attrib['class']} has-lit")
     ElementTree.register_namespace("", SVG.strip("{}"))
-    has_lit = " has-lit" if here is not None else ""
     return (
-        f'<nav class="model-map{has_lit}" aria-label="Map of the model">\n'
+        '<nav class="model-map-place" aria-label="Map of the model">\n'
         f"{ElementTree.tostring(svg, encoding='unicode')}\n"
         f'<p class="model-map-here">{caption}</p>\n</nav>'
     )

@@ -1,10 +1,12 @@
-"""Search from a folder: without the excerpts, which a browser reads from a server alone."""
+"""Search from a folder without the excerpts, which are read from a server only."""
 
 from typing import Any
 
 from sphinx.application import Sphinx
 
-NO_EXCERPTS = 'if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;'
+NO_EXCERPTS = """
+if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+"""
 
 
 def leave_out_excerpts(
