@@ -85,7 +85,7 @@ def open_page(browser, site):
     def tab_with(page, **options):
         contexts.append(browser.new_context(**options))
         tab = contexts[-1].new_page()
-        tab.goto(f"{site}{page}.html", wait_until="networkidle")
+        tab.goto(f"{site}{page}.html")
         return tab
 
     yield tab_with

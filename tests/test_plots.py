@@ -225,3 +225,13 @@ def test_notebook_picture_keeps_a_rare_colour():
     data, _ = plots.book_png(plt.gcf())
     kept = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), dtype=int)
     assert np.abs(kept - exact).max() < 32
+
+
+def test_notebook_picture_keeps_white_and_the_books_colours():
+    for height, colour in enumerate(plots.COLOURS.values()):
+        plt.plot([0, 1], [height, 2 * height], color=colour)
+    picture = Image.open(io.BytesIO(plots.book_png(plt.gcf())[0])).convert("RGB")
+    kept = {colour for _, colour in picture.getcolors(1 << 20)}
+    assert picture.getpixel((0, 0)) == (255, 255, 255)
+    for colour in plots.COLOURS.values():
+        assert tuple(bytes.fromhex(colour[1:])) in kept

@@ -8,6 +8,8 @@ import re
 import pytest
 import yaml
 
+from book._extensions.downloads import ARCHIVE
+from book.pdf import TARGET
 from tests.conftest import ROOT
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -83,3 +85,10 @@ def test_without_make_the_commands_are_those_of_the_readme():
     for step in jobs["elsewhere"]["steps"]:
         if "run" in step:
             assert f"\n{step['run'].strip()}\n" in readme
+
+
+@pytest.mark.parametrize("name", ["book", "release"])
+def test_what_is_published_is_what_the_book_makes(name):
+    text = (ROOT / f".github/workflows/{name}.yml").read_text(encoding="utf-8")
+    assert str(TARGET.relative_to(ROOT).as_posix()) in text
+    assert name == "book" or f"_build/html/{ARCHIVE}" in text

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from PIL import Image
+from scipy.spatial import cKDTree
 from torch import Tensor
 
 from vit_steps.patch_embedding import patchify
@@ -60,8 +61,7 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
     """A figure as a notebook keeps it: twice the pixels, in 256 colours.
 
     Twice, so that it is crisp on screens of high density; few colours, so that it is
-    small all the same. Some of them are the most frequent, some the most different, so
-    that a thin line in a colour of its own keeps it.
+    small all the same.
 
     Returns:
         the PNG, and the width and height to show it at, in CSS pixels.
@@ -69,23 +69,40 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
     drawn = io.BytesIO()
     figure.savefig(drawn, format="png", dpi=2 * figure.dpi, bbox_inches="tight")
     picture = Image.open(drawn).convert("RGB")
-    palette: list[int] = []
+    width, height = picture.size
+    colours, index, counts = _colours(picture)
+    frequent = colours[counts.argsort()[::-1][:32]]
+    palette = np.concatenate([frequent, *_palettes(picture)])
+    _, nearest = cKDTree(palette).query(colours)
+    small = Image.fromarray(nearest[index].reshape(height, width).astype(np.uint8))
+    small.putpalette(palette.tobytes())
+    data = io.BytesIO()
+    small.save(data, format="png", optimize=True)
+    return data.getvalue(), {"width": width // 2, "height": height // 2}
+
+
+def _colours(picture: Image.Image) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A picture's colours (n, 3), which of them each pixel has, how often each is."""
+    channels = np.asarray(picture).astype(np.int32)
+    codes = channels[..., 0] << 16 | channels[..., 1] << 8 | channels[..., 2]
+    found, index, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    colours = np.stack([found >> 16, found >> 8 & 255, found & 255], axis=1)
+    return colours.astype(np.uint8), index.ravel(), counts
+
+
+def _palettes(picture: Image.Image) -> list[np.ndarray]:
+    """The colours of its large areas, and those most unlike each other.
+
+    The second keep a thin line in a colour of its own.
+    """
+    palettes = []
     for count, method in (
-        (160, Image.Quantize.MEDIANCUT),
-        (96, Image.Quantize.MAXCOVERAGE),
+        (144, Image.Quantize.MEDIANCUT),
+        (80, Image.Quantize.MAXCOVERAGE),
     ):
-        chosen = picture.quantize(count, method).getpalette() or []
-        palette += chosen[: 3 * count]
-    colours = Image.new("P", (1, 1))
-    colours.putpalette(palette)
-    small = io.BytesIO()
-    picture.quantize(palette=colours, dither=Image.Dither.NONE).save(
-        small, format="png", optimize=True
-    )
-    return small.getvalue(), {
-        "width": picture.width // 2,
-        "height": picture.height // 2,
-    }
+        found = picture.quantize(count, method).getpalette() or []
+        palettes.append(np.array(found[: 3 * count], np.uint8).reshape(-1, 3))
+    return palettes
 
 
 def show_image(image: Tensor, ax: Axes | None = None, title: str | None = None) -> Axes:
