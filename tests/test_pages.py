@@ -51,7 +51,7 @@ def test_page_is_there_with_its_title(page):
 
 
 def test_every_source_page_is_in_the_book():
-    files = [*(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "book").glob("*.ipynb")]
+    files = [*(ROOT / "notebooks").rglob("*.ipynb"), *(ROOT / "book").glob("*.ipynb")]
     files += (ROOT / "book").glob("*.md")
     names = {f.relative_to(ROOT).with_suffix("").as_posix() for f in files}
     assert names == set(SOURCES)

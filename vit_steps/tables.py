@@ -12,12 +12,12 @@ class Table:
     In a notebook the last line of a cell shows it as HTML, whose first column names the
     rows, for the eye and for a screen reader; anywhere else ``print`` shows it as text.
 
-    ```
-    table = Table("patch size", "tokens")
-    for patch_size in (8, 16, 32):
-        table.row(patch_size, token_count(224, patch_size))
-    table
-    ```
+    Example::
+
+        table = Table("patch size", "tokens")
+        for patch_size in (8, 16, 32):
+            table.row(patch_size, token_count(224, patch_size))
+        table
 
     Args:
         headings: one a column.
