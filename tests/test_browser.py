@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from tests.test_pages import HTML, SOURCES
 
 CHAPTERS = [s for s in SOURCES if re.match(r"notebooks/\d", s)]
-EXTRA = ["search", "genindex", "py-modindex", "_modules/index"]
+EXTRA = ["search", "genindex", "_modules/index"]
 MEGABYTE = 1_000_000
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 NARROWEST = {"width": 360, "height": 740}

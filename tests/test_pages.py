@@ -40,6 +40,11 @@ def soup(path):
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
+@cache
+def ids(path):
+    return {tag["id"] for tag in soup(path).find_all(id=True)}
+
+
 def page_soup(page):
     return soup(HTML / f"{page}.html")
 
@@ -104,8 +109,7 @@ def test_no_internal_link_is_broken(page):
         target = (here.parent / unquote(parts.path)).resolve() if parts.path else here
         assert target.exists(), link["href"]
         if parts.fragment and target.suffix == ".html":
-            ids = {tag.get("id") for tag in soup(target).find_all(id=True)}
-            assert unquote(parts.fragment) in ids, link["href"]
+            assert unquote(parts.fragment) in ids(target), link["href"]
 
 
 @every_page

@@ -5,6 +5,7 @@ What can be a template is one, in ``_templates``; here is what Python makes.
 
 from typing import Any
 
+from bs4 import BeautifulSoup
 from sphinx.application import Sphinx
 
 AFTER_THE_THEME = 502
@@ -24,12 +25,28 @@ def name_the_folds(context: dict[str, Any]) -> None:
     context["generate_toctree_html"] = generate
 
 
-def mend_the_text(context: dict[str, Any]) -> None:
+def with_named_rows(body: str) -> str:
+    """Where the corner of a table is empty, its first column names the rows."""
+    text = BeautifulSoup(body, "html.parser")
+    for corner in text.select("table thead th:first-child"):
+        if corner.get_text(strip=True):
+            continue
+        corner.name = "td"
+        for cell in corner.find_parent("table").select("tbody td:first-child"):
+            cell.name, cell["scope"] = "th", "row"
+    return str(text)
+
+
+def mend_the_text(app: Sphinx, context: dict[str, Any]) -> None:
     body = context["body"]
     # an entry of the references is an item of their list; docutils says a role of old
     body = body.replace('role="doc-biblioentry"', 'role="listitem"')
     # a folded cell is named by the words on its fold
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
+    if '<th class="head"><p></p></th>' in body:
+        body = with_named_rows(body)
+    if 'class="math' in body:
+        app.add_js_file("formulas.js", loading_method="defer")
     context["body"] = body
 
 
@@ -39,7 +56,7 @@ def complete(
     if "generate_toctree_html" in context:
         name_the_folds(context)
     if doctree:
-        mend_the_text(context)
+        mend_the_text(app, context)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
