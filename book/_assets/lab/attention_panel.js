@@ -250,7 +250,7 @@
     const isWhole = show !== "heads";
     const switches = el("fieldset", {}, el("legend", {}, "Take something away"),
       ...(isWhole ? [el("div", { class: "vl-row" }, labelled("Weights", weights)), el("div", { class: "vl-row" }, labelled("shuffle the positions", shuffled))] : []),
-      el("p", { class: "vl-note" }, "A head is switched off under its map."), allOn, accuracy);
+      el("p", { class: "vl-note" }, "To switch a head off, press its map below."), allOn, accuracy);
     const element = el("div", { class: "vl-panel" },
       board.element,
       el("div", { class: "vl-columns" },
