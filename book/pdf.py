@@ -18,7 +18,7 @@ from playwright.sync_api import Error, Page, sync_playwright
 from pypdf import PdfReader
 
 from book._extensions.repository import Repository
-from tests.chromium import launch
+from book.chromium import launch
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"

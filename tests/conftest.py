@@ -72,7 +72,7 @@ def draw_at_random(model, std=None):
 @pytest.fixture(scope="module")
 def browser():
     sync_api = pytest.importorskip("playwright.sync_api")
-    from tests.chromium import launch
+    from book.chromium import launch
 
     with sync_api.sync_playwright() as playwright:
         browser = launch(playwright)
@@ -86,7 +86,7 @@ def browser():
 @pytest.fixture(scope="module")
 def site():
     """The address of the built book."""
-    from tests.chromium import served
+    from book.chromium import served
 
     html = ROOT / "_build" / "html"
     assert (html / "index.html").exists(), "build the book first: make book"

@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.chromium import FLAGS, installed, served
+from book.chromium import FLAGS, installed, served
 from tests.test_pages import HTML, SOURCES
 
 LIGHTHOUSE = "lighthouse@13.5.0"

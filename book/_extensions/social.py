@@ -20,7 +20,6 @@ ENOUGH = 90
 SENTENCE = re.compile(r"(?<=[.?!])\s+")
 WITHOUT_TEXT = {
     "genindex": "Every function, class and method of the package vit_steps, by name.",
-    "py-modindex": "The modules of the package vit_steps, by name.",
     "search": "Search the chapters, the exercises and the package of this book.",
 }
 
