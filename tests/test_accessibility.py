@@ -41,7 +41,7 @@ KEEP_ONE_OF_EACH_KIND = """() => {
         const kind = [word.className, style.color, ground(word), style.fontSize,
             style.fontWeight, style.opacity].join();
         const plain = word.getAttributeNames().every(name => name === "class");
-        if (seen.has(kind) && plain && !word.closest("mjx-container, button"))
+        if (seen.has(kind) && plain && !word.closest("mjx-container, button, table"))
             again.push(word);
         seen.add(kind);
     }

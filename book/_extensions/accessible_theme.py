@@ -45,8 +45,8 @@ def mend_the_text(app: Sphinx, context: dict[str, Any]) -> None:
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
     if '<th class="head"><p></p></th>' in body:
         body = with_named_rows(body)
-    if 'class="math' in body:
-        app.add_js_file("formulas.js", loading_method="defer")
+    if 'class="math' in body or "<table" in body:
+        app.add_js_file("scrolling.js", loading_method="defer")
     context["body"] = body
 
 
