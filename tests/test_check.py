@@ -1,5 +1,6 @@
 """The checks: every right answer passes, every wrong one hears what is wrong."""
 
+import gc
 import importlib
 import inspect
 import os
@@ -248,6 +249,60 @@ def test_loading_a_library_takes_the_time_it_takes(tmp_path, monkeypatch):
         return RIGHT["split_heads"][0](x, num_heads)
 
     assert failure("split_heads", split_heads) is None
+
+
+def compute(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+class Litter:
+    """A circle, so that only the garbage collector finds it, and slow to go."""
+
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        compute(1.5)
+
+
+def test_garbage_is_not_collected_on_the_answers_time():
+    left = []
+
+    def split_heads(x, num_heads):
+        if not left:
+            left.append(id(Litter()))
+        [[] for _ in range(10_000)]  # so many that Python would collect garbage
+        return RIGHT["split_heads"][0](x, num_heads)
+
+    assert failure("split_heads", split_heads) is None
+    assert gc.isenabled()
+
+
+def test_what_is_raised_where_nobody_can_catch_it_is_not_printed(monkeypatch):
+    class Falls:
+        def __del__(self):
+            raise ValueError("nobody hears this")
+
+    class Hangs:
+        def __del__(self):
+            compute(60)
+
+    def answer(leftover):
+        def split_heads(x, num_heads):
+            leftover()
+            return RIGHT["split_heads"][0](x, num_heads)
+
+        return split_heads
+
+    printed = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: printed.append("something"))
+    assert failure("split_heads", answer(Falls)) is None
+    assert failure("split_heads", answer(Hangs)) == "endless"
+    assert not printed
+    Falls()
+    assert printed, "it is put back"
 
 
 def running_answers():

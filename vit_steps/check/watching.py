@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import gc
 import io
 import linecache
 import os
@@ -56,8 +57,8 @@ class _Nowhere(io.TextIOBase):
 def watch(run: Callable[[], Any]) -> Any:
     """Call ``run`` in a thread of its own and return what it returns.
 
-    Its prints and warnings are swallowed. Seeds, default dtype, working folder and
-    environment are put back afterwards.
+    Its prints and warnings are swallowed, and no garbage is collected meanwhile. Seeds,
+    default dtype, working folder and environment are put back afterwards.
 
     Raises:
         Trouble: if it raises, exits, or does not end in time.
@@ -179,7 +180,12 @@ def _world_kept() -> Iterator[None]:
     numpys = numpy.random.get_state() if numpy is not None else None
     dtype = torch.get_default_dtype()
     folder, environment = os.getcwd(), dict(os.environ)
+    unraisable, collecting = sys.unraisablehook, gc.isenabled()
     nowhere = _Nowhere()
+    # What others left lying would be cleared away on the answer's time, and what stops
+    # an answer may come while a __del__ runs, where nobody can catch it.
+    gc.disable()
+    sys.unraisablehook = lambda _: None
     try:
         with (
             one_thread(),
@@ -190,6 +196,9 @@ def _world_kept() -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     finally:
+        sys.unraisablehook = unraisable
+        if collecting:
+            gc.enable()
         random.setstate(python)
         torch.set_rng_state(torchs)
         if numpy is not None:
