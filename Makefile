@@ -7,6 +7,7 @@
 # make format       format package, tests and notebooks
 # make retrain      train the models that ship again and compare (about half an hour)
 # make bench        speed, memory and import time beside other libraries (about half an hour)
+# make bench-lab    how long the lab takes to answer (needs Chromium or Chrome)
 # make grade        grade a class   (SUBMISSIONS=folder or zip)
 # make bench-grade  grade 200 made-up submissions of every sort
 # make mutants      change the right answers bit by bit and see whether the checks notice
@@ -19,7 +20,7 @@ BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 
-.PHONY: help book pdf lighthouse test outputs exercises address colab-check lint-workflows format retrain bench grade bench-grade mutants clean
+.PHONY: help book pdf lighthouse test outputs exercises address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -70,6 +71,9 @@ retrain: .venv/ready
 bench: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r benchmarks/requirements.txt
 	$(BIN)/python -m benchmarks
+
+bench-lab: book
+	$(BIN)/python -m benchmarks.lab_response
 
 grade: .venv/ready
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Stopped: say what to grade: make grade SUBMISSIONS=folder" >&2; exit 1; }

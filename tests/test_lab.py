@@ -351,6 +351,7 @@ def panel(tab, name):
 
 def shown_equals_pytorchs(tab, model=None):
     """The numbers on the page, against PyTorch's for the image on the page."""
+    panel(tab, "attention").scroll_into_view_if_needed()  # else it waits
     tab.wait_for_timeout(100)  # drawn in the next frame
     image = torch.tensor(tab.evaluate("[...vitLab.source.image()]")).view(1, 1, 32, 32)
     logits, weights, rollout = in_pytorch(model or trained(), image)
@@ -550,6 +551,35 @@ def test_walk_goes_through_every_step(page):
     )
 
 
+def test_what_is_out_of_sight_waits(page):
+    walk = panel(page, "walk")
+    walk.get_by_label("Walk through").fill("0")
+    page.wait_for_timeout(100)
+    page.evaluate("""() => {
+        const forward = vitLab.forward;
+        vitLab.forwards = 0;
+        vitLab.forward = (...given) => {
+            vitLab.forwards += 1;
+            return forward(...given);
+        };
+    }""")
+    picture = "document.querySelector('.vl-tensor').toDataURL()"
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_timeout(100)
+    before, forwards = page.evaluate(picture), page.evaluate("vitLab.forwards")
+    page.evaluate("for (const left of [0, 2, 4]) vitLab.source.move(16, left)")
+    page.wait_for_timeout(100)
+    assert page.evaluate("vitLab.forwards") == forwards + 1  # once for all three
+    assert page.evaluate(picture) == before
+    walk.scroll_into_view_if_needed()
+    page.wait_for_timeout(100)
+    assert page.evaluate(picture) != before
+    assert page.evaluate("vitLab.forwards") == forwards + 2
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_timeout(100)
+    assert page.evaluate("vitLab.forwards") == forwards + 2
+
+
 def test_nothing_went_wrong_all_the_while(page):
     assert page.errors == []
 
@@ -576,9 +606,9 @@ def test_a_finger_drags_the_digit_on_a_phone(browser, site):
     for share in (0.25, 0.5, 0.75, 1.0):
         touch("touchMove", (-40 * share, 41 * share))
     touch("touchEnd")
+    assert tab.evaluate("scrollY") == scrolled, "the page scrolled under the finger"
     after, _ = shown_equals_pytorchs(tab)
     assert (after["top"] - before["top"], after["left"] - before["left"]) == (4, -4)
-    assert tab.evaluate("scrollY") == scrolled, "the page scrolled under the finger"
     context.close()
 
 

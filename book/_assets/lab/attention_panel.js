@@ -265,15 +265,7 @@
           ...(isWhole ? [el("div", { class: "vl-row" }, el("span", {}, "Rollout, through all blocks:"), rolloutButton)] : []))),
       announcer.element);
 
-    let waiting = false;
-    source.onChange(() => {
-      if (waiting) return;
-      waiting = true;
-      requestAnimationFrame(() => {
-        waiting = false;
-        run();
-      });
-    });
+    source.onChange(lab.whenSeen(element, run));
     run();
     return element;
   }

@@ -50,9 +50,31 @@
     return { element, say };
   }
 
+  /**
+   * Returns a function that asks for the work: it is done once before the next frame, however often
+   * it was asked for, and while the element is out of sight not until it comes near.
+   */
+  function whenSeen(element, work) {
+    let asked = false;
+    let near = false;
+    function act() {
+      if (!asked || !near) return;
+      asked = false;
+      work();
+    }
+    new IntersectionObserver((entries) => {
+      near = entries.at(-1).isIntersecting;
+      act();
+    }, { rootMargin: "200px" }).observe(element);
+    return () => {
+      if (!asked) requestAnimationFrame(act);
+      asked = true;
+    };
+  }
+
   function percent(share) {
     return `${Math.round(100 * share)}\u00a0%`;
   }
 
-  Object.assign(lab, { el, uniqueId, labelled, choice, button, announcer, percent });
+  Object.assign(lab, { el, uniqueId, labelled, choice, button, announcer, whenSeen, percent });
 })();

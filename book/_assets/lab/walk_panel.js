@@ -104,14 +104,15 @@
       announcer.say(`Step ${index + 1}, ${titleOf(step)}. Shape ${[1, ...step.dimensions].join(", ")}. ${text}`);
     }
 
-    source.onChange(run);
-    run();
-    return el("div", { class: "vl-panel" },
+    const element = el("div", { class: "vl-panel" },
       board.element,
       el("div", { class: "vl-row" }, back, next, labelled("Step", select), labelled("shuffle the positions", shuffled)),
       labelled("Walk through", slider),
       title, shape, words, canvas, legend, el("p", {}, link),
       announcer.element);
+    source.onChange(lab.whenSeen(element, run));
+    run();
+    return element;
   }
 
   /** Draws a step's tensor as what it is. Returns the words that say what the colours mean. */
