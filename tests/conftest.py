@@ -6,6 +6,9 @@ import nbformat
 import pytest
 import torch
 from hypothesis import settings
+from playwright.sync_api import sync_playwright
+
+from book.chromium import launch
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -71,10 +74,7 @@ def draw_at_random(model, std=None):
 
 @pytest.fixture(scope="module")
 def browser():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    from book.chromium import launch
-
-    with sync_api.sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         browser = launch(playwright)
         if browser is None:
             say = pytest.fail if "browser" in REQUIRED else pytest.skip

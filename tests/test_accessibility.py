@@ -5,11 +5,11 @@ Skipped where there is no Chromium, Chrome or Edge.
 """
 
 import pytest
+from axe_playwright_python.base import AXE_SCRIPT
 
 from tests.test_browser import EXTRA, PHONE, WIDE
 from tests.test_pages import HTML, SOURCES, page_soup
 
-axe_playwright = pytest.importorskip("axe_playwright_python.base")
 CODE = sorted(
     page.relative_to(HTML).with_suffix("").as_posix()
     for page in HTML.glob("_modules/vit_steps/**/*.html")
@@ -98,7 +98,7 @@ def test_axe_finds_nothing(tab, page, size):
     tab.goto((HTML / f"{page}.html").as_uri())
     tab.evaluate(UNFOLD)
     tab.evaluate(KEEP_ONE_OF_EACH_KIND)
-    tab.evaluate(axe_playwright.AXE_SCRIPT)
+    tab.evaluate(AXE_SCRIPT)
     shape = {rule: {"enabled": True} for rule in MORE}
     shape["target-size"] = {"enabled": size is PHONE}
     shape |= {rule: {"enabled": False} for rule in COLOUR}

@@ -40,9 +40,6 @@ def test_intro_links_both():
 @pytest.fixture(scope="module")
 def paper(tmp_path_factory):
     """Two pages of the book, printed as all of it is."""
-    pypdf = pytest.importorskip("pypdf")
-    from book.pdf import NoBrowser, write_pdf
-
     target = tmp_path_factory.mktemp("paper") / PDF
     try:
         write_pdf(["book/notation", "notebooks/01_why_patches"], target)
