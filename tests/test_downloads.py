@@ -3,9 +3,11 @@
 import zipfile
 
 import nbformat
+import pypdf
 import pytest
 
 from book._extensions.downloads import ARCHIVE, FOLDER, write_archive
+from book.pdf import NoBrowser, write_pdf
 from tests.conftest import NOTEBOOKS, REQUIRED, ROOT
 from tests.test_pages import HTML, page_soup
 

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 import torch
+from playwright.sync_api import expect
 from torch.testing import assert_close
 
 from tests.conftest import ROOT
@@ -24,6 +25,7 @@ from vit_steps.vision_transformer import ViTConfig
 
 SCRIPTS = ROOT / "book" / "_assets" / "lab"
 PAGE = "book/lab.html"
+PATIENCE = 60_000  # milliseconds, for a busy machine
 _, CARD = read_checkpoint(lab.MODEL)
 
 
@@ -132,7 +134,7 @@ def page(browser, site):
 def open_all(tab):
     for place in tab.locator(".vit-lab").all():
         place.scroll_into_view_if_needed()
-        place.and_(tab.locator("[data-state=open]")).wait_for(timeout=60_000)
+        place.and_(tab.locator("[data-state=open]")).wait_for(timeout=PATIENCE)
 
 
 FORWARD = """([name, images, options]) => {
@@ -349,10 +351,18 @@ def panel(tab, name):
     return tab.locator(f".vit-lab[data-panel={name}]")
 
 
+def drawn(tab):
+    """Wait for the frame after the next: what was asked for by now is in it."""
+    tab.evaluate(
+        "() => new Promise((done) => requestAnimationFrame(() =>"
+        " requestAnimationFrame(() => setTimeout(done))))"
+    )
+
+
 def shown_equals_pytorchs(tab, model=None):
     """The numbers on the page, against PyTorch's for the image on the page."""
     panel(tab, "attention").scroll_into_view_if_needed()  # else it waits
-    tab.wait_for_timeout(100)  # drawn in the next frame
+    drawn(tab)
     image = torch.tensor(tab.evaluate("[...vitLab.source.image()]")).view(1, 1, 32, 32)
     logits, weights, rollout = in_pytorch(model or trained(), image)
     where = tab.evaluate("vitLab.source.box()")
@@ -482,6 +492,78 @@ def test_any_patch_may_ask(page):
     assert "the class token" in look.locator("table.vl-maps caption").inner_text()
 
 
+def digits_said(look, tab):
+    said = []
+    for digit in range(10):
+        look.get_by_role("button", name=f"digit {digit}").click()
+        drawn(tab)
+        said.append(look.locator(".vl-answer").inner_text())
+    return [int(re.match(r"It says (\d)", words)[1]) for words in said]
+
+
+def test_things_to_try_have_something_to_show(browser, site):
+    assert CARD["train_config"]["label_smoothing"] == 0.1  # a target of 91 %
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(site + PAGE)
+    open_all(page)
+    look = panel(page, "attention")
+    assert digits_said(look, page) == list(range(10))
+    look.get_by_label("shuffle the positions").check()
+    wrong = sum(said != digit for digit, said in enumerate(digits_said(look, page)))
+    assert 2 <= wrong <= 8
+    look.get_by_label("shuffle the positions").uncheck()
+
+    look.get_by_role("button", name="digit 3").click()
+    look.get_by_label("Distractors").fill("0")
+    look.get_by_label("Distractors").press("Enter")
+    for ground in ("brick", "grass", "gravel", "none"):
+        look.get_by_label("Background").select_option(ground)
+        drawn(page)
+        labels = [
+            one.get_attribute("aria-label")
+            for one in look.get_by_role("button", name=", head ").all()
+        ]
+        shares = [int(re.search(r"(\d+)\s%", label)[1]) for label in labels]
+        assert len(shares) == 16
+        assert labels[shares.index(min(shares))].startswith("block 0, head 2")
+    another = look.get_by_role("button", name="Cut another piece")
+    assert another.is_disabled()  # black has no other piece
+    look.get_by_label("Background").select_option("grass")
+    assert another.is_enabled()
+    page.close()
+
+
+def test_a_crossed_out_digit_is_another_digit_and_a_wiped_one_is_gone(page):
+    look = panel(page, "attention")
+    look.get_by_role("button", name="Draw one").click()
+    look.get_by_role("button", name="Wipe").click()
+    assert page.evaluate("vitLab.source.scene.digit.every((ink) => ink === 0)")
+    pad = look.get_by_role("application", name="Drawing pad")
+    pad.scroll_into_view_if_needed()
+    area = pad.bounding_box()
+    for *start, x, y in ((72, 15, 72, 130), (15, 15, 130, 130), (130, 15, 15, 130)):
+        page.mouse.move(area["x"] + start[0], area["y"] + start[1])
+        page.mouse.down()
+        page.mouse.move(area["x"] + x, area["y"] + y, steps=8)
+        page.mouse.up()
+    drawn(page)
+    said = look.locator(".vl-answer").inner_text()
+    digit, sure = re.match(r"It says (\d), with (\d+)", said).groups()
+    assert digit != "1" and int(sure) > 50
+    look.get_by_role("button", name="Draw one").click()
+    look.get_by_role("button", name="digit 3").click()
+
+
+def test_chosen_map_is_laid_over_the_image(page):
+    look = panel(page, "attention")
+    board = "document.querySelector('.vl-board').toDataURL()"
+    before = page.evaluate(board)
+    look.get_by_label("chosen map").check()
+    assert page.evaluate(board) != before
+    look.get_by_label("chosen map").uncheck()
+    assert page.evaluate(board) == before
+
+
 def test_what_is_taken_away_shows(page):
     look = panel(page, "attention")
     look.get_by_label("shuffle the positions").check()
@@ -494,7 +576,10 @@ def test_what_is_taken_away_shows(page):
     look.get_by_label("switch this head off").check()
     shown_equals_pytorchs(page, lab.without_head(trained(), 1, 2))
     assert f"{100 * measured['headOff'][1][2]:.1f}" in look.inner_text()
+    assert "1 of 16 heads off" in look.inner_text()
     look.get_by_role("button", name="All heads on").click()
+    focused = "document.activeElement.getAttribute('aria-label')"
+    assert page.evaluate(focused).startswith("block 1, head 2:")
     shown_equals_pytorchs(page)
 
     look.get_by_label("Weights").select_option("untrained")
@@ -509,10 +594,13 @@ def test_what_is_taken_away_shows(page):
 def test_what_changed_is_said(page):
     look = panel(page, "attention")
     look.get_by_role("application").first.focus()
+    said = look.get_by_role("status")
+    said.evaluate("element => { element.textContent = ''; }")
     page.keyboard.press("ArrowDown")
-    page.wait_for_timeout(600)
-    said = look.get_by_role("status").inner_text()
-    assert re.match(r"It says \d, with \d+\s%\. Block .* inside the box", said)
+    words = re.compile(r"It says \d, with \d+\s%\. Block .* inside the box")
+    expect(said).to_have_text(words, timeout=PATIENCE)
+    place = f"row {page.evaluate('vitLab.source.box().top')}, column"
+    expect(said).to_contain_text(place, timeout=PATIENCE)
 
 
 def test_cost_follows_the_sliders(page):
@@ -526,6 +614,8 @@ def test_cost_follows_the_sliders(page):
     numbers = cost.locator("dl").inner_text()
     assert "50,176" in numbers and "9,604 MiB" in numbers
     assert patches.get_attribute("aria-valuetext") == "1 pixel each"
+    cost.get_by_role("slider", name="Image").fill("14")
+    assert "4 TiB" in cost.locator("dl").inner_text()
     cost.get_by_role("slider", name="Image").fill("0")
     assert "1,024" in cost.locator("dl").inner_text()
 
@@ -539,6 +629,10 @@ def test_walk_goes_through_every_step(page):
         shape = walk.locator(".vl-shape").inner_text()
         numbers, letters = re.fullmatch(r"\((.*?)\)\s+\((.*?)\)", shape).groups()
         assert numbers.count(",") == letters.count(",")
+    walk.get_by_role("button", name="Next").focus()
+    page.keyboard.press("Enter")  # at the end: nothing happens, and the focus stays
+    assert page.evaluate("document.activeElement.textContent") == "Next"
+    assert walk.locator("h3").inner_text() == titles[-1]
     assert titles[0] == "1. The image" and titles[-1].endswith("Probabilities")
     assert len(set(titles)) == len(titles) == 62
     walk.get_by_label("Walk through").fill("5")
@@ -554,7 +648,7 @@ def test_walk_goes_through_every_step(page):
 def test_what_is_out_of_sight_waits(page):
     walk = panel(page, "walk")
     walk.get_by_label("Walk through").fill("0")
-    page.wait_for_timeout(100)
+    drawn(page)
     page.evaluate("""() => {
         const forward = vitLab.forward;
         vitLab.forwards = 0;
@@ -565,18 +659,18 @@ def test_what_is_out_of_sight_waits(page):
     }""")
     picture = "document.querySelector('.vl-tensor').toDataURL()"
     page.evaluate("scrollTo(0, 0)")
-    page.wait_for_timeout(100)
+    drawn(page)
     before, forwards = page.evaluate(picture), page.evaluate("vitLab.forwards")
     page.evaluate("for (const left of [0, 2, 4]) vitLab.source.move(16, left)")
-    page.wait_for_timeout(100)
+    drawn(page)
     assert page.evaluate("vitLab.forwards") == forwards + 1  # once for all three
     assert page.evaluate(picture) == before
     walk.scroll_into_view_if_needed()
-    page.wait_for_timeout(100)
+    drawn(page)
     assert page.evaluate(picture) != before
     assert page.evaluate("vitLab.forwards") == forwards + 2
     page.evaluate("scrollTo(0, 0)")
-    page.wait_for_timeout(100)
+    drawn(page)
     assert page.evaluate("vitLab.forwards") == forwards + 2
 
 
@@ -593,6 +687,11 @@ def test_a_finger_drags_the_digit_on_a_phone(browser, site):
     open_all(tab)
     wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     assert tab.evaluate(wide) <= 0
+    small = """[...document.querySelectorAll(".vl-panel :is(button, select, label)")]
+      .filter((e) => e.offsetHeight > 0 && e.offsetHeight < 44)
+      .filter((e) => e.tagName !== "LABEL" || e.parentElement.offsetHeight < 44)
+      .map((e) => e.textContent)"""
+    assert tab.evaluate(small) == [], "too small for a thumb"
     before, _ = shown_equals_pytorchs(tab)
     x, y = centre_of_digit(tab)
     fingers = context.new_cdp_session(tab)
