@@ -14,8 +14,8 @@
     const state = { weights: "trained", shuffled: false, off: new Set(), token: 0, shown: { block: 2, head: "mean" } };
     let result = null;
 
-    const overlayOn = el("input", { type: "checkbox", onchange: () => board.paint() });
-    const board = lab.stage(source, () => (overlayOn.checked ? shownMap() : null));
+    const answer = el("p", { class: "vl-answer" });
+    const board = lab.stage(source, () => result && shownMap(), answer);
     const announcer = lab.announcer();
 
     // What it says
@@ -24,7 +24,6 @@
       const value = el("span", { class: "vl-value" });
       return { bar, value, row: el("li", {}, el("span", { class: "vl-name" }, String(k)), el("span", { class: "vl-track" }, bar), value) };
     });
-    const answer = el("p", { class: "vl-answer" });
 
     // Which token asks
     const cut = el("canvas", { class: "vl-cut" });
@@ -51,6 +50,7 @@
     });
 
     const strip = el("canvas", { class: "vl-strip", role: "img" });
+    const stripScale = lab.colourBar(lab.diverging);
     strip.addEventListener("pointerdown", (event) => {
       const area = strip.getBoundingClientRect();
       ask(lab.clamp(Math.floor(((event.clientY - area.top) / area.height) * T), 0, N));
@@ -82,6 +82,7 @@
     rolloutButton.append(rolloutMass);
 
     const detail = el("canvas", { class: "vl-detail" });
+    const detailScale = lab.colourBar(lab.sequential);
     const detailWords = el("p");
     const offSwitch = el("input", { type: "checkbox", onchange: () => {
       const key = `${state.shown.block}.${state.shown.head}`;
@@ -90,16 +91,25 @@
       run();
     } });
     const offField = labelled("switch this head off", offSwitch);
-    const allOn = button("All heads on", () => {
+    const offHint = el("p", { class: "vl-note" });
+    const offCount = el("span");
+    const allOn = el("div", { class: "vl-row" }, offCount, button("All heads on", () => {
       state.off.clear();
       run();
-    });
+      table.querySelector("[aria-pressed=true]").focus(); // the button has gone
+    }));
 
     // The switches
     const weights = choice([["trained", "trained"], ["untrained", "untrained"]], async (name) => {
-      await lab.fetch(name);
-      state.weights = name;
-      run();
+      try {
+        await lab.fetch(name);
+        state.weights = name;
+        run();
+      } catch (error) {
+        weights.value = state.weights;
+        accuracy.textContent = `${error.message}. Choose again to try again.`;
+        announcer.say(accuracy.textContent);
+      }
     });
     const shuffled = el("input", { type: "checkbox", onchange: () => {
       state.shuffled = shuffled.checked;
@@ -189,6 +199,7 @@
       const { colour, high } = lab.colouring(result.tokens);
       c.drawImage(lab.pixels(result.tokens, T, result.tokens.length / T, colour), 0, 0, CUT, 3 * T);
       lab.frame(c, 1, 3 * state.token, CUT - 2, 3);
+      stripScale.show(`−${high.toFixed(1)}`, high.toFixed(1));
       strip.setAttribute("aria-label", `The 65 tokens as 65 rows of 64 numbers, from ${(-high).toFixed(1)} in blue to ${high.toFixed(1)} in red. Framed: ${tokenName()}.`);
     }
 
@@ -223,14 +234,19 @@
       const { block, head } = state.shown;
       const isHead = typeof head === "number";
       const title = block === "rollout" ? "Rollout, all blocks" : isHead ? `Block ${block}, head ${head}` : `Block ${block}, mean of its heads`;
-      const words = `${title}: ${percent(inBox(shares))} of what ${tokenName()} pays to patches is inside the box, ${percent(high)} of it on one patch.`;
+      const words = `${title}: ${percent(inBox(shares))} of what ${tokenName()} pays to patches is inside the box. The brightest patch alone gets ${percent(high)}.`;
       detailWords.textContent = words;
+      detailScale.show("0", percent(high));
+      const off = state.off.size === 0 ? "" : `${state.off.size} of ${depth * h} heads off.`;
       offField.hidden = !isHead;
       offSwitch.checked = state.off.has(`${block}.${head}`);
-      allOn.hidden = state.off.size === 0;
+      offHint.textContent = isHead ? `The head in the blue frame: ${title.toLowerCase()}. A head that is off still has a map, but hands nothing on.`
+        : "To switch a head off, press its map.";
+      offCount.textContent = off;
+      allOn.hidden = off === "";
       accuracy.textContent = accuracyWords();
       board.paint();
-      announcer.say(`${said} ${words}`);
+      announcer.say([said, words, off, source.where()].filter(Boolean).join(" "));
     }
 
     function accuracyWords() {
@@ -248,21 +264,26 @@
     }
 
     const isWhole = show !== "heads";
+    if (isWhole) {
+      body.append(el("tr", {}, el("th", { scope: "row" }, "rollout"), el("td", {}, rolloutButton),
+        el("td", { colspan: h }, el("p", { class: "vl-note vl-narrow" }, "All blocks’ mean maps, each mixed half and half with the token itself, multiplied."))));
+    }
     const switches = el("fieldset", {}, el("legend", {}, "Take something away"),
       ...(isWhole ? [el("div", { class: "vl-row" }, labelled("Weights", weights)), el("div", { class: "vl-row" }, labelled("shuffle the positions", shuffled))] : []),
-      el("p", { class: "vl-note" }, "To switch a head off, press its map below."), allOn, accuracy);
+      el("div", { class: "vl-row" }, offField), offHint, allOn, accuracy);
     const element = el("div", { class: "vl-panel" },
       board.element,
-      el("div", { class: "vl-columns" },
-        el("section", {}, el("h3", {}, "What it says"), answer, el("ol", { class: "vl-bars" }, ...bars.map(({ row }) => row)), switches),
-        el("section", {}, el("h3", {}, "Who asks"), el("p", {}, "The image in 64 patches. Choose the token whose attention is shown."), el("div", { class: "vl-row" }, classButton), picker),
-        el("section", {}, el("h3", {}, "The tokens"), el("p", {}, "As they enter block 0: a row for each, the class token first, of 64 numbers."), strip)),
-      el("h3", {}, "What it looks at"),
       el("div", { class: "vl-looks" },
-        el("div", { class: "vl-scroll" }, table),
-        el("section", {}, detail, detailWords,
-          el("div", { class: "vl-row" }, offField), el("div", { class: "vl-row" }, labelled("lay it over the image", overlayOn)),
-          ...(isWhole ? [el("div", { class: "vl-row" }, el("span", {}, "Rollout, through all blocks:"), rolloutButton)] : []))),
+        el("section", {}, el("h3", {}, "What it looks at"),
+          el("p", {}, "A map for each head: dark is little, yellow the most of that map. Press one to enlarge it."),
+          table),
+        el("section", {}, el("h3", {}, "What it says"), el("ol", { class: "vl-bars" }, ...bars.map(({ row }) => row)), switches)),
+      el("div", { class: "vl-columns" },
+        el("section", {}, el("h3", {}, "The chosen map"), detail, detailScale.element, detailWords),
+        el("section", {}, el("h3", {}, "Which token asks"), picker, el("div", { class: "vl-row" }, classButton),
+          el("p", {}, "The maps show the attention of one token. Press a patch to see its own; the class token is the one that the answer is read from.")),
+        el("section", {}, el("h3", {}, "All the tokens"), strip, stripScale.element,
+          el("p", {}, "As they enter block 0: 65 rows of 64 numbers, the class token’s first. The asking one is framed; press another."))),
       announcer.element);
 
     source.onChange(lab.whenSeen(element, run));

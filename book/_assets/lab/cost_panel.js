@@ -29,7 +29,7 @@
       patches.setAttribute("aria-valuetext", patchWords.textContent);
       const facts = [
         ["Patches (N)", tokens.toLocaleString("en")],
-        ["One head's matrix, float32", mebibytes(bytes)],
+        ["One head's matrix, float32", memory(bytes)],
         [`Multiply-accumulates of ${model.value}`, large(total)],
         ["of them quadratic in the tokens", lab.percent(attention / total)],
       ];
@@ -64,9 +64,11 @@
       announcer.element);
   }
 
-  function mebibytes(bytes) {
-    const size = bytes / 2 ** 20;
-    return `${size.toLocaleString("en", { maximumSignificantDigits: size < 1 ? 2 : 6, maximumFractionDigits: 2 })} MiB`;
+  function memory(bytes) {
+    const [unit, name] = bytes >= 2 ** 40 ? [2 ** 40, "TiB"] : bytes >= 1e4 * 2 ** 20 ? [2 ** 30, "GiB"]
+      : bytes >= 0.01 * 2 ** 20 ? [2 ** 20, "MiB"] : [1, "bytes"];
+    const size = bytes / unit;
+    return `${size.toLocaleString("en", { maximumSignificantDigits: size < 1 ? 2 : 4 })} ${name}`;
   }
 
   function large(count) {

@@ -33,18 +33,27 @@
     return c;
   }
 
-  /** A picture of rows × columns numbers, each shown as one pixel of it. */
+  const sheets = new Map(); // one of each size, painted over and over
+
+  /** A picture of rows × columns numbers, each shown as one pixel of it; good until the next of that size. */
   function pixels(values, rows, columns, colour) {
-    const small = document.createElement("canvas");
-    [small.width, small.height] = [columns, rows];
-    const c = small.getContext("2d");
-    const data = c.createImageData(columns, rows);
+    const size = `${rows} × ${columns}`;
+    if (!sheets.has(size)) {
+      const canvas = document.createElement("canvas");
+      [canvas.width, canvas.height] = [columns, rows];
+      const c = canvas.getContext("2d");
+      sheets.set(size, { canvas, c, data: c.createImageData(columns, rows) });
+    }
+    const { canvas, c, data } = sheets.get(size);
     for (let i = 0; i < rows * columns; i++) {
       const [r, g, b] = colour(values[i]);
-      data.data.set([r, g, b, 255], 4 * i);
+      data.data[4 * i] = r;
+      data.data[4 * i + 1] = g;
+      data.data[4 * i + 2] = b;
+      data.data[4 * i + 3] = 255;
     }
     c.putImageData(data, 0, 0);
-    return small;
+    return canvas;
   }
 
   /** Colours for numbers of both signs (white is 0), or from 0 up. Returns {colour, low, high}. */
@@ -58,6 +67,20 @@
     if (low >= 0) return { colour: (value) => sequential(high ? value / high : 0), low: 0, high };
     const most = Math.max(-low, high);
     return { colour: (value) => diverging(0.5 + value / (2 * most)), low: -most, high: most };
+  }
+
+  /** A scale with its ends' words: {element, show(low, high)}. */
+  function colourBar(scale) {
+    const ends = [0, 1].map(() => lab.el("span"));
+    const steps = Array.from({ length: 11 }, (_, i) => `rgb(${scale(i / 10).map(Math.round).join(" ")})`);
+    const ramp = lab.el("span", { class: "vl-ramp", style: `background: linear-gradient(to right, ${steps.join(", ")})` });
+    return {
+      element: lab.el("p", { class: "vl-scale" }, ends[0], ramp, ends[1]),
+      show(low, high) {
+        ends[0].textContent = low;
+        ends[1].textContent = high;
+      },
+    };
   }
 
   /** A frame in yellow on black, to be seen on any picture. */
@@ -83,5 +106,5 @@
     c.stroke();
   }
 
-  Object.assign(lab, { sequential, diverging, grey, context, pixels, colouring, frame, gridLines });
+  Object.assign(lab, { sequential, diverging, grey, context, pixels, colouring, colourBar, frame, gridLines });
 })();

@@ -64,8 +64,8 @@
     return out;
   }
 
-  /** A scrap of any of the digits, at a place clear of the digit's box. */
-  function makeScrap(digits, top, left, random) {
+  /** A scrap of any of the digits, at a place clear of the digit's box and, if there is room, of the others. */
+  function makeScrap(digits, top, left, random, others = []) {
     const pick = (count) => Math.floor(random() * count);
     const ink = 0.75 + 0.25 * random();
     let pixels;
@@ -76,18 +76,21 @@
         ink * whole[(y + Math.floor(i / SCRAP)) * DIGIT + x + (i % SCRAP)]);
     } while (pixels.reduce((a, b) => a + b, 0) < 0.25 * SCRAP * SCRAP);
     const scrap = { pixels, top: 0, left: 0 };
-    placeScrap(scrap, top, left, random);
+    placeScrap(scrap, top, left, random, others);
     return scrap;
   }
 
-  /** Moves a scrap to a free place. */
-  function placeScrap(scrap, top, left, random) {
+  /** Moves a scrap to a free place: clear of the box, and of the other scraps as long as there is room. */
+  function placeScrap(scrap, top, left, random, others = []) {
+    const apart = (a, b) => Math.max(Math.abs(a.top - b.top), Math.abs(a.left - b.left)) >= SCRAP + GAP;
     const free = [];
     for (let row = 0; row <= IMAGE - SCRAP; row++)
       for (let column = 0; column <= IMAGE - SCRAP; column++) {
         if (isClear({ top: row, left: column }, top, left)) free.push([row, column]);
       }
-    [scrap.top, scrap.left] = free[Math.floor(random() * free.length)];
+    const alone = free.filter(([row, column]) => others.every((other) => apart({ top: row, left: column }, other)));
+    const places = alone.length ? alone : free;
+    [scrap.top, scrap.left] = places[Math.floor(random() * places.length)];
   }
 
   /** Whether a scrap keeps its distance from the digit's box. */

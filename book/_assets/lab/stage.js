@@ -31,6 +31,7 @@
       },
       image: () => lab.compose(scene),
       box: () => ({ top: scene.top, left: scene.left, bottom: scene.top + lab.DIGIT, right: scene.left + lab.DIGIT }),
+      where: () => `The box begins in row ${scene.top}, column ${scene.left} of the pixels.`,
       choose(label) {
         const same = labels.flatMap((other, i) => (other === label ? [i] : []));
         const now = digits.indexOf(scene.digit);
@@ -51,7 +52,8 @@
         scene.top = top;
         scene.left = left;
         for (const scrap of scene.scraps) {
-          if (!lab.isClear(scrap, top, left)) lab.placeScrap(scrap, top, left, random);
+          const others = scene.scraps.filter((other) => other !== scrap);
+          if (!lab.isClear(scrap, top, left)) lab.placeScrap(scrap, top, left, random, others);
         }
         api.changed();
       },
@@ -67,7 +69,7 @@
         count = lab.clamp(count, 0, 8);
         while (scene.scraps.length > count) scene.scraps.pop();
         while (scene.scraps.length < count) {
-          scene.scraps.push(lab.makeScrap(digits, scene.top, scene.left, random));
+          scene.scraps.push(lab.makeScrap(digits, scene.top, scene.left, random, scene.scraps));
         }
         api.changed();
       },
@@ -77,8 +79,13 @@
     return api;
   }
 
-  /** The board and its controls. overlay(): 64 shares to lay over the image, or null. */
-  function stage(source, overlay = () => null) {
+  /**
+   * The board and its controls.
+   *
+   * overlay(): 64 shares to lay over the image, or null.
+   * below: what stands under the board.
+   */
+  function stage(source, overlay = null, below = "") {
     const { el, labelled, choice, button } = lab;
     const { scene } = source;
     const canvas = el("canvas", { class: "vl-board" });
@@ -92,6 +99,7 @@
     }, canvas, handle);
     const showGrid = el("input", { type: "checkbox", checked: true, onchange: paint });
     const showBox = el("input", { type: "checkbox", checked: true, onchange: paint });
+    const showMap = el("input", { type: "checkbox", onchange: paint });
 
     // A mouse may press anywhere; a finger takes the digit, and beside it scrolls the page.
     let grip = null; // where in the box the pointer holds it, in image pixels
@@ -129,6 +137,7 @@
     const ground = choice(
       [["brick", "brick"], ["grass", "grass"], ["gravel", "gravel"], ["none", "black"]],
       (name) => source.cutGround(name));
+    const anotherPiece = button("Cut another piece", () => source.cutGround(scene.groundName));
     const scraps = el("input", {
       type: "number", min: 0, max: 8, inputmode: "numeric",
       onchange: () => source.setScraps(Math.round(Number(scraps.value)) || 0),
@@ -137,7 +146,7 @@
     function paint() {
       const c = lab.context(canvas, SIDE, SIDE);
       c.drawImage(lab.pixels(source.image(), lab.IMAGE, lab.IMAGE, lab.grey), 0, 0, SIDE, SIDE);
-      const shares = overlay();
+      const shares = showMap.checked && overlay();
       if (shares) {
         const { colour } = lab.colouring(shares);
         c.globalAlpha = 0.6;
@@ -155,21 +164,24 @@
       paint();
       digitButtons.forEach((element, label) => element.setAttribute("aria-pressed", String(scene.label === label)));
       ground.value = scene.groundName;
+      anotherPiece.disabled = scene.ground === null;
       scraps.value = scene.scraps.length;
     }
     source.onChange(refresh);
     refresh();
 
     const element = el("div", { class: "vl-stage" },
-      board,
+      el("div", {}, board, below),
       el("div", { class: "vl-controls" },
         el("fieldset", {}, el("legend", {}, "Digit"), el("div", { class: "vl-row" }, ...digitButtons, drawButton), pad),
         el("fieldset", {}, el("legend", {}, "Around it"),
           el("div", { class: "vl-row" },
             labelled("Background", ground),
-            button("Cut another piece", () => source.cutGround(scene.groundName))),
+            anotherPiece),
           el("div", { class: "vl-row" }, labelled("Distractors", scraps))),
-        el("div", { class: "vl-row" }, labelled("patches", showGrid), labelled("true box", showBox))));
+        el("fieldset", {}, el("legend", {}, "Show"), el("div", { class: "vl-row" },
+          labelled("patches", showGrid), labelled("true box", showBox),
+          overlay ? labelled("chosen map", showMap) : ""))));
     return { element, paint };
   }
 
@@ -246,12 +258,15 @@
       event.preventDefault();
       show();
     });
+    const wipe = button("Wipe", () => {
+      drawn.fill(0);
+      Object.assign(pen, START);
+      show();
+      source.draw(new Float64Array(64));
+    });
     const pad = el("div", { class: "vl-row", hidden: true }, board,
-      button("Wipe", () => {
-        drawn.fill(0);
-        Object.assign(pen, START);
-        show();
-      }));
+      el("div", { class: "vl-beside" }, wipe,
+        el("p", { class: "vl-note" }, "Any size will do: it is scaled to the box. Keys: arrows move the pen, space lowers it.")));
     show();
     return pad;
   }

@@ -13,9 +13,9 @@
   const STEPS = {
     image: ["The image", "One channel, 32 pixels high and wide. Every number is a grey from 0 to 1.", "01_why_patches"],
     patches: ["Cut into patches", "Brought to mean 0, cut into 8 rows of 8 patches. A patch of 4 × 4 pixels is a row of 16 numbers.", "02_patch_embedding"],
-    patch_embed: ["Patch embedding", "One matrix makes each patch's 16 numbers a vector of 64. Each row is a patch.", "02_patch_embedding"],
+    patch_embed: ["Patch embedding", "One matrix makes each patch's 16 numbers a vector of 64. Each row is a patch; the strongly coloured ones have ink in them.", "02_patch_embedding"],
     cls_token: ["Class token in front", "A learned vector is put in front, the same for every image. 64 patches are 65 tokens.", "03_class_token_and_position"],
-    pos_embed: ["Positions", "A learned vector for each place. They are the same for every image.", "03_class_token_and_position"],
+    pos_embed: ["Positions", "A learned vector for each place. They are the same for every image. The first row is the class token's.", "03_class_token_and_position"],
     embed: ["Tokens with positions", "The sum of the two. This goes into the first block.", "03_class_token_and_position"],
     norm1: ["LayerNorm", "Every token brought to mean 0 and spread 1, then scaled by learned numbers.", "06_encoder_block"],
     "attn.q": ["Queries", "What each token asks for, 16 numbers in each of 4 heads.", "05_multi_head_attention"],
@@ -35,6 +35,8 @@
     head: ["Logits", "One number a class, 0 to 9.", "07_vision_transformer"],
     probabilities: ["Probabilities", "A softmax makes them sum to 1.", "07_vision_transformer"],
   };
+
+  const SHUFFLED = "Shuffled: each patch gets another one's, and the class token keeps its own.";
 
   /** until: the last step that is shown; chapters: where the chapters' pages are. */
   function walkPanel(source, { until = "probabilities", chapters = "../notebooks/" } = {}) {
@@ -87,12 +89,13 @@
       index = lab.clamp(to, 0, steps.length - 1);
       const step = steps[index];
       const { part } = split(step.name);
-      const [, text, chapter] = STEPS[part];
+      const [, what, chapter] = STEPS[part];
+      const text = part === "pos_embed" && shuffled.checked ? `${what} ${SHUFFLED}` : what;
       slider.value = index;
       slider.setAttribute("aria-valuetext", `step ${index + 1} of ${steps.length}: ${titleOf(step)}`);
       select.value = index;
-      back.disabled = index === 0;
-      next.disabled = index === steps.length - 1;
+      back.setAttribute("aria-disabled", index === 0); // and not disabled, which would drop the focus
+      next.setAttribute("aria-disabled", index === steps.length - 1);
       title.textContent = `${index + 1}. ${titleOf(step)}`;
       shape.textContent = `(${[1, ...step.dimensions].join(", ")})  ${LETTERS[part]}`;
       words.textContent = text;
@@ -101,7 +104,7 @@
       const colours = picture(canvas, part, step);
       legend.textContent = colours;
       canvas.setAttribute("aria-label", `A picture of the values after step ${index + 1}, ${titleOf(step)}. ${colours}`);
-      announcer.say(`Step ${index + 1}, ${titleOf(step)}. Shape ${[1, ...step.dimensions].join(", ")}. ${text}`);
+      announcer.say(`Step ${index + 1}, ${titleOf(step)}. Shape ${[1, ...step.dimensions].join(", ")}. ${text} ${source.where()}`);
     }
 
     const element = el("div", { class: "vl-panel" },
@@ -140,18 +143,22 @@
     }
     if (dimensions.length === 1) {
       const [count] = dimensions;
-      const height = count <= 10 ? 56 : 32;
+      const few = count <= 10;
+      const height = few ? 72 : 32;
       const c = lab.context(canvas, width, height);
       c.drawImage(lab.pixels(values, 1, count, colour), 0, 0, width, 32);
-      if (count <= 10) {
-        c.clearRect(0, 32, width, 24);
+      if (few) {
+        c.clearRect(0, 32, width, 40);
         c.fillStyle = getComputedStyle(canvas).color;
         c.font = "13px sans-serif";
         c.textAlign = "center";
         for (let k = 0; k < count; k++) c.fillText(String(k), ((k + 0.5) * width) / count, 49);
+        c.font = "10px sans-serif";
+        for (let k = 0; k < count; k++) c.fillText(values[k].toFixed(2), ((k + 0.5) * width) / count, 66);
       }
       size(canvas, width, height);
-      return `${count} numbers, side by side. ${scale}`;
+      const most = few ? ` The largest is that of class ${values.indexOf(Math.max(...values))}.` : "";
+      return `${count} numbers, side by side. ${scale}${most}`;
     }
     if (dimensions.length === 2) {
       const [rows, columns] = dimensions;
@@ -176,7 +183,8 @@
       c.drawImage(tile, (head % across) * (side + gap), Math.floor(head / across) * (tall + gap), side, tall);
     }
     size(canvas, width, height);
-    return `${h} heads, each ${rows} × ${columns}. ${scale}`;
+    const order = square ? "heads 0 and 1 above, 2 and 3 below" : "head 0 on the left";
+    return `${h} heads, each ${rows} × ${columns}, ${order}. ${scale}`;
   }
 
   function size(canvas, width, height) {
