@@ -208,7 +208,7 @@
       const best = result.probabilities.indexOf(Math.max(...result.probabilities));
       const level = Math.max(...result.probabilities) - Math.min(...result.probabilities) < 1e-9;
       bars.forEach(({ bar, value, row }, k) => {
-        bar.style.width = `${100 * result.probabilities[k]}%`;
+        bar.style.transform = `scaleX(${result.probabilities[k]})`;
         value.textContent = percent(result.probabilities[k]);
         row.classList.toggle("vl-best", !level && k === best);
       });
