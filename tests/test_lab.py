@@ -96,6 +96,26 @@ def test_accuracies_are_measured():
         assert_close(one, other, rtol=0, atol=4e-3)
 
 
+def test_numbers_of_the_text():
+    text = (ROOT / "book" / "lab.md").read_text(encoding="utf-8")
+    model = trained()
+    parameters = sum(p.numel() for p in model.parameters())
+    assert f"{round(parameters, -4):,} parameters" in text
+    lines = (SCRIPTS / "model.js").read_text(encoding="utf-8").count("\n")
+    assert f"about {round(lines / 50) * 50} lines" in text
+
+    assert "hardly ever gets more than 92 %" in text
+    images, labels, _ = cluttered_digits.make(part="test")
+    with torch.inference_mode():
+        logits = model(normalize(images, CARD["mean"], CARD["std"]))
+    surest = logits.softmax(dim=1).amax(dim=1)
+    assert (surest >= 0.925).double().mean() < 0.02
+
+    assert f"On {len(labels):,} images it hardly matters which" in text
+    without = content_of("trained")["measured"]["headOff"]
+    assert max(map(max, without)) - min(map(min, without)) < 0.03
+
+
 def test_command_writes_all(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(lab, "measure", lambda *_: {"images": 1000})
     assert lab.main([str(tmp_path / "new"), "--dtype", "float32"]) == 0
