@@ -13,7 +13,7 @@ def write_source(path):
 def source():
     cells = [
         new_markdown_cell("# Heads\n\nSplit the embedding into heads, and join it."),
-        new_code_cell("import torch\n\nfrom vit_steps import check"),
+        new_code_cell("import torch\n\nimport vit_check as check"),
     ]
     for name, answer in ANSWERS.items():
         cells.append(new_markdown_cell(f"## Task\n\nWrite `{name}`, with torch alone."))

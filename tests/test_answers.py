@@ -2,9 +2,9 @@
 
 import pytest
 
-from vit_steps import check
-from vit_steps.check import CheckFailed
-from vit_steps.check.questions import QUESTIONS
+import vit_check as check
+from vit_check import CheckFailed
+from vit_check.chapters.questions import QUESTIONS
 
 
 def failed(name, value):

@@ -15,13 +15,13 @@ import pytest
 import torch
 from torch import nn
 
+import vit_check as check
 from tests.answers import RIGHT, WRONG
 from tests.conftest import ROOT
-from vit_steps import check
-from vit_steps.check import CheckFailed
-from vit_steps.check.checking import Check
-from vit_steps.check.comparing import difference
-from vit_steps.check.function_check import FunctionCheck
+from vit_check import CheckFailed
+from vit_check.engine.check import Check
+from vit_check.engine.comparing import difference
+from vit_check.engine.functions import FunctionCheck
 
 for path in sorted((ROOT / "tests" / "answers").glob("[a-z]*.py")):
     importlib.import_module(f"tests.answers.{path.stem}")
@@ -311,7 +311,7 @@ def running_answers():
 
 
 def test_who_sleeps_is_left_behind(monkeypatch):
-    monkeypatch.setattr("vit_steps.check.watching.WALL_SECONDS", 0.5)
+    monkeypatch.setattr("vit_check.engine.watching.WALL_SECONDS", 0.5)
     with pytest.raises(CheckFailed, match="restart the kernel"):
         check.split_heads(asleep)
     for thread in running_answers():

@@ -8,9 +8,9 @@ from itertools import chain
 
 import pytest
 
+import vit_check as check
 import vit_steps
 from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, code_cells
-from vit_steps import check
 
 MODULES = [
     importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
@@ -34,7 +34,7 @@ def public_things():
 
 def inner(thing):
     """Whether it is part of how answers are checked, which no reader calls."""
-    checking = thing.__module__.startswith("vit_steps.check.")
+    checking = thing.__module__.startswith("vit_check.")
     return checking and thing.__name__ not in check.__all__
 
 

@@ -71,7 +71,7 @@ def test_checks_come_from_the_package(path):
     """Where the student may have a function called check by now."""
     for cell in read(path).cells:
         if cell.cell_type == "code" and is_grade(cell):
-            assert "from vit_steps import check" in cell.source.splitlines()[0], cell.id
+            assert "import vit_check as check" in cell.source.splitlines()[0], cell.id
             assert "check." in cell.source
 
 

@@ -11,8 +11,9 @@ import pytest
 import torch
 from safetensors.torch import save
 
-from vit_steps import check
-from vit_steps.check.judge import LARGEST_MESSAGE, Judge, decode, encode
+import vit_check as check
+from vit_check.engine.wire import LARGEST_MESSAGE, decode, encode
+from vit_check.judge import Judge
 
 pytestmark = pytest.mark.skipif(
     not hasattr(socket, "AF_UNIX"), reason="no Unix sockets here"
@@ -29,7 +30,7 @@ def run(judge, code):
     """Run code in another process, whose checks ask the judge."""
     return subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "VIT_STEPS_JUDGE": judge.path},
+        env={**os.environ, "VIT_CHECK_JUDGE": judge.path},
         capture_output=True,
         text=True,
     )
@@ -40,7 +41,7 @@ def test_right_and_wrong(judge):
         judge,
         """
 import torch, vit_steps
-from vit_steps import check
+import vit_check as check
 
 check.multi_head_attention(vit_steps.MultiHeadAttention)
 check.split_heads(lambda x, h: x.unflatten(2, (h, -1)).transpose(1, 2))
@@ -61,7 +62,7 @@ check.split_heads(lambda x, h: x.unflatten(2, (h, -1)))
 
 
 def test_a_function_with_the_weights_is_judged_as_one(judge, monkeypatch):
-    monkeypatch.setenv("VIT_STEPS_JUDGE", judge.path)
+    monkeypatch.setenv("VIT_CHECK_JUDGE", judge.path)
     from tests.answers.heads import as_a_function, unscaled_function
 
     check.multi_head_attention(as_a_function)
@@ -72,18 +73,18 @@ def test_a_function_with_the_weights_is_judged_as_one(judge, monkeypatch):
 def test_who_changes_the_check_has_passed_nothing(judge):
     run(
         judge,
-        "from vit_steps import check; check.split_heads = print; check.split_heads(1)",
+        "import vit_check as check; check.split_heads = print; check.split_heads(1)",
     )
     assert judge.records == []
     run(
         judge,
         """
-from vit_steps import check
-import vit_steps.check.checking as checking
+import vit_check as check
+import vit_check.engine.check as checking
 checking.same = lambda *_: True
 check.split_heads.judge = lambda *_: None
 check.split_heads.verdict = lambda *_: None
-import vit_steps.check.comparing as comparing
+import vit_check.engine.comparing as comparing
 comparing.same = comparing.difference = lambda *_, **__: None
 check.split_heads(lambda x, h: x)
 """,
@@ -92,7 +93,7 @@ check.split_heads(lambda x, h: x)
 
 
 def test_values_are_judged_by_name(judge):
-    code = "from vit_steps import check; check.answer('tokens_at_384', %s)"
+    code = "import vit_check as check; check.answer('tokens_at_384', %s)"
     assert run(judge, code % 577).returncode == 0
     assert "the class token is a token too" in run(judge, code % 576).stderr
     assert [(r.check, r.passed) for r in judge.records] == [
@@ -103,7 +104,7 @@ def test_values_are_judged_by_name(judge):
 
 def test_an_endless_loop_is_judged_too(judge):
     code = """
-from vit_steps import check
+import vit_check as check
 def loop(x, h):
     while True:
         pass
@@ -143,7 +144,7 @@ def test_rubbish_for_records_is_not_passed(judge, records):
     request = encode({"check": "split_heads", "form": "itself"})
     talk(judge, request, encode({"records": records}))
     assert not any(r.passed for r in judge.records)
-    assert run(judge, "from vit_steps import check; check.split_heads(1)").returncode
+    assert run(judge, "import vit_check as check; check.split_heads(1)").returncode
     assert judge.records[-1].sentence.startswith("got int, expected split_heads")
 
 
@@ -160,7 +161,7 @@ def test_rubbish_for_records_is_not_passed(judge, records):
 )
 def test_rubbish_does_not_stop_the_judge(judge, message):
     talk(judge, message)
-    assert run(judge, "from vit_steps import check; check.split_heads(1)").returncode
+    assert run(judge, "import vit_check as check; check.split_heads(1)").returncode
     assert [r.passed for r in judge.records] == [False]
 
 
@@ -187,6 +188,6 @@ def test_what_is_sent_arrives(message):
 
 
 def test_sizes_are_not_taken_from_a_notebook(judge, monkeypatch):
-    monkeypatch.setenv("VIT_STEPS_JUDGE", judge.path)
+    monkeypatch.setenv("VIT_CHECK_JUDGE", judge.path)
     with pytest.raises(check.CheckFailed, match="is graded on the class"):
         check.multi_head_attention(torch.nn.Identity(), embed_dim=1, num_heads=1)

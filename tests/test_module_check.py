@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import nn
 
-from vit_steps import MultiHeadAttention, ViTEmbedding, check
-from vit_steps.check import CheckFailed
+import vit_check as check
+from vit_check import CheckFailed
+from vit_steps import MultiHeadAttention, ViTEmbedding
 
 
 class First(nn.Module):

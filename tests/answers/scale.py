@@ -5,8 +5,8 @@ import torch
 from torch.nn import functional as F
 
 from tests.answers import right, wrong
+from vit_check.chapters.speed_and_scale.attention_in_blocks import in_blocks
 from vit_steps import scale
-from vit_steps.check.blockwise import in_blocks
 
 
 @right("attention_in_blocks")

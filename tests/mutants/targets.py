@@ -14,11 +14,12 @@ from pathlib import Path
 
 import nbformat
 
+import vit_check as check
 import vit_steps
-from vit_steps import check, variants
-from vit_steps.check.checking import Check
-from vit_steps.check.function_check import FunctionCheck
-from vit_steps.check.module_check import ModuleCheck
+from vit_check.engine.check import Check
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.modules import ModuleCheck
+from vit_steps import variants
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "classroom" / "source"
