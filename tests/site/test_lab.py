@@ -87,6 +87,12 @@ def test_pictures_are_held_out():
     assert len(content_of("pictures")["labels"]) == 30 <= len(held_out)
 
 
+def test_sizes_are_those_that_the_data_set_is_made_with():
+    text = (SCRIPTS / "sizes.js").read_text(encoding="utf-8")
+    sizes = json.loads(text[text.index("= ") + 2 : text.rindex(";")])
+    assert sizes == lab.sizes_content()
+
+
 def test_accuracies_are_measured():
     written = content_of("trained")["measured"]
     found = lab.measure(trained(), CARD["mean"], CARD["std"])
