@@ -35,7 +35,7 @@ DTYPES = {"float16": torch.float16, "float32": torch.float32}
 def write_lab(
     folder: str | os.PathLike[str], dtype: torch.dtype = torch.float16
 ) -> None:
-    """Write ``trained.js``, ``untrained.js``, ``pictures.js``, ``sizes.js``, ``cat.jpg``.
+    """Write the weights, the pictures and the sizes as scripts, and ``cat.jpg``.
 
     Args:
         folder: is made if it is not there.
