@@ -11,8 +11,9 @@ import torch
 from playwright.sync_api import expect
 from torch.testing import assert_close
 
+from book import lab_data as lab
 from tests.conftest import ROOT
-from vit_steps import VisionTransformer, lab
+from vit_steps import VisionTransformer
 from vit_steps.attention_maps import (
     attention_rollout,
     class_token_to_patches,
