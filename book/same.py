@@ -42,7 +42,7 @@ def package_definitions(package: Path = ROOT / "vit_steps") -> dict[str, set[str
     """Source of each function and class of the package; of two, if two share a name."""
     found = defaultdict(set)
     for path in sorted(package.rglob("*.py")):
-        if not path.stem.startswith("__") and "check" not in path.parts:
+        if not path.stem.startswith("__"):
             for definition in definitions(path.read_text("utf-8")):
                 found[definition.name].add(definition.source)
     return found
