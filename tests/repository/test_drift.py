@@ -135,6 +135,7 @@ TAUGHT_BY_MODULE = {
         "training_seconds",
     ],
     "variants": [
+        "DistilledConfig",
         "DistilledVisionTransformer",
         "hard_distillation_loss",
         "soft_distillation_loss",
