@@ -154,7 +154,8 @@ def model_cost(
     rows, columns = patch_grid(image_size, patch_size)
     N, D, h, K = rows * columns, embed_dim, num_heads, num_classes
     T, M = num_prefix_tokens + N, int(D * mlp_ratio)
-    attention = attention_cost(T, D, h)
+    attention = attention_cost(num_tokens=T, embed_dim=D, num_heads=h)
+    product = attention.matmul_macs // 2  # of q and k, and as much of weights and v
     patch_height, patch_width = as_pair(patch_size, "patch_size")
     patch_numbers = in_channels * patch_height * patch_width
     scale = 0 if layer_scale is None else D
@@ -171,14 +172,14 @@ def model_cost(
             (3, h, T, D // h),
             3 * D * D + 3 * D * qkv_bias,
             3 * T * D * D,
-            depth,
+            repeat=depth,
         ),
-        Step("attn: softmax(q k^T)", (h, T, T), 0, attention.matmul_macs // 2, depth),
-        Step("attn: weights v", (h, T, D // h), 0, attention.matmul_macs // 2, depth),
-        Step("attn.proj", (T, D), D * D + D + scale, T * D * D, depth),
+        Step("attn: softmax(q k^T)", (h, T, T), macs=product, repeat=depth),
+        Step("attn: weights v", (h, T, D // h), macs=product, repeat=depth),
+        Step("attn.proj", (T, D), D * D + D + scale, T * D * D, repeat=depth),
         Step("norm2", (T, D), 2 * D, repeat=depth),
-        Step("mlp.fc1", (T, M), D * M + M, T * D * M, depth),
-        Step("mlp.fc2", (T, D), M * D + D + scale, T * M * D, depth),
+        Step("mlp.fc1", (T, M), D * M + M, T * D * M, repeat=depth),
+        Step("mlp.fc2", (T, D), M * D + D + scale, T * M * D, repeat=depth),
         Step("norm", (T, D), 2 * D),
         Step("class token out", (D,)),
     ]

@@ -103,7 +103,9 @@ class VariantVisionTransformer(VisionTransformer):
         self.register_parameter("cls_token", cls_token if has_cls_token else None)
         learned = learned_position_embedding(1 + rows * columns, D)  # drawn by each
         if self.config.positions == "sincos":
-            fixed = sincos_position_embedding(D, (rows, columns), has_cls_token)
+            fixed = sincos_position_embedding(
+                embed_dim=D, grid_size=(rows, columns), cls_token=has_cls_token
+            )
             self.register_buffer("pos_embed", fixed)
         elif has_cls_token:
             self.pos_embed = learned

@@ -101,7 +101,12 @@ def window_attention_cost(
             f"the tokens of a window of {window_size = }"
         )
     windows = num_tokens // window_size**2
-    one = attention_cost(window_size**2, embed_dim, num_heads, bytes_per_number)
+    one = attention_cost(
+        num_tokens=window_size**2,
+        embed_dim=embed_dim,
+        num_heads=num_heads,
+        bytes_per_number=bytes_per_number,
+    )
     return AttentionCost(
         matrix_bytes=windows * one.matrix_bytes,
         all_heads_bytes=windows * one.all_heads_bytes,
