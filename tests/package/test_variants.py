@@ -12,6 +12,7 @@ from vit_steps.attention_maps import (
     class_token_to_patches,
     deletion_curve,
 )
+from vit_steps.pretrained import extract_features
 from vit_steps.variants import (
     DistilledVisionTransformer,
     VariantConfig,
@@ -132,6 +133,20 @@ def test_a_deletion_curve_takes_an_order_of_the_patches(build, prefix, speaks):
     with torch.no_grad():
         scores = model(images)
     torch.testing.assert_close(curve.logits[0], scores[range(2), labels])
+
+
+@every_model
+def test_features_are_the_class_token_or_the_mean_of_the_patches(build, prefix, speaks):
+    model, images = draw_at_random(build()).eval(), torch.rand(3, 3, 12, 8)
+    with torch.no_grad():
+        tokens, _ = model.encode(images)
+    mean = extract_features(model, images, pool="mean")
+    torch.testing.assert_close(mean, tokens[:, -N:].mean(dim=1))
+    if speaks:
+        torch.testing.assert_close(extract_features(model, images), tokens[:, 0])
+    else:
+        with pytest.raises(ValueError, match="pool: got 'cls', expected 'mean'"):
+            extract_features(model, images)
 
 
 @every_model
