@@ -3,6 +3,7 @@
 # make test         everything that is promised about it
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
 # make exercises    the students' notebooks, from the sources with solutions
+# make same         write the package's definitions into the notebooks that teach them
 # make address      put the address that _config.yml sets wherever it must stand in full
 # make format       format package, tests and notebooks
 # make retrain      train the models that ship again and compare (about half an hour)
@@ -20,7 +21,7 @@ BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 
-.PHONY: help book pdf lighthouse test outputs exercises address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
+.PHONY: help book pdf lighthouse test outputs exercises same address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -56,6 +57,9 @@ outputs: .venv/ready
 
 exercises: .venv/ready
 	$(BIN)/python -m classroom.release
+
+same: .venv/ready
+	$(BIN)/python -m book.same
 
 address: .venv/ready
 	$(BIN)/python -m book.address
