@@ -4,8 +4,8 @@ torchvision's wheel for Linux is built for CUDA. Beside a PyTorch without CUDA i
 compiled part does not load, and the import ends with "operator torchvision::nms does
 not exist": it looks up two operators that only the compiled part declares. All of
 torchvision that is Python (models, transforms, data sets) works once they are declared.
-So a few lines at the end of ``torchvision/extension.py`` declare them where the compiled
-part did not load. ``torchvision.ops.nms`` and the reading of images by
+So a few lines at the end of ``torchvision/extension.py`` declare them where the
+compiled part did not load. ``torchvision.ops.nms`` and the reading of images by
 ``torchvision.io`` stay unavailable.
 
     .venv/bin/python environment/mend_torchvision.py

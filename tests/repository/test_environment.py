@@ -1,6 +1,7 @@
 """`make book` on machines that lack something: it says what, and what to do.
 
-The script runs in an empty folder with stand-ins for python, pip, uv, df and nvidia-smi.
+The script runs in an empty folder, with stand-ins for python, pip, uv, df and
+nvidia-smi.
 """
 
 import os

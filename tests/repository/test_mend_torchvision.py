@@ -1,4 +1,4 @@
-"""A torchvision built for CUDA beside a PyTorch without is made importable, and only that."""
+"""A torchvision built for CUDA, beside a PyTorch without, is made importable."""
 
 import os
 import subprocess
