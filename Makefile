@@ -55,10 +55,11 @@ check: form
 	$(BIN)/pytest tests/package -rs -n 2 --dist loadscope
 
 form: .venv/ready
-	@echo "== Form: ruff, mypy"
+	@echo "== Form: ruff, mypy, imports"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 outputs: .venv/ready
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
