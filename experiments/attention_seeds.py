@@ -27,7 +27,7 @@ from vit_steps.attention_maps import (
 )
 from vit_steps.image_data import ImageSet
 from vit_steps.recipes import RECIPES
-from vit_steps.recipes import main as train_command
+from vit_steps.train import main as train_command
 from vit_steps.results import write_results
 
 SEEDS = range(3)
