@@ -23,6 +23,8 @@ from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.training import TrainConfig, evaluate, tensorboard
 from vit_steps.vision_transformer import ViTConfig
 
+# What is imported under another name than it is installed by.
+INSTALLED_AS = {"PIL": "pillow", "skimage": "scikit-image", "sklearn": "scikit-learn"}
 # Where the images come from: an option, and the data sets that have it.
 SOURCE_OPTIONS = {
     "root": ("fashion-mnist", "cifar-10", "folder"),
@@ -66,11 +68,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _run(options, "python -m vit_steps.train " + " ".join(arguments))
     except ModuleNotFoundError as error:
-        package = _PACKAGES.get(error.name or "", error.name)
-        print(
-            f"Stopped: {package} is not installed: pip install {package}",
-            file=sys.stderr,
-        )
+        package = (error.name or "").split(".")[0]
+        package = INSTALLED_AS.get(package, package)
+        print(f"Stopped: {error}; pip install {package}", file=sys.stderr)
         return 1
     except (ValueError, OSError, ImportError, FloatingPointError) as error:
         print(f"Stopped: {error}", file=sys.stderr)
@@ -78,17 +78,13 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-# What is imported under another name than it is installed by.
-_PACKAGES = {"sklearn": "scikit-learn", "skimage": "scikit-image", "PIL": "pillow"}
-
-
 def _run(options: argparse.Namespace, command: str) -> None:
     if options.output:
         check_name(options.output)  # now, not when the training is done
     if options.threads:
         torch.set_num_threads(options.threads)
+    source = _source(options)
     with processes(options.device) as device:
-        source = _source(options)
         images = _load(options, source)
         recipe = _recipe(options, images)
         model = recipe.build().to(device)
@@ -106,7 +102,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
             model.load_state_dict(state)
         if process_rank() > 0:
             return
-    test = evaluate(model, images.test)
+    test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
     print(f"test: loss {test.loss:.3f}, top-1 {test.top1:.2%}, top-5 {test.top5:.2%}")
     if options.output:
         model.save_pretrained(
