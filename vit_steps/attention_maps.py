@@ -33,7 +33,8 @@ def class_token_attention(
         ValueError: if the weights are none, or not all (B, h, T, T).
     """
     blocks = [
-        class_token_to_patches(block, num_prefix_tokens) for block in _checked(weights)
+        class_token_to_patches(block, num_prefix_tokens)
+        for block in checked_weights(weights)
     ]
     return torch.stack(blocks, dim=1)  # (B, L, h, N)
 
@@ -55,7 +56,7 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
     Raises:
         ValueError: if the matrices are not square, or hold no class token or no patch.
     """
-    _check_square(attention, "attention", "(..., T, T)")
+    check_square(attention, "attention", "(..., T, T)")
     T = attention.shape[-1]
     if not 1 <= num_prefix_tokens < T:
         raise ValueError(
@@ -87,7 +88,7 @@ def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tenso
     """
     if not 0.0 <= residual <= 1.0:
         raise ValueError(f"residual: got {residual}, expected 0 <= residual <= 1")
-    blocks = _checked(weights)
+    blocks = checked_weights(weights)
     identity = torch.eye(blocks[0].shape[-1]).to(blocks[0])  # (T, T)
     rollout = identity
     for block in blocks:
@@ -122,7 +123,7 @@ def attention_distance(
         ValueError: if the weights are none, or not all (B, h, T, T), or their T is not
             that of the grid.
     """
-    blocks = _checked(weights)
+    blocks = checked_weights(weights)
     rows, columns = as_pair(grid_size, "grid_size")
     T = blocks[0].shape[-1]
     if T != num_prefix_tokens + rows * columns:
@@ -276,8 +277,8 @@ def mass_inside(
             f"boxes: got {boxes[first].tolist()} for image {first}, expected top, "
             f"left, bottom, right of an area inside {H}×{W}"
         )
-    in_rows = _overlap(top, bottom, rows, height)  # (B, rows)
-    in_columns = _overlap(left, right, columns, width)  # (B, columns)
+    in_rows = overlap(top, bottom, rows, height)  # (B, rows)
+    in_columns = overlap(left, right, columns, width)  # (B, columns)
     share = in_rows[:, :, None] * in_columns[:, None, :]  # (B, rows, columns)
     share = share.reshape(B, *[1] * (attention.ndim - 2), N)  # (B, 1 ..., N)
     return (attention * share).sum(dim=-1)  # (B, ...)
@@ -425,7 +426,7 @@ def deletion_curve(
     )
 
 
-def _checked(weights: Sequence[Tensor]) -> list[Tensor]:
+def checked_weights(weights: Sequence[Tensor]) -> list[Tensor]:
     """The weights of all blocks, in float32 or better."""
     if weights is None or len(weights) == 0 or any(w is None for w in weights):
         raise ValueError(
@@ -439,7 +440,7 @@ def _checked(weights: Sequence[Tensor]) -> list[Tensor]:
                 f"weights: got {got} at {index}, expected one (B, h, T, T) a block; "
                 "they are the second thing that encode returns"
             )
-        _check_square(block, "weights", "(B, h, T, T)")
+        check_square(block, "weights", "(B, h, T, T)")
         if block.shape != weights[0].shape:
             raise ValueError(
                 f"weights: got {tuple(block.shape)} at {index}, expected "
@@ -449,7 +450,8 @@ def _checked(weights: Sequence[Tensor]) -> list[Tensor]:
     return [block.to(dtype) for block in weights]
 
 
-def _check_square(attention: Tensor, name: str, expected: str) -> None:
+def check_square(attention: Tensor, name: str, expected: str) -> None:
+    """Raise ValueError if attention is not T × T with a class token and a patch."""
     shape = tuple(attention.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 2:
         raise ValueError(
@@ -475,7 +477,7 @@ def _distances(grid_size: Size, patch_size: Size) -> Tensor:
     return (centres[:, None] - centres).norm(dim=-1)  # (N, N)
 
 
-def _overlap(start: Tensor, end: Tensor, number: int, length: int) -> Tensor:
+def overlap(start: Tensor, end: Tensor, number: int, length: int) -> Tensor:
     """Share of each of ``number`` stretches that lies between: (B,) -> (B, number)."""
     first = torch.arange(number).to(start) * length  # (number,)
     covered = torch.minimum(end[:, None], first + length) - torch.maximum(

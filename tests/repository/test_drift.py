@@ -97,6 +97,7 @@ TAUGHT_BY_MODULE = {
         "parameter_groups",
         "train_step",
         "evaluate",
+        "Batches",
         "train",
     ],
     "attention_maps": [
@@ -129,8 +130,8 @@ TAUGHT_BY_MODULE = {
         "silent_parameters",
         "shared_parameters",
     ],
-    "distributed": ["BatchShares", "data_parallel", "shard"],
-    "scale": [
+    "distributed": ["BatchShares", "data_parallel", "shard", "train_together"],
+    "training_cost": [
         "Accelerator",
         "TrainingMemory",
         "activation_bytes",
@@ -185,7 +186,7 @@ def test_a_module_is_taught_in_the_chapter_of_its_topic():
         "attention_maps": "09",
         "pretrained": "10",
         "distributed": "11",
-        "scale": "11",
+        "training_cost": "11",
         "variants": "12",
         "symptoms": "13",
     }
