@@ -1,8 +1,10 @@
 """Checks of modules."""
 
+import copy
 import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -36,10 +38,12 @@ class ModuleCheck(Check):
 
     Its parameters are drawn anew and read as those of the package's own module, in
     every way that their shapes allow. It is right if for one of the readings the
-    package's module with these weights puts out the same.
+    package's module with these weights puts out the same. A class is built twice, with
+    sizes that differ in every number, so that none of them can be written into it.
 
     Args:
         sizes: what a class is built with, by name and in order.
+        other_sizes: what it is built with as well; no value as in ``sizes``.
         inputs: from a generator and the sizes, tensors with the batch first.
         reading: from the parts of a module and the sizes, each way to read its
             parameters, as weights under the package's names.
@@ -61,6 +65,7 @@ class ModuleCheck(Check):
         name: str,
         signature: str,
         sizes: Mapping[str, Any],
+        other_sizes: Mapping[str, Any],
         inputs: Callable[[Generator, Mapping[str, Any]], list[Tensor]],
         reading: Callable[[list[Part], Mapping[str, Any]], Iterator[Weights]],
         reference: Callable[..., Any],
@@ -78,7 +83,8 @@ class ModuleCheck(Check):
         widths: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(name, signature, mistakes, hints)
-        self.sizes, self.inputs = sizes, inputs
+        self.sizes, self.other_sizes = sizes, other_sizes
+        self.inputs = inputs
         self.reading, self.reference = reading, reference
         self.shape, self.lacking, self.initial = shape, lacking, initial
         self.function, self.normalise = function, normalise
@@ -87,11 +93,20 @@ class ModuleCheck(Check):
 
     @property
     def forms(self) -> Mapping[str, Check]:
-        own = {"itself": self}
+        own: dict[str, Check] = {"itself": self, "built": self._of_one_size}
         return own if self.function is None else own | {"function": self.function}
 
+    @cached_property
+    def _of_one_size(self) -> "ModuleCheck":
+        """The same for a module that is built already and has the sizes it has."""
+        own = copy.copy(self)
+        own.other_sizes = self.sizes
+        return own
+
     def form_for(self, answer: Any) -> Check:
-        if self.function is None or isinstance(answer, (type, nn.Module)):
+        if isinstance(answer, nn.Module):
+            return self._of_one_size
+        if self.function is None or isinstance(answer, type):
             return self
         try:
             parameters = inspect.signature(answer).parameters.values()
@@ -122,12 +137,27 @@ class ModuleCheck(Check):
                 raise ValueError(
                     f"{name}: got a size by this name, expected {expected}"
                 )
-        sizes = {**self.sizes, **sizes}
-        for dtype in ("float64", "float32"):
+        first = {**self.sizes, **sizes}
+        other = first if sizes else dict(self.other_sizes)
+        for built_with, dtype in ((first, "float64"), (other, "float32")):
             seed = int(torch.randint(2**31, (), generator=generator))
-            yield [sizes, self.inputs(generator, sizes), seed, dtype]
+            yield [built_with, self.inputs(generator, built_with), seed, dtype]
         if self.coinciding is not None:
-            yield [sizes, self.coinciding(generator, sizes), seed, dtype]
+            yield [first, self.coinciding(generator, first), seed, dtype]
+
+    def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
+        """Where it is right with other sizes, that is said too."""
+        right = [sizes for sizes, *_ in passed if sizes != case[0]]
+        if not right or finding.mistake not in _MAY_COME_OF_SIZES:
+            return finding
+        said = finding.sentence
+        if finding.mistake in ("raises", "batch of one"):
+            said = f"it {said}"
+        return Finding(
+            "built in",
+            f"is right when it is built with {_said(right[0])}, but not with "
+            f"{_said(case[0])}, so that a size must be built in: {said}",
+        )
 
     def observe(self, answer: Any, case: Case) -> Record:
         sizes, inputs, seed, dtype = case
@@ -154,7 +184,8 @@ class ModuleCheck(Check):
             return early
         readings = list(self.reading(parts, sizes))
         if not readings:
-            return self._lacking(parts, sizes, record)
+            built_in = self._built_in(record, parts, sizes, inputs)
+            return built_in or self._lacking(parts, sizes, record)
         for place, weights in enumerate(readings):
             if same(record["output"], self._expected(weights, sizes, inputs)):
                 finding = self._finding_behind_values(case, record, weights, inputs)
@@ -169,6 +200,9 @@ class ModuleCheck(Check):
                     continue
                 if same(record["output"], wrong):
                     return Finding(mistake.name, mistake.sentence)
+        built_in = self._built_in(record, parts, sizes, inputs, fitting=True)
+        if built_in is not None:
+            return built_in
         finding = difference(record["output"], right, self.shape)
         finding = batch_mixed(record) or finding
         if record["unused"] and tensors_in(record["output"]):
@@ -182,13 +216,60 @@ class ModuleCheck(Check):
         with torch.no_grad():
             return plain(self.reference(weights, sizes, *inputs))
 
+    def _built_in(
+        self,
+        record: Record,
+        parts: list[Part],
+        sizes: Mapping[str, Any],
+        inputs: list[Tensor],
+        fitting: bool = False,
+    ) -> Finding | None:
+        """The size that is another than was asked for, if that is all that is wrong.
+
+        Args:
+            fitting: whether its parameters can be read as they should be. Where not,
+                or where an error was raised, it is only asked whether they fit a size
+                that the class is built with at another time.
+        """
+        for changed in self._changed(sizes, fitting):
+            believed = {**sizes, **changed}
+            try:
+                readings = list(self.reading(parts, believed))[: self.tried]
+                found = any(
+                    "output" not in record
+                    or same(record["output"], self._expected(w, believed, inputs))
+                    for w in readings
+                )
+            except Exception:  # nothing can be built with these sizes
+                continue
+            if found:
+                return _built_in_as(changed, sizes)
+        return None
+
+    def _changed(
+        self, sizes: Mapping[str, Any], any_number: bool
+    ) -> Iterator[dict[str, int]]:
+        """Sizes, one or two, that may be built in."""
+        numbers = {
+            name: {self.sizes[name], self.other_sizes[name]} - {value}
+            for name, value in sizes.items()
+            if type(value) is int
+        }
+        for name, likely in numbers.items():
+            others = {*range(2, 13)} - {sizes[name]} if any_number else set()
+            yield from ({name: number} for number in [*likely, *(others - likely)])
+        for names in itertools.combinations(numbers, 2):
+            for pair in itertools.product(*(numbers[name] for name in names)):
+                yield dict(zip(names, pair, strict=True))
+
     def _trouble(self, record: Record, sizes: Mapping[str, Any]) -> Finding:
         """What was raised; or what it lacks, which may be why."""
         trouble = Finding(*record["trouble"])
         if trouble.mistake in ("raises", "batch of one") and "values" in record:
             parts = parts_of(record)
-            if self.lacking is not None and not any(self.reading(parts, sizes)):
-                trouble = self.lacking(parts, sizes) or trouble
+            if not any(self.reading(parts, sizes)):
+                lacks = self.lacking(parts, sizes) if self.lacking else None
+                trouble = self._built_in(record, parts, sizes, []) or lacks or trouble
             return self._with_sizes_said(trouble, record, sizes)
         return trouble
 
@@ -210,11 +291,10 @@ class ModuleCheck(Check):
         """With a reminder for who gave a module and did not say its sizes."""
         if not record["built"] or dict(sizes) != dict(self.sizes):
             return finding
-        said = ", ".join(f"{name}={value}" for name, value in sizes.items())
         return Finding(
             finding.mistake,
             f"{finding.sentence}; unless this module, which is built already, was "
-            f"built with {said}, give the class, or say its sizes after it",
+            f"built with {_said(sizes)}, give the class, or say its sizes after it",
         )
 
     def _finding_behind_values(
@@ -282,6 +362,35 @@ class ModuleCheck(Check):
         built = [part.as_built() for part in parts]
         reading = next(itertools.islice(self.reading(built, sizes), place, None))
         return self.initial(reading, sizes)
+
+
+def _built_in_as(built_in: Mapping[str, int], sizes: Mapping[str, Any]) -> Finding:
+    asked_for = {name: sizes[name] for name in built_in}
+    are = "is" if len(built_in) == 1 else "are"
+    return Finding(
+        "built in",
+        f"{' and '.join(built_in)} {are} built in: asked for {_said(asked_for)}, it "
+        f"still has {_said(built_in)}",
+    )
+
+
+# What may be wrong for no other reason than that a size is built in.
+_MAY_COME_OF_SIZES = {
+    "raises",
+    "batch of one",
+    "shape",
+    "reshape",
+    "values",
+    "factor",
+    "order",
+    "not finite",
+    "parameters",
+    "unused",
+}
+
+
+def _said(sizes: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in sizes.items())
 
 
 def _finding_before_values(record: Record) -> Finding | None:
