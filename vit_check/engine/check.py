@@ -13,12 +13,15 @@ from torch import Generator
 
 from vit_check.engine.asking import JUDGE, ask
 from vit_check.engine.observing import Record
-from vit_check.engine.verdict import CheckFailed, Finding, Mistake
+from vit_check.engine.verdict import CheckFailed, Finding, Mistake, Misused
 from vit_check.engine.watching import Trouble, one_thread, watch
 
 SEED = 20101192
 
 Case = list[Any]
+
+# What may come of any mistake, so that another case may show which it is.
+RAISED = ("raises", "raises alone", "batch of one")
 
 
 class Check:
@@ -52,8 +55,8 @@ class Check:
             hint: 1, 2 or 3 to add a hint to what is wrong.
             **sizes: what a module that is built already was built with.
         """
-        if hint not in (0, 1, 2, 3):
-            raise ValueError(f"hint: got {hint!r}, expected 0, 1, 2 or 3")
+        if type(hint) is not int or hint not in (0, 1, 2, 3):
+            raise Misused(f"hint: got {hint!r}, expected 0, 1, 2 or 3")
         if JUDGE in os.environ:
             finding = ask(os.environ[JUDGE], self, answer, sizes)
         else:
@@ -71,7 +74,7 @@ class Check:
         """What is wrong with an answer; None if nothing is.
 
         Raises:
-            ValueError: if ``sizes`` are not those the check can use.
+            Misused: if ``sizes`` are not those the check can use.
         """
         check = self.form_for(answer)
         cases = check.cases(Generator().manual_seed(seed), sizes)
@@ -93,7 +96,7 @@ class Check:
                 finding = self.judge(case, record)
             if finding is None:
                 passed.append(case)
-            elif finding.mistake in ("raises", "batch of one"):
+            elif finding.mistake in RAISED:
                 raised = finding, case
             elif raised is None or finding.mistake in known:
                 return self.told(finding, case, passed)
@@ -125,7 +128,11 @@ class Check:
         try:
             return watch(lambda: self.observe(answer, case))
         except Trouble as trouble:
-            return _trouble(trouble.mistake, trouble.sentence)
+            return _trouble(trouble.mistake, self.about(answer) + trouble.sentence)
+
+    def about(self, answer: Any) -> str:
+        """What is to be said of a kind of answer before what it raised."""
+        return ""
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
         """Inputs, as plain data."""

@@ -3,6 +3,7 @@
 import copy
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -10,11 +11,12 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.check import Case, Check
+from vit_check.engine.check import RAISED, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import (
     BATCH_MIXED,
     FunctionCheck,
+    batch_built_in,
     batch_mixed,
     cannot_be_trained,
     wrong_gradient,
@@ -29,8 +31,8 @@ from vit_check.engine.observing import (
     tensors_in,
 )
 from vit_check.engine.reading import Part, Weights, parts_of
-from vit_check.engine.verdict import Finding, Mistake
-from vit_check.engine.watching import Trouble, watch
+from vit_check.engine.verdict import Finding, Mistake, Misused
+from vit_check.engine.watching import Trouble, listed, watch
 
 
 class ModuleCheck(Check):
@@ -134,9 +136,7 @@ class ModuleCheck(Check):
         for name in sizes:
             if name not in self.sizes:
                 expected = ", ".join(self.sizes)
-                raise ValueError(
-                    f"{name}: got a size by this name, expected {expected}"
-                )
+                raise Misused(f"{name}: got a size by this name, expected {expected}")
         first = {**self.sizes, **sizes}
         other = first if sizes else dict(self.other_sizes)
         for built_with, dtype in ((first, "float64"), (other, "float32")):
@@ -151,12 +151,12 @@ class ModuleCheck(Check):
         if not right or finding.mistake not in _MAY_COME_OF_SIZES:
             return finding
         said = finding.sentence
-        if finding.mistake in ("raises", "batch of one"):
+        if finding.mistake in RAISED:
             said = f"it {said}"
         return Finding(
             "built in",
-            f"is right when it is built with {_said(right[0])}, but not with "
-            f"{_said(case[0])}, so that a size must be built in: {said}",
+            f"is right when it is built with {listed(right[0])}, but not with "
+            f"{listed(case[0])}, so that a size must be built in: {said}",
         )
 
     def observe(self, answer: Any, case: Case) -> Record:
@@ -175,7 +175,7 @@ class ModuleCheck(Check):
     def judge(self, case: Case, record: Record) -> Finding | None:
         sizes, inputs, _, dtype = case
         if "trouble" in record:
-            return self._trouble(record, sizes)
+            return self._trouble(record, sizes, inputs)
         floats = getattr(torch, dtype)
         inputs = [x.to(floats) if x.is_floating_point() else x for x in inputs]
         parts = parts_of(record)
@@ -204,7 +204,7 @@ class ModuleCheck(Check):
         if built_in is not None:
             return built_in
         finding = difference(record["output"], right, self.shape)
-        finding = batch_mixed(record) or finding
+        finding = batch_mixed(record) or batch_built_in(record) or finding
         if record["unused"] and tensors_in(record["output"]):
             return _unused(record)
         assert finding is not None
@@ -262,14 +262,24 @@ class ModuleCheck(Check):
             for pair in itertools.product(*(numbers[name] for name in names)):
                 yield dict(zip(names, pair, strict=True))
 
-    def _trouble(self, record: Record, sizes: Mapping[str, Any]) -> Finding:
+    def _trouble(
+        self, record: Record, sizes: Mapping[str, Any], inputs: list[Tensor]
+    ) -> Finding:
         """What was raised; or what it lacks, which may be why."""
         trouble = Finding(*record["trouble"])
-        if trouble.mistake in ("raises", "batch of one") and "values" in record:
+        if trouble.mistake in RAISED and "values" in record:
             parts = parts_of(record)
             if not any(self.reading(parts, sizes)):
                 lacks = self.lacking(parts, sizes) if self.lacking else None
-                trouble = self._built_in(record, parts, sizes, []) or lacks or trouble
+                found = self._built_in(record, parts, sizes, []) or lacks
+                if found is not None:
+                    return self._with_sizes_said(found, record, sizes)
+            (called_with,) = re.findall(r"called with (\w+)", self.signature)
+            given = listed({called_with: inputs[0]})
+            trouble = Finding(
+                trouble.mistake,
+                f"{trouble.sentence}, for {given} and built with {listed(sizes)}",
+            )
             return self._with_sizes_said(trouble, record, sizes)
         return trouble
 
@@ -294,7 +304,7 @@ class ModuleCheck(Check):
         return Finding(
             finding.mistake,
             f"{finding.sentence}; unless this module, which is built already, was "
-            f"built with {_said(sizes)}, give the class, or say its sizes after it",
+            f"built with {listed(sizes)}, give the class, or say its sizes after it",
         )
 
     def _finding_behind_values(
@@ -369,15 +379,14 @@ def _built_in_as(built_in: Mapping[str, int], sizes: Mapping[str, Any]) -> Findi
     are = "is" if len(built_in) == 1 else "are"
     return Finding(
         "built in",
-        f"{' and '.join(built_in)} {are} built in: asked for {_said(asked_for)}, it "
-        f"still has {_said(built_in)}",
+        f"{' and '.join(built_in)} {are} built in: asked for {listed(asked_for)}, it "
+        f"still has {listed(built_in)}",
     )
 
 
 # What may be wrong for no other reason than that a size is built in.
 _MAY_COME_OF_SIZES = {
-    "raises",
-    "batch of one",
+    *RAISED,
     "shape",
     "reshape",
     "values",
@@ -387,10 +396,6 @@ _MAY_COME_OF_SIZES = {
     "parameters",
     "unused",
 }
-
-
-def _said(sizes: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in sizes.items())
 
 
 def _finding_before_values(record: Record) -> Finding | None:
