@@ -93,7 +93,7 @@ from vit_check.chapters.why_patches.attention_cost import attention_cost
 from vit_check.chapters.why_patches.block_macs import block_macs
 from vit_check.chapters.why_patches.token_count import token_count
 from vit_check.engine.check import Check
-from vit_check.engine.verdict import CheckFailed, Misused, SeveralFailed
+from vit_check.engine.verdict import CheckFailed, Misused
 
 __all__ = [
     "CheckFailed",
@@ -185,10 +185,8 @@ def answers(hint: int = 0, **given: Any) -> None:
             check(value, hint)
         except CheckFailed as failed:
             failures.append(failed)
-    if len(failures) == 1:
-        raise failures[0]
     if failures:
-        raise SeveralFailed(failures)
+        raise CheckFailed.of_several(failures)
 
 
 def _by_name(name: str) -> Check:

@@ -192,7 +192,7 @@ class ModuleCheck(Check):
                 return finding or self._initial_finding(parts, sizes, place)
         right = self._expected(readings[0], sizes, inputs)
         for mistake in self.mistakes:
-            for weights in readings[: self.tried]:
+            for weights in readings[: mistake.readings or self.tried]:
                 try:
                     with torch.no_grad():
                         wrong = plain(mistake.wrong(weights, sizes, *inputs))
@@ -207,6 +207,7 @@ class ModuleCheck(Check):
         finding = batch_mixed(record) or batch_built_in(record) or finding
         if record["unused"] and tensors_in(record["output"]):
             return _unused(record)
+        finding = _more_than_asked_for(parts, readings[0]) or finding
         assert finding is not None
         return self._with_sizes_said(finding, record, sizes)
 
@@ -416,6 +417,20 @@ def _unused(record: Record) -> Finding:
         "unused",
         f"has a parameter {name} that takes no part in the output: "
         "its layer is made but not called, or its gradient is cut off",
+    )
+
+
+def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:
+    """Parameters that are not in a reading: every number that is drawn differs."""
+    read = torch.cat([value.flatten() for value in weights.values()])
+    more = [p for p in parts if not torch.isin(p.value.flatten()[:1], read).all()]
+    if not more:
+        return None
+    shapes = ", ".join(f"{p.name} {tuple(p.value.shape)}" for p in more[:2])
+    return Finding(
+        "more than asked for",
+        f"has more parameters than the task asks for, which makes it another model: "
+        f"{shapes}",
     )
 
 

@@ -29,18 +29,16 @@ class CheckFailed(AssertionError):
         text = f"{check}: {sentence}"
         super().__init__(text if hint is None else f"{text}\n{hint}")
 
+    @classmethod
+    def of_several(cls, failures: Sequence["CheckFailed"]) -> "CheckFailed":
+        """One for several answers, with a line for each."""
+        first = failures[0]
+        failed = cls(first.check, first.mistake, first.sentence, first.hint)
+        failed.args = ("\n".join(map(str, failures)),)
+        return failed
+
     def _render_traceback_(self) -> list[str]:  # asked for by IPython
         return str(self).splitlines()
-
-
-class SeveralFailed(CheckFailed):
-    """Several answers of one call are not right: a line for each."""
-
-    def __init__(self, failures: Sequence[CheckFailed]) -> None:
-        first = failures[0]
-        super().__init__(first.check, first.mistake, first.sentence, first.hint)
-        self.failures = failures
-        self.args = ("\n".join(map(str, failures)),)
 
 
 class Misused(ValueError):
@@ -68,8 +66,11 @@ class Mistake:
         name: short, such as ``"scale by D"``.
         sentence: says what is wrong, not what to type.
         wrong: takes the arguments that the check gives to a right answer.
+        readings: of a module, with how many it is tried; None for as many as the check
+            tries.
     """
 
     name: str
     sentence: str
     wrong: Callable[..., Any]
+    readings: int | None = None
