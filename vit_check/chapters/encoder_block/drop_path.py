@@ -84,35 +84,33 @@ def _effect(
     alike = {name: _alike(factors, axis) for axis, name in enumerate(_AXES)}
     if alike["samples"]:  # one coin for all, perhaps: flip it again
         factors = torch.stack([run(x[:2].clone()).detach() / x[:2] for _ in range(60)])
-        same_again = _alike(factors, 0)
+        drawn = "alike in each call" if _alike(factors, 0) else "anew in each call"
     else:
-        same_again = torch.equal(run(x.clone()) == 0, y == 0)
+        drawn = _how_drawn(run, x, y)
+    if drawn == "alike in each call" and torch.initial_seed() != seed:
+        drawn += ", by a seed"
     share = (factors == 0).double().mean().item()
     dropped = "some of it is dropped"
     for part, expected in (("drop_prob", drop_prob), ("1 - drop_prob", 1 - drop_prob)):
         if not alike["samples"] and abs(share - expected) < 0.05:
             dropped = f"a share of {part} is dropped"
     left = factors[factors != 0].mul(1000).round().div(1000).unique()  # (factors,)
-    seen = {
+    return {
         "what falls": dropped if share else "nothing is dropped",
         "what is alike": ", ".join(name for name in alike if alike[name]),
         "the factor of what is kept": left[:3].tolist(),
+        "how it is drawn": drawn if share else "not at all",
     }
-    if share:
-        seen["how it is drawn"] = "anew in each call"
-        if same_again:
-            seeded = torch.initial_seed() != seed
-            seen["how it is drawn"] = (
-                "alike in each call, by a seed" if seeded else "alike in each call"
-            )
-        elif not alike["samples"] and _always_as_many(run, x):
-            seen["how it is drawn"] = "equally many in each call"
-    return seen
 
 
-def _always_as_many(run: Callable[[Tensor], Any], x: Tensor) -> bool:
-    """Whether three calls drop equally many numbers, which coins hardly ever do."""
-    return len({int((run(x.clone()) == 0).sum()) for _ in range(3)}) == 1
+def _how_drawn(run: Callable[[Tensor], Any], x: Tensor, y: Tensor) -> str:
+    """Whether what falls is another choice, and of another size, in more calls."""
+    calls = [y == 0, *(run(x.clone()) == 0 for _ in range(2))]
+    if torch.equal(calls[0], calls[1]):
+        return "alike in each call"
+    if len({int(falls.sum()) for falls in calls}) == 1:  # which coins hardly ever do
+        return "equally many in each call"
+    return "anew in each call"
 
 
 def _first_fall(x: Tensor, drop_prob: float, training: bool) -> Tensor:

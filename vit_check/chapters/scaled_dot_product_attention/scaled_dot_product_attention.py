@@ -26,10 +26,11 @@ def attend(
     """Attention with a place for each usual mistake."""
     scale = q.shape[-1] ** 0.5 if scale is None else scale
     scores = q @ k.transpose(-2, -1) / scale  # (..., T_q, T_k)
-    if mask is not None and masked in ("rightly", "inverted", "nan", "level", "high"):
+    fills = {"rightly": -math.inf, "inverted": -math.inf, "nan": -math.inf}
+    fills |= {"level": -1e9, "high": 1e9, "low": -100.0}
+    if mask is not None and masked in fills:
         keep = ~mask if masked == "inverted" else mask
-        lowest = {"level": -1e9, "high": 1e9}.get(masked, -math.inf)
-        scores = scores.masked_fill(~keep, lowest)
+        scores = scores.masked_fill(~keep, fills[masked])
     if mask is not None and masked == "multiplied":
         scores = scores * mask
     if mask is not None and masked == "added":
@@ -37,6 +38,8 @@ def attend(
     weights = scores.softmax(dim=axis)
     if mask is not None and masked == "late":
         weights = weights * mask
+    if mask is not None and masked == "low":
+        weights = weights * mask.any(-1, keepdim=True)
     if masked != "nan":
         weights = weights.nan_to_num(0.0)
     return weights @ v, weights
@@ -144,6 +147,20 @@ def attention_inputs(generator: Generator, masks: bool) -> Iterator[Case]:
             normal(2, 3, 5, 7),
             padding[:, None, None],
         ]
+        yield _far_from_zero(generator)
+
+
+def _far_from_zero(generator: Generator) -> Case:
+    """Scores near -300, or near 300; one key is hidden."""
+    q, k = (
+        torch.randn(shape, generator=generator, dtype=torch.float64)
+        for shape in ((2, 4, 6), (2, 5, 6))
+    )
+    seen = torch.tensor([True, False, True, True, True])
+    q[..., 0] = torch.tensor([20.0, 20.0, 20.0, -20.0])
+    k[..., 0] = -15.0 * 6**0.5
+    v = torch.randn((2, 5, 3), generator=generator, dtype=torch.float64)
+    return [q, k, v, seen.expand(2, 4, 5)]
 
 
 OF_ATTENTION = [
