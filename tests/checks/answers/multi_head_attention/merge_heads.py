@@ -85,3 +85,9 @@ def merge_number_by_number(x):
     for i in range(h):
         merged[:, :, i * d : (i + 1) * d] = x[:, i]
     return merged
+
+
+@wrong("merge_heads", "batch built in")
+def for_batches_of_five(x):
+    _, h, _, d = x.shape
+    return x.permute(0, 2, 1, 3).reshape(5, -1, h * d)
