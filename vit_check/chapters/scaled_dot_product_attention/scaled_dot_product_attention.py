@@ -52,6 +52,7 @@ def _scaled_by(size: str, q: Tensor, k: Tensor, v: Tensor, *mask: Any) -> Any:
         "keys": k.shape[-2] ** 0.5,
         "queries": q.shape[-2] ** 0.5,
         "values": v.shape[-1] ** 0.5,
+        "8": 8.0,
         "axis 1": q.shape[1] ** 0.5,
         "inverse": q.shape[-1] ** -0.5,
     }
@@ -127,7 +128,7 @@ def attention_inputs(generator: Generator, masks: bool) -> Iterator[Case]:
         return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
 
     for leading, queries, keys, d, values, dtype in (
-        ((2, 3), 7, 5, 6, 4, torch.float32),
+        ((3, 2), 7, 5, 6, 4, torch.float32),
         ((3,), 4, 4, 5, 5, torch.float64),
         ((2,), 3, 3, 3, 3, torch.float32),
         ((2,), 5, 6, 8, 8, torch.bfloat16),
@@ -197,6 +198,12 @@ OF_ATTENTION = [
         "the scores are divided by the root of the values' length; it is queries and "
         "keys that are multiplied, and theirs is d",
         partial(_scaled_by, "values"),
+    ),
+    Mistake(
+        "scale by 8",
+        "the scores are divided by 8, which is √d where d is 64; here d is the length "
+        "of the queries that come in",
+        partial(_scaled_by, "8"),
     ),
     Mistake(
         "scale inverted",
