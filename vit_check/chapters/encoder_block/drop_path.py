@@ -11,6 +11,7 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.verdict import Mistake
+from vit_check.engine.watching import Trouble
 
 
 def _coins(x: Tensor, chance: float, shape: tuple[int, ...]) -> Tensor:
@@ -73,8 +74,12 @@ def _effect(
         return y
     if y.ndim == x.ndim and y.shape[1:] == x.shape[1:] and len(y) < len(x):
         return "of fewer samples"
-    if y.shape != x.shape or y.dtype != x.dtype:
-        return f"of shape {tuple(y.shape)} and {y.dtype}"
+    if y.shape != x.shape:
+        shapes = f"{tuple(y.shape)}, expected {tuple(x.shape)}, that is (B, T, D)"
+        raise Trouble("shape", f"the output has shape {shapes}")
+    if y.dtype != x.dtype:
+        text = f"the output is {y.dtype}, expected {x.dtype}, as what came in"
+        raise Trouble("dtype", text)
     y = Tensor.as_subclass(y, Tensor).detach()
     factors = y.double() / x.double()  # (B, T, D)
     if not torch.isfinite(factors).all():
@@ -97,19 +102,19 @@ def _effect(
     left = factors[factors != 0].mul(1000).round().div(1000).unique()  # (factors,)
     return {
         "what falls": dropped if share else "nothing is dropped",
-        "what is alike": ", ".join(name for name in alike if alike[name]),
+        "what is alike": ", ".join(n for n in alike if alike[n]) or "nothing",
         "the factor of what is kept": left[:3].tolist(),
         "how it is drawn": drawn if share else "not at all",
     }
 
 
 def _how_drawn(run: Callable[[Tensor], Any], x: Tensor, y: Tensor) -> str:
-    """Whether what falls is another choice, and of another size, in more calls."""
-    calls = [y == 0, *(run(x.clone()) == 0 for _ in range(2))]
-    if torch.equal(calls[0], calls[1]):
+    """Whether what falls is another choice, and of another size, in each call."""
+    if torch.equal(run(x.clone()) == 0, y == 0):
         return "alike in each call"
-    if len({int(falls.sum()) for falls in calls}) == 1:  # which coins hardly ever do
-        return "equally many in each call"
+    fallen = (y == 0).sum()
+    if all((run(x.clone()) == 0).sum() == fallen for _ in range(4)):
+        return "equally many in each call"  # which coins hardly ever do
     return "anew in each call"
 
 
@@ -143,7 +148,7 @@ def _alike(factors: Tensor, axis: int) -> bool:
 
 def _drop_inputs(generator: Generator) -> Iterator[Case]:
     for drop_prob in (0.25, 0.6, 0.0):
-        x = normal(generator, 4000, 3, 2)
+        x = normal(generator, 2000, 3, 2)
         yield [(x + x.sign() / 2).float(), drop_prob]
 
 

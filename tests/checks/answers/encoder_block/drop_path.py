@@ -249,7 +249,7 @@ def coins_flipped_once_for_all(x, drop_prob, training):
     return x * (COINS[: len(x)] >= drop_prob) / (1 - drop_prob)
 
 
-COINS = torch.rand(4000, 1, 1)
+COINS = torch.rand(2000, 1, 1)
 
 
 @wrong("drop_path", "always as many")
@@ -274,3 +274,36 @@ def bernoulli_of_the_drop_probability(x, drop_prob, training):
         return x
     mask = torch.bernoulli(torch.full((len(x), 1, 1), drop_prob))
     return x * mask / drop_prob
+
+
+@wrong("drop_path", "shape")
+def coin_of_four_axes(x, drop_prob, training):
+    if not training or drop_prob == 0:
+        return x
+    return x * (torch.rand(len(x), 1, 1, 1) >= drop_prob) / (1 - drop_prob)
+
+
+@wrong("drop_path", "dtype")
+def coin_of_double_precision(x, drop_prob, training):
+    if not training or drop_prob == 0:
+        return x
+    coin = torch.rand(len(x), 1, 1, dtype=torch.float64) >= drop_prob
+    return x * coin.double() / (1 - drop_prob)
+
+
+@right("drop_path")
+def sample_by_sample(x, drop_prob, training):
+    if not training:
+        return x
+    kept = [torch.bernoulli(torch.tensor(1 - drop_prob)) / (1 - drop_prob) for _ in x]
+    return torch.stack([sample * keep for sample, keep in zip(x, kept, strict=True)])
+
+
+@right("drop_path")
+def with_dropout_of_channels(x, drop_prob, training):
+    return F.dropout2d(x.unsqueeze(0), drop_prob, training).squeeze(0)
+
+
+@wrong("drop_path", "each token")
+def with_dropout_of_one_dimension(x, drop_prob, training):
+    return F.dropout1d(x, drop_prob, training)
