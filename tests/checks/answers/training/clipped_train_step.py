@@ -97,6 +97,16 @@ def clips_and_never_clears(model, optimizer, images, labels, clip_norm):
     return loss.item()
 
 
+@wrong("clipped_train_step", "cleared at the end alone")
+def clips_and_clears_behind(model, optimizer, images, labels, clip_norm):
+    loss = F.cross_entropy(model(images), labels)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.item()
+
+
 @wrong("clipped_train_step", "no step")
 def clips_and_stops(model, optimizer, images, labels, clip_norm):
     loss = F.cross_entropy(model(images), labels)
