@@ -161,8 +161,8 @@ def mask_of_the_official_code(H, W, window_size, shift_size):
             cnt += 1
     mask_windows = cut_with_einops(img_mask, window_size).flatten(1)
     attn_mask = mask_windows.unsqueeze(1) - mask_windows.unsqueeze(2)
-    attn_mask = attn_mask.masked_fill(attn_mask != 0, float(-100.0))
-    return attn_mask.masked_fill(attn_mask == 0, float(0.0))
+    attn_mask = attn_mask.masked_fill(attn_mask != 0, (-100.0))
+    return attn_mask.masked_fill(attn_mask == 0, 0.0)
 
 
 @wrong("shifted_window_mask", "dtype")

@@ -212,3 +212,23 @@ def accumulate_and_wait(model, images, labels, optimizer, num_parts):
     optimizer.zero_grad()
     for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
         (F.cross_entropy(model(x), y) * len(x) / len(images)).backward()
+
+
+@wrong("accumulate_gradients", "cleared at the end alone")
+def accumulate_as_trainers_do(model, images, labels, optimizer, num_parts):
+    parts = zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True)
+    for number, (x, y) in enumerate(parts, start=1):
+        (F.cross_entropy(model(x), y) * len(x) / len(images)).backward()
+        if number % num_parts == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+@right("accumulate_gradients")
+def accumulate_dealt_like_cards(model, images, labels, optimizer, num_parts):
+    optimizer.zero_grad()
+    for rank in range(num_parts):
+        x, y = images[rank::num_parts], labels[rank::num_parts]
+        loss = F.cross_entropy(model(x), y, reduction="sum") / len(images)
+        loss.backward()
+    optimizer.step()
