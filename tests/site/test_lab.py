@@ -90,7 +90,7 @@ def test_pictures_are_held_out():
 
 def test_sizes_are_those_that_the_data_set_is_made_with():
     text = (SCRIPTS / "sizes.js").read_text(encoding="utf-8")
-    sizes = json.loads(text[text.index("= ") + 2 : text.rindex(";")])
+    sizes = json.loads(text[text.index(".sizes = ") + 9 : text.rindex(";")])
     assert sizes == lab.sizes_content()
 
 
