@@ -1,6 +1,6 @@
 """What a check has to say: one sentence about an answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,6 +30,23 @@ class CheckFailed(AssertionError):
         super().__init__(text if hint is None else f"{text}\n{hint}")
 
     def _render_traceback_(self) -> list[str]:  # asked for by IPython
+        return str(self).splitlines()
+
+
+class SeveralFailed(CheckFailed):
+    """Several answers of one call are not right: a line for each."""
+
+    def __init__(self, failures: Sequence[CheckFailed]) -> None:
+        first = failures[0]
+        super().__init__(first.check, first.mistake, first.sentence, first.hint)
+        self.failures = failures
+        self.args = ("\n".join(map(str, failures)),)
+
+
+class Misused(ValueError):
+    """A check was not called as it is to be called; shown as a sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
 
 

@@ -197,6 +197,7 @@ class_token = ModuleCheck(
     "class_token",
     "class ClassToken(embed_dim), called with patches (B, N, D)",
     sizes={"embed_dim": 192},
+    other_sizes={"embed_dim": 24},
     inputs=lambda generator, sizes: [normal(generator, 3, 5, sizes["embed_dim"])],
     coinciding=lambda generator, sizes: [normal(generator, 2, 1, sizes["embed_dim"])],
     reading=_class_token_readings,

@@ -188,6 +188,7 @@ embed_images = ModuleCheck(
     "class ViTEmbedding(image_size, patch_size, in_channels, embed_dim), called with "
     "images (B, C, H, W)",
     sizes={"image_size": 20, "patch_size": 4, "in_channels": 3, "embed_dim": 120},
+    other_sizes={"image_size": 12, "patch_size": 3, "in_channels": 2, "embed_dim": 40},
     inputs=lambda generator, sizes: [
         normal(
             generator,

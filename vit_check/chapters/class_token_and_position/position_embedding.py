@@ -209,6 +209,7 @@ position_embedding = ModuleCheck(
     "position_embedding",
     "class PositionEmbedding(num_tokens, embed_dim), called with tokens (B, T, D)",
     sizes={"num_tokens": 9, "embed_dim": 32},
+    other_sizes={"num_tokens": 6, "embed_dim": 20},
     inputs=lambda generator, sizes: [
         normal(generator, 3, sizes["num_tokens"], sizes["embed_dim"])
     ],

@@ -367,6 +367,7 @@ multi_head_attention = ModuleCheck(
     "multi_head_attention",
     "class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)",
     sizes={"embed_dim": 20, "num_heads": 4},  # h is not 3, as q, k, v are
+    other_sizes={"embed_dim": 12, "num_heads": 2},
     inputs=_heads_inputs,
     reading=_readings,
     reference=_right_heads,

@@ -339,6 +339,16 @@ vision_transformer = _ModelCheck(
         "num_heads": 2,
         "mlp_ratio": 5,
     },
+    other_sizes={
+        "image_size": 16,
+        "patch_size": 4,
+        "in_channels": 2,
+        "num_classes": 7,
+        "embed_dim": 12,
+        "depth": 2,
+        "num_heads": 3,
+        "mlp_ratio": 6,
+    },
     inputs=lambda generator, sizes: [
         0.1
         * normal(

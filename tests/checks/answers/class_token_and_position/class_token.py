@@ -18,6 +18,12 @@ class WithEinops(nn.Module):
         return torch.cat((tokens, patches), -2)
 
 
+@wrong("class_token", "built in")
+class OfViTTinysWidth(InFront):
+    def __init__(self, embed_dim):
+        super().__init__(192)
+
+
 @right("class_token")
 class AsATable(nn.Module):
     def __init__(self, dim):

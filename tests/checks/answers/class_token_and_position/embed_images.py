@@ -1,3 +1,5 @@
+from types import MappingProxyType
+
 import torch
 from einops import rearrange, repeat
 from einops.layers.torch import Rearrange
@@ -36,6 +38,32 @@ class Tokens(nn.Module):
 
     def forward(self, x):
         return torch.cat([self.token(x), self.patches(x)], dim=1) + self.pos
+
+
+class OfOneSize(Tokens):
+    fixed = MappingProxyType({"in_channels": 3})
+
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        given = {
+            "image_size": image_size,
+            "patch_size": patch_size,
+            "in_channels": in_channels,
+            "embed_dim": embed_dim,
+        }
+        super().__init__(**given | self.fixed)
+
+
+wrong("embed_images", "built in")(OfOneSize)
+
+
+@wrong("embed_images", "built in")
+class OfTwentyFivePatches(OfOneSize):
+    fixed = MappingProxyType({"image_size": 20, "patch_size": 4})
+
+
+@wrong("embed_images", "built in")
+class OfFortyNumbers(OfOneSize):
+    fixed = MappingProxyType({"embed_dim": 40})
 
 
 @right("embed_images")

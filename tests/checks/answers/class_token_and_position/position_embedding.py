@@ -20,6 +20,18 @@ class FromATable(nn.Module):
         return x + self.positions(self.ids)
 
 
+@wrong("position_embedding", "built in")
+class OfNineTokens(Learned):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__(9, embed_dim)
+
+
+@wrong("position_embedding", "built in")
+class OfThirtyTwoNumbers(Learned):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__(num_tokens, 32)
+
+
 @right("position_embedding")
 class Half(nn.Module):
     def __init__(self, num_tokens, embed_dim):

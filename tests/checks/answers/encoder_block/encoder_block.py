@@ -38,6 +38,25 @@ class Block(nn.Module):
 right("encoder_block")(Block)
 
 
+def built_in(**sizes):
+    class Fixed(Block):
+        def __init__(self, embed_dim, num_heads, mlp_ratio):
+            given = {
+                "embed_dim": embed_dim,
+                "num_heads": num_heads,
+                "mlp_ratio": mlp_ratio,
+            }
+            super().__init__(**given | sizes)
+
+    return Fixed
+
+
+for name, number in (("num_heads", 2), ("num_heads", 4), ("num_heads", 5)):
+    wrong("encoder_block", "built in")(built_in(**{name: number}))
+for name, number in (("mlp_ratio", 6), ("mlp_ratio", 5), ("embed_dim", 12)):
+    wrong("encoder_block", "built in")(built_in(**{name: number}))
+
+
 right("encoder_block")(EncoderBlock)
 
 

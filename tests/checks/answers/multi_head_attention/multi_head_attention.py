@@ -40,6 +40,27 @@ class Heads(nn.Module):
 right("multi_head_attention")(Heads)
 
 
+HEADS = 4
+
+
+def built_in(number):
+    class Fixed(Heads):
+        def __init__(self, embed_dim, num_heads):
+            super().__init__(embed_dim, number)
+
+    return Fixed
+
+
+for number in (2, 3, HEADS, 5, 10):
+    wrong("multi_head_attention", "built in")(built_in(number))
+
+
+@wrong("multi_head_attention", "built in")
+class OfTwentyNumbers(Heads):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__(20, num_heads)
+
+
 @right("multi_head_attention")
 class PyTorchs(nn.Module):
     def __init__(self, embed_dim, num_heads):

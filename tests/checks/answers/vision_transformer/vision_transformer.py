@@ -59,6 +59,44 @@ class Net(nn.Module):
 right("vision_transformer")(Net)
 
 
+def built_in(**fixed):
+    class Fixed(Net):
+        def __init__(self, *sizes):
+            names = "image_size patch_size in_channels num_classes embed_dim depth"
+            names = [*names.split(), "num_heads", "mlp_ratio"]
+            super().__init__(**dict(zip(names, sizes, strict=True)) | fixed)
+
+    return Fixed
+
+
+for name, number in (
+    ("patch_size", 8),
+    ("in_channels", 3),
+    ("num_classes", 11),
+    ("embed_dim", 14),
+    ("depth", 3),
+    ("num_heads", 2),
+    ("num_heads", 4),
+    ("mlp_ratio", 5),
+):
+    wrong("vision_transformer", "built in")(built_in(**{name: number}))
+
+
+@wrong("vision_transformer", "built in")
+def from_torchvision_unchanged(
+    image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
+):
+    return TORCHVISION.models.VisionTransformer(
+        image_size,
+        patch_size,
+        depth,
+        heads,
+        embed_dim,
+        ratio * embed_dim,
+        num_classes=num_classes,
+    )
+
+
 right("vision_transformer")(VisionTransformer)
 
 
@@ -86,15 +124,11 @@ def from_timm(**sizes):
 def from_torchvision(
     image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
 ):
-    return TORCHVISION.models.VisionTransformer(
-        image_size,
-        patch_size,
-        depth,
-        heads,
-        embed_dim,
-        ratio * embed_dim,
-        num_classes=num_classes,
+    model = from_torchvision_unchanged(
+        image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
     )
+    model.conv_proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+    return model
 
 
 @right("vision_transformer")
