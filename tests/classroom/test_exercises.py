@@ -6,7 +6,7 @@ import pytest
 from nbclient import NotebookClient
 from nbgrader.utils import is_grade, is_solution
 
-from classroom.release import RELEASED, SOURCES, released, text_of
+from classroom.release.release import RELEASED, SOURCES, released, text_of
 from tests.conftest import CHAPTERS, ROOT, read, tags
 
 SETS = sorted(SOURCES.glob("*.ipynb"))

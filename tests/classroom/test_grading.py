@@ -16,22 +16,23 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from classroom import sandbox
-from classroom.adversaries import dump, kinds, solved, tasks_of
-from classroom.assignment import Assignment
-from classroom.course import Course
-from classroom.grade import Refused, grade_class, main
-from classroom.gradebook import marks
-from classroom.intake import NoSubmissions, safe_name, take_in
-from classroom.limits import Limits
-from classroom.marks import cell
-from classroom.oddities import Written, nearly_identical
-from classroom.outputs import clean_output
-from classroom.release import released, text_of
-from classroom.restore import Unreadable, read, restore
-from classroom.sandbox import SandboxMissing, check_sandbox, sandboxed
-from classroom.verdict import Attempt, checks_named_in, why_failed
-from classroom.worker import Terms
+from classroom.grading import sandbox
+from classroom.grading.__main__ import main
+from classroom.grading.course import Course
+from classroom.grading.grade import Refused, grade_class
+from classroom.grading.gradebook import marks
+from classroom.grading.intake import NoSubmissions, safe_name, take_in
+from classroom.grading.limits import Limits
+from classroom.grading.marks import cell
+from classroom.grading.oddities import Written, nearly_identical
+from classroom.grading.outputs import clean_output
+from classroom.grading.passing import Attempt, checks_named_in, why_failed
+from classroom.grading.restore import Unreadable, read, restore
+from classroom.grading.result import Terms
+from classroom.grading.sandbox import SandboxMissing, check_sandbox, sandboxed
+from classroom.release.assignment import Assignment
+from classroom.release.release import released, text_of
+from tests.classroom.bench.adversaries import dump, kinds, solved, tasks_of
 from tests.classroom.small_exercises import write_source
 from tests.conftest import REQUIRED, ROOT
 
@@ -184,7 +185,7 @@ def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
         nb = solved(exercises, number % 3)
         nb.cells.append(nbformat.v4.new_markdown_cell(f"Student {number}"))
         (place / f"s{number}.ipynb").write_bytes(dump(nb))
-    command = [sys.executable, "-m", "classroom.grade", str(place), "--out", str(out)]
+    command = [sys.executable, "-m", "classroom.grading", str(place), "--out", str(out)]
     command += ["--source", str(exercises.path), "--jobs", "2"]
     run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     results = out / "results" / "05_heads"

@@ -21,9 +21,9 @@ from nbgrader.preprocessors import ClearHiddenTests, GetGrades
 from nbgrader.utils import is_grade
 from traitlets.config import Config
 
-from classroom.course import Course
-from classroom.execute import FAILED, is_autograded
-from classroom.worker import Result, write
+from classroom.grading.course import Course
+from classroom.grading.execute import FAILED, is_autograded
+from classroom.grading.result import Result, write
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "

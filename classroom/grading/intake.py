@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
-from classroom.assignment import Assignment
-from classroom.limits import ORDINARY, Limits
+from classroom.grading.limits import ORDINARY, Limits
+from classroom.release.assignment import Assignment
 
 MOST_FILES = 20_000
 MOST_FILES_OF_ONE = 20  # in a zip that a student has handed in

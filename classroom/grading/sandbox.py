@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from classroom.limits import MIB
+from classroom.grading.limits import MIB
 
 HOME = "/tmp/home"
 MATPLOTLIB = "/tmp/matplotlib"

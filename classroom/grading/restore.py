@@ -17,11 +17,11 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
-from nbgrader.utils import is_grade, is_solution
+from nbgrader.utils import is_solution
 from rapidfuzz import fuzz
 
-from classroom.assignment import known
-from classroom.limits import ORDINARY, Limits
+from classroom.grading.limits import ORDINARY, Limits
+from classroom.release.assignment import known
 
 NEW_CELL = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
 ALIKE = 60.0  # percent; below it two cells have nothing to do with each other
@@ -300,7 +300,3 @@ def _cell(raw: Any) -> Cell | None:
     source = source.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
     kept = tuple(name for name in names if isinstance(name, str))
     return Cell(raw["cell_type"], source, kept, claims)
-
-
-def is_manual(cell: NotebookNode) -> bool:
-    return bool(is_grade(cell) and is_solution(cell))

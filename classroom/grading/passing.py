@@ -9,24 +9,12 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from nbformat.notebooknode import NotebookNode
 
-
-class Record(Protocol):
-    check: str
-    passed: bool
-    sentence: str | None
-
-
-class Judge(Protocol):
-    """Answers the checks at a socket, and remembers."""
-
-    records: list[Any]
-
-    def clear(self) -> None: ...
+if TYPE_CHECKING:
+    from vit_check.judge import Judgement
 
 
 @dataclass
@@ -72,7 +60,10 @@ def _record_name(check: str, arguments: list[ast.expr]) -> str:
 
 
 def why_failed(
-    attempt: Attempt, word: str, expected: list[str], records: Iterable[Record] | None
+    attempt: Attempt,
+    word: str,
+    expected: list[str],
+    records: "Iterable[Judgement] | None",
 ) -> str | None:
     """A sentence for the student, or None when the cell has passed.
 
@@ -101,7 +92,3 @@ def why_failed(
         if more:
             return f"The check {min(more)} was called, which does not belong here."
     return None
-
-
-def socket_of(folder: Path) -> Path:
-    return folder / "judge"
