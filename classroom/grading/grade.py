@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
@@ -24,6 +26,8 @@ from classroom.grading.result import Result, Terms
 from classroom.grading.sandbox import SandboxMissing, check_sandbox
 from classroom.release.assignment import Assignment
 from classroom.release.release import SOURCES
+
+LONGEST_PLACE = 50  # bytes; what is made below it for sockets takes as many again
 
 
 class Refused(ValueError):
@@ -46,6 +50,11 @@ def grade_class(
     """
     if not sources:
         raise Refused(f"There is no exercise set in {SOURCES}; name one with --source.")
+    if sys.platform == "win32":
+        raise Refused(
+            "Grading needs what Windows does not have. Install WSL 2, which is a Linux "
+            "inside Windows, and give the same command there."
+        )
     try:
         if terms.sandbox:
             check_sandbox()
@@ -111,11 +120,17 @@ def _grade(
 
 @contextmanager
 def _temporary_folder() -> Iterator[Path]:
-    """For the workers' sockets; what dead runs have left is removed."""
+    """For the workers' sockets; what dead runs have left is removed.
+
+    A socket's path has at most 103 bytes, and a temporary folder's may have more.
+    """
     place = Path(tempfile.gettempdir())
+    if len(os.fsencode(place)) > LONGEST_PLACE:
+        place = Path("/tmp")
     for left in place.glob("grading-*-*"):
         owner = left.name.split("-")[1]
-        if left.stat().st_uid == os.getuid() and not Path("/proc", owner).exists():
+        ours = owner.isdigit() and left.stat().st_uid == os.getuid()
+        if ours and not psutil.pid_exists(int(owner)):
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"grading-{os.getpid()}-", dir=place))
     try:

@@ -7,6 +7,7 @@ from nbclient import NotebookClient
 from nbgrader.utils import is_grade, is_solution
 
 from classroom.release.release import RELEASED, SOURCES, released, text_of
+from tests.classroom.bench.adversaries import tasks_of
 from tests.conftest import CHAPTERS, ROOT, read, tags
 
 SETS = sorted(SOURCES.glob("*.ipynb"))
@@ -143,3 +144,11 @@ def test_what_is_not_written_hears_a_sentence(path):
             assert len(errors[0].traceback) == 1, cell.id
         else:
             assert not errors, f"{cell.id}: {errors}"
+
+
+def test_release_is_the_same_each_time(exercises):
+    one = text_of(released(read(exercises.path)))
+    assert one == text_of(released(read(exercises.path)))
+    assert "BEGIN" not in one
+    assert "a hidden word" not in one
+    assert len(tasks_of(exercises)) == 4
