@@ -93,7 +93,7 @@ def _hide_tests(nb: NotebookNode) -> None:
             hide.preprocess_cell(cell, {}, 0)
 
 
-class _Exporter(HTMLExporter):  # type: ignore[misc]
+class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
     """Markdown can make links that bleach, which comes before it, does not see."""
 
     @pass_context  # type: ignore[untyped-decorator]
@@ -118,7 +118,7 @@ def _exporter() -> HTMLExporter:
     config.HTMLExporter.extra_template_basedirs = [str(place / "templates")]
     styles = place / "static" / "node_modules" / "bootstrap" / "dist" / "css"
     config.HTMLExporter.extra_template_paths = [str(styles)]
-    exporter = _Exporter(config=config)
+    exporter = FeedbackExporter(config=config)
     exporter.register_preprocessor(CSSHTMLHeaderPreprocessor, enabled=True)
     return exporter
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def judge():
-    """In a folder whose path is short enough for a socket, which tmp_path's may not be."""
+    """In a folder whose path is short enough for a socket; tmp_path's may not be."""
     with TemporaryDirectory() as folder, Judge(Path(folder, "judge")) as judge:
         yield judge
 

@@ -159,6 +159,15 @@ def test_feedback_explains_and_runs_nothing(graded):
 
 @in_sandbox
 @one_class
+def test_cells_are_numbered_as_they_ran(graded):
+    course, _ = graded
+    nb = nbformat.read(course.autograded("right", "05_heads"), as_version=4)
+    numbers = [c.execution_count for c in nb.cells if c.cell_type == "code"]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+@in_sandbox
+@one_class
 def test_a_second_run_repeats_nothing(graded, exercises, capfd):
     course, found = graded
     results = sorted(course.root.glob("results/*/*.json"))
