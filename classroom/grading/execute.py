@@ -64,7 +64,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         self._deadline = time.monotonic() + self.limits.total_seconds
         self.starts = 0
         self._watchdog: Watchdog | None = None
-        self.km = self.kc = None
+        self.km: Any = None
+        self.kc: Any = None
         asyncio.run(self._run(nb))
         return nb, resources
 

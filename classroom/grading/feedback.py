@@ -93,10 +93,10 @@ def _hide_tests(nb: NotebookNode) -> None:
             hide.preprocess_cell(cell, {}, 0)
 
 
-class FeedbackExporter(HTMLExporter):  # type: ignore[misc]
+class FeedbackExporter(HTMLExporter):
     """Markdown can make links that bleach, which comes before it, does not see."""
 
-    @pass_context  # type: ignore[untyped-decorator]
+    @pass_context
     def markdown2html(self, context: Any, source: str) -> str:
         page: str = super().markdown2html(context, source)
         return re.sub(r'\b(href|src)="([^"]*)"', _harmless, page)

@@ -55,7 +55,7 @@ def checks_named_in(source: str) -> list[str]:
 def _record_name(check: str, arguments: list[ast.expr]) -> str:
     """As the judge calls it: the check, or ``answer:x`` for ``answer("x", ...)``."""
     if check == "answer" and arguments and isinstance(arguments[0], ast.Constant):
-        return f"answer:{arguments[0].value}"
+        return f"answer:{arguments[0].value!s}"
     return check
 
 

@@ -5,7 +5,7 @@ from html import escape
 import nbformat
 
 from classroom.grading.course import Course
-from classroom.grading.oddities import nearly_identical, written
+from classroom.grading.oddities import Written, nearly_identical, written
 from classroom.grading.result import Result, write
 from classroom.release.assignment import Assignment
 
@@ -62,7 +62,8 @@ def _alike(
 ) -> list[tuple[str, list[str]]]:
     rows = []
     for name in sorted({result.assignment for result in results}):
-        everyone, files = [], {}
+        everyone: list[Written] = []
+        files: dict[str, list[str]] = {}
         for result in results:
             if result.assignment != name or result.status != "graded":
                 continue

@@ -149,9 +149,9 @@ def match(cells: list[Cell], release: NotebookNode) -> dict[int, NotebookNode]:
         take(_best_claim(indices, cells, targets[number]), number)
     texts = {_plain(target.source): number for number, target in free.items()}
     for index, cell in enumerate(cells):
-        number = texts.get(_plain(cell.source))
-        if index not in found and number in free and cell.source.strip():
-            take(index, number)
+        same = texts.get(_plain(cell.source))
+        if index not in found and same in free and cell.source.strip():
+            take(index, same)
     for index, cell in enumerate(cells):
         if index in found or not cell.source.strip():
             continue
