@@ -10,7 +10,7 @@ import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 
-from classroom.release import released
+from classroom.release.release import released
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Grades many made-up submissions of every sort, and looks whether each got its mark.
 
     make bench-grade
-    python -m classroom.bench --count 200 --jobs 2 --source classroom/source/02_x.ipynb
+    python -m tests.classroom.bench --count 200 --jobs 2 --source private/02_x.ipynb
 
 The times go to _build/bench-grade.json. Ends with 1 if a mark is wrong, or if anything
 outside the sandboxes has changed.
@@ -18,17 +18,17 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from classroom import gradebook
-from classroom.adversaries import kinds
-from classroom.assignment import Assignment
-from classroom.course import Course
-from classroom.grade import grade_class
-from classroom.limits import Limits
-from classroom.release import ROOT, SOURCES
-from classroom.worker import Terms
+from classroom.grading import gradebook
+from classroom.grading.course import Course
+from classroom.grading.grade import grade_class
+from classroom.grading.limits import Limits
+from classroom.grading.result import Terms
+from classroom.release.assignment import Assignment
+from classroom.release.release import ROOT, SOURCES
+from tests.classroom.bench.adversaries import kinds
 
 REPORT = ROOT / "_build" / "bench-grade.json"
-WATCHED = ("classroom", "notebooks", "tests", "vit_steps", "Makefile")
+WATCHED = ("classroom", "notebooks", "tests", "vit_check", "vit_steps", "Makefile")
 
 
 def fingerprint(places: list[Path]) -> str:
@@ -94,7 +94,7 @@ def measure(source: Path, count: int, jobs: int, limits: Limits) -> dict[str, An
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m classroom.bench")
+    parser = argparse.ArgumentParser(prog="python -m tests.classroom.bench")
     parser.add_argument("--source", type=Path, help="default: the first there is")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)

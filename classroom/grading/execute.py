@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -10,12 +10,15 @@ from nbgrader.preprocessors import Execute
 from nbgrader.utils import is_grade, is_solution
 from traitlets import Any as AnyTrait
 
-from classroom import witness
-from classroom.kernel import SandboxedKernelManager
-from classroom.limits import ORDINARY, PATIENCE
-from classroom.outputs import clean_output, error_output, size
-from classroom.verdict import Attempt, Judge, checks_named_in, why_failed
-from classroom.watchdog import Watchdog, seconds_computed
+from classroom.grading import witness
+from classroom.grading.kernel import SandboxedKernelManager
+from classroom.grading.limits import ORDINARY, PATIENCE
+from classroom.grading.outputs import clean_output, error_output, size
+from classroom.grading.passing import Attempt, checks_named_in, why_failed
+from classroom.grading.watchdog import Watchdog, seconds_computed
+
+if TYPE_CHECKING:
+    from vit_check.judge import Judge
 
 NOT_RUN = "NotRun"
 FAILED = "NotPassed"
@@ -61,7 +64,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         self._deadline = time.monotonic() + self.limits.total_seconds
         self.starts = 0
         self._watchdog: Watchdog | None = None
-        self.km = self.kc = None
+        self.km: Any = None
+        self.kc: Any = None
         asyncio.run(self._run(nb))
         return nb, resources
 
@@ -69,12 +73,12 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         cells = [c for c in nb.cells if c.cell_type == "code" and c.source.strip()]
         done: list[NotebookNode] = []  # cells that ended well, to be run again
         try:
-            for cell in cells:
+            for number, cell in enumerate(cells, 1):
                 graded = is_autograded(cell)
                 word = witness.Word()
                 attempt = await self._attempt(cell, word, graded, done)
                 cell.outputs = attempt.outputs
-                cell.execution_count = cells.index(cell) + 1
+                cell.execution_count = number
                 if graded:
                     self._judge(cell, attempt, word.word)
                 elif attempt.trouble:

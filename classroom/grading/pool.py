@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 
-from classroom import worker
-from classroom.assignment import Assignment
-from classroom.course import Course
-from classroom.intake import Submission
-from classroom.worker import Result, Terms
+from classroom.grading import worker
+from classroom.grading.course import Course
+from classroom.grading.intake import Submission
+from classroom.grading.result import VERSION, Result, Terms
+from classroom.release.assignment import Assignment
 
 SPARE = 120  # seconds, beyond what the notebook itself may take
 ATTEMPTS = 2
@@ -38,7 +38,7 @@ def grade_all(
     person has to look at it.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["classroom.worker", "vit_check.judge"])
+    context.set_forkserver_preload([worker.__name__, "vit_check.judge"])
     waiting = [(submission, 1) for submission in submissions][::-1]
     running: list[_Running] = []
     try:
@@ -87,7 +87,7 @@ def finished(
 ) -> Result | None:
     """The result of an earlier run, if nothing has changed since."""
     found = Result.load(course.result(submission.student, assignment.name))
-    if found is None or found.version != worker.VERSION:
+    if found is None or found.version != VERSION:
         return None
     same = found.submission == submission.digest
     same = same and found.source == assignment.fingerprint
@@ -104,5 +104,5 @@ def _unfinished(
         f"Grading it ended {ATTEMPTS} times with {one.process.exitcode}; "
         f"{course.log(submission.student, submission.assignment)} may say why."
     )
-    worker.save(result, course)
+    result.save(course)
     return result

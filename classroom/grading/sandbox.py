@@ -2,8 +2,9 @@
 
 Bubblewrap (bwrap) gives it namespaces of its own: no network, its own processes, a
 read-only root that holds the system's libraries, the virtual environment and the
-package ``vit_steps``, and a small /tmp in memory. Home folders, the repository, the
-gradebook, the other submissions and the environment variables are not there at all.
+packages ``vit_steps`` and ``vit_check``, and a small /tmp in memory. Home folders, the
+repository, the gradebook, the other submissions and the environment variables are not
+there at all.
 """
 
 import importlib.util
@@ -14,7 +15,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from classroom.limits import MIB
+from classroom.grading.limits import MIB
 
 HOME = "/tmp/home"
 MATPLOTLIB = "/tmp/matplotlib"
@@ -54,9 +55,8 @@ def check_sandbox() -> None:
     if not sys.platform.startswith("linux"):
         raise SandboxMissing(
             "Submissions run under bubblewrap, and that is for Linux. Grade on a Linux "
-            "machine or in a virtual one (on Windows: WSL 2), or accept that what "
-            "students send can read, change and send out whatever you can, and add "
-            "--without-sandbox."
+            "machine or in a virtual one, or accept that what students send can read, "
+            "change and send out whatever you can, and add --without-sandbox."
         )
     if shutil.which("bwrap") is None:
         raise SandboxMissing(
@@ -123,7 +123,9 @@ def sandboxed(
 @cache
 def _python_environment() -> tuple[Path, ...]:
     """The interpreter, the installed packages, and ours wherever they are."""
+    # An environment may be a link: it is seen where it is and where it is called.
     found = {Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve()}
+    found.add(Path(sys.prefix))
     found.add(Path(sys.executable).resolve().parents[1])
     for name in ("vit_steps", "vit_check"):
         package = importlib.util.find_spec(name)

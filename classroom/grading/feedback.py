@@ -8,11 +8,15 @@ script or to load anything from elsewhere.
 import hashlib
 import re
 from concurrent.futures import ProcessPoolExecutor
+from html import unescape
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import nbformat
 import nbgrader
+from jinja2 import pass_context
 from nbconvert.exporters import HTMLExporter
 from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
 from nbconvert.preprocessors.sanitize import SanitizeHTML
@@ -21,9 +25,9 @@ from nbgrader.preprocessors import ClearHiddenTests, GetGrades
 from nbgrader.utils import is_grade
 from traitlets.config import Config
 
-from classroom.course import Course
-from classroom.execute import FAILED, is_autograded
-from classroom.worker import Result, write
+from classroom.grading.course import Course
+from classroom.grading.execute import FAILED, is_autograded
+from classroom.grading.result import Result, write
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
@@ -60,7 +64,6 @@ def feedback(result: Result, course: Course) -> None:
         return
     _hide_tests(nb)
     SanitizeHTML(config=Config()).preprocess(nb, {})
-    _without_foreign_links(nb)
     page, _ = _exporter().from_notebook_node(nb, resources)
     page = re.sub(
         r"<script\b.*?</script\s*>", "", page, flags=re.DOTALL | re.IGNORECASE
@@ -90,13 +93,21 @@ def _hide_tests(nb: NotebookNode) -> None:
             hide.preprocess_cell(cell, {}, 0)
 
 
-def _without_foreign_links(nb: NotebookNode) -> None:
-    """Markdown can make links that bleach does not see."""
-    for cell in nb.cells:
-        if cell.cell_type == "markdown":
-            cell.source = re.sub(
-                r"(?i)\b(javascript|vbscript|data|file)\s*:", r"\1 :", cell.source
-            )
+class FeedbackExporter(HTMLExporter):
+    """Markdown can make links that bleach, which comes before it, does not see."""
+
+    @pass_context
+    def markdown2html(self, context: Any, source: str) -> str:
+        page: str = super().markdown2html(context, source)
+        return re.sub(r'\b(href|src)="([^"]*)"', _harmless, page)
+
+
+def _harmless(attribute: re.Match[str]) -> str:
+    name, address = attribute[1], unescape(attribute[2])
+    picture = name == "src" and address.startswith("data:image/")
+    if picture or urlsplit(address).scheme in ("", "http", "https", "mailto"):
+        return attribute[0]
+    return f'{name}="#"'
 
 
 def _exporter() -> HTMLExporter:
@@ -107,7 +118,7 @@ def _exporter() -> HTMLExporter:
     config.HTMLExporter.extra_template_basedirs = [str(place / "templates")]
     styles = place / "static" / "node_modules" / "bootstrap" / "dist" / "css"
     config.HTMLExporter.extra_template_paths = [str(styles)]
-    exporter = HTMLExporter(config=config)
+    exporter = FeedbackExporter(config=config)
     exporter.register_preprocessor(CSSHTMLHeaderPreprocessor, enabled=True)
     return exporter
 

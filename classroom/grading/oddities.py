@@ -19,6 +19,7 @@ CALLS = {
     "files": {"open", "shutil.rmtree", "os.remove", "os.unlink", "os.listdir"},
     "Python's inner workings": {"eval", "exec", "sys._getframe", "get_ipython"},
 }
+CHECKS = {"check", "vit_check"}  # import vit_check as check
 SHORTEST_CODE = 400  # characters; right answers to a short task are all alike
 SHORTEST_TEXT = 150
 SAME_CODE = 97.0  # percent
@@ -29,52 +30,111 @@ def odd_source(nb: NotebookNode, source: NotebookNode) -> list[str]:
     """What stands out in the cells that the student wrote."""
     given = {cell.source.strip() for cell in source.cells}
     wanted = _names_to_write(source)
+    trees = {
+        number: _tree(cell.source)
+        for number, cell in enumerate(nb.cells, 1)
+        if cell.cell_type == "code"
+    }
+    known = _imported(trees.values())
     found: dict[str, None] = {}
-    for number, cell in enumerate(nb.cells, 1):
+    for number, tree in trees.items():
+        cell = nb.cells[number - 1]
         locked = is_grade(cell) and not is_solution(cell)
-        if cell.cell_type != "code" or locked or cell.source.strip() in given:
+        if locked or cell.source.strip() in given:
             continue
-        for sentence in _odd_in(_tree(cell.source), wanted):
+        for sentence in _odd_in(tree, wanted, known):
             found[f"Cell {number} {sentence}."] = None
     return list(found)[:20]
 
 
-def _odd_in(tree: ast.AST, wanted: set[str]) -> Iterable[str]:
+def _odd_in(tree: ast.AST, wanted: set[str], known: dict[str, str]) -> Iterable[str]:
     for node in ast.walk(tree):
-        for module, names in _imports(node):
-            for about, modules in MODULES.items():
-                if module.split(".")[0] in modules:
-                    yield f"imports {module} ({about})"
-            if module.split(".")[0] == "vit_steps":
-                for name in sorted(names & wanted):
-                    yield f"takes {name} from the package instead of writing it"
-        if isinstance(node, ast.Attribute) and node.attr in wanted:
-            if ast.unparse(node).startswith("vit_steps."):
-                yield f"takes {node.attr} from the package instead of writing it"
+        taken = _taken(node)
+        for about, modules in MODULES.items():
+            for module in sorted({name.split(".")[0] for name in taken} & modules):
+                yield f"imports {module} ({about})"
+        if isinstance(node, ast.Attribute):
+            taken = [_full(node, known)]
+        for name in taken:
+            *place, last = name.split(".")
+            if place[:1] == ["vit_steps"] and last == "*":
+                yield f"takes everything from {'.'.join(place)}"
+            elif place[:1] == ["vit_steps"] and last in wanted:
+                yield f"takes {last} from the package instead of writing it"
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)[:60]
             for about, calls in CALLS.items():
                 if called in calls or called.split("()")[0] in calls:
                     yield f"calls {called} ({about})"
-            if called == "setattr" and "check" in ast.unparse(node)[:60]:
+            if called == "setattr" and node.args and _of_checks(node.args[0], known):
                 yield "changes the checks"
-        for name in _bound(node):
-            if name == "check" or name.startswith("check."):
-                yield "changes the checks"
+        if _changes_checks(node, known):
+            yield "changes the checks"
 
 
-def _imports(node: ast.AST) -> Iterable[tuple[str, set[str]]]:
+def _taken(node: ast.AST) -> list[str]:
+    """The full names of what an import asks for; ``module.*`` for all of a module."""
     if isinstance(node, ast.Import):
-        yield from ((alias.name, set()) for alias in node.names)
-    elif isinstance(node, ast.ImportFrom) and node.module:
-        yield node.module, {alias.name for alias in node.names}
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
 
 
-def _bound(node: ast.AST) -> Iterable[str]:
-    if isinstance(node, ast.Assign):
-        yield from (ast.unparse(target) for target in node.targets)
-    elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-        yield node.name
+def _imported(trees: Iterable[ast.AST]) -> dict[str, str]:
+    """Name in the notebook -> full name of what was imported, or given a second name.
+
+    In the whole notebook at once: an import serves all cells below it.
+    """
+    known: dict[str, str] = {}
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias, full in zip(node.names, _taken(node), strict=False):
+                if alias.asname or isinstance(node, ast.ImportFrom):
+                    known[alias.asname or alias.name] = full
+                else:
+                    known[full.split(".")[0]] = full.split(".")[0]
+        elif isinstance(node, ast.Assign) and _full(node.value, known):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    known.setdefault(target.id, _full(node.value, known))
+    return known
+
+
+def _full(node: ast.AST, known: dict[str, str]) -> str:
+    """``vit_steps.patchify`` for ``v.patchify`` after ``import vit_steps as v``.
+
+    Empty for what does not begin with an imported name.
+    """
+    if isinstance(node, ast.Name):
+        return known.get(node.id, "")
+    if isinstance(node, ast.Attribute):
+        before = _full(node.value, known)
+        return f"{before}.{node.attr}" if before else ""
+    return ""
+
+
+def _of_checks(node: ast.AST, known: dict[str, str]) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    name = known.get(node.id, node.id) if isinstance(node, ast.Name) else ""
+    return name.split(".")[0] in CHECKS
+
+
+def _changes_checks(node: ast.AST, known: dict[str, str]) -> bool:
+    """Whether ``check``, or something in it, is made to be something else."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return any(
+            (alias.asname or alias.name) in CHECKS and full != "vit_check"
+            for alias, full in zip(node.names, _taken(node), strict=False)
+        )
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name in CHECKS
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        return _of_checks(node.value, known)
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        return node.id in CHECKS
+    return False
 
 
 def _names_to_write(source: NotebookNode) -> set[str]:

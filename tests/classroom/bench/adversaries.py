@@ -15,9 +15,8 @@ from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell
 from nbgrader.utils import is_grade, is_solution
 
-from classroom.assignment import Assignment
-from classroom.execute import is_autograded
-from classroom.restore import is_manual
+from classroom.grading.execute import is_autograded
+from classroom.release.assignment import Assignment
 
 
 @dataclass(frozen=True)
@@ -264,7 +263,7 @@ def solved(assignment: Assignment, tasks: int | None = None) -> NotebookNode:
     }
     for cell in nb.cells:
         name = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if name in names or (is_manual(cell) and count):
+        if name in names or (is_grade(cell) and is_solution(cell) and count):
             cell.source = answers[name]
     return nb
 

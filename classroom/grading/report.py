@@ -4,10 +4,10 @@ from html import escape
 
 import nbformat
 
-from classroom.assignment import Assignment
-from classroom.course import Course
-from classroom.oddities import nearly_identical, written
-from classroom.worker import Result, write
+from classroom.grading.course import Course
+from classroom.grading.oddities import Written, nearly_identical, written
+from classroom.grading.result import Result, write
+from classroom.release.assignment import Assignment
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 STYLE = "body{font:16px/1.5 sans-serif;max-width:50em;margin:2em auto;padding:0 1em}"
@@ -62,7 +62,8 @@ def _alike(
 ) -> list[tuple[str, list[str]]]:
     rows = []
     for name in sorted({result.assignment for result in results}):
-        everyone, files = [], {}
+        everyone: list[Written] = []
+        files: dict[str, list[str]] = {}
         for result in results:
             if result.assignment != name or result.status != "graded":
                 continue

@@ -9,26 +9,14 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from nbformat.notebooknode import NotebookNode
 
 from vit_check.chapters.questions import QUESTIONS
 
-
-class Record(Protocol):
-    check: str
-    passed: bool
-    sentence: str | None
-
-
-class Judge(Protocol):
-    """Answers the checks at a socket, and remembers."""
-
-    records: list[Any]
-
-    def clear(self) -> None: ...
+if TYPE_CHECKING:
+    from vit_check.judge import Judgement
 
 
 @dataclass
@@ -73,12 +61,15 @@ def _names_in(call: ast.Call, check: str) -> Iterable[str]:
         names = [k.arg for k in call.keywords if k.arg and k.arg != "hint"]
         return [f"answer:{name}" if name in QUESTIONS else name for name in names]
     if check == "answer" and call.args and isinstance(call.args[0], ast.Constant):
-        return [f"answer:{call.args[0].value}"]
+        return [f"answer:{call.args[0].value!s}"]
     return [check]
 
 
 def why_failed(
-    attempt: Attempt, word: str, expected: list[str], records: Iterable[Record] | None
+    attempt: Attempt,
+    word: str,
+    expected: list[str],
+    records: "Iterable[Judgement] | None",
 ) -> str | None:
     """A sentence for the student, or None when the cell has passed.
 
@@ -111,7 +102,3 @@ def why_failed(
         if more:
             return f"The check {min(more)} was called, which does not belong here."
     return None
-
-
-def socket_of(folder: Path) -> Path:
-    return folder / "judge"

@@ -15,9 +15,8 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from traitlets import Any as AnyTrait
 
-from classroom import inside
-from classroom.limits import MIB, ORDINARY
-from classroom.sandbox import ENVIRONMENT, sandboxed
+from classroom.grading.limits import MIB, ORDINARY
+from classroom.grading.sandbox import ENVIRONMENT, sandboxed
 from vit_check.engine.asking import JUDGE
 
 LARGEST_MESSAGE = 64 * MIB  # a larger one closes the connection
@@ -80,7 +79,7 @@ class SandboxedKernelManager(AsyncKernelManager):
             "seconds": self.limits.total_seconds,
             "file_size": 64 * MIB,
         }
-        program = Path(inside.__file__).resolve()
+        program = Path(__file__).resolve().with_name("inside.py")
         python = [sys.executable, "-I", str(program), json.dumps(limits)]
         python += ["-f", self.connection_file, "--HistoryManager.enabled=False"]
         if not self.sandbox:

@@ -22,10 +22,10 @@ from nbgrader.preprocessors import SaveAutoGrades
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
-from classroom.assignment import Assignment
-from classroom.course import Course, url_of
-from classroom.release import save_cells
-from classroom.worker import Result, write
+from classroom.grading.course import Course, url_of
+from classroom.grading.result import Result, write
+from classroom.release.assignment import Assignment
+from classroom.release.release import save_cells
 
 
 class CourseChanged(ValueError):

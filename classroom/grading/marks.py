@@ -5,9 +5,9 @@ import io
 from collections.abc import Iterable
 from typing import Any
 
-from classroom.course import Course
-from classroom.gradebook import Mark
-from classroom.worker import Result, write
+from classroom.grading.course import Course
+from classroom.grading.gradebook import Mark
+from classroom.grading.result import Result, write
 
 Marks = dict[tuple[str, str], Mark]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 
-from classroom.limits import MIB, Limits
+from classroom.grading.limits import MIB, Limits
 
 
 class Watchdog(threading.Thread):

@@ -12,11 +12,12 @@ import unicodedata
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from io import BytesIO
 from pathlib import Path, PurePosixPath
 
-from classroom.assignment import Assignment
-from classroom.limits import ORDINARY, Limits
+from classroom.grading.limits import ORDINARY, Limits
+from classroom.release.assignment import Assignment
 
 MOST_FILES = 20_000
 MOST_FILES_OF_ONE = 20  # in a zip that a student has handed in
@@ -299,15 +300,15 @@ def _files_in_zip(
                 inside = BytesIO(data)
                 yield from _files_in_zip(inside, path[:-4] + "/", left_out, limits)
             elif not path.lower().endswith(".zip"):
-                time = _seconds(entry.date_time)
-                yield File(path, data, time)
+                yield File(path, data, _seconds(entry.date_time))
 
 
-def _seconds(date: tuple[int, ...]) -> float:
-    return sum(part * scale for part, scale in zip(date, _SCALES, strict=False))
-
-
-_SCALES = (31_622_400.0, 2_678_400.0, 86_400.0, 3_600.0, 60.0, 1.0)
+def _seconds(date: tuple[int, int, int, int, int, int]) -> float:
+    """A zip entry's time on the clock of files; 0 where it names no day."""
+    try:
+        return datetime(*date).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def _wanted(path: str, left_out: list[str]) -> bool:

@@ -5,16 +5,13 @@ done is on the disk: first the graded notebook, then, as the last thing and in o
 piece, the result that says so.
 """
 
-import json
 import logging
 import os
-import resource
 import sys
 import tempfile
 import threading
 import time
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
 from multiprocessing import connection, parent_process
 from pathlib import Path
 from typing import Any
@@ -30,77 +27,14 @@ from nbgrader.preprocessors import (
 )
 from traitlets.config import Config
 
-from classroom.assignment import Assignment
-from classroom.course import Course
-from classroom.execute import SandboxedExecute
-from classroom.intake import Submission
-from classroom.limits import MIB, ORDINARY, Limits
-from classroom.oddities import odd_source
-from classroom.restore import Unreadable, read, restore
-from classroom.verdict import socket_of
-
-VERSION = 1  # of what is in a result
-
-
-@dataclass
-class Result:
-    """What became of one submission.
-
-    Attributes:
-        status: "graded", "unreadable" (mark 0) or "unfinished" (needs a person).
-        sentence: why, if it was not graded.
-        failures: grade_id -> sentence, of the graded cells that did not pass.
-        changes, tampered, odd: what had to be put right, and what looked odd.
-    """
-
-    student: str
-    name: str
-    lms_id: str
-    assignment: str
-    path: str
-    late: bool
-    submission: str  # digests, by which to know whether it has to be graded again
-    source: str
-    status: str = "graded"
-    sentence: str = ""
-    failures: dict[str, str] = field(default_factory=dict)
-    changes: list[str] = field(default_factory=list)
-    tampered: list[str] = field(default_factory=list)
-    odd: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    kernels: int = 0
-    version: int = VERSION
-
-    @classmethod
-    def of(cls, submission: Submission, assignment: Assignment) -> "Result":
-        return cls(
-            submission.student,
-            submission.name,
-            submission.lms_id,
-            submission.assignment,
-            submission.path,
-            submission.late,
-            submission.digest,
-            assignment.fingerprint,
-        )
-
-    @classmethod
-    def load(cls, path: Path) -> "Result | None":
-        try:
-            return cls(**json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
-            return None
-
-
-@dataclass(frozen=True)
-class Terms:
-    """How submissions are run."""
-
-    limits: Limits = ORDINARY
-    sandbox: bool = True
-    judge: bool = True
-    visible: tuple[Path, ...] = ()
-    temporary: Path | None = None  # the folder for sockets
+from classroom.grading.course import Course
+from classroom.grading.execute import SandboxedExecute
+from classroom.grading.intake import Submission
+from classroom.grading.limits import MIB
+from classroom.grading.oddities import odd_source
+from classroom.grading.restore import Unreadable, read, restore
+from classroom.grading.result import Result, Terms, write
+from classroom.release.assignment import Assignment
 
 
 def grade(
@@ -129,7 +63,7 @@ def grade(
         text = nbformat.writes(nb, version=4).encode()
         write(course.autograded(submission.student, assignment.name), text)
     result.seconds = round(time.monotonic() - started, 3)
-    save(result, course)
+    result.save(course)
     return result
 
 
@@ -156,7 +90,7 @@ def run(
             from vit_check.judge import Judge
 
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="judge-"))
-            socket = socket_of(Path(folder))
+            socket = Path(folder, "judge")
             judge = stack.enter_context(Judge(socket))
         execute = SandboxedExecute(
             limits=terms.limits,
@@ -174,26 +108,6 @@ def limited(nb: NotebookNode) -> NotebookNode:
     return nb
 
 
-def save(result: Result, course: Course) -> None:
-    path = course.result(result.student, result.assignment)
-    write(path, json.dumps(asdict(result), indent=1, ensure_ascii=False).encode())
-
-
-def write(path: Path, data: bytes) -> None:
-    """In one piece, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(descriptor)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
 def main(
     submission: Submission, assignment: Assignment, course: Course, terms: Terms
 ) -> None:
@@ -201,6 +115,8 @@ def main(
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if terms.temporary is not None:
         tempfile.tempdir = str(terms.temporary)
+    import resource  # not on Windows, where the reason to stop is said before
+
     memory = 4096 * MIB  # what a kernel sends is read in here
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
     log = course.log(submission.student, assignment.name)

@@ -13,7 +13,7 @@ from typing import Any
 from ipykernel.kernelapp import IPKernelApp
 
 
-class ConnectingKernelApp(IPKernelApp):  # type: ignore[misc]
+class ConnectingKernelApp(IPKernelApp):
     def _bind_socket(self, s: Any, port: int) -> int:
         s.connect(f"{self.transport}://{self.ip}-{port}")
         # ipykernel's debugger connects to whatever is the last address of a socket;
@@ -43,5 +43,4 @@ def set_limits(memory: int, processes: int, seconds: int, file_size: int) -> Non
 
 if __name__ == "__main__":
     set_limits(**json.loads(sys.argv.pop(1)))
-    ConnectingKernelApp.log_level = 50
-    ConnectingKernelApp.launch_instance()
+    ConnectingKernelApp.launch_instance(log_level=50)

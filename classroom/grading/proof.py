@@ -6,12 +6,12 @@ broken, nobody would; so nobody is graded.
 
 import shutil
 
-from classroom.assignment import Assignment
-from classroom.course import Course
-from classroom.intake import Submission, keep_file
-from classroom.pool import grade_all
-from classroom.release import text_of
-from classroom.worker import Terms
+from classroom.grading.course import Course
+from classroom.grading.intake import Submission, keep_file
+from classroom.grading.pool import grade_all
+from classroom.grading.result import Terms
+from classroom.release.assignment import Assignment
+from classroom.release.release import text_of
 
 STUDENT = "the-solutions"
 

@@ -17,11 +17,11 @@ from typing import Any
 import nbformat
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
-from nbgrader.utils import is_grade, is_solution
+from nbgrader.utils import is_solution
 from rapidfuzz import fuzz
 
-from classroom.assignment import known
-from classroom.limits import ORDINARY, Limits
+from classroom.grading.limits import ORDINARY, Limits
+from classroom.release.assignment import known
 
 NEW_CELL = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
 ALIKE = 60.0  # percent; below it two cells have nothing to do with each other
@@ -149,9 +149,9 @@ def match(cells: list[Cell], release: NotebookNode) -> dict[int, NotebookNode]:
         take(_best_claim(indices, cells, targets[number]), number)
     texts = {_plain(target.source): number for number, target in free.items()}
     for index, cell in enumerate(cells):
-        number = texts.get(_plain(cell.source))
-        if index not in found and number in free and cell.source.strip():
-            take(index, number)
+        same = texts.get(_plain(cell.source))
+        if index not in found and same in free and cell.source.strip():
+            take(index, same)
     for index, cell in enumerate(cells):
         if index in found or not cell.source.strip():
             continue
@@ -300,7 +300,3 @@ def _cell(raw: Any) -> Cell | None:
     source = source.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")
     kept = tuple(name for name in names if isinstance(name, str))
     return Cell(raw["cell_type"], source, kept, claims)
-
-
-def is_manual(cell: NotebookNode) -> bool:
-    return bool(is_grade(cell) and is_solution(cell))

@@ -12,7 +12,7 @@ MARKER = re.compile(r"^\s*### (BEGIN|END) (SOLUTION|HIDDEN TESTS)\s*$")
 STUB = "...  # your code here"  # as nbgrader puts it in, at any depth
 
 
-class Stubs(ClearSolutions):
+class Stubs(ClearSolutions):  # type: ignore[misc]
     """nbgrader's step, with a stub that a notebook runs past.
 
     Inside a function the stub raises NotImplementedError. At the top of a cell it is a
@@ -41,7 +41,8 @@ def with_folded_solutions(source: NotebookNode) -> NotebookNode:
     rubric by which it is marked.
     """
     notebook = copy.deepcopy(source)
-    cells, waiting = [], []
+    cells: list[NotebookNode] = []
+    waiting: list[NotebookNode] = []
     for cell in notebook.cells:
         if waiting and not (cell.cell_type == "code" and is_grade(cell)):
             cells += waiting
