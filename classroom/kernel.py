@@ -18,9 +18,9 @@ from traitlets import Any as AnyTrait
 from classroom import inside
 from classroom.limits import MIB, ORDINARY
 from classroom.sandbox import ENVIRONMENT, sandboxed
+from vit_check.engine.asking import JUDGE
 
 LARGEST_MESSAGE = 64 * MIB  # a larger one closes the connection
-JUDGE = "VIT_STEPS_JUDGE"
 
 
 class BindingClient(AsyncKernelClient):

@@ -38,7 +38,7 @@ def grade_all(
     person has to look at it.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["classroom.worker", "vit_steps.check.judge"])
+    context.set_forkserver_preload(["classroom.worker", "vit_check.judge"])
     waiting = [(submission, 1) for submission in submissions][::-1]
     running: list[_Running] = []
     try:

@@ -122,12 +122,14 @@ def sandboxed(
 
 @cache
 def _python_environment() -> tuple[Path, ...]:
-    """The interpreter, the installed packages, and vit_steps wherever it is."""
+    """The interpreter, the installed packages, and ours wherever they are."""
     found = {Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve()}
     found.add(Path(sys.executable).resolve().parents[1])
-    package = importlib.util.find_spec("vit_steps")
-    if package is not None:
-        found |= {Path(folder) for folder in package.submodule_search_locations or ()}
+    for name in ("vit_steps", "vit_check"):
+        package = importlib.util.find_spec(name)
+        if package is not None:
+            folders = package.submodule_search_locations or ()
+            found |= {Path(folder) for folder in folders}
     system = tuple(Path(folder) for folder in SYSTEM)
     outside = [path for path in found if not path.is_relative_to("/usr")]
     return tuple(sorted(path for path in outside if path not in system))

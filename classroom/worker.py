@@ -153,7 +153,7 @@ def run(
     with ExitStack() as stack:
         judge = socket = None
         if terms.judge:
-            from vit_steps.check.judge import Judge
+            from vit_check.judge import Judge
 
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="judge-"))
             socket = socket_of(Path(folder))

@@ -1,0 +1,233 @@
+import torch
+from einops import rearrange, repeat
+from einops.layers.torch import Rearrange
+from torch import nn
+from torch.nn import functional as F
+
+from tests.checks.answers import right, wrong
+from tests.checks.answers.class_token_and_position.shared import (
+    InFront,
+    Learned,
+)
+from vit_steps import PatchEmbedding, ViTEmbedding, patchify
+
+# Images to tokens
+
+right("embed_images")(ViTEmbedding)
+
+
+@right("embed_images")
+class Tokens(nn.Module):
+    """As most tutorials have it; the wrong ones below change a line of it."""
+
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        many = (image_size // patch_size) ** 2
+        self.patch_size = patch_size
+        self.conv = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+        self.cls = nn.Parameter(torch.randn(1, 1, embed_dim) * 0.02)
+        self.pos = nn.Parameter(torch.randn(1, many + 1, embed_dim) * 0.02)
+
+    def patches(self, x):
+        return self.conv(x).flatten(2).transpose(1, 2)
+
+    def token(self, x):
+        return self.cls.expand(x.shape[0], -1, -1)
+
+    def forward(self, x):
+        return torch.cat([self.token(x), self.patches(x)], dim=1) + self.pos
+
+
+@right("embed_images")
+class RearrangedTokens(nn.Module):
+    def __init__(self, size, p, channels, dim):
+        super().__init__()
+        self.to_patches = nn.Sequential(
+            Rearrange("b c (r p1) (s p2) -> b (r s) (p1 p2 c)", p1=p, p2=p),
+            nn.Linear(channels * p * p, dim),
+        )
+        self.position = nn.Embedding((size // p) ** 2 + 1, dim)
+        nn.init.normal_(self.position.weight, std=0.02)
+        self.class_token = nn.Parameter(torch.zeros(dim))
+        self.dropout = nn.Dropout(0.1)
+
+    def forward(self, images):
+        tokens = self.to_patches(images)
+        first = repeat(self.class_token, "d -> b 1 d", b=len(tokens))
+        return self.dropout(torch.cat([first, tokens], 1) + self.position.weight)
+
+
+@right("embed_images")
+class BareParameters(nn.Module):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        self.p = patch_size
+        self.W = nn.Parameter(torch.randn(in_channels * patch_size**2, embed_dim) / 10)
+        self.b = nn.Parameter(torch.zeros(embed_dim))
+        self.first = nn.Parameter(torch.zeros(embed_dim))
+        self.where = nn.Parameter(
+            torch.randn((image_size // patch_size) ** 2 + 1, embed_dim) * 0.2
+        )
+
+    def forward(self, images):
+        patches = patchify(images, self.p) @ self.W + self.b + self.where[1:]
+        first = (self.first + self.where[0]).expand(len(images), 1, -1)
+        return torch.hstack([first, patches])
+
+
+@right("embed_images")
+class Unfolded(nn.Module):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        self.unfold = nn.Unfold(patch_size, stride=patch_size)
+        self.linear = nn.Linear(in_channels * patch_size**2, embed_dim, bias=False)
+        self.cls = nn.Parameter(torch.zeros(1, embed_dim, 1))
+        self.cls_pos = nn.Parameter(torch.zeros(1, 1, embed_dim))
+        many = (image_size // patch_size) ** 2
+        self.pos = nn.Parameter(torch.zeros(1, many, embed_dim))
+
+    def forward(self, images):
+        patches = self.linear(self.unfold(images).transpose(1, 2)) + self.pos
+        first = self.cls.transpose(1, 2) + self.cls_pos
+        return torch.cat([first.repeat(len(images), 1, 1), patches], dim=1)
+
+
+@right("embed_images")
+class FromTheBook(nn.Module):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        self.patch_embed = PatchEmbedding(
+            image_size, patch_size, in_channels, embed_dim
+        )
+        rows, columns = self.patch_embed.grid_size
+        self.add_class_token = InFront(embed_dim)
+        self.add_positions = Learned(rows * columns + 1, embed_dim)
+
+    def forward(self, images):
+        return self.add_positions(self.add_class_token(self.patch_embed(images)))
+
+
+@wrong("embed_images", "class token last")
+class TokenAtTheEnd(Tokens):
+    def forward(self, x):
+        return torch.cat([self.patches(x), self.token(x)], dim=1) + self.pos
+
+
+@wrong("embed_images", "class token without position")
+class TokenAfterPositions(Tokens):
+    def forward(self, x):
+        return torch.cat([self.token(x), self.patches(x) + self.pos[:, 1:]], dim=1)
+
+
+@wrong("embed_images", "one position too few")
+class PositionsOfPatches(Tokens):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__(image_size, patch_size, in_channels, embed_dim)
+        self.pos = nn.Parameter(self.pos[:, 1:].detach().clone())
+
+    def forward(self, x):
+        return torch.cat([self.token(x), self.patches(x) + self.pos], dim=1)
+
+
+@wrong("embed_images", "one position too few")
+class PositionsOfPatchesRaise(PositionsOfPatches):
+    def forward(self, x):
+        return torch.cat([self.token(x), self.patches(x)], dim=1) + self.pos
+
+
+@wrong("embed_images", "positions before the class token")
+class PositionsEarly(Tokens):
+    def forward(self, x):
+        patches = self.patches(x)
+        patches = patches + self.pos[:, : patches.shape[1]]
+        return torch.cat([self.token(x), patches], dim=1)
+
+
+@wrong("embed_images", "no positions")
+class PositionsForgotten(Tokens):
+    def forward(self, x):
+        return torch.cat([self.token(x), self.patches(x)], dim=1)
+
+
+@wrong("embed_images", "no class token")
+class TokenForgotten(Tokens):
+    def forward(self, x):
+        return self.patches(x) + self.pos[:, 1:]
+
+
+@wrong("embed_images", "positions concatenated")
+class PositionsBeside(Tokens):
+    def forward(self, x):
+        tokens = torch.cat([self.token(x), self.patches(x)], dim=1)
+        return torch.cat([tokens, self.pos.expand(len(x), -1, -1)], dim=2)
+
+
+@wrong("embed_images", "view instead of transpose")
+class ConvThenView(Tokens):
+    def patches(self, x):
+        return self.conv(x).view(len(x), -1, self.cls.shape[-1])
+
+
+@wrong("embed_images", "patches down the columns")
+class DownTheColumns(Tokens):
+    def patches(self, x):
+        return rearrange(self.conv(x), "b d r c -> b (c r) d")
+
+
+@wrong("embed_images", "image viewed as patches")
+class ImageViewed(Unfolded):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__(image_size, patch_size, in_channels, embed_dim)
+        self.size = in_channels * patch_size**2
+
+    def unfold(self, images):
+        return images.reshape(len(images), -1, self.size).transpose(1, 2)
+
+
+@wrong("embed_images", "batch of one")
+class TokenNotExpanded(Tokens):
+    def token(self, x):
+        return self.cls
+
+
+@wrong("embed_images", "wide start")
+class PositionsOfWidthOne(Tokens):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__(image_size, patch_size, in_channels, embed_dim)
+        nn.init.normal_(self.pos)
+
+
+@wrong("embed_images", "no class token")
+class NoTokenAtAll(nn.Module):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        self.conv = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+        many = (image_size // patch_size) ** 2
+        self.pos = nn.Parameter(torch.zeros(1, many + 1, embed_dim))
+
+    def forward(self, x):
+        patches = self.conv(x).flatten(2).transpose(1, 2)
+        return F.pad(patches, (0, 0, 1, 0)) + self.pos
+
+
+@wrong("embed_images", "norm")
+class Normed(Tokens):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__(image_size, patch_size, in_channels, embed_dim)
+        self.norm = nn.LayerNorm(embed_dim)
+
+    def patches(self, x):
+        return self.norm(super().patches(x))
+
+
+@wrong("embed_images", "activation")
+class Activated(Tokens):
+    def patches(self, x):
+        return F.relu(super().patches(x))
+
+
+@wrong("embed_images", "no patch embedding")
+class PixelsAsTokens(Tokens):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__(image_size, patch_size, in_channels, embed_dim)
+        self.conv = nn.Conv2d(in_channels, embed_dim, 1)

@@ -1,0 +1,35 @@
+import torch
+from torch import nn
+
+from tests.checks.answers import right
+
+# The class token
+
+
+@right("class_token")
+class InFront(nn.Module):
+    """As most tutorials have it; the wrong ones below change a line of it."""
+
+    def __init__(self, embed_dim):
+        super().__init__()
+        self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
+
+    def token(self, x):
+        return self.cls_token.expand(x.shape[0], -1, -1)
+
+    def forward(self, x):
+        return torch.cat([self.token(x), x], dim=1)
+
+
+# Learned positions
+
+
+@right("position_embedding")
+class Learned(nn.Module):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__()
+        self.pos_embed = nn.Parameter(torch.randn(1, num_tokens, embed_dim) * 0.02)
+        self.drop = nn.Dropout(0.1)
+
+    def forward(self, x):
+        return self.drop(x + self.pos_embed)

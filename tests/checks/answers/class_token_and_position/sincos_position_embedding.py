@@ -1,0 +1,152 @@
+import math
+
+import numpy as np
+import torch
+from einops import rearrange, repeat
+from torch.nn import functional as F
+
+from tests.checks.answers import right, wrong
+
+# Sines and cosines in two dimensions
+
+
+@right("sincos_position_embedding")
+def in_numpy(embed_dim, grid_size, cls_token=True):
+    def code(place, dim):
+        omega = 1.0 / 10000 ** (np.arange(dim // 2, dtype=np.float64) / (dim / 2.0))
+        out = np.einsum("m,d->md", place.reshape(-1), omega)
+        return np.concatenate([np.sin(out), np.cos(out)], axis=1)
+
+    rows, columns = np.meshgrid(*(np.arange(n) for n in grid_size), indexing="ij")
+    half = embed_dim // 2
+    found = np.concatenate([code(rows, half), code(columns, half)], axis=1)
+    if cls_token:
+        found = np.concatenate([np.zeros([1, embed_dim]), found], axis=0)
+    return torch.from_numpy(found)[None]
+
+
+@right("sincos_position_embedding")
+def number_by_number(embed_dim, grid_size, cls_token=True):
+    clocks = range(embed_dim // 4)
+    table = [[0.0] * embed_dim] if cls_token else []
+    for row in range(grid_size[0]):
+        for column in range(grid_size[1]):
+            numbers = []
+            for place in (row, column):
+                angles = [place / 10000 ** (4 * i / embed_dim) for i in clocks]
+                numbers += [math.sin(a) for a in angles]
+                numbers += [math.cos(a) for a in angles]
+            table.append(numbers)
+    return torch.tensor(table).unsqueeze(0)
+
+
+@right("sincos_position_embedding")
+def by_exponentials(D, grid, cls_token=True):
+    speeds = torch.exp(-math.log(10000.0) * torch.arange(D // 4) / (D // 4))
+
+    def code(length):
+        angles = torch.outer(torch.arange(length).float(), speeds)
+        return torch.cat((torch.sin(angles), torch.cos(angles)), -1)
+
+    row = repeat(code(grid[0]), "r d -> (r c) d", c=grid[1])
+    column = repeat(code(grid[1]), "c d -> (r c) d", r=grid[0])
+    found = torch.cat((row, column), -1)
+    if cls_token:
+        found = torch.cat((torch.zeros(1, D), found))
+    return found.view(1, -1, D)
+
+
+def _tutorial(embed_dim, grid_size, cls_token=True, order="hw", ends=0, start=0):
+    height, width = grid_size
+    y, x = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
+    omega = torch.arange(embed_dim // 4) / (embed_dim // 4 - ends)
+    omega = 1.0 / (10000**omega)
+    y = (y.flatten()[:, None] + start) * omega[None]
+    x = (x.flatten()[:, None] + start) * omega[None]
+    first, second = (y, x) if order == "hw" else (x, y)
+    pe = torch.cat((first.sin(), first.cos(), second.sin(), second.cos()), dim=1)
+    if cls_token:
+        pe = torch.cat((torch.zeros(1, embed_dim), pe))
+    return pe[None]
+
+
+right("sincos_position_embedding")(_tutorial)
+
+
+@wrong("sincos_position_embedding", "column first")
+def width_goes_first(embed_dim, grid_size, cls_token=True):
+    return _tutorial(embed_dim, grid_size, cls_token, order="wh")
+
+
+@wrong("sincos_position_embedding", "end included")
+def divided_by_one_less(embed_dim, grid_size, cls_token=True):
+    return _tutorial(embed_dim, grid_size, cls_token, ends=1)
+
+
+@wrong("sincos_position_embedding", "from 1")
+def counted_from_one(embed_dim, grid_size, cls_token=True):
+    return _tutorial(embed_dim, grid_size, cls_token, start=1)
+
+
+@wrong("sincos_position_embedding", "rows and columns swapped")
+def down_the_columns(embed_dim, grid_size, cls_token=True):
+    found = _tutorial(embed_dim, grid_size, False)[0]
+    found = rearrange(found, "(r c) d -> 1 (c r) d", r=grid_size[0])
+    return F.pad(found, (0, 0, int(cls_token), 0))
+
+
+@wrong("sincos_position_embedding", "sizes exchanged")
+def divides_by_the_rows(embed_dim, grid_size, cls_token=True):
+    return _tutorial(embed_dim, grid_size[::-1], cls_token)
+
+
+@wrong("sincos_position_embedding", "no class token")
+def forgets_the_class_token(embed_dim, grid_size, cls_token=True):
+    return _tutorial(embed_dim, grid_size, False)
+
+
+@wrong("sincos_position_embedding", "no batch axis")
+def two_axes(embed_dim, grid_size, cls_token=True):
+    return _tutorial(embed_dim, grid_size, cls_token)[0]
+
+
+@wrong("sincos_position_embedding", "in turns")
+def written_in_turns(embed_dim, grid_size, cls_token=True):
+    found = _tutorial(embed_dim, grid_size, cls_token)
+    turned = torch.zeros_like(found)
+    half, quarter = embed_dim // 2, embed_dim // 4
+    for start in (0, half):
+        turned[..., start : start + half : 2] = found[..., start : start + quarter]
+        turned[..., start + 1 : start + half : 2] = found[
+            ..., start + quarter : start + half
+        ]
+    return turned
+
+
+@wrong("sincos_position_embedding", "one dimension in turns")
+def as_for_a_sentence(embed_dim, grid_size, cls_token=True):
+    many = grid_size[0] * grid_size[1]
+    place = torch.arange(many).unsqueeze(1)
+    speed = torch.exp(torch.arange(0, embed_dim, 2) * (-math.log(1e4) / embed_dim))
+    pe = torch.zeros(1, many, embed_dim)
+    pe[0, :, 0::2], pe[0, :, 1::2] = (place * speed).sin(), (place * speed).cos()
+    return F.pad(pe, (0, 0, int(cls_token), 0))
+
+
+@wrong("sincos_position_embedding", "exponent of D")
+def the_whole_width(embed_dim, grid_size, cls_token=True):
+    speeds = 10000 ** (-2 * torch.arange(embed_dim // 4) / embed_dim)
+
+    def code(length):
+        angles = torch.arange(length)[:, None] * speeds
+        return torch.cat([angles.sin(), angles.cos()], dim=1)
+
+    row = code(grid_size[0]).repeat_interleave(grid_size[1], dim=0)
+    column = code(grid_size[1]).repeat(grid_size[0], 1)
+    return F.pad(torch.cat([row, column], 1), (0, 0, int(cls_token), 0))[None]
+
+
+@wrong("sincos_position_embedding", "class token at place 0")
+def the_class_token_is_number_0(embed_dim, grid_size, cls_token=True):
+    found = _tutorial(embed_dim, grid_size, False)
+    return torch.cat([found[:, :1], found], dim=1) if cls_token else found

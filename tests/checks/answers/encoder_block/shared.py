@@ -1,0 +1,13 @@
+import torch
+
+from tests.checks.answers import right
+from vit_steps import oracles
+
+TIMM, TORCHVISION = oracles.timm(), oracles.torchvision()
+
+
+@right("layer_norm")
+def by_the_formula(x, weight, bias, eps=1e-6):
+    mean = x.mean(-1, keepdim=True)
+    var = ((x - mean) ** 2).mean(-1, keepdim=True)
+    return weight * (x - mean) / torch.sqrt(var + eps) + bias

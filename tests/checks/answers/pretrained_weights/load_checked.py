@@ -1,0 +1,213 @@
+import torch
+
+from tests.checks.answers import right, wrong
+from vit_steps.pretrained import load_weights
+
+
+def faults(model, state_dict):
+    own = model.state_dict()
+    missing = sorted(set(own) - set(state_dict))
+    unexpected = sorted(set(state_dict) - set(own))
+    both = set(own) & set(state_dict)
+    shapes = sorted(n for n in both if own[n].shape != state_dict[n].shape)
+    return missing, unexpected, shapes
+
+
+@right("load_checked")
+def load_by_sets(model, state_dict):
+    missing, unexpected, shapes = faults(model, state_dict)
+    if missing or unexpected or shapes:
+        raise ValueError(f"missing {missing}, unexpected {unexpected}, shape {shapes}")
+    model.load_state_dict(state_dict)
+
+
+@right("load_checked")
+def load_line_by_line(model, state_dict):
+    own = dict(model.state_dict())
+    lines = []
+    for name, tensor in state_dict.items():
+        if name not in own:
+            lines.append(f"{name}: unexpected")
+        elif own[name].size() != tensor.size():
+            lines.append(f"{name}: {tuple(tensor.size())}, not {own[name].size()}")
+        own.pop(name, None)
+    lines += [f"{name}: missing" for name in own]
+    if lines:
+        raise ValueError("\n".join(lines))
+    with torch.no_grad():
+        for name, tensor in model.state_dict().items():
+            tensor.copy_(state_dict[name])
+    return model
+
+
+@right("load_checked")
+def load_as_the_package(model, state_dict):
+    return load_weights(model, state_dict)
+
+
+@right("load_checked")
+def load_and_go_back(model, state_dict):
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    try:
+        model.load_state_dict(state_dict)
+    except RuntimeError as error:
+        model.load_state_dict(before)
+        raise ValueError(f"nothing was loaded: {error}") from error
+
+
+@wrong("load_checked", "PyTorch's own error")
+def load_strictly(model, state_dict):
+    model.load_state_dict(state_dict, strict=True)
+    return model
+
+
+@wrong("load_checked", "half loaded")
+def load_and_translate(model, state_dict):
+    try:
+        model.load_state_dict(state_dict)
+    except Exception as error:
+        raise ValueError(f"does not fit: {error}") from error
+
+
+@wrong("load_checked", "strict=False")
+def load_loosely(model, state_dict):
+    report = model.load_state_dict(state_dict, strict=False)
+    if report.missing_keys or report.unexpected_keys:
+        raise ValueError(str(report))
+
+
+@wrong("load_checked", "what fits")
+def load_what_fits(model, state_dict):
+    own = model.state_dict()
+    for name, tensor in state_dict.items():
+        if name in own and own[name].shape == tensor.shape:
+            own[name].copy_(tensor)
+    return model
+
+
+@wrong("load_checked", "missing ignored")
+def load_looking_at_the_file(model, state_dict):
+    _, unexpected, shapes = faults(model, state_dict)
+    if unexpected or shapes:
+        raise ValueError(f"{unexpected} {shapes}")
+    model.load_state_dict(state_dict, strict=False)
+
+
+@wrong("load_checked", "unexpected ignored")
+def load_looking_at_the_model(model, state_dict):
+    missing, _, shapes = faults(model, state_dict)
+    if missing or shapes:
+        raise ValueError(f"{missing} {shapes}")
+    model.load_state_dict(state_dict, strict=False)
+
+
+@wrong("load_checked", "shapes ignored")
+def load_looking_at_names(model, state_dict):
+    missing, unexpected, _ = faults(model, state_dict)
+    if missing or unexpected:
+        raise ValueError(f"missing: {missing}, unexpected: {unexpected}")
+    model.load_state_dict(state_dict)
+
+
+@wrong("load_checked", "one kind at a time")
+def load_one_complaint_after_another(model, state_dict):
+    for names in faults(model, state_dict):
+        if names:
+            raise ValueError(f"{names}")
+    model.load_state_dict(state_dict)
+
+
+@wrong("load_checked", "no names")
+def load_with_a_short_message(model, state_dict):
+    if any(faults(model, state_dict)):
+        raise ValueError("state dict does not match the model")
+    model.load_state_dict(state_dict)
+
+
+@wrong("load_checked", "assert")
+def load_with_assert(model, state_dict):
+    for names in faults(model, state_dict):
+        assert not names, names
+    model.load_state_dict(state_dict)
+
+
+@wrong("load_checked", "printed")
+def load_or_print(model, state_dict):
+    if any(faults(model, state_dict)):
+        print("does not fit:", *faults(model, state_dict))
+        return
+    model.load_state_dict(state_dict)
+
+
+@wrong("load_checked", "not loaded")
+def load_nothing(model, state_dict):
+    if any(faults(model, state_dict)):
+        raise ValueError(str(faults(model, state_dict)))
+    model.state_dict().update(state_dict)
+
+
+@wrong("load_checked", "by place")
+def load_in_order(model, state_dict):
+    names = list(model.state_dict())
+    model.load_state_dict(dict(zip(names, state_dict.values(), strict=True)))
+
+
+@wrong("load_checked", "shapes by count")
+def load_by_number_of_numbers(model, state_dict):
+    own = model.state_dict()
+    missing, unexpected, _ = faults(model, state_dict)
+    both = [name for name in own if name in state_dict]
+    sizes = [n for n in both if own[n].numel() != state_dict[n].numel()]
+    if missing or unexpected or sizes:
+        raise ValueError(f"{missing} {unexpected} {sizes}")
+    for name, tensor in own.items():
+        tensor.copy_(state_dict[name].view(tensor.shape))
+
+
+@wrong("load_checked", "changes its input")
+def load_and_empty(model, state_dict):
+    for name, parameter in model.state_dict().items():
+        parameter.copy_(state_dict.pop(name))
+    if state_dict:
+        raise ValueError(f"unexpected: {list(state_dict)}")
+
+
+@wrong("load_checked", "looked up too early")
+def load_comparing_what_is_not_there(model, state_dict):
+    own = model.state_dict()
+    missing = [name for name in own if name not in state_dict]
+    unexpected = [name for name in state_dict if name not in own]
+    shapes = [name for name in own if own[name].shape != state_dict[name].shape]
+    if missing or unexpected or shapes:
+        raise ValueError(f"{missing} {unexpected} {shapes}")
+    model.load_state_dict(state_dict)
+
+
+@wrong("load_checked", "parameters alone")
+def load_without_buffers(model, state_dict):
+    own = dict(model.named_parameters())
+    missing = [name for name in own if name not in state_dict]
+    unexpected = [name for name in state_dict if name not in own]
+    both = [name for name in own if name in state_dict]
+    shapes = [name for name in both if own[name].shape != state_dict[name].shape]
+    if missing or unexpected or shapes:
+        raise ValueError(f"{missing} {unexpected} {shapes}")
+    model.load_state_dict(state_dict)
+
+
+@wrong("load_checked", "buffers not loaded")
+def load_parameter_by_parameter(model, state_dict):
+    if any(faults(model, state_dict)):
+        raise ValueError(str(faults(model, state_dict)))
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            parameter.copy_(state_dict[name])
+
+
+@wrong("load_checked", "order matters")
+def load_comparing_lists(model, state_dict):
+    if list(model.state_dict()) != list(state_dict):
+        raise ValueError(str(faults(model, state_dict)))
+    if any(faults(model, state_dict)):
+        raise ValueError(str(faults(model, state_dict)))
+    model.load_state_dict(state_dict)

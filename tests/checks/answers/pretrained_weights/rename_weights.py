@@ -1,0 +1,240 @@
+import re
+from collections import OrderedDict
+
+from tests.checks.answers import right, wrong
+
+PIECES = {
+    "patch_embed.proj": "conv_proj",
+    "cls_token": "class_token",
+    "pos_embed": "encoder.pos_embedding",
+    "blocks.": "encoder.layers.encoder_layer_",
+    "norm1": "ln_1",
+    "attn.qkv.": "self_attention.in_proj_",
+    "attn.proj": "self_attention.out_proj",
+    "norm2": "ln_2",
+    "mlp.fc1": "mlp.0",
+    "mlp.fc2": "mlp.3",
+    "norm.": "encoder.ln.",
+    "head": "heads.head",
+}
+
+
+def by_pieces(state_dict, pieces=PIECES):
+    renamed = {}
+    for name, tensor in state_dict.items():
+        for old, new in pieces.items():
+            name = name.replace(old, new)
+        renamed[name] = tensor
+    return renamed
+
+
+@right("rename_weights")
+def rename_by_pieces(state_dict):
+    return by_pieces(state_dict)
+
+
+@right("rename_weights")
+def rename_by_patterns(state_dict):
+    rules = [
+        (r"^norm\.", "encoder.ln."),
+        (r"\.norm([12])\.", r".ln_\1."),
+        (r"^blocks\.(\d+)\.", r"encoder.layers.encoder_layer_\1."),
+        (r"attn\.qkv\.(weight|bias)", r"self_attention.in_proj_\1"),
+        (r"attn\.proj", "self_attention.out_proj"),
+        (r"mlp\.fc1", "mlp.0"),
+        (r"mlp\.fc2", "mlp.3"),
+        (r"^pos_embed$", "encoder.pos_embedding"),
+        (r"^cls_token$", "class_token"),
+        (r"^patch_embed\.proj", "conv_proj"),
+        (r"^head\.", "heads.head."),
+    ]
+    renamed = OrderedDict()
+    for name in sorted(state_dict):
+        tensor = state_dict[name]
+        for pattern, new in rules:
+            name = re.sub(pattern, new, name)
+        renamed[name] = tensor.clone()
+    return renamed
+
+
+@right("rename_weights")
+def rename_name_by_name(state_dict):
+    left = dict(state_dict)
+    table = {
+        "class_token": "cls_token",
+        "encoder.pos_embedding": "pos_embed",
+    }
+    for p in ("weight", "bias"):
+        table[f"conv_proj.{p}"] = f"patch_embed.proj.{p}"
+        table[f"encoder.ln.{p}"] = f"norm.{p}"
+        table[f"heads.head.{p}"] = f"head.{p}"
+        block = 0
+        while f"blocks.{block}.norm1.weight" in left:
+            ours, theirs = f"blocks.{block}", f"encoder.layers.encoder_layer_{block}"
+            for one, other in (
+                ("norm1.", "ln_1."),
+                ("attn.qkv.", "self_attention.in_proj_"),
+                ("attn.proj.", "self_attention.out_proj."),
+                ("norm2.", "ln_2."),
+                ("mlp.fc1.", "mlp.0."),
+                ("mlp.fc2.", "mlp.3."),
+            ):
+                table[f"{theirs}.{other}{p}"] = f"{ours}.{one}{p}"
+            block += 1
+    return {theirs: left.pop(ours) for theirs, ours in table.items()} | left
+
+
+@right("rename_weights")
+def rename_by_splitting(state_dict):
+    inside = {
+        "norm1": "ln_1.",
+        "norm2": "ln_2.",
+        "attn.qkv": "self_attention.in_proj_",
+        "attn.proj": "self_attention.out_proj.",
+        "mlp.fc1": "mlp.0.",
+        "mlp.fc2": "mlp.3.",
+    }
+    outside = {
+        "cls_token": "class_token",
+        "pos_embed": "encoder.pos_embedding",
+        "patch_embed.proj": "conv_proj",
+        "norm": "encoder.ln",
+        "head": "heads.head",
+    }
+    renamed = {}
+    for name, tensor in state_dict.items():
+        layer, _, kind = name.rpartition(".")
+        if name.startswith("blocks."):
+            _, number, part = layer.split(".", 2)
+            new = f"encoder.layers.encoder_layer_{number}.{inside[part]}{kind}"
+        elif layer in outside:
+            new = f"{outside[layer]}.{kind}"
+        else:
+            new = outside.get(name, name)
+        renamed[new] = tensor
+    return renamed
+
+
+@wrong("rename_weights", "unchanged")
+def rename_and_forget(state_dict):
+    renamed = {}
+    for name, tensor in state_dict.items():
+        for old, new in PIECES.items():
+            name.replace(old, new)
+        renamed[name] = tensor
+    return renamed
+
+
+@wrong("rename_weights", "blocks from 1")
+def rename_counting_from_one(state_dict):
+    return {
+        re.sub(r"layer_(\d+)", lambda m: f"layer_{int(m[1]) + 1}", name): tensor
+        for name, tensor in by_pieces(state_dict).items()
+    }
+
+
+@wrong("rename_weights", "first digit")
+def rename_one_character(state_dict):
+    renamed = {}
+    for name, tensor in state_dict.items():
+        if name.startswith("blocks."):
+            number = name[len("blocks.")]
+            name = f"blocks.{number}." + name.split(".", 2)[2]
+        renamed[name] = tensor
+    return by_pieces(renamed)
+
+
+@wrong("rename_weights", "norms swapped")
+def rename_norms_otherwise(state_dict):
+    return by_pieces(state_dict, PIECES | {"norm1": "ln_2", "norm2": "ln_1"})
+
+
+@wrong("rename_weights", "MLP swapped")
+def rename_mlp_otherwise(state_dict):
+    return by_pieces(state_dict, PIECES | {"mlp.fc2": "mlp.0", "mlp.fc1": "mlp.3"})
+
+
+@wrong("rename_weights", "dot left")
+def rename_with_a_dot(state_dict):
+    pieces = PIECES | {"attn.qkv.": "self_attention.in_proj."}
+    return by_pieces(state_dict, pieces)
+
+
+@wrong("rename_weights", "MLP numbers kept")
+def rename_fc_by_its_number(state_dict):
+    return {
+        new.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2"): tensor
+        for new, tensor in by_pieces(state_dict).items()
+    }
+
+
+@wrong("rename_weights", "head left")
+def rename_all_but_the_head(state_dict):
+    return by_pieces(state_dict, {o: n for o, n in PIECES.items() if o != "head"})
+
+
+@wrong("rename_weights", "biases forgotten")
+def rename_weights_alone(state_dict):
+    return {
+        name: tensor
+        for name, tensor in by_pieces(state_dict).items()
+        if not name.endswith("bias")
+    }
+
+
+@wrong("rename_weights", "token and positions dropped")
+def rename_layers(state_dict):
+    return {
+        name: tensor
+        for name, tensor in by_pieces(state_dict).items()
+        if name.endswith(("weight", "bias"))
+    }
+
+
+@wrong("rename_weights", "old names kept")
+def rename_into_the_same(state_dict):
+    both = dict(state_dict)
+    both.update(by_pieces(state_dict))
+    return both
+
+
+@wrong("rename_weights", "weights transposed")
+def rename_and_turn(state_dict):
+    return {
+        name: tensor.t() if tensor.dim() == 2 else tensor
+        for name, tensor in by_pieces(state_dict).items()
+    }
+
+
+@wrong("rename_weights", "unknown names vanish")
+def rename_what_is_known(state_dict):
+    return {
+        new: tensor
+        for (old, tensor), new in zip(
+            state_dict.items(), by_pieces(state_dict), strict=True
+        )
+        if old != new
+    }
+
+
+@wrong("rename_weights", "changes its input")
+def rename_with_pop(state_dict):
+    for name in list(state_dict):
+        (new,) = by_pieces({name: None})
+        state_dict[new] = state_dict.pop(name)
+    return state_dict
+
+
+@wrong("rename_weights", "norm inside norm1")
+def rename_norm_first(state_dict):
+    return by_pieces(state_dict, {"norm": "encoder.ln"} | PIECES)
+
+
+@wrong("rename_weights", "missing")
+def rename_without_the_last_norm(state_dict):
+    return by_pieces(state_dict, {o: n for o, n in PIECES.items() if o != "norm."})
+
+
+@wrong("rename_weights", "type")
+def rename_into_a_list(state_dict):
+    return list(by_pieces(state_dict).items())

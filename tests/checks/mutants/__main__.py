@@ -1,0 +1,96 @@
+"""python -m tests.checks.mutants [--only WORD] [--jobs N] [--again]"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+from tqdm import tqdm
+
+from tests.checks.mutants.examining import bound_memory, examine
+from tests.checks.mutants.targets import targets
+
+SURVIVORS = Path(__file__).with_name("survivors.json")
+
+
+def main(arguments=None):
+    options = _parser().parse_args(arguments)
+    known = _read() if SURVIVORS.exists() else {}
+    wanted = [t for t in targets() if options.only in t.name]
+    due = [t.name for t in wanted if options.again or not _is_current(t, known)]
+    started = time.monotonic()
+    with ProcessPoolExecutor(
+        options.jobs, get_context("spawn"), initializer=bound_memory
+    ) as pool:
+        runs = {pool.submit(examine, name): name for name in due}
+        for run in tqdm(as_completed(runs), total=len(runs), unit="answer"):
+            if run.exception() is not None:
+                tqdm.write(f"{runs[run]}: {run.exception()}")
+                known.pop(runs[run], None)
+                continue
+            known[runs[run]] = _with_reasons(run.result(), known.get(runs[run]))
+            _write(known)
+    present = {target.name for target in targets()}
+    known = {name: entry for name, entry in known.items() if name in present}
+    _write(known)
+    failed = sum(run.exception() is not None for run in runs)
+    return min(1, failed + _report(known, time.monotonic() - started))
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="python -m tests.checks.mutants")
+    parser.add_argument("--only", default="", help="answers whose name has this word")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument(
+        "--again", action="store_true", help="also answers that have not changed"
+    )
+    return parser
+
+
+def _read():
+    entries = json.loads(SURVIVORS.read_text(encoding="utf-8"))
+    return {f"{e['check']} of {e['where']}": e for e in entries}
+
+
+def _write(known):
+    entries = [known[name] for name in sorted(known)]
+    text = json.dumps(entries, indent=1, ensure_ascii=False)
+    SURVIVORS.write_text(text + "\n", encoding="utf-8")
+
+
+def _is_current(target, known):
+    entry = known.get(target.name)
+    return entry is not None and entry["fingerprint"] == target.fingerprint()
+
+
+def _with_reasons(entry, before):
+    """Reasons that were written for the same change stay."""
+    written = {
+        (s["was"], s["becomes"]): s["reason"]
+        for s in (before or {}).get("survivors", [])
+    }
+    for survivor in entry["survivors"]:
+        change = survivor["was"], survivor["becomes"]
+        survivor["reason"] = written.get(change, "")
+    return entry
+
+
+def _report(known, seconds):
+    number = sum(entry["mutants"] for entry in known.values())
+    survivors = [(n, s) for n, entry in known.items() for s in entry["survivors"]]
+    open_ones = [(name, s) for name, s in survivors if not s["reason"]]
+    for name, survivor in open_ones:
+        print(f"{name}\n    {survivor['was']}\n    {survivor['becomes']}")
+    print(
+        f"{number:,} mutants of {len(known)} answers, {len(survivors)} not refused, "
+        f"{len(open_ones)} of them without a reason; {seconds:.0f} s"
+    )
+    return 1 if open_ones else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Giving all mutants of one answer to its check."""
+
+import ast
+import sys
+import threading
+
+import torch
+
+from tests.checks.mutants.operators import mutants
+from tests.checks.mutants.targets import MADE, targets
+
+MEMORY = 4 * 2**30  # bytes of address space for a process
+
+
+def bound_memory() -> None:
+    """No mutant may take all the memory there is, nor more than one processor."""
+    torch.set_num_threads(1)
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def examine(name: str) -> dict:
+    """All mutants of one answer; those that its check does not refuse."""
+    (target,) = [t for t in targets() if t.name == name]
+    quick = target.quick_check()
+    finding = quick.examine(target.built(target.source), {})
+    if finding is not None:
+        raise ValueError(f"{name}: the answer itself is refused: {finding.sentence}")
+    number, survivors = 0, []
+    lines = lines_run(target, quick) if target.of_package else None
+    for operator, was, becomes, source in mutants(target.source, lines):
+        number += 1
+        try:
+            answer = target.built(source)
+        except Exception:  # it does not even come to be
+            continue
+        if quick.examine(answer, {}) is None:
+            survivors.append({"operator": operator, "was": was, "becomes": becomes})
+    return {
+        "check": target.check,
+        "where": target.where,
+        "fingerprint": target.fingerprint(),
+        "mutants": number,
+        "survivors": survivors,
+    }
+
+
+def lines_run(target, quick) -> set[int]:
+    """The lines of a source that its check runs.
+
+    A function of the package may do more than a check asks of an answer; that is what
+    the package's own tests are for.
+    """
+    found = set()
+
+    def trace(frame, event, _):
+        if frame.f_code.co_filename != MADE:
+            return None
+        found.add(frame.f_lineno - target.first_line)
+        return trace
+
+    before = sys.gettrace()
+    threading.settrace(trace)  # an answer runs in a thread of its own
+    sys.settrace(trace)
+    try:
+        quick.examine(target.built(target.source), {})
+    finally:
+        sys.settrace(before)
+        threading.settrace(before)
+    lines = set()
+    for node in ast.walk(ast.parse(target.source)):
+        if isinstance(node, ast.stmt) and not hasattr(node, "body"):
+            inside = range(node.lineno, node.end_lineno + 1)
+        elif hasattr(node, "test"):
+            inside = range(node.test.lineno, node.test.end_lineno + 1)
+        elif isinstance(node, ast.For):
+            inside = range(node.lineno, node.iter.end_lineno + 1)
+        else:
+            continue
+        if found & set(inside):
+            lines |= set(inside)
+    return lines

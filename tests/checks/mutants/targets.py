@@ -1,0 +1,307 @@
+"""Right answers to change: solutions of the exercises, references of the checks."""
+
+import ast
+import contextlib
+import functools
+import hashlib
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+
+import vit_check as check
+import vit_steps
+from vit_check.engine.check import Check
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.modules import ModuleCheck
+from vit_steps import variants
+
+ROOT = Path(__file__).resolve().parents[3]
+SOURCES = ROOT / "classroom" / "source"
+CHECKS = ROOT / "vit_check"
+ENGINE = CHECKS / "engine"
+
+MADE = "<mutant>"  # the file name of what is built here
+
+# What all checks stand on; what lets no wrong answer pass: wording and time limits.
+EVERYWHERE = (ENGINE / "functions.py", ENGINE / "modules.py")
+UNCONCERNED = {ENGINE / f"{name}.py" for name in ("asking", "verdict", "watching")}
+
+
+@dataclass
+class Target:
+    """Source that defines a right answer.
+
+    ``source`` is what is changed; ``before`` and ``after`` surround it when it is run,
+    and ``answer`` is an expression for what is then given to ``check``.
+    """
+
+    check: str
+    where: str
+    source: str
+    answer: str
+    before: str = ""
+    after: str = ""
+    globals: dict = field(default_factory=dict)
+
+    @property
+    def name(self):
+        return f"{self.check} of {self.where}"
+
+    def built(self, source):
+        """The answer that this source makes."""
+        space = {"__name__": "answers", **self.globals}
+        code = f"{self.before}\n{source}\n{self.after}"
+        exec(compile(code, MADE, "exec"), space)
+        return eval(self.answer, space)
+
+    @property
+    def of_package(self):
+        return not self.where.startswith("classroom/")
+
+    @property
+    def first_line(self):
+        """How many lines stand before the source when it is run."""
+        return self.before.count("\n") + 1
+
+    def fingerprint(self):
+        """Changes with the answer's source and with the code that judges it."""
+        whole = "\n".join([self.before, self.source, self.after, self.answer])
+        return hashlib.sha256(
+            (whole + _code_of_check(self.check)).encode()
+        ).hexdigest()[:16]
+
+    def quick_check(self):
+        """The check without its known mistakes: what is refused stays refused."""
+        found = _checks()[self.check]
+        answer = self.built(self.source)
+        form = found.form_for(answer)
+        return _without_mistakes(form)
+
+
+def _without_mistakes(found):
+    quick = object.__new__(type(found))
+    quick.__dict__.update(found.__dict__, mistakes=[])
+    return quick
+
+
+@functools.cache
+def _checks():
+    things = {name: getattr(check, name) for name in check.__all__}
+    return {name: thing for name, thing in things.items() if isinstance(thing, Check)}
+
+
+@functools.cache
+def _code_of_check(name):
+    """The code that judges, without its words: the check's own file, what that imports
+    of the checks, and what all of them stand on."""
+    (own,) = CHECKS.glob(f"chapters/*/{name}.py")
+    ahead, files = [*EVERYWHERE, own], set()
+    while ahead:
+        file = ahead.pop()
+        if file not in files and file not in UNCONCERNED:
+            files.add(file)
+            ahead += _imports(file)
+    return "\n".join(_without_words(file) for file in sorted(files))
+
+
+@functools.cache
+def _imports(path):
+    """Files of the checks that it imports."""
+    return [
+        ROOT / (node.module.replace(".", "/") + ".py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("vit_check")
+    ]
+
+
+@functools.cache
+def _without_words(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if " " in node.value:
+                node.value = ""
+        elif isinstance(node, ast.JoinedStr):
+            node.values = []
+    return ast.dump(tree)
+
+
+def targets() -> list[Target]:
+    """Everything that can be changed, in a fixed order."""
+    found = [*_solutions(), *_references()]
+    names = [target.name for target in found]
+    assert len(set(names)) == len(names), "two targets of one name"
+    return found
+
+
+def _solutions() -> Iterator[Target]:
+    for path in sorted(SOURCES.glob("*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        yield from _solutions_of(path, [c for c in cells if c.cell_type == "code"])
+
+
+def _solutions_of(path, cells):
+    where = path.relative_to(ROOT).as_posix()
+    asked = [
+        (place, cell.metadata.nbgrader.grade_id, call)
+        for place, cell in enumerate(cells)
+        if cell.metadata.get("nbgrader", {}).get("grade")
+        for call in _check_calls(cell.source)
+    ]
+    answered = {name for *_, call in asked for name in _names(call.args[0])}
+    for number, (place, cell, call) in enumerate(asked):
+        earlier = cells[:place]
+        given = [n for c in earlier if not _is_solution(c) for n in _definitions(c)]
+        solved = [n for c in earlier if _is_solution(c) for n in _definitions(c)]
+        mine = _needed(_names(call.args[0]), solved, answered)
+        rest = [node for node in solved if node not in mine]
+        again = any(c.func.attr == call.func.attr for *_, c in asked[:number])
+        yield Target(
+            call.func.attr,
+            f"{where}, {cell}" if again else where,
+            _text(mine),
+            ast.unparse(call.args[0]),
+            before=_text([*given, *rest]),
+        )
+
+
+def _is_solution(cell):
+    return cell.metadata.get("nbgrader", {}).get("solution", False)
+
+
+def _check_calls(source):
+    """Calls of ``check.something(answer)``, where a function or class is the answer."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            of = node.func.value
+            if isinstance(of, ast.Name) and of.id == "check" and node.args:
+                if node.func.attr != "answer":
+                    yield node
+
+
+def _definitions(cell):
+    """What a cell defines for others: no statement that only does something."""
+    lines = [x for x in cell.source.splitlines() if not x.startswith(("%", "!"))]
+    for node in ast.parse("\n".join(lines)).body:
+        if isinstance(
+            node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef
+        ):
+            yield node
+        elif isinstance(node, ast.Assign) and _is_plain(node.value):
+            yield node
+
+
+def _is_plain(value):
+    with contextlib.suppress(ValueError):
+        ast.literal_eval(value)
+        return True
+    return False
+
+
+def _names(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _needed(names, nodes, answered):
+    """The definitions behind names, less those that a check of their own judges."""
+    latest = {
+        node.name: node
+        for node in nodes
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+    found, ahead = [], list(names)
+    while ahead:
+        node = latest.get(ahead.pop())
+        if node is not None and node not in found:
+            found.append(node)
+            ahead += _names(node) - answered
+    return [node for node in nodes if node in found]
+
+
+def _text(nodes):
+    return "\n\n".join(ast.unparse(node) for node in nodes)
+
+
+def _references() -> Iterator[Target]:
+    for name, found in _checks().items():
+        forms = [found]
+        if isinstance(found, ModuleCheck):
+            own = _package_class(name)
+            if own is not None:
+                yield _of_package(name, own)
+            forms = [found.function] if found.function is not None else []
+        for form in forms:
+            if isinstance(form, FunctionCheck):
+                yield from _of_reference(name, form.reference)
+
+
+def _package_class(name) -> type | None:
+    """The package's class for a check: MultiHeadAttention for multi_head_attention."""
+    for place in (vit_steps, variants):
+        for known in place.__all__:
+            if known.lower() == name.replace("_", ""):
+                thing = getattr(place, known)
+                if inspect.isclass(thing):
+                    return thing
+    return None
+
+
+def _of_package(name, thing):
+    return Target(
+        name,
+        f"{thing.__module__}.{thing.__qualname__}",
+        textwrap.dedent(inspect.getsource(thing)),
+        thing.__name__,
+        globals=dict(vars(sys.modules[thing.__module__])),
+    )
+
+
+def _of_reference(name, reference: Callable) -> Iterator[Target]:
+    keywords = {}
+    if isinstance(reference, functools.partial) and not reference.args:
+        keywords, reference = reference.keywords, reference.func
+    if not inspect.isfunction(reference) or _has_switches(reference):
+        return
+    space = dict(vars(sys.modules[reference.__module__]))
+    where = f"{reference.__module__}.{reference.__qualname__}"
+    answer = reference.__name__
+    if answer == "<lambda>":
+        source, answer = f"reference = {_lambda_source(reference)}", "reference"
+        where = f"{reference.__module__}, a lambda"
+    else:
+        source = textwrap.dedent(inspect.getsource(reference))
+    if keywords:
+        space |= {"_keywords": keywords, "_partial": functools.partial}
+        answer = f"_partial({answer}, **_keywords)"
+    yield Target(name, where, source, answer, globals=space)
+
+
+def _has_switches(reference) -> bool:
+    """Whether it is a check's own function, in which mistakes can be switched on.
+
+    Most of that is no part of a right answer; the exercise's solution stands for it.
+    """
+    ours = reference.__module__.startswith("vit_check.")
+    return ours and bool(reference.__defaults__ or reference.__kwdefaults__)
+
+
+def _lambda_source(reference):
+    module = inspect.getsource(sys.modules[reference.__module__])
+    code = reference.__code__
+    at = {(line, column) for line, _, column, _ in code.co_positions() if line}
+    fitting = [
+        node
+        for node in ast.walk(ast.parse(module))
+        if isinstance(node, ast.Lambda)
+        and node.lineno == code.co_firstlineno
+        and [a.arg for a in node.args.args]
+        == list(code.co_varnames[: code.co_argcount])
+        and (node.body.lineno, node.body.col_offset) in at
+    ]
+    assert len(fitting) == 1, f"{len(fitting)} lambdas at line {code.co_firstlineno}"
+    return ast.unparse(fitting[0])

@@ -1,0 +1,384 @@
+"""The checks: every right answer passes, every wrong one hears what is wrong."""
+
+import gc
+import importlib
+import inspect
+import os
+import random
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import vit_check as check
+from tests.checks.answers import RIGHT, WRONG
+from tests.conftest import ROOT
+from vit_check import CheckFailed
+from vit_check.engine.check import Check
+from vit_check.engine.comparing import difference
+from vit_check.engine.functions import FunctionCheck
+
+ANSWERS = ROOT / "tests" / "checks" / "answers"
+for path in sorted(ANSWERS.glob("*/*.py")):
+    importlib.import_module(f"tests.checks.answers.{path.parent.name}.{path.stem}")
+
+CHECKS = {
+    name: thing
+    for name in check.__all__
+    if isinstance((thing := getattr(check, name)), Check)
+}
+FUNCTIONS = [name for name in CHECKS if isinstance(CHECKS[name], FunctionCheck)]
+
+
+def answers(table):
+    return [
+        pytest.param(name, entry, id=f"{name}-{_name(entry)}")
+        for name, given in table.items()
+        for entry in given
+    ]
+
+
+def _name(entry):
+    return (entry[1] if isinstance(entry, tuple) else entry).__name__
+
+
+def failure(name, answer, seed=None):
+    """What the check says of an answer, as a mistake's name; None if it is right."""
+    if seed is not None:
+        finding = CHECKS[name].examine(answer, {}, seed)
+        return finding and finding.mistake
+    try:
+        CHECKS[name](answer)
+    except CheckFailed as failed:
+        return failed.mistake
+    return None
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_each_check_has_its_answers(name):
+    assert len(RIGHT[name]) >= 3
+    assert len(WRONG[name]) >= 8
+    assert len(CHECKS[name].mistakes) >= 5
+    assert len(CHECKS[name].hints) == 3
+    names = [mistake.name for mistake in CHECKS[name].mistakes]
+    assert len(set(names)) == len(names)
+
+
+def test_every_answer_is_for_a_check():
+    assert set(RIGHT) | set(WRONG) <= set(CHECKS)
+
+
+@pytest.mark.parametrize("name, answer", answers(RIGHT))
+def test_right_answers_pass(name, answer, capsys):
+    assert failure(name, answer) is None
+    assert capsys.readouterr().out == f"{name}: right\n"
+
+
+@pytest.mark.parametrize("name, answer", answers(RIGHT))
+def test_right_answers_pass_whatever_is_drawn(name, answer):
+    for seed in range(5):
+        assert failure(name, answer, seed) is None
+
+
+@pytest.mark.parametrize("name, entry", answers(WRONG))
+def test_wrong_answers_hear_what_is_wrong(name, entry):
+    mistake, answer = entry
+    assert failure(name, answer) == mistake
+    for seed in range(3):
+        assert failure(name, answer, seed) == mistake
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_what_a_check_knows_to_be_wrong_it_refuses(name):
+    found = {m.name: failure(name, m.wrong) for m in CHECKS[name].mistakes}
+    assert found == {name: name for name in found}
+
+
+@pytest.mark.parametrize("name, answer", answers(RIGHT))
+def test_a_check_is_quick(name, answer):
+    # A loose bound, on the processor's time: a slow machine is not a wrong answer.
+    start = time.process_time()
+    CHECKS[name].examine(answer, {})
+    assert time.process_time() - start < 5.0
+
+
+@pytest.mark.parametrize("name", CHECKS)
+@pytest.mark.parametrize("thing", [None, 3, "text", [1], torch.ones(2)])
+def test_what_cannot_be_called_is_refused(name, thing):
+    assert failure(name, thing) == "not callable"
+
+
+class Liar:
+    """Equal to everything, true, of every length."""
+
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    __hash__ = None
+
+
+class LyingTensor(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func in (torch.isclose, torch.allclose, torch.equal, torch.eq):
+            return torch.tensor(True)
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def disturbing(answer):
+    """The same answer, from a function that prints, seeds and leaves things changed."""
+
+    def disturbs(*arguments, **named):
+        print("here", "x" * 1000)
+        torch.manual_seed(7)
+        np.random.seed(7)
+        random.seed(7)
+        torch.set_default_dtype(torch.float64)
+        os.environ["VIT_STEPS_TEST"] = "changed"
+        os.chdir("/")
+        try:
+            torch.set_default_dtype(torch.float32)
+            return answer(*arguments, **named)
+        finally:
+            torch.set_default_dtype(torch.float64)
+
+    return disturbs
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_nothing_outside_is_changed(name, capsys):
+    answer = next(a for a in RIGHT[name] if inspect.isfunction(a))
+    before = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()
+    folder, environment = os.getcwd(), dict(os.environ)
+    assert failure(name, disturbing(answer)) is None
+    assert capsys.readouterr().out == f"{name}: right\n"
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert (np.random.get_state()[1] == before[1]).all()
+    assert random.getstate() == before[2]
+    assert os.getcwd() == folder and dict(os.environ) == environment
+    assert torch.get_default_dtype() == torch.float32
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_liars_are_refused(name):
+    assert failure(name, lambda *a, **k: Liar()) not in (None, "raises")
+    assert failure(name, lambda *a, **k: None) not in (None, "raises")
+    assert failure(name, lambda *a, **k: float("nan")) not in (None, "raises")
+    lying = torch.zeros(2, 3).as_subclass(LyingTensor)
+    assert failure(name, lambda *a, **k: lying) not in (None, "raises")
+    assert failure(name, lambda *a, **k: (lying, lying)) not in (None, "raises")
+
+
+def raises(*arguments, **named):
+    raise IndexError("list index out of range")
+
+
+def not_written(*arguments, **named):
+    raise NotImplementedError
+
+
+def exits(*arguments, **named):
+    raise SystemExit(0)
+
+
+def recurses(*arguments, **named):
+    return recurses(*arguments, **named)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_errors_become_a_sentence(name):
+    assert failure(name, raises) == "raises"
+    assert failure(name, not_written) == "unwritten"
+    assert failure(name, exits) == "raises"
+    assert failure(name, recurses) == "calls itself"
+
+
+def endless(*arguments, **named):
+    while True:
+        pass
+
+
+def endless_and_stubborn(*arguments, **named):
+    for _ in range(20):
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass
+
+
+def asleep(*arguments, **named):
+    time.sleep(3)
+
+
+@pytest.mark.parametrize("answer", [endless, endless_and_stubborn])
+def test_an_endless_loop_is_stopped(answer):
+    assert failure("split_heads", answer) == "endless"
+    assert not running_answers()
+
+
+def test_an_endless_loop_is_stopped_on_a_busy_machine():
+    compute = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(compute) for _ in range(2 * os.cpu_count())]
+    try:
+        assert failure("split_heads", RIGHT["split_heads"][0]) is None
+        assert failure("split_heads", endless_and_stubborn) == "endless"
+        assert not running_answers()
+    finally:
+        for process in others:
+            process.kill()
+            process.wait()
+
+
+def test_loading_a_library_takes_the_time_it_takes(tmp_path, monkeypatch):
+    slow = "import time\nuntil = time.process_time() + 1.5\n"
+    slow += "while time.process_time() < until:\n    pass\n"
+    (tmp_path / "slow_library.py").write_text(slow)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def split_heads(x, num_heads):
+        import slow_library  # noqa: F401
+
+        return RIGHT["split_heads"][0](x, num_heads)
+
+    assert failure("split_heads", split_heads) is None
+
+
+def compute(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+class Litter:
+    """A circle, so that only the garbage collector finds it, and slow to go."""
+
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        compute(1.5)
+
+
+def test_garbage_is_not_collected_on_the_answers_time():
+    left = []
+
+    def split_heads(x, num_heads):
+        if not left:
+            left.append(id(Litter()))
+        [[] for _ in range(10_000)]  # so many that Python would collect garbage
+        return RIGHT["split_heads"][0](x, num_heads)
+
+    assert failure("split_heads", split_heads) is None
+    assert gc.isenabled()
+
+
+def test_what_is_raised_where_nobody_can_catch_it_is_not_printed(monkeypatch):
+    class Falls:
+        def __del__(self):
+            raise ValueError("nobody hears this")
+
+    class Hangs:
+        def __del__(self):
+            compute(60)
+
+    def answer(leftover):
+        def split_heads(x, num_heads):
+            leftover()
+            return RIGHT["split_heads"][0](x, num_heads)
+
+        return split_heads
+
+    printed = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda _: printed.append("something"))
+    assert failure("split_heads", answer(Falls)) is None
+    assert failure("split_heads", answer(Hangs)) == "endless"
+    assert not printed
+    Falls()
+    assert printed, "it is put back"
+
+
+def running_answers():
+    """Answers left behind: each would slow down whatever comes after."""
+    return [t for t in threading.enumerate() if t.name == "answer"]
+
+
+def test_who_sleeps_is_left_behind(monkeypatch):
+    monkeypatch.setattr("vit_check.engine.watching.WALL_SECONDS", 0.5)
+    with pytest.raises(CheckFailed, match="restart the kernel"):
+        check.split_heads(asleep)
+    for thread in running_answers():
+        thread.join()
+
+
+def test_an_error_names_the_line():
+    with pytest.raises(CheckFailed, match=r"IndexError: list index .*raise IndexError"):
+        check.split_heads(raises)
+
+
+def test_numbers_that_differ_late_are_told_apart():
+    right = torch.tensor([1.064, 2.0, 3.0], dtype=torch.float64)
+    got = torch.tensor([1.06404, 2.0, 3.0], dtype=torch.float64)
+    found = difference(got, right)
+    assert found.sentence.endswith("got 1.06404, expected 1.064")
+
+
+def test_an_array_is_an_answer():
+    check.answer("shape_of_small_patches", np.array([5, 24, 49]))
+    with pytest.raises(CheckFailed):
+        check.answer("shape_of_small_patches", np.array([5, 24, 50]))
+    with pytest.raises(CheckFailed, match="has '' in quotes"):
+        check.answer("causes_of_four_first_losses", dict.fromkeys("ABCD", ""))
+
+
+def test_a_hint_is_given_when_asked_for():
+    with pytest.raises(CheckFailed) as without:
+        check.split_heads(raises)
+    assert "Hint" not in str(without.value)
+    for hint in (1, 2, 3):
+        with pytest.raises(CheckFailed) as failed:
+            check.split_heads(raises, hint=hint)
+        text = CHECKS["split_heads"].hints[hint - 1]
+        assert str(failed.value).endswith(f"Hint {hint} of 3: {text}")
+    with pytest.raises(ValueError, match="hint: got 4, expected 0, 1, 2 or 3"):
+        check.split_heads(raises, hint=4)
+
+
+def test_a_notebook_shows_the_sentence_alone():
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell.instance()
+    failed = CheckFailed("patchify", "order", "is wrong.")
+    shown = []
+    shell._showtraceback = lambda kind, value, lines: shown.extend(lines)
+    try:
+        raise failed
+    except CheckFailed:
+        shell.showtraceback()
+    assert shown == ["patchify: is wrong."]
+
+
+def test_a_module_is_left_as_it_was():
+    from vit_steps import MultiHeadAttention
+
+    layer = MultiHeadAttention(8, 2).train()
+    before = {k: v.clone() for k, v in layer.state_dict().items()}
+    check.multi_head_attention(layer, embed_dim=8, num_heads=2)
+    assert layer.training
+    torch.testing.assert_close(layer.state_dict(), before, rtol=0, atol=0)
+    assert all(p.grad is None for p in layer.parameters())
+
+
+def test_sizes_are_checked():
+    with pytest.raises(ValueError, match="heads: got a size by this name"):
+        check.multi_head_attention(nn.Identity(), heads=2)
+    with pytest.raises(ValueError, match="takes no such argument"):
+        check.split_heads(raises, heads=2)

@@ -1,0 +1,191 @@
+"""Modules as nobody expects them: what checks make of them."""
+
+import functools
+
+import pytest
+import torch
+from torch import nn
+
+import vit_check as check
+from vit_check import CheckFailed
+from vit_steps import MultiHeadAttention, ViTEmbedding
+
+
+class First(nn.Module):
+    def __init__(self, embed_dim):
+        super().__init__()
+        self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
+
+    def token(self):
+        return self.cls_token
+
+    def forward(self, x):
+        return torch.cat([self.token().expand(len(x), -1, -1), x], dim=1)
+
+
+class InAParameterList(First):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        self.all = nn.ParameterList([self.cls_token])
+        del self.cls_token
+
+    def token(self):
+        return self.all[0]
+
+
+class UnderTwoNames(First):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        self.same, self.list, self.__dict__["me"] = self.cls_token, [], self
+        self.list.append(self.cls_token)
+
+
+class SwitchesReturnNothing(First):
+    def train(self, mode=True):
+        self.training = mode
+
+    def eval(self):
+        self.train(False)
+
+
+class WithOptions(First):
+    def __init__(self, *sizes, **named):
+        super().__init__(*sizes, **named)
+        self.half()
+
+    def forward(self, x, mask=None, *, verbose=False):
+        return super().forward(x)
+
+
+class WithItsOwnCall(First):
+    def __call__(self, x):
+        return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
+
+
+class Workshop:
+    def make(self, dim):
+        return First(dim)
+
+    def join(self, patches, cls_token):
+        return torch.hstack([cls_token.expand(len(patches), -1, -1), patches])
+
+
+def handed_on(function):
+    return lambda *arguments, **named: function(*arguments, **named)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        InAParameterList,
+        UnderTwoNames,
+        SwitchesReturnNothing,
+        WithOptions,
+        WithItsOwnCall,
+        Workshop().make,
+        Workshop().join,
+        functools.partial(First, embed_dim=192),
+        functools.partial(Workshop().join),
+        handed_on(First),
+        handed_on(Workshop().join),
+        nn.Sequential(First(192)),
+    ],
+)
+def test_what_is_right_may_be_unusual(answer):
+    check.class_token(answer)
+
+
+class Lazy(nn.Module):
+    def __init__(self, hidden_dim, embed_dim):
+        super().__init__()
+        self.up, self.down = nn.LazyLinear(hidden_dim), nn.LazyLinear(embed_dim)
+        self.both = [self.up, self.down]
+
+    def forward(self, x):
+        return self.both[1](nn.functional.gelu(self.both[0](x)))
+
+
+@pytest.mark.parametrize(
+    "answer", [Lazy, functools.partial(Lazy, 10), lambda **sizes: Lazy(**sizes)]
+)
+def test_layers_may_take_their_sizes_late_and_sizes_their_names(answer):
+    check.mlp(answer)
+
+
+class MadeWhenNeeded(nn.Module):
+    def __init__(self, embed_dim):
+        super().__init__()
+        self.cls_token = None
+
+    def forward(self, x):
+        if self.cls_token is None:
+            self.cls_token = nn.Parameter(torch.zeros(1, 1, x.shape[2]))
+        return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
+
+
+class DeepInLists(First):
+    def __init__(self, embed_dim):
+        super().__init__(1)
+        self.deep = {"a": [(nn.Parameter(torch.zeros(1, 1, embed_dim)),)]}
+
+
+class NotInitialised(First):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        nn.init.constant_(self.cls_token, torch.nan)
+
+
+class Frozen(First):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        self.requires_grad_(False)
+
+
+class NotExpanded(First):
+    def forward(self, x):
+        return torch.cat([self.cls_token, x], dim=1)
+
+
+class NoReturn(First):
+    def forward(self, x):
+        super().forward(x)
+
+
+class NotCopied(First):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        self.lines = (line for line in ())
+
+
+@pytest.mark.parametrize(
+    "answer, mistake",
+    [
+        (MadeWhenNeeded, "made in forward"),
+        (DeepInLists, "hidden"),
+        (NotInitialised, "not initialised"),
+        (Frozen, "frozen"),
+        (NotExpanded, "batch of one"),
+        (NoReturn, "none"),
+        (NotCopied(192), "no copy"),
+        (nn.Linear, "raises"),
+        (dict, "no module"),
+    ],
+)
+def test_what_is_wrong_is_named(answer, mistake):
+    with pytest.raises(CheckFailed) as failed:
+        check.class_token(answer)
+    assert failed.value.mistake == mistake
+
+
+def test_who_gives_a_module_is_reminded_of_its_sizes():
+    check.class_token(First(6), embed_dim=6)
+    with pytest.raises(CheckFailed, match="unless .* was built with embed_dim=192"):
+        check.class_token(First(6))
+
+
+def test_the_reference_draws_nothing_from_the_seed():
+    before = torch.get_rng_state()
+    check.class_token(First)
+    check.embed_images(ViTEmbedding)
+    check.multi_head_attention(MultiHeadAttention)
+    assert torch.equal(torch.get_rng_state(), before)

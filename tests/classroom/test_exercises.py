@@ -1,0 +1,145 @@
+"""The exercise sets: complete, generated, and clear about what is not written yet."""
+
+import re
+
+import pytest
+from nbclient import NotebookClient
+from nbgrader.utils import is_grade, is_solution
+
+from classroom.release import RELEASED, SOURCES, released, text_of
+from tests.conftest import CHAPTERS, ROOT, read, tags
+
+SETS = sorted(SOURCES.glob("*.ipynb"))
+KINDS = ["Predict", "Fill in", "Derive", "Find the bug", "Measure", "Explain"]
+TASK = re.compile(
+    r"^## \d+\. .+\n\n\*(?P<kind>[A-Z][a-z ]+) · (?P<minutes>\d+) minutes · "
+    r"difficulty (?P<difficulty>●+○*) · importance (?P<importance>●+○*)\*$",
+    re.MULTILINE,
+)
+
+every_set = pytest.mark.parametrize("path", SETS, ids=lambda p: p.stem)
+
+
+def tasks(path):
+    """Of each task: its head, and its cells."""
+    found = []
+    for cell in read(path).cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("## "):
+            found.append((TASK.match(cell.source), [cell]))
+        elif found:
+            found[-1][1].append(cell)
+    return found
+
+
+def test_each_chapter_from_1_to_12_has_its_set():
+    assert [path.name for path in SETS] == [path.name for path in CHAPTERS[1:13]]
+
+
+@every_set
+def test_a_set_is_complete(path):
+    found = tasks(path)
+    assert 5 <= len(found) <= 8
+    for head, cells in found:
+        assert head, f"{cells[0].source[:80]}: no line with kind, minutes, difficulty"
+        assert head["kind"] in KINDS
+        assert len(head["difficulty"]) == len(head["importance"]) == 5
+        text = "\n".join(c.source for c in cells if c.cell_type == "markdown")
+        assert "<summary>Hint 1</summary>" in text, head[0]
+        assert any(is_solution(cell) for cell in cells), head[0]
+        assert any(is_grade(cell) for cell in cells), head[0]
+    kinds = {head["kind"] for head, _ in found}
+    assert len(kinds) >= 5
+    assert "Explain" in kinds
+
+
+@every_set
+def test_what_is_explained_in_words_has_a_rubric(path):
+    graded = [c for c in read(path).cells if c.cell_type == "markdown" and is_grade(c)]
+    assert graded
+    for cell in graded:
+        assert "**Rubric.**" in cell.source, cell.id
+
+
+@every_set
+def test_minutes_add_up(path):
+    total = sum(int(head["minutes"]) for head, _ in tasks(path))
+    assert f"{total} minutes" in read(path).cells[0].source
+
+
+@every_set
+def test_checks_come_from_the_package(path):
+    """Where the student may have a function called check by now."""
+    for cell in read(path).cells:
+        if cell.cell_type == "code" and is_grade(cell):
+            assert "import vit_check as check" in cell.source.splitlines()[0], cell.id
+            assert "check." in cell.source
+
+
+@every_set
+def test_names_are_unique(path):
+    names = [c.metadata.nbgrader.grade_id for c in read(path).cells if graded(c)]
+    assert len(set(names)) == len(names)
+
+
+def graded(cell):
+    return "nbgrader" in cell.metadata
+
+
+@every_set
+def test_the_first_code_cell_is_that_of_the_chapters(path):
+    first = next(c for c in read(path).cells if c.cell_type == "code")
+    chapter = next(c for c in read(CHAPTERS[0]).cells if c.cell_type == "code")
+    assert first.source == chapter.source
+    assert {"remove-cell", "nbval-skip"} <= set(tags(first))
+
+
+@every_set
+def test_chapter_and_set_lead_to_each_other(path):
+    assert f"](../{path.name})" in read(path).cells[0].source
+    chapter = ROOT / "notebooks" / path.name
+    text = "\n".join(c.source for c in read(chapter).cells)
+    assert f"](exercises/{path.name})" in text
+
+
+@every_set
+def test_the_students_notebook_is_generated(path):
+    student = RELEASED / path.name
+    text = text_of(released(read(path)))
+    assert student.read_text(encoding="utf-8") == text, "run make exercises"
+
+
+def test_nothing_else_lies_there():
+    assert {p.name for p in RELEASED.glob("*.ipynb")} == {p.name for p in SETS}
+
+
+@every_set
+def test_solutions_are_folded_and_nowhere_else(path):
+    folded = 0
+    for cell in read(RELEASED / path.name).cells:
+        assert "BEGIN SOLUTION" not in cell.source
+        assert "HIDDEN TESTS" not in cell.source
+        if cell.id.endswith("-solution"):
+            assert cell.source.startswith("<details><summary>")
+            folded += 1
+        if is_solution(cell) and cell.cell_type == "code":
+            assert "# your code here" in cell.source
+        assert not cell.get("outputs")
+    assert folded == sum(is_solution(c) for c in read(path).cells)
+    bare = released(read(path), solutions=False)
+    assert not any(cell.id.endswith("-solution") for cell in bare.cells)
+
+
+@every_set
+def test_what_is_not_written_hears_a_sentence(path):
+    notebook = read(RELEASED / path.name)
+    folder = {"metadata": {"path": str(RELEASED)}}
+    NotebookClient(notebook, timeout=120, allow_errors=True, resources=folder).execute()
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        errors = [o for o in cell.outputs if o.output_type == "error"]
+        if is_grade(cell):
+            assert [error.ename for error in errors] == ["CheckFailed"], cell.id
+            assert len(errors[0].traceback) == 1, cell.id
+        else:
+            assert not errors, f"{cell.id}: {errors}"

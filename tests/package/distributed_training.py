@@ -1,0 +1,71 @@
+"""A training of the tests, as torchrun starts it: once in each process.
+
+python -m tests.package.distributed_training FOLDER alone|spread|shard
+"""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import torch
+from safetensors.torch import save_file
+from torch.utils.data import TensorDataset
+
+from tests.package.small_training import QUICK, small_vit, stripes
+from vit_steps.distributed import (
+    BatchShares,
+    data_parallel,
+    process_rank,
+    processes,
+    shard,
+    whole,
+)
+from vit_steps.training import train, train_step
+
+COUNT = 25  # batches of 8: the last has one image, and not every process gets one
+
+
+def doubled(data):
+    """In float64, so that rounding does not hide a mistake."""
+    images, labels = data.train.tensors
+    data = TensorDataset(images.double(), labels)
+    return SimpleNamespace(train=data, validation=data)
+
+
+def gradients(model, data, index):
+    """Of one batch of an epoch, averaged over the processes."""
+    torch.manual_seed(11)
+    shares = BatchShares(COUNT, QUICK.batch_size)
+    images, labels = data.train[list(shares)[index]]
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    weight = shares.weight(index)
+    train_step(data_parallel(model), optimizer, images, labels, 0.1, weight=weight)
+    return {n: whole(p.grad).clone() for n, p in model.named_parameters()}
+
+
+if __name__ == "__main__":
+    folder, kind = Path(sys.argv[1]), sys.argv[2]
+    torch.set_num_threads(1)
+    data = doubled(stripes(COUNT))
+    with processes():
+        found = {}
+        for index in (0, 3):
+            model = small_vit().double()
+            torch.nn.init.normal_(model.head.weight)
+            if kind == "shard":
+                shard(model)
+            found |= {
+                f"gradient {index} {name}": gradient
+                for name, gradient in gradients(model, data, index).items()
+            }
+        model = small_vit().double()
+        if kind == "shard":
+            shard(model)
+        config = replace(QUICK, clip_norm=0.5)
+        state = folder / f"{kind}-state.safetensors"
+        history = train(model, data, config, state, resume=True, progress=False)
+        found |= {n: whole(tensor) for n, tensor in model.state_dict().items()}
+        found["train loss"] = torch.tensor(history.train_loss, dtype=torch.float64)
+        if process_rank() == 0:
+            save_file(found, folder / f"{kind}.safetensors")

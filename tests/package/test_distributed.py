@@ -1,0 +1,212 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from itertools import chain
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import distributed as dist
+from torch.utils.data import DataLoader, TensorDataset
+
+from tests.conftest import ROOT
+from tests.package.small_training import QUICK, small_vit, stripes
+from vit_steps import distributed
+from vit_steps.checkpoint import read_checkpoint
+from vit_steps.distributed import BatchShares, shard
+
+pytestmark = pytest.mark.skipif(
+    not dist.is_available() or not dist.is_gloo_available(),
+    reason="this PyTorch has no gloo",
+)
+STORE_APART = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
+TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+
+
+def run(*arguments, processes=2):
+    launcher = [*TORCHRUN, "--nproc-per-node", str(processes)] if processes > 1 else []
+    command = [*(launcher or [sys.executable]), "-m", *map(str, arguments)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def be_process(monkeypatch, number):
+    monkeypatch.setattr(distributed, "process_rank", lambda: number)
+
+
+# --- shares --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "count, batch_size, world", [(25, 8, 2), (10, 3, 3), (7, 7, 4)]
+)
+def test_shares_are_the_batches_of_one_process_dealt_out(
+    monkeypatch, count, batch_size, world
+):
+    torch.manual_seed(4)
+    numbers = TensorDataset(torch.arange(count))
+    batches = [b[0].tolist() for b in DataLoader(numbers, batch_size, shuffle=True)]
+
+    monkeypatch.setattr(distributed, "world_size", lambda: world)
+    dealt, weights = [], []
+    for process in range(world):
+        monkeypatch.setattr(
+            distributed, "process_rank", lambda process=process: process
+        )
+        torch.manual_seed(4)
+        torch.empty((), dtype=torch.int64).random_()  # a DataLoader's, for its workers
+        shares = BatchShares(count, batch_size)
+        dealt.append(list(shares))
+        weights.append([shares.weight(index) for index in range(len(shares))])
+        assert len(shares) == len(batches)
+
+    for index, batch in enumerate(batches):
+        parts = [d[index] for d, w in zip(dealt, weights, strict=True) if w[index] > 0]
+        assert sorted(chain(*parts)) == sorted(batch)
+        assert sum(w[index] for w in weights) == pytest.approx(world)
+        for part, own in zip(dealt, weights, strict=True):
+            assert part[index]
+            size = len(part[index]) if own[index] else 0
+            assert own[index] == pytest.approx(size * world / len(batch))
+
+
+def test_processes_draw_different_numbers_for_their_augmentation(monkeypatch):
+    monkeypatch.setattr(distributed, "world_size", lambda: 2)
+    drawn = []
+    for process in range(2):
+        monkeypatch.setattr(
+            distributed, "process_rank", lambda process=process: process
+        )
+        torch.manual_seed(0)
+        list(BatchShares(10, 4))
+        drawn.append(torch.rand(3))
+    assert not torch.equal(*drawn)
+
+
+def test_alone_nothing_is_spread_and_nothing_can_be_sharded():
+    model = small_vit()
+    assert distributed.data_parallel(model) is model
+    with distributed.processes() as device:
+        assert device == torch.device("cpu") and not dist.is_initialized()
+    with pytest.raises(RuntimeError, match="torchrun"):
+        shard(model)
+
+
+def test_a_restart_that_would_call_the_dead_says_what_to_do(monkeypatch):
+    for name, value in (
+        ("TORCHELASTIC_RUN_ID", "none"),
+        ("TORCHELASTIC_RESTART_COUNT", "1"),
+        ("TORCHELASTIC_USE_AGENT_STORE", "True"),
+    ):
+        monkeypatch.setenv(name, value)
+    with pytest.raises(OSError, match=f"{STORE_APART}=1"), distributed.processes():
+        pass
+
+
+# --- two processes -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("distributed")
+    run("tests.package.distributed_training", folder, "alone", processes=1)
+    for kind in ("spread", "shard"):
+        run("tests.package.distributed_training", folder, kind)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["spread", "shard"])
+def test_gradients_weights_and_losses_are_those_of_one_process(results, kind):
+    alone = load_file(results / "alone.safetensors")
+    together = load_file(results / f"{kind}.safetensors")
+    assert len([name for name in alone if name.startswith("gradient 3")]) > 20
+    for name in alone:
+        assert alone[name].dtype == torch.float64
+    torch.testing.assert_close(together, alone, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["spread", "shard"])
+def test_the_checkpoint_is_that_of_one_process(results, kind):
+    alone, about_alone = read_checkpoint(results / "alone-state.safetensors")
+    together, about = read_checkpoint(results / f"{kind}-state.safetensors")
+    torch.testing.assert_close(together, alone, rtol=1e-6, atol=1e-9)
+    assert about["train_config"] == about_alone["train_config"]
+
+
+def test_a_sharded_training_goes_on_from_a_file(results):
+    before = load_file(results / "shard.safetensors")
+    run("tests.package.distributed_training", results, "shard")  # all epochs are done
+    after = load_file(results / "shard.safetensors")
+    weights = [name for name in before if not name.startswith("gradient")]
+    for name in weights:
+        torch.testing.assert_close(after[name], before[name], rtol=0, atol=0)
+
+
+# --- the command, and a worker that dies ---------------------------------------------
+
+SHORT = (
+    "--data digits --epochs 3 --warmup-epochs 1 --depth 1 --embed-dim 16 --threads 1"
+)
+
+
+def command(folder, name):
+    state, output = folder / f"{name}-state.safetensors", folder / f"{name}.safetensors"
+    files = ["--checkpoint", str(state), "--resume", "--output", str(output)]
+    return ["vit_steps.training", *SHORT.split(), *files]
+
+
+def workers(parent):
+    """Processes that torchrun has started."""
+    table = subprocess.run(["ps", "-eo", "pid,ppid"], capture_output=True, text=True)
+    rows = [line.split() for line in table.stdout.splitlines()[1:]]
+    return [int(pid) for pid, above in rows if int(above) == parent]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no kill -9")
+def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
+    stdout = run(*command(tmp_path, "whole"))
+    assert stdout.count("test: loss") == 1  # one process speaks
+
+    launcher = [*TORCHRUN, "--nproc-per-node", "2", "--max-restarts", "2", "-m"]
+    process = subprocess.Popen(
+        launcher + command(tmp_path, "killed"),
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1", STORE_APART: "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    state, deadline = tmp_path / "killed-state.safetensors", time.monotonic() + 200
+    while not state.exists() and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert process.poll() is None, process.communicate()[0][-3000:]
+    _, about = read_checkpoint(state)
+    assert len(about["history"]["epochs"]) < QUICK.epochs
+    os.kill(workers(process.pid)[-1], signal.SIGKILL)
+    printed, _ = process.communicate(timeout=250)
+    assert process.returncode == 0, printed[-3000:]
+    assert re.search(r" (18|36)/54 ", printed)
+    assert "exitcode: -9" in printed
+
+    whole = load_file(tmp_path / "whole.safetensors")
+    torch.testing.assert_close(
+        load_file(tmp_path / "killed.safetensors"), whole, rtol=0, atol=0
+    )
+
+
+def test_the_command_can_shard(tmp_path):
+    run(*command(tmp_path, "sharded"), "--shard")
+    _, made = read_checkpoint(tmp_path / "sharded.safetensors")
+    assert made["train_config"]["epochs"] == 3 and made["test"]["top1"] > 0.2
+
+
+def test_stripes_have_what_the_tests_assume():
+    assert len(stripes(25).train) % QUICK.batch_size == 1

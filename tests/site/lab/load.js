@@ -1,0 +1,6 @@
+// The lab's modules, as a page loads them: each adds to globalThis.vitLab.
+const path = require("node:path");
+
+const folder = path.join(__dirname, "..", "..", "..", "book", "_assets", "lab");
+for (const name of ["weights", "model", "maps", "cost", "scene"]) require(path.join(folder, `${name}.js`));
+module.exports = globalThis.vitLab;

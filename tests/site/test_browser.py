@@ -1,0 +1,264 @@
+"""The built book in a real browser: whole in itself, quick, found, used by keyboard.
+
+Skipped where there is no Chromium, Chrome or Edge.
+"""
+
+import re
+from functools import cache
+from urllib.parse import quote
+
+import pytest
+from bs4 import BeautifulSoup
+from playwright.sync_api import expect
+
+from tests.site.test_pages import HTML, SOURCES
+
+CHAPTERS = [s for s in SOURCES if re.match(r"notebooks/\d", s)]
+EXTRA = ["search", "genindex", "_modules/index"]
+MEGABYTE = 1_000_000
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+NARROWEST = {"width": 360, "height": 740}
+FIRST = "notebooks/02_patch_embedding"
+SEARCHES = {
+    "00_before_you_start": "broadcasting",
+    "01_why_patches": "quadratic",
+    "02_patch_embedding": "unfold",
+    "03_class_token_and_position": "bicubic",
+    "04_scaled_dot_product_attention": "softmax",
+    "05_multi_head_attention": "several heads",
+    "06_encoder_block": "residual",
+    "07_vision_transformer": "logits",
+    "08_training": "weight decay",
+    "09_attention_maps": "rollout",
+    "10_pretrained_weights": "safetensors",
+    "11_speed_and_scale": "data parallel",
+    "12_beyond_vit": "Swin",
+    "13_bug_clinic": "symptoms",
+}
+
+
+class Visit:
+    """A tab, and what went wrong and out in it."""
+
+    def __init__(self, browser, **options):
+        self.context = browser.new_context(viewport=WIDE, **options)
+        self.tab = self.context.new_page()
+        self.errors, self.requests = [], []
+        self.tab.on("console", self.note)
+        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.tab.on("request", lambda request: self.requests.append(request.url))
+        self.tab.on("requestfailed", self.note_failure)
+
+    def note(self, message):
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
+
+    def note_failure(self, request):
+        if request.failure != "net::ERR_ABORTED":  # the page was left
+            self.errors.append(f"{request.failure}: {request.url}")
+
+    def outside(self, base):
+        return [u for u in self.requests if not u.startswith((base, "data:", "blob:"))]
+
+
+@pytest.fixture
+def visit(browser):
+    visits = []
+
+    def begin(**options):
+        visits.append(Visit(browser, **options))
+        return visits[-1]
+
+    yield begin
+    for one in visits:
+        one.context.close()
+
+
+def too_wide(tab):
+    """By how many pixels the page is wider than the window, and cells that scroll."""
+    return tab.evaluate(
+        """() => {
+            const page = document.documentElement;
+            const cells = [...document.querySelectorAll('div.highlight pre')];
+            return [page.scrollWidth - page.clientWidth,
+                cells.filter(c => c.scrollWidth > c.clientWidth).map(c => c.innerText)];
+        }"""
+    )
+
+
+def scroll_to_the_end(tab):
+    tab.evaluate(
+        """async () => {
+            for (let y = 0; y < document.documentElement.scrollHeight; y += 700) {
+                window.scrollTo(0, y);
+                await new Promise(requestAnimationFrame);
+            }
+        }"""
+    )
+    tab.wait_for_load_state("networkidle")
+
+
+WATCH_SHIFTS = """
+    window.shifts = [];
+    new PerformanceObserver(list => {
+        for (const entry of list.getEntries())
+            if (!entry.hadRecentInput)
+                window.shifts.push([entry.value,
+                    entry.sources.map(s => s.node?.outerHTML?.slice(0, 80))]);
+    }).observe({ type: "layout-shift", buffered: true });
+"""
+BYTES = """() => performance.getEntries()
+    .filter(entry => 'transferSize' in entry)
+    .reduce((sum, entry) => sum + entry.transferSize, 0)"""
+
+
+@pytest.mark.parametrize("page", [*SOURCES, *EXTRA])
+def test_page_from_a_server(visit, site, page):
+    """Below a path, with nothing in the cache, read to the end, in both themes."""
+    one = visit(color_scheme="light")
+    one.tab.add_init_script(WATCH_SHIFTS)
+    one.tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    scroll_to_the_end(one.tab)
+
+    assert one.outside(site) == []
+    shifts = one.tab.evaluate("window.shifts")
+    assert sum(value for value, _ in shifts) < 0.1, shifts
+    weight = one.tab.evaluate(BYTES)
+    assert weight < MEGABYTE, f"{weight:,} bytes"
+
+    one.tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    for scheme in ("light", "dark"):
+        one.tab.emulate_media(color_scheme=scheme)
+        one.tab.wait_for_function(
+            f"document.documentElement.dataset.theme === '{scheme}'"
+        )
+        for size in (WIDE, PHONE, NARROWEST):
+            one.tab.set_viewport_size(size)
+            assert too_wide(one.tab) == [0, []], f"{scheme}, {size['width']} pixels"
+    assert one.errors == []
+
+
+@pytest.mark.parametrize("page", [*SOURCES, *EXTRA, "index"])
+def test_page_from_a_folder(visit, page):
+    one = visit(color_scheme="dark")
+    one.tab.set_viewport_size(PHONE)
+    one.tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
+    assert one.tab.title().strip()
+    assert one.outside(HTML.as_uri()) == []
+    assert one.errors == []
+
+
+@pytest.mark.parametrize("place", ["server", "folder"])
+def test_search_finds_every_chapter(visit, site, place):
+    base = site if place == "server" else HTML.as_uri() + "/"
+    one = visit()
+    assert {f"notebooks/{chapter}" for chapter in SEARCHES} == set(CHAPTERS)
+    for chapter, words in SEARCHES.items():
+        one.tab.goto(f"{base}search.html?q={quote(words)}")
+        found = one.tab.locator(f"#search-results a[href*='/{chapter}.html']")
+        found.first.wait_for()
+    assert one.errors == []
+    assert one.outside(base) == []
+
+
+def test_search_opens_by_keyboard_and_says_when_nothing_is_found(visit, site):
+    one = visit()
+    one.tab.goto(f"{site}{FIRST}.html")
+    one.tab.keyboard.press("Control+k")
+    one.tab.keyboard.type("rollout")
+    one.tab.keyboard.press("Enter")
+    one.tab.wait_for_url("**/search.html?q=rollout")
+    one.tab.locator("#search-results a[href*='09_attention_maps']").first.wait_for()
+    one.tab.goto(f"{site}search.html?q=xyzzyplugh")
+    one.tab.get_by_text("did not match any documents").wait_for()
+
+
+def test_theme_is_switched_and_remembered(visit, site):
+    one = visit(color_scheme="light")
+    theme = "document.documentElement.dataset.theme"
+    one.tab.goto(f"{site}{FIRST}.html")
+    button = one.tab.locator(".theme-switch-button:visible")
+    for _ in range(3):
+        button.press("Enter")
+        if one.tab.evaluate("document.documentElement.dataset.mode") == "dark":
+            break
+    assert one.tab.evaluate(theme) == "dark"
+    one.tab.goto(f"{site}book/notation.html")
+    assert one.tab.evaluate(theme) == "dark"
+    ground = one.tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert max(map(int, re.findall(r"\d+", ground)[:3])) < 60
+
+
+FOCUSED = "document.activeElement"
+
+
+def test_first_stop_of_the_keyboard_leads_past_the_navigation(visit, site):
+    one = visit()
+    one.tab.goto(f"{site}{FIRST}.html")
+    one.tab.keyboard.press("Tab")
+    assert one.tab.evaluate(f"{FOCUSED}.innerText") == "Skip to main content"
+    expect(one.tab.locator("#pst-skip-link a")).to_be_in_viewport(
+        ratio=1, timeout=30_000
+    )
+    one.tab.keyboard.press("Enter")
+    one.tab.keyboard.press("Tab")
+    assert one.tab.evaluate(f"{FOCUSED}.closest('main') !== null")
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_every_stop_of_the_keyboard_is_seen(visit, site, size):
+    """Tab from the top into the text: each stop shows itself, none is hidden."""
+    one = visit()
+    one.tab.set_viewport_size(size)
+    one.tab.goto(f"{site}{FIRST}.html", wait_until="networkidle")
+    for _ in range(80):
+        one.tab.keyboard.press("Tab")
+        stop = one.tab.evaluate(
+            f"""() => {{
+                const e = {FOCUSED}, style = getComputedStyle(e);
+                const box = e.getBoundingClientRect();
+                return {{
+                    what: e.outerHTML.slice(0, 120), in_text: !!e.closest('article'),
+                    seen: e.checkVisibility({{ visibilityProperty: true }})
+                        && box.right > 0 && box.left < innerWidth,
+                    marked: style.outlineStyle !== 'none' || style.boxShadow !== 'none'
+                        || !!e.closest('summary'),
+                }};
+            }}"""
+        )
+        assert stop["seen"] and stop["marked"], stop
+        if stop["in_text"]:
+            return
+    pytest.fail("80 stops, and not in the text yet")
+
+
+def test_sidebar_opens_and_closes_by_keyboard_on_a_phone(visit, site):
+    one = visit()
+    one.tab.set_viewport_size(PHONE)
+    one.tab.goto(f"{site}{FIRST}.html", wait_until="networkidle")
+    link = one.tab.locator(".bd-sidebar-primary a.current")
+    assert not link.is_visible()
+    one.tab.locator(".primary-toggle:visible").press("Enter")
+    link.wait_for(state="visible")
+    one.tab.wait_for_function(f"!!{FOCUSED}.closest('.bd-sidebar-primary')")
+    one.tab.keyboard.press("Escape")
+    link.wait_for(state="hidden")
+    assert one.tab.evaluate(f"{FOCUSED}.classList.contains('primary-toggle')")
+
+
+@cache
+def has_fold(page):
+    html = (HTML / f"{page}.html").read_text(encoding="utf-8")
+    return bool(BeautifulSoup(html, "html.parser").select("details.hide"))
+
+
+def test_folded_cell_opens_by_keyboard_and_says_what_it_does(visit, site):
+    page = next(chapter for chapter in CHAPTERS if has_fold(chapter))
+    one = visit()
+    one.tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    fold = one.tab.locator("details.hide").first
+    summary = fold.locator("summary")
+    assert re.fullmatch(r"- disclosure.*|.*[Ss]how.*", summary.aria_snapshot(), re.S)
+    summary.press("Enter")
+    assert fold.evaluate("fold => fold.open")
+    assert "Hide" in summary.inner_text()

@@ -1,0 +1,417 @@
+"""How the book looks: its map, its cover, its cards, its pictures.
+
+Needs _build/html, which `make book` makes. What needs a browser is skipped without one.
+"""
+
+import importlib.util
+import itertools
+import re
+from collections import Counter
+
+import pytest
+import torch
+from PIL import Image
+
+from book._extensions import pictures
+from book._extensions.repository import Repository
+from tests.conftest import ROOT, read
+from tests.site.test_pages import HTML, SOURCES, page_soup, soup
+
+SITE = Repository.of(ROOT).pages
+CHAPTERS = sorted(s for s in SOURCES if re.match(r"notebooks/\d", s))
+every_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
+every_page = pytest.mark.parametrize("page", SOURCES)
+
+
+# The map of the model
+
+
+def links_of(page):
+    [drawing] = page_soup(page).select("nav.model-map-place")
+    return drawing.select("a[data-chapter]")
+
+
+@every_chapter
+def test_the_map_stands_under_the_title_with_one_part_lit(chapter):
+    links = links_of(chapter)
+    numbers = [int(link["data-chapter"]) for link in links]
+    assert sorted(numbers) == list(range(len(CHAPTERS)))
+    here = CHAPTERS.index(chapter)
+    lit = [link for link in links if "lit" in link["class"]]
+    assert [int(link["data-chapter"]) for link in lit] == [here]
+    assert [link for link in links if link.get("aria-current") == "page"] == lit
+    title = page_soup(chapter).find("article").find("h1")
+    assert "model-map-place" in title.find_next_sibling()["class"]
+
+
+def test_the_map_on_the_first_page_lights_nothing():
+    assert len(links_of("book/intro")) == len(CHAPTERS)
+    assert not page_soup("book/intro").select(".model-map .lit, .has-lit")
+
+
+def test_an_exercise_has_no_map():
+    page = HTML / "notebooks/exercises/04_scaled_dot_product_attention.html"
+    assert not soup(page).select("nav.model-map-place")
+
+
+@pytest.mark.parametrize("page", ["book/intro", *CHAPTERS])
+def test_each_part_leads_to_the_chapter_it_names(page):
+    for link in links_of(page):
+        chapter = CHAPTERS[int(link["data-chapter"])]
+        target = (HTML / f"{page}.html").parent / link["href"]
+        assert target.resolve() == (HTML / f"{chapter}.html").resolve()
+        name = link["aria-label"]
+        assert name.startswith(f"Chapter {link['data-chapter']}, ")
+        title = page_soup(chapter).find("article").find("h1").get_text().lower()
+        told = set(re.findall(r"[a-z]{4,}|vit", name.lower()))
+        assert told & set(re.findall(r"[a-z]{4,}|vit", title)), (name, title)
+
+
+@pytest.mark.parametrize("page", ["book/intro", *CHAPTERS])
+def test_the_map_is_described_and_no_id_stands_twice(page):
+    document = page_soup(page)
+    drawing = document.select_one("svg.model-map")
+    ids = {tag["id"]: tag for tag in drawing.find_all(id=True)}
+    assert ids[drawing["aria-labelledby"]].name == "title"
+    assert len(ids[drawing["aria-describedby"]].get_text()) > 100
+    counted = Counter(tag["id"] for tag in document.find("article").find_all(id=True))
+    assert [name for name, times in counted.items() if times > 1] == []
+
+
+@pytest.fixture
+def open_page(browser, site):
+    contexts = []
+
+    def tab_with(page, **options):
+        contexts.append(browser.new_context(**options))
+        tab = contexts[-1].new_page()
+        tab.goto(f"{site}{page}.html")
+        return tab
+
+    yield tab_with
+    for context in contexts:
+        context.close()
+
+
+TEXTS = """() => [...document.querySelectorAll('.model-map text')]
+    .filter(text => text.getClientRects().length)
+    .map(text => {
+        const chapter = text.closest('[data-chapter]')?.dataset.chapter;
+        const inside = (outer, inner) => outer.left <= inner.left
+            && inner.right <= outer.right && outer.top <= inner.top
+            && inner.bottom <= outer.bottom;
+        const box = text.getBoundingClientRect();
+        const shapes = [...document.querySelectorAll('.model-map :is(rect, .frame)')]
+            .filter(s => s.closest('[data-chapter]')?.dataset.chapter === chapter)
+            .filter(s => !s.closest('.icon') && s.getClientRects().length);
+        const around = shapes.filter(s => inside(s.getBoundingClientRect(), box));
+        const ground = around.filter(s => getComputedStyle(s).fill !== 'none').at(-1);
+        const number = text.matches('.number') && text.previousElementSibling;
+        const zoom = +getComputedStyle(text.ownerSVGElement).zoom || 1;
+        return {
+            text: text.textContent, chapter, framed: around.length > 0,
+            box: [box.left, box.top, box.right, box.bottom],
+            size: parseFloat(getComputedStyle(text).fontSize) * zoom,
+            ink: getComputedStyle(text).fill,
+            ground: getComputedStyle(number || ground || text.ownerSVGElement).fill,
+        };
+    })"""
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 768, 390, 360, 320])
+@pytest.mark.parametrize("page", ["book/intro", CHAPTERS[3]])
+def test_what_is_written_on_the_map_fits_its_box(open_page, page, width):
+    tab = open_page(page)
+    tab.set_viewport_size({"width": width, "height": 900})
+    texts = tab.evaluate(TEXTS)
+    assert len(texts) > 30
+    assert [t["text"] for t in texts if not t["framed"]] == []
+    for one, other in itertools.combinations(texts, 2):
+        (a, b, c, d), (e, f, g, h) = one["box"], other["box"]
+        apart = c <= e or g <= a or d <= f + 3 or h <= b + 3  # letters, not their line
+        assert apart, (one["text"], other["text"])
+    smallest = min(t["size"] for t in texts)
+    assert smallest >= (12 if width >= 360 else 10)
+    drawing = tab.locator("svg.model-map").bounding_box()
+    assert drawing["x"] >= 0 and drawing["x"] + drawing["width"] <= width
+
+
+def luminance(colour):
+    parts = [int(p) / 255 for p in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (
+        p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", ["book/intro", CHAPTERS[4], CHAPTERS[7], CHAPTERS[9]])
+def test_the_map_reads_in_both_themes(open_page, page, scheme):
+    tab = open_page(page, color_scheme=scheme)
+    for text in tab.evaluate(TEXTS):
+        assert contrast(text["ink"], text["ground"]) >= 4.5, text
+
+
+@every_chapter
+def test_the_lit_part_is_told_apart_without_its_colour(open_page, chapter):
+    tab = open_page(chapter)
+    widths = tab.evaluate(
+        """() => Object.groupBy(
+            [...document.querySelectorAll('.model-map a > .box:not(.inner), .frame')]
+                .filter(shape => shape.getClientRects().length)
+                .map(s => [!!s.closest('.lit'), getComputedStyle(s).strokeWidth]),
+            ([lit]) => lit ? 'lit' : 'quiet')"""
+    )
+    assert {width for _, width in widths["lit"]} == {"3px"}
+    assert {width for _, width in widths["quiet"]} == {"1px"}
+    number = CHAPTERS.index(chapter)
+    caption = tab.locator(".model-map-here").inner_text()
+    assert caption.startswith(f"You are here. Chapter {number}, ")
+
+
+def test_the_map_by_keyboard(open_page):
+    tab = open_page(CHAPTERS[2])
+    tab.locator(".model-map a").first.focus()
+    order, outlines = [], []
+    for _ in CHAPTERS:
+        chapter, outline = tab.evaluate(
+            "() => [document.activeElement.dataset.chapter,"
+            " getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        order.append(int(chapter))
+        outlines.append(outline)
+        tab.keyboard.press("Tab")
+    assert order == [1, 2, 3, 4, 5, 6, 7, 0, *range(8, len(CHAPTERS))]
+    assert set(outlines[1:]) == {"solid"}
+    tab.locator(".model-map a[data-chapter='5']").focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_url(f"**/{CHAPTERS[5]}.html")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_map_on_paper_is_dark_on_white(open_page, scheme):
+    tab = open_page(CHAPTERS[6], color_scheme=scheme)
+    tab.emulate_media(media="print")
+    for text in tab.evaluate(TEXTS):
+        if text["ground"] != text["ink"] and text["text"] != "6":
+            assert text["ground"] == "rgb(255, 255, 255)", text
+            assert contrast(text["ink"], text["ground"]) >= 4.5
+
+
+def test_nothing_moves_on_the_map(open_page):
+    tab = open_page(CHAPTERS[6], reduced_motion="reduce")
+    moves = tab.evaluate(
+        "() => [...document.querySelectorAll('.model-map *')].filter(e =>"
+        " getComputedStyle(e).transitionDuration !== '0s' || e.getAnimations().length)"
+        ".length"
+    )
+    assert moves == 0
+
+
+# The cover
+
+
+def test_the_cover_is_light_and_has_its_place():
+    figure = page_soup("book/intro").select_one("figure.cover img")
+    file = HTML / "book" / figure["src"]
+    assert file.stat().st_size < 150_000
+    with Image.open(file) as cover:
+        assert cover.size == (2 * int(figure["width"]), 2 * int(figure["height"]))
+        assert cover.mode == "RGBA", "the page's own ground shows through"
+    assert len(figure["alt"]) > 100
+
+
+def test_the_cover_says_what_its_numbers_say():
+    """The framed patch of one eye attends most to the other eye."""
+    path = ROOT / "experiments" / "draw_cover.py"
+    spec = importlib.util.spec_from_file_location("draw_cover", path)
+    cover = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(cover)
+    image = cover.data.photo(cover.PHOTO, 224)
+    weights = cover.colour_attention(image)
+    assert weights.sum().item() == pytest.approx(1)
+    attended = weights.reshape(14, 14)
+    asking = divmod(cover.ASKING, 14)
+    assert asking[0] in (5, 6) and asking[1] in (10, 11, 12)
+    other_eye = attended[4:7, 3:6].sum()
+    this_eye = attended[5:8, 10:13].sum()
+    assert other_eye > 0.3 and other_eye + this_eye > 0.5
+    assert cover.first_tokens(image).shape == (197, cover.NUMBERS)
+    assert torch.isfinite(cover.first_tokens(image)).all()
+
+
+# What a page says of itself
+
+
+def said(page):
+    document = soup(HTML / f"{page}.html")
+    return {
+        tag.get("property") or tag.get("name"): tag["content"]
+        for tag in document.find_all("meta", content=True)
+        if tag.get("property") or tag.get("name")
+    }
+
+
+@every_page
+def test_a_page_describes_itself(page):
+    about = said(page)
+    assert 80 <= len(about["description"]) <= 200
+    assert about["og:description"] == about["description"]
+    assert not re.search(r"[<>$\\`]|\{cite", about["description"])
+    assert about["og:title"] in soup(HTML / f"{page}.html").title.get_text()
+    [canonical] = soup(HTML / f"{page}.html").find_all("link", rel="canonical")
+    assert canonical["href"] == about["og:url"] == f"{SITE}{page}.html"
+
+
+def test_no_two_pages_say_the_same():
+    for of_a_page in (
+        lambda page: said(page)["description"],
+        lambda page: soup(HTML / f"{page}.html").title.get_text(),
+    ):
+        counted = Counter(map(of_a_page, SOURCES))
+        assert [text for text, times in counted.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("page", ["genindex", "search", "_modules/index"])
+def test_pages_without_text_have_a_description(page):
+    assert len(said(page)["description"]) > 20
+
+
+def test_the_first_page_does_not_say_its_title_twice():
+    for page in ("book/intro", "index"):
+        title = soup(HTML / f"{page}.html").title.get_text(strip=True)
+        assert title == "Vision Transformer, Step by Step"
+
+
+def test_the_sites_own_address_has_a_card_and_leads_to_the_first_page():
+    document = soup(HTML / "index.html")
+    refresh = document.find("meta", attrs={"http-equiv": "refresh"})["content"]
+    assert refresh == "0; url=book/intro.html" == f"0; url={document.find('a')['href']}"
+    assert said("index")["og:image"] == said("book/intro")["og:image"]
+
+
+@every_page
+def test_a_page_has_a_card_and_does_not_load_it(page):
+    about = said(page)
+    assert about["twitter:card"] == "summary_large_image"
+    assert about["og:image"].startswith(SITE)
+    file = HTML / about["og:image"].removeprefix(SITE)
+    size = (int(about["og:image:width"]), int(about["og:image:height"]))
+    with Image.open(file) as card:
+        assert card.size == size == (1200, 630)
+        colours = card.convert("RGB").getcolors(size[0] * size[1])
+        assert len(colours) > 100, "nothing is drawn on it"
+    assert file.stat().st_size < 200_000
+    body = str(soup(HTML / f"{page}.html").body)
+    assert file.name not in body
+
+
+@pytest.mark.parametrize(
+    "url, site",
+    [
+        ("https://github.com/Ann/book", "https://ann.github.io/book/"),
+        ("https://github.com/ann/ann.github.io", "https://ann.github.io/"),
+    ],
+)
+def test_the_site_is_where_the_repository_says(url, site):
+    assert Repository(url, "main").pages == site
+
+
+# Pictures
+
+
+@every_page
+def test_every_picture_has_its_place_before_it_comes(page):
+    path = HTML / f"{page}.html"
+    for image in soup(path).find_all("img"):
+        assert image["decoding"] == "async"
+        width, height = pictures.natural_size(path.parent / image["src"])
+        assert int(image["width"]) / int(image["height"]) == pytest.approx(
+            width / height, rel=0.02
+        )
+    shown = soup(path).find("article").find_all("img")
+    assert not any("loading" in image.attrs for image in shown[:1])
+    assert all(image["loading"] == "lazy" for image in shown[1:])
+
+
+@every_chapter
+def test_a_figure_is_as_large_as_its_output_says(chapter):
+    wanted = [
+        (size["width"], size["height"])
+        for cell in read(ROOT / f"{chapter}.ipynb").cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        for kind, size in output.get("metadata", {}).items()
+        if kind.startswith("image/")
+    ]
+    shown = [
+        (int(image["width"]), int(image["height"]))
+        for image in page_soup(chapter).select("div.cell_output img")
+    ]
+    assert wanted and shown == wanted
+
+
+def test_a_picture_of_each_sort(tmp_path):
+    Image.new("RGB", (300, 200)).save(tmp_path / "a.png")
+    (tmp_path / "b.svg").write_text('<svg viewBox="0 0 40 30"/>')
+    sources = [
+        '<img src="logo.png" class="x logo__image" alt="logo"/>',
+        '<img src="a.png" alt="1 &gt; 0"/>',
+        '<img src="a.png" alt="a > b" style="width: 150px; height: 100px;"/>',
+        '<img src="a.png" alt="" style="width: 100%;"/>',
+        '<img src="b.svg" alt="" width="20"/>',
+    ]
+    Image.new("RGB", (8, 8)).save(tmp_path / "logo.png")
+    html = f"{sources[0]}<article>{''.join(sources[1:])}</article>"
+    once = pictures.complete_pictures(html, tmp_path / "page.html")
+    logo, natural, halved, percent, drawn = pictures.BeautifulSoup(
+        once, "html.parser"
+    ).find_all("img")
+    sizes = [(tag["width"], tag["height"]) for tag in (natural, halved, percent, drawn)]
+    assert sizes == [("300", "200"), ("150", "100"), ("300", "200"), ("20", "15")]
+    assert "style" not in halved.attrs and percent["style"] == "width: 100%;"
+    assert natural["alt"] == "1 > 0" and halved["alt"] == "a > b"
+    assert "loading" not in logo.attrs and "loading" not in natural.attrs
+    assert all(tag["loading"] == "lazy" for tag in (halved, percent, drawn))
+    assert pictures.complete_pictures(once, tmp_path / "page.html") == once
+
+
+def test_a_picture_keeps_its_shape_on_a_phone(open_page):
+    tab = open_page(CHAPTERS[2])
+    tab.set_viewport_size({"width": 390, "height": 844})
+    ratios = tab.evaluate(
+        """() => [...document.querySelectorAll('div.cell_output img')].map(image => {
+            const style = getComputedStyle(image);
+            const inner = side => parseFloat(style[side]);
+            return [inner('width') / inner('height'),
+                image.getAttribute('width') / image.getAttribute('height'),
+                image.getBoundingClientRect().right];
+        })"""
+    )
+    assert ratios
+    for shown, wanted, right in ratios:
+        assert shown == pytest.approx(wanted, rel=0.02) and right <= 390
+
+
+# Tables
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_tables_of_cells_look_like_those_of_the_text(open_page, scheme):
+    tab = open_page(CHAPTERS[1], color_scheme=scheme)
+    tab.set_viewport_size({"width": 390, "height": 844})
+    of_text, of_cells = tab.evaluate(
+        """() => ['table:not(.vit-table)', 'table.vit-table'].map(kind => {
+            const cell = document.querySelector(`article ${kind} td`);
+            const style = getComputedStyle(cell);
+            return ['fontVariantNumeric', 'color', 'borderBottom', 'paddingLeft']
+                .map(name => style[name]);
+        })"""
+    )
+    assert of_text == of_cells
+    assert "tabular-nums" in of_text[0]

@@ -1,0 +1,34 @@
+"""What the checks of both distillation losses draw."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+from vit_check.engine.check import Case
+
+
+def distilling(loss: Callable[..., Any], *arguments: Any) -> Any:
+    """The teacher is given as numbers: whether a loss lets it learn is left open."""
+    answers, labels, teacher_logits, *rest = arguments
+    return loss(answers, labels, teacher_logits.detach(), *rest)
+
+
+def distilling_inputs(generator: Generator) -> Iterator[Case]:
+    for B, K, dtype in (
+        (4, 7, torch.float32),
+        (6, 3, torch.float64),
+        (5, 5, torch.float32),
+    ):
+
+        def logits(wide: float, B: int = B, K: int = K, d: Any = dtype) -> Tensor:
+            drawn = torch.randn(B, K, generator=generator, dtype=torch.float64)
+            return (wide * drawn).to(d)
+
+        labels = torch.randint(K, (B,), generator=generator)
+        teacher = logits(2.0)
+        # Labels, the teacher and both tokens have each their own favourite.
+        for row in range(B):
+            teacher[row, (labels[row] + 1) % K] += 5.0
+        yield [(logits(1.5), logits(1.0)), labels, teacher]

@@ -1,0 +1,219 @@
+"""Check of chapter 3: the class token."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+from torch.nn import functional as F
+
+from vit_check.engine.check import Case
+from vit_check.engine.drawing import normal
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.modules import ModuleCheck
+from vit_check.engine.reading import Part, Weights
+from vit_check.engine.verdict import Finding, Mistake
+
+Wrong = Callable[..., Any]
+
+
+def with_weights(mistakes: Sequence[Mistake], name: str) -> list[Mistake]:
+    """Mistakes of a function of (x, weight), for a module with that one weight."""
+
+    def for_module(wrong: Wrong) -> Wrong:
+        return lambda weights, sizes, x: wrong(x, weights[name])
+
+    return [Mistake(m.name, m.sentence, for_module(m.wrong)) for m in mistakes]
+
+
+# Above 0.71, which sines and cosines have, and below 1.
+_WIDE = 0.72
+
+
+def starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
+    """Class token or positions that begin as wide as what they are put beside."""
+    for name, what, start in (
+        ("cls_token", "the class token", "zeros, or a width of 0.02"),
+        ("pos_embed", "positions", "a width of 0.02"),
+    ):
+        numbers = weights.get(name)
+        if numbers is None or numbers.numel() < 100:  # too few to tell
+            continue
+        if numbers.square().mean().sqrt() > _WIDE:
+            return Finding(
+                "wide start",
+                f"starts {what} with numbers about 1 wide, as large as those of the "
+                f"patches: begin with small ones, such as {start}",
+            )
+    return None
+
+
+def _in_front(patches: Tensor, cls_token: Tensor) -> Tensor:
+    return torch.cat([cls_token.expand(len(patches), -1, -1), patches], dim=1)
+
+
+_OF_CLASS_TOKEN = [
+    Mistake(
+        "last",
+        "the class token stands behind the patches; in ViT it is the first, at index 0",
+        lambda x, cls: _in_front(x, cls).roll(-1, 1),
+    ),
+    Mistake(
+        "added",
+        "the class token is added to the patches; it is to be a token of its own, "
+        "so that N patches become N + 1 tokens",
+        lambda x, cls: x + cls,
+    ),
+    Mistake(
+        "along D",
+        "the class token is joined along D: every patch has become longer, and there "
+        "is no token more",
+        lambda x, cls: torch.cat([cls.expand_as(x), x], dim=2),
+    ),
+    Mistake(
+        "replaces the first patch",
+        "the class token is written over the first patch, which is lost",
+        lambda x, cls: torch.cat([cls.expand(len(x), -1, -1), x[:, 1:]], dim=1),
+    ),
+    Mistake(
+        "replaces the last patch",
+        "the last patch is lost: N patches and the class token are N + 1 tokens",
+        lambda x, cls: _in_front(x, cls)[:, :-1],
+    ),
+    Mistake(
+        "one for every patch",
+        "a class token is put in front for every patch, 2·N tokens in all; an image "
+        "gets one",
+        lambda x, cls: torch.cat([cls.expand_as(x), x], dim=1),
+    ),
+    Mistake(
+        "along the batch",
+        "class tokens and patches are joined along the batch, so that the class "
+        "tokens have become images of their own",
+        lambda x, cls: torch.cat([cls.expand_as(x), x]),
+    ),
+    Mistake(
+        "one image more",
+        "the class token is joined along the batch, dim 0, which is what torch.cat "
+        "takes when no dim is given: it has become one image more",
+        lambda x, cls: torch.cat([cls.expand(1, x.shape[1], -1), x]),
+    ),
+    Mistake(
+        "missing",
+        "the patches come back as they were, without a class token",
+        lambda x, cls: x,
+    ),
+    Mistake(
+        "patches lost",
+        "only the class token comes back; the patches are to follow it",
+        lambda x, cls: cls.expand(len(x), -1, -1),
+    ),
+    Mistake(
+        "zeros in front",
+        "zeros stand in front and not the class token, which is to be learned",
+        lambda x, cls: _in_front(x, torch.zeros_like(cls)),
+    ),
+    Mistake(
+        "mean in front",
+        "the mean of the patches stands in front; the class token is a vector of its "
+        "own, the same for every image",
+        lambda x, cls: torch.cat([x.mean(1, keepdim=True), x], dim=1),
+    ),
+    Mistake(
+        "both ends",
+        "the class token stands in front and behind, once too often",
+        lambda x, cls: _in_front(_in_front(x, cls).roll(-1, 1), cls),
+    ),
+    Mistake(
+        "first image alone",
+        "only the first image gets the class token; the others get zeros",
+        lambda x, cls: torch.cat([F.pad(cls, (0, 0, 0, 0, 0, len(x) - 1)), x], dim=1),
+    ),
+    Mistake(
+        "patches reversed",
+        "the class token is where it should be, and the patches behind it come in "
+        "reverse order",
+        lambda x, cls: _in_front(x.flip(1), cls),
+    ),
+]
+
+
+def _class_token_readings(
+    parts: list[Part], sizes: Mapping[str, Any]
+) -> Iterator[Weights]:
+    for part in parts:
+        if part.value.numel() == sizes["embed_dim"]:
+            yield {"cls_token": part.value.reshape(1, 1, -1)}
+
+
+def _class_token_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
+    D = sizes["embed_dim"]
+    if not parts:
+        return NOT_LEARNED
+    if len(parts) > 1:
+        return None
+    shape = tuple(parts[0].value.shape)
+    if parts[0].value.numel() == 1:
+        return Finding(
+            "one number",
+            f"has a class token of one number, {shape}; it is a vector of D numbers",
+        )
+    if shape[-1] == D:
+        return Finding(
+            "one for each image",
+            f"has several class tokens, {shape}: there is one, (1, 1, D), which all "
+            "images of a batch share, however many they are",
+        )
+    return None
+
+
+NOT_LEARNED = Finding(
+    "not a parameter",
+    "has nothing to learn: a plain tensor or a buffer is no parameter, so no optimizer "
+    "finds it, and training leaves it as it is",
+)
+
+
+def _class_token_inputs(generator: Generator) -> Iterator[Case]:
+    for B, N, D, dtype in (
+        (3, 5, 8, torch.float32),
+        (2, 7, 6, torch.float64),
+        (4, 3, 8, torch.bfloat16),
+        (3, 1, 6, torch.float32),  # one patch: joining along any axis works
+    ):
+        patches, cls = normal(generator, B, N, D), normal(generator, 1, 1, D)
+        yield [patches.to(dtype), cls.to(dtype)]
+
+
+_HINTS_OF_CLASS_TOKEN = (
+    "Compare shapes: N patches come in, N + 1 tokens go out. Which axis has grown?",
+    "There is one class token, (1, 1, D), and B images: expand it to (B, 1, D), then "
+    "join it and the patches along the axis of the tokens, the class token first.",
+    "torch.cat([cls_token.expand(B, -1, -1), patches], dim=1), where cls_token is an "
+    "nn.Parameter of shape (1, 1, D).",
+)
+
+class_token = ModuleCheck(
+    "class_token",
+    "class ClassToken(embed_dim), called with patches (B, N, D)",
+    sizes={"embed_dim": 192},
+    inputs=lambda generator, sizes: [normal(generator, 3, 5, sizes["embed_dim"])],
+    coinciding=lambda generator, sizes: [normal(generator, 2, 1, sizes["embed_dim"])],
+    reading=_class_token_readings,
+    reference=lambda weights, sizes, x: _in_front(x, weights["cls_token"]),
+    mistakes=with_weights(_OF_CLASS_TOKEN, "cls_token"),
+    hints=_HINTS_OF_CLASS_TOKEN,
+    shape="(B, 1 + N, D)",
+    lacking=_class_token_lacks,
+    initial=starts_wide,
+    function=FunctionCheck(
+        "class_token",
+        "class_token(patches, cls_token) -> (B, 1 + N, D)",
+        _in_front,
+        _class_token_inputs,
+        _OF_CLASS_TOKEN,
+        _HINTS_OF_CLASS_TOKEN,
+        shape="(B, 1 + N, D)",
+        batched=(0,),
+    ),
+)

@@ -1,0 +1,232 @@
+"""Check of chapter 3: learned positions."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Generator
+
+from vit_check.chapters.class_token_and_position.class_token import (
+    NOT_LEARNED,
+    starts_wide,
+    with_weights,
+)
+from vit_check.engine.check import Case
+from vit_check.engine.drawing import normal
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.modules import ModuleCheck
+from vit_check.engine.reading import Part, Weights
+from vit_check.engine.verdict import Finding, Mistake
+
+_OF_POSITIONS = [
+    Mistake(
+        "class token left out",
+        "the class token gets no position: row 0 of the positions belongs to it",
+        lambda x, pos: torch.cat([x[:, :1], x[:, 1:] + pos[:, 1:]], dim=1),
+    ),
+    Mistake(
+        "class token lost",
+        "the class token is gone: T tokens come in, and T go out",
+        lambda x, pos: (x + pos)[:, 1:],
+    ),
+    Mistake(
+        "concatenated",
+        "positions are put beside the tokens, so that each is 2·D long; in ViT they "
+        "are added, number by number",
+        lambda x, pos: torch.cat([x, pos.expand_as(x)], dim=2),
+    ),
+    Mistake(
+        "more tokens",
+        "positions are put behind the tokens as if they were tokens; in ViT they are "
+        "added to them",
+        lambda x, pos: torch.cat([x, pos.expand_as(x)], dim=1),
+    ),
+    Mistake(
+        "multiplied",
+        "tokens and positions are multiplied; in ViT they are added",
+        lambda x, pos: x * pos,
+    ),
+    Mistake(
+        "missing",
+        "the tokens come back as they were, without a position",
+        lambda x, pos: x,
+    ),
+    Mistake(
+        "tokens lost",
+        "only the positions come back; they are to be added to the tokens",
+        lambda x, pos: pos.expand_as(x),
+    ),
+    Mistake(
+        "same for all tokens",
+        "all tokens get the first position, so that none can tell where it is",
+        lambda x, pos: x + pos[:, :1],
+    ),
+    Mistake(
+        "by the batch",
+        "positions are counted along the batch: all tokens of image 0 get the first "
+        "position, those of image 1 the second; it is the token that has a position",
+        lambda x, pos: x + pos[0, : len(x), None],
+    ),
+    Mistake(
+        "reversed",
+        "the positions are added in reverse order",
+        lambda x, pos: x + pos.flip(1),
+    ),
+    Mistake(
+        "one too far",
+        "each token gets the position of the one behind it: row 0 belongs to the "
+        "class token",
+        lambda x, pos: x + pos.roll(-1, 1),
+    ),
+    Mistake(
+        "one too early",
+        "each token gets the position of the one before it: row 0 belongs to the "
+        "class token",
+        lambda x, pos: x + pos.roll(1, 1),
+    ),
+    Mistake(
+        "twice",
+        "the positions are added twice",
+        lambda x, pos: x + 2 * pos,
+    ),
+    Mistake(
+        "subtracted",
+        "the positions are subtracted; in ViT they are added",
+        lambda x, pos: x - pos,
+    ),
+    Mistake(
+        "tokens scaled",
+        "the tokens are multiplied by √D before the positions are added: the first "
+        "Transformer did so, ViT does not",
+        lambda x, pos: x * x.shape[-1] ** 0.5 + pos,
+    ),
+    Mistake(
+        "averaged",
+        "the mean of token and position is taken, expected their sum",
+        lambda x, pos: (x + pos) / 2,
+    ),
+    Mistake(
+        "first image alone",
+        "only the first image of the batch gets positions",
+        lambda x, pos: torch.cat([x[:1] + pos, x[1:]]),
+    ),
+    Mistake(
+        "view instead of transpose",
+        "the positions are brought into shape by a view: a token then gets pieces of "
+        "several positions",
+        lambda x, pos: x + pos.reshape(1, pos.shape[2], pos.shape[1]).mT,
+    ),
+]
+
+
+def _position_readings(
+    parts: list[Part], sizes: Mapping[str, Any]
+) -> Iterator[Weights]:
+    """One table of T rows; or several with T rows in all, in any order of two."""
+    T, D = sizes["num_tokens"], sizes["embed_dim"]
+    for part in parts:
+        if part.value.numel() == T * D:
+            if part.value.shape[-1] in (D, T * D):
+                yield {"pos_embed": part.value.reshape(1, T, D)}
+            elif tuple(part.value.shape[-2:]) == (D, T):
+                yield {"pos_embed": part.value.reshape(1, D, T).mT}
+    rows = [p.value.reshape(-1, D) for p in parts if p.value.shape[-1] == D]
+    if len(rows) == len(parts) > 1 and sum(map(len, rows)) == T:
+        for order in (rows, rows[::-1]):
+            yield {"pos_embed": torch.cat(order)[None]}
+
+
+def _positions_lack(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
+    T, D = sizes["num_tokens"], sizes["embed_dim"]
+    if not parts:
+        return NOT_LEARNED
+    if len(parts) > 1:
+        return None
+    shape, many = tuple(parts[0].value.shape), parts[0].value.numel()
+    if many == (T - 1) * D:
+        return Finding(
+            "one position too few",
+            f"has positions for T - 1 tokens, {shape}: the class token has one too",
+        )
+    if many == (T + 1) * D:
+        return Finding(
+            "one position too many",
+            f"has positions for T + 1 tokens, {shape}: num_tokens counts the class "
+            "token already",
+        )
+    if many == D:
+        return Finding(
+            "same for all tokens",
+            f"has one position for all tokens, {shape}, so that none can tell where "
+            "it is: each of the T tokens has D numbers of its own",
+        )
+    if many == T:
+        return Finding(
+            "one number a token",
+            f"has one number for each token, {shape}: a position is a vector of D "
+            "numbers, as a token is",
+        )
+    if many == 1:
+        return Finding(
+            "one number",
+            f"has one number, {shape}: each of the T tokens has D numbers of its own",
+        )
+    if many % (T * D) == 0:
+        return Finding(
+            "one for each image",
+            f"has positions for {many // (T * D)} images, {shape}: they are learned "
+            "once, (1, T, D), and shared by all images of a batch",
+        )
+    if shape[-1] == D:
+        return Finding(
+            "another number",
+            f"has positions for {many // D} tokens, {shape}: num_tokens says how many "
+            "there are",
+        )
+    return None
+
+
+def _position_inputs(generator: Generator) -> Iterator[Case]:
+    for B, T, D, dtype in (
+        (3, 5, 8, torch.float32),
+        (2, 7, 6, torch.float64),
+        (4, 6, 8, torch.bfloat16),
+    ):
+        tokens, pos = normal(generator, B, T, D), normal(generator, 1, T, D)
+        yield [tokens.to(dtype), pos.to(dtype)]
+
+
+_HINTS_OF_POSITIONS = (
+    "Take one image and one token, at place t. Which D numbers are to be added to it? "
+    "And to the class token, at place 0?",
+    "There is one table of T positions of D numbers, shared by all images: adding "
+    "(1, T, D) to (B, T, D) gives each image the same.",
+    "tokens + pos_embed, where pos_embed is an nn.Parameter of shape (1, T, D), drawn "
+    "with a standard deviation of 0.02.",
+)
+
+position_embedding = ModuleCheck(
+    "position_embedding",
+    "class PositionEmbedding(num_tokens, embed_dim), called with tokens (B, T, D)",
+    sizes={"num_tokens": 9, "embed_dim": 32},
+    inputs=lambda generator, sizes: [
+        normal(generator, 3, sizes["num_tokens"], sizes["embed_dim"])
+    ],
+    reading=_position_readings,
+    reference=lambda weights, sizes, x: x + weights["pos_embed"],
+    mistakes=with_weights(_OF_POSITIONS, "pos_embed"),
+    hints=_HINTS_OF_POSITIONS,
+    shape="(B, T, D)",
+    lacking=_positions_lack,
+    initial=starts_wide,
+    function=FunctionCheck(
+        "position_embedding",
+        "position_embedding(tokens, pos_embed) -> (B, T, D)",
+        lambda x, pos: x + pos,
+        _position_inputs,
+        _OF_POSITIONS,
+        _HINTS_OF_POSITIONS,
+        shape="(B, T, D)",
+        batched=(0,),
+    ),
+)

@@ -1,0 +1,240 @@
+"""Check of chapter 6: stochastic depth."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+
+from vit_check.engine.check import Case
+from vit_check.engine.drawing import normal
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.verdict import Mistake
+
+
+def _coins(x: Tensor, chance: float, shape: tuple[int, ...]) -> Tensor:
+    return (torch.rand(shape) < chance).to(x.dtype)
+
+
+def _dropped(
+    x: Tensor,
+    drop_prob: float,
+    training: bool,
+    coin: str = "sample",
+    chance: str = "keep",
+    scale: str = "1/keep",
+    rest: str = "untouched",
+) -> Tensor:
+    """Stochastic depth with a place for each usual mistake."""
+    keep = 1 - drop_prob
+    if rest == "inverted":
+        training = not training
+    if rest != "active" and (not training or drop_prob == 0):
+        return {"scaled": x * keep, "enlarged": x / keep}.get(rest, x)
+    B, T, D = x.shape
+    shapes = {"sample": (B, 1, 1), "token": (B, T, 1), "number": (B, T, D)}
+    shapes |= {"batch": (1, 1, 1), "position": (1, T, D), "none": (1, 1, 1)}
+    kept = _coins(x, keep if chance == "keep" else drop_prob, shapes[coin])
+    if coin == "none":
+        kept = torch.ones_like(x)
+    factors = {"1/keep": 1 / keep, "1": 1.0, "keep": keep}
+    return x * kept * (factors | {"1/drop": 1 / max(drop_prob, 1e-9)})[scale]
+
+
+def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
+    """What an answer does to a large batch, in words that no draw can change."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(20101192)
+        seen, own = {}, x.clone()
+        for where, chance, training in (
+            ("training", drop_prob, True),
+            ("evaluation", drop_prob, False),
+            ("training with drop_prob 0", 0.0, True),
+        ):
+            given = own.clone()
+            seen[f"the output in {where}"] = _effect(
+                answer, given, own, chance, training
+            )
+            if not torch.equal(given, own):  # in place: let it be seen
+                x.copy_(given)
+        return seen
+
+
+def _effect(
+    answer: Any, given: Tensor, x: Tensor, drop_prob: float, training: bool
+) -> Any:
+    def run(x: Tensor) -> Any:
+        if isinstance(answer, type) and issubclass(answer, nn.Module):
+            return answer(drop_prob).train(training)(x)
+        return answer(x, drop_prob, training)
+
+    y = run(given)
+    if not isinstance(y, Tensor):
+        return y
+    if y.ndim == x.ndim and y.shape[1:] == x.shape[1:] and len(y) < len(x):
+        return "of fewer samples"
+    if y.shape != x.shape or y.dtype != x.dtype:
+        return f"of shape {tuple(y.shape)} and {y.dtype}"
+    y = Tensor.as_subclass(y, Tensor).detach()
+    factors = y.double() / x.double()  # (B, T, D)
+    if not torch.isfinite(factors).all():
+        return "not finite"
+    if (factors - 1).abs().max() < 1e-4:
+        return "x as it is"
+    alike = {name: _alike(factors, axis) for axis, name in enumerate(_AXES)}
+    if alike["samples"]:  # one coin for all, perhaps: flip it again
+        factors = torch.stack([run(x[:2].clone()).detach() / x[:2] for _ in range(60)])
+    share = (factors == 0).double().mean().item()
+    dropped = "some of it is dropped"
+    for part, expected in (("drop_prob", drop_prob), ("1 - drop_prob", 1 - drop_prob)):
+        if not alike["samples"] and abs(share - expected) < 0.05:
+            dropped = f"a share of {part} is dropped"
+    left = factors[factors != 0].mul(1000).round().div(1000).unique()  # (factors,)
+    return {
+        "what falls": dropped if share else "nothing is dropped",
+        "what is alike": ", ".join(name for name in alike if alike[name]),
+        "the factor of what is kept": left[:3].tolist(),
+    }
+
+
+def _removed(x: Tensor, drop_prob: float, training: bool) -> Tensor:
+    return x[1:] if training and drop_prob > 0 else x
+
+
+_AXES = ("samples", "tokens", "numbers of a token")
+
+
+def _alike(factors: Tensor, axis: int) -> bool:
+    return bool((factors - factors.narrow(axis, 0, 1)).abs().max() < 1e-4)
+
+
+def _drop_inputs(generator: Generator) -> Iterator[Case]:
+    for drop_prob in (0.25, 0.6):
+        x = normal(generator, 4000, 3, 2)
+        yield [(x + x.sign() / 2).float(), drop_prob]
+
+
+drop_path = FunctionCheck(
+    "drop_path",
+    "drop_path(x, drop_prob, training) -> (B, T, D)",
+    _dropped,
+    _drop_inputs,
+    [
+        Mistake(
+            "each number",
+            "each number is dropped for itself, which is dropout; a coin is flipped "
+            "for each sample, and all its numbers fall together",
+            partial(_dropped, coin="number"),
+        ),
+        Mistake(
+            "each token",
+            "a coin is flipped for each token; it is one for each sample, with all "
+            "its tokens",
+            partial(_dropped, coin="token"),
+        ),
+        Mistake(
+            "whole batch",
+            "one coin is flipped for the whole batch; each sample has its own",
+            partial(_dropped, coin="batch"),
+        ),
+        Mistake(
+            "same for all samples",
+            "the same numbers are dropped in all samples; each sample has a coin of "
+            "its own, for all its numbers",
+            partial(_dropped, coin="position"),
+        ),
+        Mistake(
+            "not scaled",
+            "what is kept is not scaled: on average the branch is smaller in training "
+            "than in evaluation",
+            partial(_dropped, scale="1"),
+        ),
+        Mistake(
+            "scaled by keep",
+            "what is kept is multiplied by the chance of being kept; divide by it, so "
+            "that the mean stays",
+            partial(_dropped, scale="keep"),
+        ),
+        Mistake(
+            "scaled by 1/drop",
+            "what is kept is divided by drop_prob; divide by the chance of being kept",
+            partial(_dropped, scale="1/drop"),
+        ),
+        Mistake(
+            "drop_prob as keep",
+            "drop_prob is taken for the chance of being kept; it is that of being "
+            "dropped",
+            partial(_dropped, chance="drop", scale="1/drop"),
+        ),
+        Mistake(
+            "coin inverted",
+            "a sample is kept with drop_prob and dropped otherwise: the comparison is "
+            "the wrong way round",
+            partial(_dropped, chance="drop"),
+        ),
+        Mistake(
+            "coin inverted, not scaled",
+            "a sample is kept with drop_prob and dropped otherwise, and what is kept "
+            "is not scaled",
+            partial(_dropped, chance="drop", scale="1"),
+        ),
+        Mistake(
+            "nothing drawn",
+            "nothing is dropped: every sample is multiplied by the chance of being "
+            "kept, where a coin should be flipped",
+            partial(_dropped, coin="none", scale="keep"),
+        ),
+        Mistake(
+            "never dropped",
+            "x comes back as it is in training too: nothing is dropped",
+            partial(_dropped, coin="none", scale="1"),
+        ),
+        Mistake(
+            "training inverted",
+            "training is the wrong way round: samples are dropped in evaluation and "
+            "kept in training",
+            partial(_dropped, rest="inverted"),
+        ),
+        Mistake(
+            "active in eval",
+            "samples are dropped in evaluation too, where x is to come back as it is",
+            partial(_dropped, rest="active"),
+        ),
+        Mistake(
+            "scaled in eval",
+            "x is multiplied by the chance of being kept in evaluation; what is kept "
+            "was scaled in training, so evaluation leaves x alone",
+            partial(_dropped, rest="scaled"),
+        ),
+        Mistake(
+            "scaled in eval alone",
+            "what is kept is not scaled, and x is multiplied by the chance of being "
+            "kept in evaluation; scale in training, and leave x alone in evaluation",
+            partial(_dropped, scale="1", rest="scaled"),
+        ),
+        Mistake(
+            "removed",
+            "samples are taken out of the batch; all B come back, and those that are "
+            "dropped are 0",
+            _removed,
+        ),
+        Mistake(
+            "enlarged in eval",
+            "x is divided by the chance of being kept in evaluation too; there "
+            "nothing is missing, so leave x alone",
+            partial(_dropped, rest="enlarged"),
+        ),
+    ],
+    hints=(
+        "Run it on torch.ones(5, 2, 3) with drop_prob 0.4 and print what comes out: "
+        "which numbers should fall together, and how large should the others be?",
+        "One coin for each sample, of shape (B, 1, 1), which is 1 with probability "
+        "1 - drop_prob; what is kept is divided by that probability.",
+        "keep = 1 - drop_prob; coin = (torch.rand(len(x), 1, 1) < keep); return "
+        "x * coin / keep, and x alone where not training or drop_prob is 0.",
+    ),
+    shape="(B, T, D)",
+    gradients=False,
+    scenario=_drop_in_words,
+)

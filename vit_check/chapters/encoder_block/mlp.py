@@ -1,0 +1,285 @@
+"""Check of chapter 6: the MLP, two layers with a bend between them."""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+from torch.nn import functional as F
+
+from vit_check.chapters.encoder_block.layer_norm import normed
+from vit_check.engine.check import Case
+from vit_check.engine.drawing import normal
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.modules import ModuleCheck, run_module
+from vit_check.engine.reading import (
+    Linear,
+    Part,
+    Sizes,
+    Weights,
+    layer_norms,
+    linears,
+    sides,
+)
+from vit_check.engine.verdict import Finding, Mistake
+from vit_steps.encoder import MLP
+
+Function = Callable[[Tensor], Tensor]
+
+
+def two_layers(
+    weights: Weights,
+    sizes: Sizes,
+    x: Tensor,
+    bend: Function = F.gelu,
+    before: Function | None = None,
+    after: Function | None = None,
+) -> Tensor:
+    """An MLP with a place for each usual mistake."""
+    x = x if before is None else before(x)
+    hidden = bend(x @ weights["mlp.fc1.weight"].T + weights["mlp.fc1.bias"])
+    x = hidden @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
+    return x if after is None else after(x)
+
+
+def _straight(x: Tensor) -> Tensor:
+    return x
+
+
+def _tanh_gelu(x: Tensor) -> Tensor:
+    return F.gelu(x, approximate="tanh")
+
+
+def _normed_inside(weights: Weights, sizes: Sizes, x: Tensor, eps: float) -> Tensor:
+    weight, bias = weights.get("norm.weight", 1.0), weights.get("norm.bias", 0.0)
+    return two_layers(weights, sizes, normed(x, weight, bias, eps))
+
+
+OF_MLP = [
+    Mistake(
+        "ReLU",
+        "the bend between the layers is a ReLU, expected a GELU",
+        partial(two_layers, bend=F.relu),
+    ),
+    Mistake(
+        "tanh GELU",
+        "the GELU is the one with tanh, which nearly agrees; expected the exact one, "
+        "x·Φ(x)",
+        partial(two_layers, bend=_tanh_gelu),
+    ),
+    Mistake(
+        "quick GELU",
+        "the bend is x·sigmoid(1.702·x), which nearly agrees with GELU; expected the "
+        "exact one, x·Φ(x)",
+        partial(two_layers, bend=lambda x: x * torch.sigmoid(1.702 * x)),
+    ),
+    Mistake(
+        "SiLU",
+        "the bend is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)",
+        partial(two_layers, bend=F.silu),
+    ),
+    Mistake(
+        "no activation",
+        "nothing bent stands between the two layers: together they are one matrix",
+        partial(two_layers, bend=_straight),
+    ),
+    Mistake(
+        "activation at the end",
+        "a GELU comes behind the second layer too, so that little below zero is left "
+        "to add to the stream",
+        partial(two_layers, after=F.gelu),
+    ),
+    Mistake(
+        "activation only at the end",
+        "the GELU comes behind the second layer; it belongs between the two",
+        partial(two_layers, bend=_straight, after=F.gelu),
+    ),
+    Mistake(
+        "activation at the start",
+        "the GELU comes before the first layer; it belongs between the two",
+        partial(two_layers, bend=_straight, before=F.gelu),
+    ),
+    Mistake(
+        "chance without x",
+        "the bend is Φ(x) alone; GELU is x·Φ(x)",
+        partial(two_layers, bend=lambda x: (1 + torch.erf(x / math.sqrt(2))) / 2),
+    ),
+    Mistake(
+        "softmax between",
+        "a softmax stands between the layers, expected a GELU",
+        partial(two_layers, bend=lambda x: x.softmax(dim=-1)),
+    ),
+    Mistake(
+        "residual inside",
+        "x is added inside: the residual belongs to the block, not to the MLP",
+        lambda weights, sizes, x: x + two_layers(weights, sizes, x),
+    ),
+    Mistake(
+        "norm inside",
+        "x is normed inside: the norm belongs to the block, not to the MLP",
+        partial(_normed_inside, eps=1e-6),
+    ),
+    Mistake(
+        "norm inside, eps 1e-5",
+        "x is normed inside: the norm belongs to the block, not to the MLP; and its "
+        "eps is 1e-5, where the Vision Transformer's is 1e-6",
+        partial(_normed_inside, eps=1e-5),
+    ),
+]
+
+
+def _with_mlp_weights(
+    x: Tensor,
+    fc1_weight: Tensor,
+    fc1_bias: Tensor,
+    fc2_weight: Tensor,
+    fc2_bias: Tensor,
+    variant: Any = two_layers,
+) -> Tensor:
+    weights = {
+        "mlp.fc1.weight": fc1_weight,
+        "mlp.fc1.bias": fc1_bias,
+        "mlp.fc2.weight": fc2_weight,
+        "mlp.fc2.bias": fc2_bias,
+    }
+    return variant(weights, {}, x)
+
+
+def _mlp_function_inputs(generator: Generator) -> Iterator[Case]:
+    for B, T, D, M, dtype in (
+        (2, 5, 6, 10, torch.float64),
+        (3, 4, 5, 7, torch.float32),
+    ):
+        case = [
+            normal(generator, B, T, D),
+            normal(generator, M, D) / D**0.5,
+            0.5 * normal(generator, M),
+            normal(generator, D, M) / M**0.5,
+            0.5 * normal(generator, D),
+        ]
+        yield [tensor.to(dtype) for tensor in case]
+
+
+def mlp_readings(
+    parts: list[Part], D: int, M: int, depth: int = 1
+) -> Iterator[list[tuple[Linear, Linear]]]:
+    """Every way to read linear maps as the two layers of each of ``depth`` MLPs."""
+    matrices = [p for p in parts if p.kind != "table" and sides(p) == {D, M}]
+    vectors = [p for p in parts if p.value.ndim == 1]
+    if len(matrices) != 2 * depth:
+        return
+    for first in (0, 1):  # matrices of their own fit both ways
+        pairs = [
+            (linears([a, *vectors], D), linears([b, *vectors], M))
+            for a, b in zip(matrices[first::2], matrices[1 - first :: 2], strict=True)
+        ]
+        found = [(into[0], back[0]) for into, back in pairs if into and back]
+        if len(found) == depth and all(a.bias is not None for p in found for a in p):
+            yield found
+
+
+def mlp_lacks(parts: list[Part], D: int, M: int, depth: int = 1) -> Finding | None:
+    """What keeps the parts from being read as ``depth`` MLPs."""
+    matrices = [p for p in parts if p.kind == "linear" and p.value.ndim == 2]
+    into = [p for p in matrices if p.value.shape[1] == D and p.value.shape[0] > D]
+    hidden = {p.value.shape[0] for p in into} - {3 * D, 2 * D}
+    if len(linears(parts, D)) and M not in hidden and len(hidden) == 1:
+        return Finding(
+            "wrong width",
+            f"the hidden layer of the MLP has {hidden.pop()} numbers, expected {M}, "
+            "the M that was asked for",
+        )
+    two = [p for p in parts if sides(p) == {D, M}]
+    if len(two) == depth:
+        return Finding(
+            "one layer",
+            "has one matrix between D and M numbers, expected two: from D to M and "
+            "back to D",
+        )
+    if len(two) == 2 * depth and not list(mlp_readings(parts, D, M, depth)):
+        return Finding(
+            "no bias in the MLP",
+            "has a linear layer without a bias in the MLP; both layers have one",
+        )
+    if any(sides(p) == {M} for p in parts):
+        return Finding(
+            "layer too many",
+            "has a matrix from M to M numbers: the MLP has two layers, from D to M "
+            "and back to D",
+        )
+    return None
+
+
+def _mlp_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
+    D, M = sizes["embed_dim"], sizes["hidden_dim"]
+    if any(sides(part) == {M} for part in parts):
+        return
+    for ((fc1, fc2),) in mlp_readings(parts, D, M):
+        weights = mlp_weights(fc1, fc2)
+        for weight, bias in layer_norms(parts, D)[:1]:
+            weights |= {"norm.weight": weight.value, "norm.bias": bias.value}
+        yield weights
+
+
+def mlp_weights(fc1: Linear, fc2: Linear) -> Weights:
+    """Two linear maps under the package's names."""
+    return {
+        "mlp.fc1.weight": fc1.weight,
+        "mlp.fc1.bias": fc1.bias_or_zeros(),
+        "mlp.fc2.weight": fc2.weight,
+        "mlp.fc2.bias": fc2.bias_or_zeros(),
+    }
+
+
+def _right_mlp(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
+    layer = MLP(sizes["embed_dim"], sizes["hidden_dim"])
+    own = {k.removeprefix("mlp."): v for k, v in weights.items() if "fc" in k}
+    return run_module(layer, own, x)
+
+
+def _mlp_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
+    finding = mlp_lacks(parts, sizes["embed_dim"], sizes["hidden_dim"])
+    if finding is None and not any(p.value.ndim > 1 for p in parts):
+        return Finding(
+            "no matrices",
+            "has no matrix: the two layers are learned, so make them in __init__",
+        )
+    return finding
+
+
+_HINTS_OF_MLP = (
+    "Say aloud what each token goes through, in order, and which of these things "
+    "the block does and not the MLP.",
+    "A linear layer from D to M, the exact GELU, a linear layer from M to D; nothing "
+    "is normed and nothing is added to x.",
+    "self.fc2(F.gelu(self.fc1(x))), with nn.Linear(embed_dim, hidden_dim) and "
+    "nn.Linear(hidden_dim, embed_dim).",
+)
+
+mlp = ModuleCheck(
+    "mlp",
+    "class MLP(embed_dim, hidden_dim), called with x (B, T, D)",
+    sizes={"embed_dim": 6, "hidden_dim": 10},
+    inputs=lambda generator, sizes: [normal(generator, 2, 5, sizes["embed_dim"])],
+    reading=_mlp_reading,
+    reference=_right_mlp,
+    mistakes=OF_MLP,
+    hints=_HINTS_OF_MLP,
+    shape="(B, T, D)",
+    lacking=_mlp_lacks,
+    function=FunctionCheck(
+        "mlp",
+        "mlp(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias) -> (B, T, D)",
+        _with_mlp_weights,
+        _mlp_function_inputs,
+        [
+            Mistake(m.name, m.sentence, partial(_with_mlp_weights, variant=m.wrong))
+            for m in OF_MLP
+        ],
+        _HINTS_OF_MLP,
+        shape="(B, T, D)",
+        batched=(0,),
+    ),
+)

@@ -1,0 +1,224 @@
+"""What the exercises of chapter 6 ask."""
+
+import math
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from vit_check.engine.values import Slip, ValueCheck
+from vit_steps.encoder import EncoderBlock
+
+_PAIRS = [[7.0, 9.0], [100.0, -100.0], [5.0, 5.0]]
+
+
+def _norms_of_pairs() -> list[list[float]]:
+    normed = F.layer_norm(torch.tensor(_PAIRS).double(), (2,), eps=1e-6)  # (3, D)
+    return [[round(number, 3) for number in pair] for pair in normed.tolist()]
+
+
+def _tokens_that_change() -> list[int]:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        block = EncoderBlock(8, num_heads=2).double()
+        x = torch.randn(1, 6, 8).double()  # (B, T, D)
+    other = x.clone()
+    other[0, 2, 0] += 1
+    with torch.no_grad():
+        steps = (block.norm1, block.mlp, lambda x: block(x)[0])
+        changes = [(step(x) - step(other)).abs().amax(dim=2) for step in steps]
+    return [int((change > 1e-9).sum()) for change in changes]
+
+
+BRANCHES = [
+    f"{part} {number}" for number in range(1, 5) for part in ("attention", "MLP")
+]
+
+
+def _left_out(given: Any) -> str | None:
+    if not isinstance(given, dict):
+        return "is to be a dictionary, from what is left out to the accuracy"
+    for key in ["nothing", *BRANCHES]:
+        if key not in given:
+            return f"has no entry {key!r}"
+        if isinstance(given[key], bool) or not isinstance(given[key], int | float):
+            return f"has no number at {key!r}"
+        if not 0 <= given[key] <= 1:
+            return f"has at {key!r} what is no share between 0 and 1"
+    if len(given) != 1 + len(BRANCHES):
+        return "has more entries than asked for"
+    whole = given["nothing"]
+    if whole < 0.9:
+        return (
+            "says that the whole model is wrong on more than one image in ten, which "
+            "it is not: are the images normalised, and do all branches run?"
+        )
+    if all(given[branch] == whole for branch in BRANCHES):
+        return "has the same accuracy everywhere: nothing was left out"
+    if given["MLP 1"] > 0.7:
+        return (
+            "has an accuracy at 'MLP 1' that is too high: leave the branch out, and "
+            "keep x itself"
+        )
+    if min(given[branch] for branch in BRANCHES) < 0.25:
+        return (
+            "has an accuracy near guessing: the branch is to be left out, and the "
+            "stream that it would be added to is to stay"
+        )
+    return None
+
+
+QUESTIONS = [
+    ValueCheck(
+        "norms_of_two_numbers",
+        "three lists of two numbers each",
+        _norms_of_pairs,
+        [
+            Slip(
+                [[-0.707, 0.707], [0.707, -0.707], [0.0, 0.0]],
+                "is what the unbiased variance gives; LayerNorm divides by D = 2",
+            ),
+            Slip(
+                [[-1.0, 1.0], [100.0, -100.0], [0.0, 0.0]],
+                "leaves the second token as it was: its mean is 0, its width is not 1",
+            ),
+            Slip(
+                [[-1.0, 1.0], [1.0, -1.0], [5.0, 5.0]],
+                "leaves the third token as it was: its mean is not 0",
+            ),
+            Slip(
+                [[-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]],
+                "gives the third token the mean 1; what is left of equal numbers when "
+                "their mean is subtracted?",
+            ),
+            Slip(
+                [[1.0, -1.0], [-1.0, 1.0], [0.0, 0.0]],
+                "has the signs the wrong way round: what is above the mean is positive",
+            ),
+            Slip(
+                [[-1.0, 1.0], [-1.0, 1.0], [0.0, 0.0]],
+                "loses the order of the second token, whose first number is the larger",
+            ),
+        ],
+        hints=(
+            "First the mean of the two numbers, then how far each lies from it.",
+            "Two different numbers lie equally far from their mean, and this distance "
+            "is their standard deviation.",
+            "(7 - 8) / 1 and (9 - 8) / 1; for the third token 0 is divided by the root "
+            "of eps.",
+        ),
+        rounding=2e-3,
+    ),
+    ValueCheck(
+        "tokens_that_change",
+        "three counts in a list: behind the norm, the MLP and the whole block",
+        _tokens_that_change,
+        [
+            Slip([1, 1, 1], "forgets that in attention every token looks at all"),
+            Slip([6, 6, 6], "forgets that norm and MLP take each token for itself"),
+            Slip([6, 1, 6], "takes the norm over all tokens; it takes each for itself"),
+            Slip([1, 6, 6], "lets the MLP look at other tokens; it sees one at a time"),
+            Slip(
+                [1, 1, 5],
+                "leaves one token out at the end: which one should stay as it was?",
+            ),
+        ],
+        hints=(
+            "Which of the three looks at more than one token?",
+            "The norm and the MLP take each token for itself; attention does not.",
+            "In the block every token attends to the changed one, a little at least.",
+        ),
+    ),
+    ValueCheck(
+        "stream_width_after_12_blocks",
+        "the width of a number of the stream behind 12 blocks",
+        lambda: math.sqrt(1 + 2 * 12),
+        [
+            Slip(25, "is the variance; the width is its root"),
+            Slip(math.sqrt(13), "counts one addition for each block; there are two"),
+            Slip(13, "counts one addition for each block, and adds widths"),
+            Slip(math.sqrt(24), "leaves out the stream's own width at the start"),
+            Slip(24, "adds widths; what adds up is variances"),
+            Slip(4096, "doubles the width at each block; what adds up is variances"),
+        ],
+        hints=(
+            "What adds up when independent numbers are added: widths or variances?",
+            "Start with a variance of 1. How many branches add to it, and how much "
+            "does each bring?",
+            "The variance is 1 + 24.",
+        ),
+        rounding=1e-2,
+    ),
+    ValueCheck(
+        "factor_on_each_branch",
+        "the factor on every branch for which the stream ends √2 wide",
+        lambda: 1 / math.sqrt(2 * 12),
+        [
+            Slip(
+                1 / 24,
+                "is the square of it: a factor a multiplies the variance by a²",
+            ),
+            Slip(1 / math.sqrt(12), "counts one branch for each block; there are two"),
+            Slip(1 / 12, "counts one branch for each block, and forgets the root"),
+            Slip(math.sqrt(24), "makes the branches larger; they are to be smaller"),
+            Slip(
+                math.sqrt(2) / 5,
+                "scales the whole stream; the factor stands on the branches alone",
+            ),
+        ],
+        hints=(
+            "√2 wide is a variance of 2. How much of it may all branches bring "
+            "together?",
+            "Each of the 24 branches may bring a variance of 1/24.",
+            "A factor a turns a variance of 1 into a².",
+        ),
+        rounding=1e-2,
+    ),
+    ValueCheck(
+        "branch_that_is_lost",
+        "one of the words attention, MLP, norm1, norm2",
+        lambda: "attention",
+        [
+            Slip("MLP", "is not lost: with attention silent the tokens still change"),
+            Slip("norm1", "is there; look at what is added to x at the end"),
+            Slip("norm2", "is there; look at what is added to x at the end"),
+        ],
+        hints=(
+            "With the MLP silent, what should a block still do?",
+            "Look at the last line: what comes out if the MLP gives zeros?",
+            "x comes out as it went in, whatever attention found.",
+        ),
+    ),
+    ValueCheck(
+        "accuracy_without_each_branch",
+        "a dictionary of nine accuracies",
+        None,
+        [],
+        hints=(
+            "Leaving a branch out means: x is handed on, nothing is added.",
+            "Go through model.embed, then block by block, with both sums written out, "
+            "and skip the sum that is left out; then model.norm and model.head.",
+            "if left_out != f'attention {n}': x = x + block.attn(block.norm1(x))[0], "
+            "and the same for the MLP.",
+        ),
+        accept=_left_out,
+    ),
+    ValueCheck(
+        "branch_that_is_needed_most",
+        "the name of a branch, such as 'attention 3'",
+        lambda: "MLP 1",
+        [
+            Slip("MLP 4", "is the one that is hardly missed"),
+            Slip("attention 4", "is one of those that are missed least"),
+            *(
+                Slip(branch, "is missed, but another one is missed more")
+                for branch in BRANCHES[2:6] + BRANCHES[:1]
+            ),
+        ],
+        hints=(
+            "Look for the lowest accuracy in your dictionary.",
+            "min(accuracies, key=accuracies.get) names it.",
+            "It stands in the first block.",
+        ),
+    ),
+]

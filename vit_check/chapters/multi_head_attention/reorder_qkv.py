@@ -1,0 +1,101 @@
+"""The check of ``reorder_qkv``, chapter 5."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Generator, Tensor
+
+from vit_check.engine.check import Case
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.verdict import Mistake
+
+
+def _reordered(rows: Tensor, num_heads: int) -> Tensor:
+    return rows.unflatten(0, (num_heads, 3, -1)).transpose(0, 1).flatten(0, 2)
+
+
+def _reorder_inputs(generator: Generator) -> Iterator[Case]:
+    for D, h, dtype in ((20, 4, torch.float32), (6, 2, torch.float64)):
+        yield [torch.randn(3 * D, D, generator=generator).to(dtype), h]
+        yield [torch.randn(3 * D, generator=generator).to(dtype), h]
+
+
+reorder_qkv = FunctionCheck(
+    "reorder_qkv",
+    "reorder_qkv(rows, num_heads) -> the same rows, those of q first, then k, then v",
+    _reordered,
+    _reorder_inputs,
+    [
+        Mistake(
+            "left as they were",
+            "the rows are in the order in which they came: a reshape there and back "
+            "moves nothing",
+            lambda rows, h: rows.clone(),
+        ),
+        Mistake(
+            "the other way",
+            "the rows are moved the other way, as if they came as (3, h, d) and were "
+            "to be (h, 3, d)",
+            lambda rows, h: rows.unflatten(0, (3, h, -1)).transpose(0, 1).flatten(0, 2),
+        ),
+        Mistake(
+            "d before h",
+            "within q, k and v the rows of the heads are mixed: each head's d rows are "
+            "to stay together",
+            lambda rows, h: rows.unflatten(0, (h, 3, -1)).movedim(0, 2).flatten(0, 2),
+        ),
+        Mistake(
+            "read as (h, d, 3)",
+            "the rows are read as (h, d, 3), one of q, one of k, one of v in turn; "
+            "they come as (h, 3, d)",
+            lambda rows, h: rows.unflatten(0, (h, -1, 3)).movedim(2, 0).flatten(0, 2),
+        ),
+        Mistake(
+            "d first",
+            "number 0 of all heads comes first: d is moved to the front, and it is the "
+            "3 that belongs there",
+            lambda rows, h: rows.unflatten(0, (h, 3, -1)).movedim(2, 0).flatten(0, 2),
+        ),
+        Mistake(
+            "values first",
+            "v comes first and q last",
+            lambda rows, h: torch.cat(_reordered(rows, h).chunk(3)[::-1]),
+        ),
+        Mistake(
+            "heads reversed",
+            "the heads come in reverse order",
+            lambda rows, h: (
+                rows.unflatten(0, (h, 3, -1)).flip(0).transpose(0, 1).flatten(0, 2)
+            ),
+        ),
+        Mistake(
+            "q alone",
+            "only the rows of q are returned",
+            lambda rows, h: _reordered(rows, h).chunk(3)[0],
+        ),
+        Mistake(
+            "transposed",
+            "the weight is transposed as well: rows stay rows",
+            lambda rows, h: _reordered(rows, h).mT,
+        ),
+        Mistake(
+            "not joined",
+            "the rows are in order but still cut up, (3, h, d, D), expected (3·D, D)",
+            lambda rows, h: rows.unflatten(0, (h, 3, -1)).transpose(0, 1),
+        ),
+        Mistake(
+            "three tensors",
+            "q, k and v are returned apart, expected one tensor of all their rows",
+            lambda rows, h: _reordered(rows, h).chunk(3),
+        ),
+    ],
+    hints=(
+        "Write a label on each row, such as k1.0 for number 0 of head 1's key, for two "
+        "heads of two numbers. In which order do they come, in which are they to be?",
+        "Cut the row axis into (h, 3, d), bring the 3 to the front, and join the three "
+        "axes again. The columns take no part.",
+        "rows.unflatten(0, (num_heads, 3, -1)), then .transpose(0, 1), then "
+        ".flatten(0, 2).",
+    ),
+    shape="(3·D, ...)",
+)

@@ -1,0 +1,290 @@
+"""What the exercises of chapter 10 ask."""
+
+import math
+from typing import Any
+
+import torch
+
+from vit_check.chapters.pretrained_weights.fold_normalisation import fold_normalisation
+from vit_check.engine.values import Slip, ValueCheck
+from vit_steps.checkpoint import read_checkpoint
+from vit_steps.pretrained import config_of
+from vit_steps.vision_transformer import VisionTransformer, ViTConfig
+
+_STRANGE = ViTConfig(
+    image_size=224,
+    patch_size=14,
+    num_classes=40,
+    embed_dim=320,
+    depth=9,
+    num_heads=5,
+    mlp_ratio=2.75,
+)
+
+
+def _told() -> dict[str, Any]:
+    """What the shapes of the strange file tell."""
+    with torch.device("meta"):
+        state = VisionTransformer(_STRANGE).state_dict()
+    config = config_of(state)
+    return {
+        "embed_dim": config.embed_dim,
+        "depth": config.depth,
+        "hidden": int(config.mlp_ratio * config.embed_dim),
+        "patch_size": config.patch_size,
+        "image_size": config.image_size,
+        "num_classes": config.num_classes,
+    }
+
+
+_MISREAD = {
+    ("depth", 8): "is off by one: the blocks are numbered from 0",
+    ("hidden", 960): "is read off qkv, which has 3·D rows; the MLP's first layer is "
+    "mlp.fc1",
+    ("hidden", 320): "is D; M is the other length of the MLP's two weights",
+    ("hidden", 2.75): "is the ratio M / D; M itself is asked for",
+    ("image_size", 16): "is the number of patches along a side; it is asked for in "
+    "pixels",
+    ("image_size", 256): "is the number of patches; it is asked for in pixels along a "
+    "side",
+    ("image_size", 257): "is the number of tokens; it is asked for in pixels along a "
+    "side",
+    ("patch_size", 196): "is the pixels of a whole patch; it is asked for along a side",
+    ("num_classes", 320): "is read off the columns of the head; a weight is (out, in)",
+}
+
+
+def _wrong_size(given: Any) -> str | None:
+    right = _told()
+    if not isinstance(given, dict):
+        return f"is to be a dictionary with the keys {', '.join(right)}"
+    for name in [*right, *given]:
+        if name not in given:
+            return f"has no key {name!r}"
+        if name not in right:
+            return f"has a key {name!r} that is not asked for"
+    for name, value in given.items():
+        if isinstance(value, list) and len(set(map(str, value))) == 1:
+            return f"has more than one number for {name}; one side is enough"
+        if value != right[name]:
+            why = "is not what the shapes say"
+            if isinstance(value, int | float):
+                why = _MISREAD.get((name, value), why)
+            return f"has a wrong {name}: it {why}"
+    return None
+
+
+_TOLD_BY = {
+    "a": "q, k and v have D rows each, however many heads share D",
+    "b": "the first layer of the MLP has M rows",
+    "c": "eps is a small number that is added under a root",
+    "d": "look at patch_embed.proj.weight",
+    "e": "it is a matter of the images, not of the model",
+    "f": "a GELU has no parameters at all",
+}
+
+
+def _wrong_letter(given: Any) -> str | None:
+    letters = "".join(given) if _are_words(given) else given
+    if not isinstance(letters, str):
+        return "is to be letters from a to f in one word, such as 'ab'"
+    found = {letter for letter in letters.casefold() if letter not in " ,.;"}
+    if not found <= set(_TOLD_BY):
+        return "is to be letters from a to f in one word, such as 'ab'"
+    for letter in "bd":
+        if letter in found:
+            return f"has one too many: {_TOLD_BY[letter]}"
+    missing = [letter for letter in "caef" if letter not in found]
+    return f"lacks at least one: {_TOLD_BY[missing[0]]}" if missing else None
+
+
+def _are_words(given: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(item, str) for item in given)
+
+
+def _row_of_a_key() -> int:
+    D, d, head, number = 96, 16, 2, 5
+    rows = torch.arange(3 * D).reshape(3, D // d, d)  # (3, h, d)
+    return int(rows[1, head, number])
+
+
+def _folded() -> list[float]:
+    one = torch.ones(1, dtype=torch.float64)
+    weight, bias = fold_normalisation.reference(
+        0.2 * one.reshape(1, 1, 1, 1), 0.1 * one, 0.5 * one, 0.5 * one
+    )
+    return [round(weight.item(), 9), round(bias.item(), 9)]
+
+
+def _heads_in_the_card() -> int:
+    _, card = read_checkpoint("cluttered-digits")
+    return int(card["config"]["num_heads"])
+
+
+def _shares(given: Any) -> str | None:
+    heads = ["1", "2", "4", "8", "16"]
+    if not isinstance(given, dict) or sorted(given) != sorted(heads):
+        return "is to be a dictionary with the keys 1, 2, 4, 8 and 16"
+    for one in heads:
+        share = given[one]
+        if isinstance(share, bool) or not isinstance(share, int | float):
+            return f"has something for {one} heads that is not a number"
+        if not 0 <= share <= 1:
+            return f"has a share for {one} heads that is not between 0 and 1"
+    shares = sorted(given.values())
+    if shares[-1] < 0.85:
+        return (
+            "reads too few pictures right with every number of heads: are the weights "
+            "loaded, is the model in eval mode, and are the pictures the prepared ones?"
+        )
+    if shares[-1] - shares[-2] < 0.03:
+        return (
+            "has nearly the same share for two numbers of heads: is the number that "
+            "the loop runs over the one the model is built with?"
+        )
+    if shares[0] > 0.75:
+        return (
+            "finds the worst number of heads nearly as good as the best: is it the "
+            "number of heads that is changed, and nothing else?"
+        )
+    return None
+
+
+QUESTIONS = [
+    ValueCheck(
+        "told_by_shapes",
+        "what the shapes say: embed_dim, depth, hidden, patch_size, image_size and "
+        "num_classes, by these names",
+        None,
+        [],
+        hints=(
+            "A linear layer's weight is (out, in), a convolution's is (out, in, rows, "
+            "columns). Start with patch_embed.proj.weight.",
+            "The positions are 1 + N: take the class token away, and N is rows times "
+            "columns of the grid. The blocks are numbered from 0.",
+            "256 patches are a grid of 16 × 16, and a patch has 14 pixels along a "
+            "side.",
+        ),
+        accept=_wrong_size,
+    ),
+    ValueCheck(
+        "not_told_by_shapes",
+        "the letters of what no shape tells, such as 'ab'",
+        None,
+        [],
+        hints=(
+            "For each letter, imagine two models that differ in it alone. Would any "
+            "tensor have another shape?",
+            "A number of heads only cuts up D, an eps is added inside a norm, a GELU "
+            "has no parameters, and images are prepared before the model sees them.",
+            "Four of the six letters: all but the two that are read off mlp.fc1 and "
+            "patch_embed.proj.",
+        ),
+        accept=_wrong_letter,
+    ),
+    ValueCheck(
+        "row_of_a_key",
+        "the row of attn.qkv.weight that makes number 5 of head 2's keys",
+        _row_of_a_key,
+        [
+            Slip(37, "that row makes a query: the keys come behind all D of those"),
+            Slip(229, "that row makes a value: the keys are the second third"),
+            Slip(
+                117,
+                "that would be right if each head had its q, k and v together; here "
+                "all queries come first",
+            ),
+            Slip(102, "the numbers of a head are counted from 0"),
+            Slip(85, "head 2 is the third: two heads stand before it"),
+        ],
+        hints=(
+            "First: which rows belong to queries, which to keys?",
+            "D rows of queries come first. Then the keys, head by head, D / h rows "
+            "each.",
+            "96 + 2 · 16 + 5.",
+        ),
+    ),
+    ValueCheck(
+        "nan_comparisons",
+        "two truth values: of nan > 1e-5 and of nan <= 1e-5",
+        lambda: (math.nan > 1e-5, math.nan <= 1e-5),
+        [
+            Slip(
+                (True, False),
+                "NaN is not larger than anything, though it is not a number one wants",
+            ),
+            Slip((False, True), "NaN is not smaller than anything either"),
+            Slip((True, True), "it cannot be both larger and not larger"),
+        ],
+        hints=(
+            "NaN is what comes out of 0/0. Is it larger than 1?",
+            "By the standard for floating-point numbers, every comparison with NaN by "
+            "<, <=, >, >= or == has the same result.",
+            "Type float('nan') > 0 into a cell.",
+        ),
+    ),
+    ValueCheck(
+        "folded_by_hand",
+        "the new weight and the new bias, in a tuple",
+        _folded,
+        [
+            Slip(
+                (0.4, 0.0),
+                "the bias is reckoned with the old weight; the mean is divided by the "
+                "standard deviation too",
+            ),
+            Slip((0.4, 0.1), "the weight is right; the mean moves the bias as well"),
+            Slip((0.4, 0.3), "the weight is right; the mean is subtracted, not added"),
+            Slip(
+                (0.2, 0.1),
+                "neither has changed: divide the pixel by the standard deviation and "
+                "subtract the mean, and both do",
+            ),
+            Slip(
+                (0.1, 0.05),
+                "the pixel is divided by the standard deviation, so the weight is "
+                "divided by it as well",
+            ),
+            Slip((0.2, 0.0), "the standard deviation is left out"),
+            Slip((0.4, -0.2), "the old bias is lost: the mean's share is added to it"),
+        ],
+        hints=(
+            "Put (x - 0.5) / 0.5 in the place of the pixel and multiply out.",
+            "0.2 · (x - 0.5) / 0.5 + 0.1: what stands before x, and what is left when "
+            "x is 0?",
+            "0.2 / 0.5, and 0.1 - 0.2 · 0.5 / 0.5.",
+        ),
+    ),
+    ValueCheck(
+        "shares_by_heads",
+        "the share of pictures read right, by number of heads",
+        None,
+        [],
+        hints=(
+            "Build a model with each number of heads, load the same weights into each, "
+            "and count how many of its answers are the labels.",
+            "replace(config, num_heads=h) makes the configuration; the weights fit, "
+            "since no shape depends on h.",
+            "model = VisionTransformer(replace(config, num_heads=h)).eval(); "
+            "load_weights(model, weights); (model(pictures).argmax(1) == "
+            "labels).float().mean().item()",
+        ),
+        accept=_shares,
+    ),
+    ValueCheck(
+        "heads_of_the_file",
+        "the number of heads that the weights were trained with",
+        _heads_in_the_card,
+        [
+            Slip(1, "with one head this file is worst of all"),
+            Slip(8, "near, but not the best of the five"),
+            Slip(2, "with so few heads a good third of the pictures is read wrong"),
+            Slip(16, "with so many heads two pictures in five are read wrong"),
+        ],
+        hints=(
+            "Which of the five numbers reads most pictures right?",
+            "max(shares, key=shares.get)",
+            "It is neither the smallest nor the largest of the five, and D / h is 16.",
+        ),
+    ),
+]

@@ -1,0 +1,84 @@
+"""The check of ``masked_attention``, chapter 4."""
+
+from functools import partial
+
+from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attention import (  # noqa: E501
+    OF_ATTENTION,
+    attend,
+    attention_inputs,
+)
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.verdict import Mistake
+from vit_steps.attention import scaled_dot_product_attention as right_attention
+
+masked_attention = FunctionCheck(
+    "masked_attention",
+    "masked_attention(q, k, v, mask) -> (output, weights)",
+    right_attention,
+    partial(attention_inputs, masks=True),
+    [
+        Mistake(
+            "mask inverted",
+            "the mask is the wrong way round: True says that a key may be attended",
+            partial(attend, masked="inverted"),
+        ),
+        Mistake(
+            "hidden keys win",
+            "a masked key has the highest score of all and takes the weight: the large "
+            "number has lost its minus",
+            partial(attend, masked="high"),
+        ),
+        Mistake(
+            "mask ignored",
+            "the mask has no effect",
+            partial(attend, masked="not"),
+        ),
+        Mistake(
+            "mask multiplied",
+            "a masked key has the score 0, or nearly, and that still gets weight, "
+            "since e⁰ is 1; minus infinity gets none",
+            partial(attend, masked="multiplied"),
+        ),
+        Mistake(
+            "mask added",
+            "the mask is added to the scores as the numbers 1 and 0: that favours a "
+            "key a little and forbids none",
+            partial(attend, masked="added"),
+        ),
+        Mistake(
+            "mask transposed",
+            "rows and columns of the mask are swapped: row i is to say where query i "
+            "may look",
+            lambda q, k, v, mask: right_attention(q, k, v, mask.mT),
+        ),
+        Mistake(
+            "mask after softmax",
+            "the mask comes after the softmax, and the weights that are left no longer "
+            "sum to 1",
+            partial(attend, masked="late"),
+        ),
+        Mistake(
+            "row of NaN",
+            "a query that may attend nothing gets NaN: its row is all minus infinity; "
+            "give it zeros",
+            partial(attend, masked="nan"),
+        ),
+        Mistake(
+            "row left level",
+            "a query that may attend nothing attends everything alike: all its scores "
+            "are the same large negative number; give it zeros",
+            partial(attend, masked="level"),
+        ),
+        *OF_ATTENTION,
+    ],
+    hints=(
+        "A key that is masked should get a weight of exactly 0, and the others should "
+        "still sum to 1. Which score becomes a weight of 0?",
+        "Before the softmax, put minus infinity where the mask is False. Then look at "
+        "a row that is False throughout.",
+        "scores.masked_fill(~mask, -math.inf), the softmax, and then "
+        "weights.masked_fill(~mask, 0.0), which also clears a row of NaN.",
+    ),
+    shape="(..., T_q, d_v)",
+    batched=(0, 1, 2, 3),
+)

@@ -1,0 +1,230 @@
+"""Check of chapter 11: attention that never holds a whole row of scores."""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from vit_check.engine.check import Case
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import tensors_in
+from vit_check.engine.verdict import Mistake
+
+
+def in_blocks(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    block: int,
+    mend: str = "mixed total",
+    maximum: bool = True,
+    scale: float | None = None,
+    inverted: bool = False,
+    last: bool = True,
+    divide: str = "at the end",
+    begin: float = -math.inf,
+    of: str = "so far",
+) -> Tensor:
+    """Attention along the keys with a place for each usual mistake."""
+    scale = q.shape[1] ** 0.5 if scale is None else scale
+    largest = q.new_full((len(q), 1), begin if maximum else 0.0)
+    total, mixed = q.new_zeros(len(q), 1), q.new_zeros(len(q), v.shape[1])
+    stop = len(k) if last else len(k) // block * block
+    for start in range(0, stop, block):
+        keys, values = k[start : start + block], v[start : start + block]
+        scores = q @ keys.T / scale  # (T_q, block)
+        highest = scores.amax(1, keepdim=True)
+        highest = highest.amax().expand_as(largest) if of == "all queries" else highest
+        new = highest if of == "this block" else torch.maximum(largest, highest)
+        new = new if maximum else largest
+        shares = (scores - new).exp()
+        factor = (new - largest if inverted else largest - new).exp()
+        total = (factor if "total" in mend else 1) * total + shares.sum(1, keepdim=True)
+        mixed = (factor if "mixed" in mend else 1) * mixed + shares @ values
+        if divide == "in each block":
+            mixed = mixed / total
+        largest = new
+    return mixed / total if divide == "at the end" else mixed
+
+
+def _blockwise(
+    q: Tensor, k: Tensor, v: Tensor, block: int, mean: bool = False
+) -> Tensor:
+    """A softmax of its own for each block."""
+    pairs = list(zip(k.split(block), v.split(block), strict=True))
+    found = [
+        (q @ keys.T / q.shape[1] ** 0.5).softmax(-1) @ values for keys, values in pairs
+    ]
+    return sum(found, torch.zeros_like(found[0])) / (len(found) if mean else 1)
+
+
+def _at_once(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
+    return (q @ k.T / q.shape[1] ** 0.5).softmax(-1) @ v
+
+
+class _Rows(TorchFunctionMode):
+    """Notes whether a whole row of scores was made, for one query or for many."""
+
+    def __init__(self, keys: int, widths: set[int]) -> None:
+        super().__init__()
+        self.keys, self.widths, self.found = keys, widths, False
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        output = func(*args, **(kwargs or {}))
+        for tensor in tensors_in(output):
+            if self.keys in tensor.shape and tensor.is_floating_point():
+                self.found |= tensor.numel() // self.keys not in self.widths
+        self.found |= func is F.scaled_dot_product_attention
+        return output
+
+
+def _attend_watched(
+    attend: Callable[..., Any], q: Tensor, k: Tensor, v: Tensor, block: int
+) -> dict[str, Any]:
+    widths = {k.shape[1], v.shape[1], k.shape[1] + v.shape[1]}
+    with _Rows(len(k), widths) as rows:
+        output = attend(q, k, v, block)
+    whole = rows.found and block < len(k)
+    return {"the output": output, "a whole row of scores": "there" if whole else "no"}
+
+
+def _block_inputs(generator: Generator) -> Iterator[Case]:
+    for queries, keys, d, values, block, width, below, dtype in (
+        (24, 48, 4, 3, 8, 1.5, False, torch.float64),
+        (18, 53, 5, 4, 9, 1.5, False, torch.float32),
+        (12, 16, 5, 3, 1, 1.5, False, torch.float32),
+        (20, 47, 4, 3, 11, 200.0, False, torch.float32),
+        (19, 46, 4, 3, 7, 200.0, True, torch.float32),
+        (9, 13, 4, 6, 20, 1.5, False, torch.float64),
+    ):
+        widths = width * torch.linspace(0.2, 1, queries, dtype=torch.float64)[:, None]
+        q = widths * torch.randn(queries, d, generator=generator, dtype=torch.float64)
+        k = torch.randn(keys, d, generator=generator, dtype=torch.float64)
+        if below:  # all scores of all queries are hundreds below 0
+            q, k = widths + q.abs(), -1 - k.abs()
+        v = torch.randn(keys, values, generator=generator, dtype=torch.float64)
+        yield [q.to(dtype), k.to(dtype), v.to(dtype), block]
+
+
+attention_in_blocks = FunctionCheck(
+    "attention_in_blocks",
+    "attention_in_blocks(q, k, v, block) -> (T_q, d_v)",
+    in_blocks,
+    _block_inputs,
+    [
+        Mistake(
+            "whole rows",
+            "the numbers are right, but the scores of a query with all keys are held "
+            "at once; walk along the keys, a block at a time",
+            _at_once,
+        ),
+        Mistake(
+            "mixed not mended",
+            "the mixed values of earlier blocks are not multiplied by the factor when "
+            "a larger score turns up; the sum is",
+            partial(in_blocks, mend="total"),
+        ),
+        Mistake(
+            "sum not mended",
+            "the sum of earlier blocks is not multiplied by the factor when a larger "
+            "score turns up; the mixed values are",
+            partial(in_blocks, mend="mixed"),
+        ),
+        Mistake(
+            "nothing mended",
+            "what was summed before a larger score turned up stays relative to the old "
+            "one: both sum and mixed values need the factor",
+            partial(in_blocks, mend=""),
+        ),
+        Mistake(
+            "begins at 0",
+            "the largest score begins at 0: where all scores of a query are far below "
+            "that, every exponential is 0",
+            partial(in_blocks, begin=0.0),
+        ),
+        Mistake(
+            "no maximum",
+            "the exponentials are taken of bare scores, and overflow when a score is "
+            "in the hundreds: subtract the largest first",
+            partial(in_blocks, maximum=False),
+        ),
+        Mistake(
+            "largest of the block",
+            "the new largest score is that of this block alone and may be lower than "
+            "the old one: the factor then grows instead of shrinking, and overflows",
+            partial(in_blocks, of="this block"),
+        ),
+        Mistake(
+            "one largest for all queries",
+            "one largest score serves all queries: where those of a query are far "
+            "lower, its exponentials are all 0; each query needs its own",
+            partial(in_blocks, of="all queries"),
+        ),
+        Mistake(
+            "factor inverted",
+            "the factor is the wrong way round: it shrinks what was summed before, so "
+            "it is e to the old largest minus the new one",
+            partial(in_blocks, inverted=True),
+        ),
+        Mistake(
+            "softmax of each block summed",
+            "each block has a softmax of its own, and they are added: the weights of a "
+            "query then sum to the number of blocks",
+            _blockwise,
+        ),
+        Mistake(
+            "softmax of each block averaged",
+            "each block has a softmax of its own, and they are averaged: a block full "
+            "of low scores then counts as much as one with the highest",
+            partial(_blockwise, mean=True),
+        ),
+        Mistake(
+            "no scale",
+            "the scores are not divided by √d",
+            partial(in_blocks, scale=1.0),
+        ),
+        Mistake(
+            "scale by block",
+            "the scores are divided by the root of the block's length; what makes them "
+            "wide is d",
+            lambda q, k, v, block: in_blocks(q, k, v, block, scale=block**0.5),
+        ),
+        Mistake(
+            "last block dropped",
+            "the keys behind the last whole block are left out: the last one may be "
+            "shorter",
+            partial(in_blocks, last=False),
+        ),
+        Mistake(
+            "not divided",
+            "the mixed values are not divided by the sum at the end",
+            partial(in_blocks, divide="never"),
+        ),
+        Mistake(
+            "divided in each block",
+            "the mixed values are divided by the sum in every block; they are to be "
+            "divided once, behind the last",
+            partial(in_blocks, divide="in each block"),
+        ),
+    ],
+    hints=(
+        "Work through two blocks of one key each on paper. What did the first block's "
+        "exponential subtract, and what should it have subtracted?",
+        "Keep three things for each query: the largest score so far, the sum of "
+        "exponentials and the mixed values, both relative to that largest. When it "
+        "rises from a to b, both are multiplied by e to the a - b.",
+        "new = torch.maximum(largest, scores.amax(1, keepdim=True)); factor = "
+        "(largest - new).exp(); shares = (scores - new).exp(); total = factor * total "
+        "+ shares.sum(1, keepdim=True); mixed = factor * mixed + shares @ values.",
+    ),
+    shape="(T_q, d_v)",
+    gradients=False,
+    scenario=_attend_watched,
+)

@@ -1,0 +1,177 @@
+"""Check of chapter 8: which numbers decay."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import as_number
+from vit_check.engine.verdict import Mistake
+from vit_steps.training import parameter_groups as right_groups
+from vit_steps.vision_transformer import VisionTransformer, ViTConfig
+
+
+def _build(kind: str) -> nn.Module:
+    with torch.random.fork_rng([]):
+        if kind == "Vision Transformer":
+            sizes = dict(embed_dim=8, depth=1, num_heads=2, mlp_ratio=2.0)
+            return VisionTransformer(
+                ViTConfig(8, 4, in_channels=2, num_classes=3, layer_scale=0.1, **sizes)  # type: ignore[arg-type]
+            )
+        return nn.Sequential(
+            nn.Conv2d(2, 4, 3),
+            nn.BatchNorm2d(4),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(16, 3),
+        )
+
+
+def _decays(
+    group: Callable[..., Any], kind: str, weight_decay: float
+) -> dict[str, Any] | None:
+    """The decay that each parameter gets, by name."""
+    model = _build(kind)
+    groups = group(model, weight_decay)
+    if groups is None:
+        return None
+    seen: dict[str, Any] = {"what is returned": "a list of dicts with params"}
+    listed = isinstance(groups, (list, tuple)) and len(groups) > 0
+    if not listed or not all(isinstance(g, dict) and "params" in g for g in groups):
+        of = f" of {type(groups[0]).__name__}" if listed else ""
+        return {"what is returned": f"a {type(groups).__name__}{of}"}
+    # Whatever a group leaves out, the optimizer fills in.
+    optimizer = torch.optim.AdamW(list(groups), lr=1.0)
+    found = {
+        id(parameter): group["weight_decay"]
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+    }
+    named = dict(model.named_parameters())
+    missing = [name for name, parameter in named.items() if id(parameter) not in found]
+    seen["what is in no group"] = ", ".join(missing) or "nothing"
+    for name, parameter in named.items():
+        seen[f"the decay of {name}"] = as_number(found.get(id(parameter), -1.0))
+    return seen
+
+
+def _grouped(
+    model: nn.Module,
+    weight_decay: float,
+    decays: Callable[[str, nn.Parameter], bool],
+    rest: dict[str, Any] | None = None,
+) -> list[dict[str, Any]]:
+    """Two groups; those for which ``decays`` is true first."""
+    named = list(model.named_parameters())
+    rest = {"weight_decay": 0.0} if rest is None else rest
+    return [
+        {"params": [p for n, p in named if decays(n, p)], "weight_decay": weight_decay},
+        {"params": [p for n, p in named if not decays(n, p)], **rest},
+    ]
+
+
+def _is_matrix(name: str, parameter: nn.Parameter) -> bool:
+    return name.endswith("weight") and parameter.ndim >= 2
+
+
+parameter_groups = FunctionCheck(
+    "parameter_groups",
+    "parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]",
+    right_groups,
+    lambda generator: iter([["Vision Transformer", 0.3], ["convolutions", 0.05]]),
+    [
+        Mistake(
+            "norms by their name",
+            "the norms are told by their name: in another model a norm may be called "
+            "1, and its weight decays; look at its axes",
+            lambda m, decay: _grouped(
+                m, decay, lambda n, p: n.endswith("weight") and "norm" not in n
+            ),
+        ),
+        Mistake(
+            "all decay",
+            "everything decays: biases, norms, class token and positions as well",
+            lambda m, decay: _grouped(m, decay, lambda n, p: True),
+        ),
+        Mistake(
+            "none decays",
+            "nothing decays, not even the matrices",
+            lambda m, decay: _grouped(m, decay, lambda n, p: False),
+        ),
+        Mistake(
+            "groups exchanged",
+            "the groups are exchanged: matrices are spared and the rest decays",
+            lambda m, decay: _grouped(m, decay, lambda n, p: not _is_matrix(n, p)),
+        ),
+        Mistake(
+            "class token and positions decay",
+            "the class token and the positions decay: they have three axes, so "
+            "counting axes takes them for matrices, and they multiply nothing",
+            lambda m, decay: _grouped(m, decay, lambda n, p: p.ndim >= 2),
+        ),
+        Mistake(
+            "positions decay",
+            "the positions decay; like the class token they are added, and have no "
+            "reason to be small",
+            lambda m, decay: _grouped(
+                m, decay, lambda n, p: p.ndim >= 2 and "cls_token" not in n
+            ),
+        ),
+        Mistake(
+            "class token decays",
+            "the class token decays; like the positions it is no matrix",
+            lambda m, decay: _grouped(
+                m, decay, lambda n, p: p.ndim >= 2 and "pos_embed" not in n
+            ),
+        ),
+        Mistake(
+            "biases alone spared",
+            "only biases are spared: a norm's weight decays, and so do class token and "
+            "positions",
+            lambda m, decay: _grouped(m, decay, lambda n, p: not n.endswith("bias")),
+        ),
+        Mistake(
+            "norms decay",
+            "the weights of the norms decay: they are called weight too, but are "
+            "vectors that should stay near 1",
+            lambda m, decay: _grouped(m, decay, lambda n, p: n.endswith("weight")),
+        ),
+        Mistake(
+            "convolution spared",
+            "a convolution's weight is spared: it has four axes, and is the matrix "
+            "that each patch is multiplied with",
+            lambda m, decay: _grouped(
+                m, decay, lambda n, p: n.endswith("weight") and p.ndim == 2
+            ),
+        ),
+        Mistake(
+            "no decay of its own",
+            "the second group does not say its decay: the optimizer then gives it the "
+            "default, which is not 0",
+            lambda m, decay: _grouped(m, decay, _is_matrix, rest={}),
+        ),
+        Mistake(
+            "rest left out",
+            "only the matrices are in a group: the optimizer never learns of the rest, "
+            "and it stays as it was drawn",
+            lambda m, decay: _grouped(m, decay, _is_matrix)[:1],
+        ),
+        Mistake(
+            "matrices left out",
+            "the matrices are in no group, and stay as they were drawn",
+            lambda m, decay: _grouped(m, decay, _is_matrix)[1:],
+        ),
+    ],
+    hints=(
+        "Print name and shape of every parameter of a small model. Which of them are "
+        "multiplied with a vector, and which are added or scale it number by number?",
+        "A parameter decays if its name ends in weight and it has at least two axes; "
+        "each group is a dict with params and weight_decay.",
+        "for name, p in model.named_parameters(): to one list if "
+        'name.endswith("weight") and p.ndim >= 2, to the other if not.',
+    ),
+    gradients=False,
+    scenario=_decays,
+)

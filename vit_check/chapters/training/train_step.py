@@ -1,0 +1,314 @@
+"""The check of ``train_step``, chapter 8."""
+
+import inspect
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+from torch.nn import functional as F
+
+from vit_check.engine.check import Case
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import as_number
+from vit_check.engine.verdict import Mistake
+from vit_check.engine.watching import Trouble
+from vit_steps.training import train_step as package_step
+
+
+class _Network(nn.Module):
+    """Two linear layers; what is between them tells training from evaluation.
+
+    As a batch norm does, it takes off the mean of the batch in training mode alone.
+    PyTorch's own would set all processors to work on its few numbers.
+    """
+
+    def __init__(self, weights: list[Tensor]) -> None:
+        super().__init__()
+        own = (nn.Parameter(weight.clone()) for weight in weights)
+        self.first, self.scale, self.shift, self.last = own
+
+    def forward(self, images: Tensor) -> Tensor:
+        hidden = images.flatten(1) @ self.first.T  # (B, hidden)
+        if self.training:
+            hidden = hidden - hidden.mean(dim=0)
+        return (hidden * self.scale + self.shift).tanh() @ self.last.T  # (B, K)
+
+
+def steps(
+    step: Callable[..., Any],
+    weights: list[Tensor],
+    images: list[Tensor],
+    labels: list[Tensor],
+    kind: str,
+    lr: float,
+    *clip_norm: float,
+) -> dict[str, Any]:
+    """Steps on one batch after the other; what they return, and the weights."""
+    model = _Network(weights)
+    kinds: dict[str, Any] = {"SGD": torch.optim.SGD, "AdamW": torch.optim.AdamW}
+    optimizer = kinds[kind](model.parameters(), lr=lr)
+    calls = _listen(model, optimizer)
+    more = {"clip_norm": clip_norm[0]} if clip_norm else {}
+    seen: dict[str, Any] = {}
+    for number, (x, y) in enumerate(zip(images, labels, strict=True), start=1):
+        calls.clear()
+        before = [w.detach().clone() for w in model.parameters()]
+        arguments = _in_its_order(step, model, optimizer, x, y)
+        try:
+            loss = step(*arguments, **more)
+        except RuntimeError as error:
+            if "modified by an inplace operation" not in str(error):
+                raise
+            raise Trouble(
+                "weights changed too soon",
+                "the weights change between the forward pass and backward(), which "
+                "then finds others than it needs: the step comes too soon",
+            ) from None
+        attached = isinstance(loss, Tensor) and loss.requires_grad
+        seen[f"the loss of step {number}"] = as_number(loss)
+        seen["the loss returned"] = "with its graph" if attached else "a number alone"
+        after = [w.detach().clone() for w in model.parameters()]
+        moved = any(not torch.equal(a, b) for a, b in zip(after, before, strict=True))
+        if moved and not any(call.startswith("step") for call in calls):
+            raise Trouble(
+                "another optimizer",
+                "the weights change, but not by the optimizer that is passed in: one "
+                "that is made anew in each step forgets its averages and does not know "
+                "the learning rate that was chosen",
+            )
+        seen[f"what moved the weights in step {number}"] = (
+            "backward, step" if moved else f"nothing ({', '.join(calls)})"
+        )
+        seen[f"weights after step {number}"] = after
+    return seen
+
+
+def _listen(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
+    """A list that will tell when gradients arrive, and with which a step is taken."""
+    calls: list[str] = []
+
+    def arrived(_: Tensor) -> None:
+        if calls[-1:] != ["backward"]:
+            calls.append("backward")
+
+    def stepping(*_: Any) -> None:
+        there = any(w.grad is not None and w.grad.any() for w in model.parameters())
+        calls.append("step" if there else "step without a gradient")
+
+    for parameter in model.parameters():
+        parameter.register_post_accumulate_grad_hook(arrived)
+    optimizer.register_step_pre_hook(stepping)
+    return calls
+
+
+def _in_its_order(
+    step: Callable[..., Any], model: Any, optimizer: Any, images: Any, labels: Any
+) -> tuple[Any, ...]:
+    """The arguments, the optimizer last if that is where the function has it."""
+    try:
+        names = list(inspect.signature(step).parameters)
+    except (TypeError, ValueError):
+        names = []
+    if len(names) > 3 and names[3].startswith("opt"):
+        return model, images, labels, optimizer
+    return model, optimizer, images, labels
+
+
+def step(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    images: Tensor,
+    labels: Tensor,
+    clip_norm: float | None = None,
+    order: str = "zero backward clip step",
+    loss: str = "rightly",
+    clip: str = "whole",
+    says: str = "a number",
+) -> Any:
+    """A step with a place for each usual mistake; ``order`` has a word a line."""
+    if order.startswith("step"):
+        optimizer.step()
+    logits = model(images)  # (B, K)
+    value = {
+        "rightly": lambda: F.cross_entropy(logits, labels),
+        "softmax": lambda: F.cross_entropy(logits.softmax(dim=1), labels),
+        "sum": lambda: F.cross_entropy(logits, labels, reduction="sum"),
+        "squares": lambda: F.mse_loss(logits, F.one_hot(labels, logits.shape[1]) * 1.0),
+        "uphill": lambda: -F.cross_entropy(logits, labels),
+    }[loss]()
+    for line in order.removeprefix("step ").split():
+        if line == "zero":
+            optimizer.zero_grad()
+        elif line == "backward":
+            value.backward()
+        elif line == "step":
+            optimizer.step()
+        elif line == "eval":
+            model.eval()
+        elif line == "clip" and clip_norm is not None:
+            parameters = list(model.parameters())
+            if clip == "whole":
+                nn.utils.clip_grad_norm_(parameters, clip_norm)
+            elif clip == "values":
+                nn.utils.clip_grad_value_(parameters, clip_norm)
+            elif clip == "each":
+                for parameter in parameters:
+                    nn.utils.clip_grad_norm_([parameter], clip_norm)
+            elif clip == "stretch":
+                norm = nn.utils.clip_grad_norm_(parameters, math.inf)
+                for parameter in parameters:
+                    assert parameter.grad is not None
+                    parameter.grad *= clip_norm / norm
+    if says == "graph":
+        return value
+    if says == "afterwards":
+        return F.cross_entropy(model(images), labels).item()
+    return -value.item() if loss == "uphill" else value.item()
+
+
+def _in_eval(model: nn.Module, *arguments: Any, **named: Any) -> Any:
+    model.eval()
+    return step(model, *arguments, **named)
+
+
+def right_step(model: Any, optimizer: Any, x: Any, y: Any, **clip: Any) -> Tensor:
+    return package_step(model, optimizer, x, y, **clip)
+
+
+def step_inputs(generator: Generator, clips: bool) -> Iterator[Case]:
+    C, H, W, hidden, K = 1, 2, 3, 5, 4
+    for kind, lr, limit in (
+        ("SGD", 0.4, "shorter"),
+        ("AdamW", 0.05, "shorter"),
+        ("SGD", 0.2, "longer"),
+    ):
+        weights = [
+            torch.randn(hidden, C * H * W, generator=generator),
+            1 + 0.3 * torch.randn(hidden, generator=generator),
+            0.3 * torch.randn(hidden, generator=generator),
+            0.7 * torch.randn(K, hidden, generator=generator),
+        ]
+        sizes = (6, 9, 7)
+        images = [torch.randn(B, C, H, W, generator=generator) for B in sizes]
+        labels = [torch.randint(K, (B,), generator=generator) for B in sizes]
+        case: Case = [weights, images, labels, kind, lr]
+        if clips:
+            model = _Network(weights)
+            loss = F.cross_entropy(model(images[0]), labels[0])
+            found = torch.autograd.grad(loss, list(model.parameters()))
+            gradient = torch.cat([g.flatten() for g in found])
+            lengths = {"shorter": gradient.abs().max() / 3, "longer": gradient.norm()}
+            case.append(1.5 * lengths[limit].item())
+        yield case
+
+
+OF_STEPS = [
+    Mistake(
+        "gradients pile up",
+        "the gradients of earlier batches are still there: PyTorch adds each new "
+        "gradient to the old ones until they are cleared",
+        partial(step, order="backward clip step"),
+    ),
+    Mistake(
+        "no step",
+        "the weights do not change: the gradients are there, but the optimizer is not "
+        "asked for a step",
+        partial(step, order="zero backward clip"),
+    ),
+    Mistake(
+        "no backward",
+        "the weights do not change: the optimizer takes its step, but no gradient has "
+        "arrived; backward() is missing, or the loss is cut off from the weights",
+        partial(step, order="zero step"),
+    ),
+    Mistake(
+        "cleared too late",
+        "the weights do not change: the gradients are cleared between backward() and "
+        "the step, which finds none",
+        partial(step, order="backward clip zero step"),
+    ),
+    Mistake(
+        "step before backward",
+        "the step comes before backward(): there is no gradient yet for it to follow",
+        partial(step, order="zero step backward"),
+    ),
+    Mistake(
+        "a batch late",
+        "the step comes before backward(): it follows the gradient of the batch before",
+        partial(step, order="step zero backward"),
+    ),
+    Mistake(
+        "two steps",
+        "two steps are taken with one gradient",
+        partial(step, order="zero backward clip step step"),
+    ),
+    Mistake(
+        "softmax before the loss",
+        "a softmax stands before the cross-entropy, which has one of its own and "
+        "expects logits",
+        partial(step, loss="softmax"),
+    ),
+    Mistake(
+        "summed",
+        "the losses of the batch are summed, expected their mean: the step would grow "
+        "with the batch",
+        partial(step, loss="sum"),
+    ),
+    Mistake(
+        "squared error",
+        "the loss is the squared difference to a one-hot target, expected the "
+        "cross-entropy of logits and labels",
+        partial(step, loss="squares"),
+    ),
+    Mistake(
+        "uphill",
+        "the step goes uphill: it follows the gradient of minus the loss",
+        partial(step, loss="uphill"),
+    ),
+    Mistake(
+        "eval mode",
+        "the model is put into eval mode before the step: batch norm and dropout then "
+        "do not train",
+        _in_eval,
+    ),
+    Mistake(
+        "left in eval mode",
+        "the model is in eval mode when the step is done, and the next step trains it "
+        "so",
+        partial(step, order="zero backward clip step eval"),
+    ),
+    Mistake(
+        "loss with its graph",
+        "the loss is returned with the graph it was computed by, which keeps a batch's "
+        "memory for as long as somebody keeps the loss: return the number alone",
+        partial(step, says="graph"),
+    ),
+    Mistake(
+        "loss afterwards",
+        "the loss returned is that of the new weights, which costs another pass; "
+        "expected the one the step was taken from",
+        partial(step, says="afterwards"),
+    ),
+]
+
+
+train_step = FunctionCheck(
+    "train_step",
+    "train_step(model, optimizer, images, labels) -> the loss, a number",
+    right_step,
+    partial(step_inputs, clips=False),
+    OF_STEPS,
+    hints=(
+        "Five things happen: logits, loss, old gradients cleared, new gradients, a "
+        "step. Which is missing, or in the wrong place?",
+        "Old gradients may be cleared anywhere before backward() or after the step, "
+        "and never between the two.",
+        "loss = F.cross_entropy(model(images), labels); optimizer.zero_grad(); "
+        "loss.backward(); optimizer.step(); return loss.item().",
+    ),
+    gradients=False,
+    scenario=steps,
+)

@@ -1,0 +1,138 @@
+"""A check: inputs are made, an answer is observed on them, the record is judged.
+
+The three are apart, and what passes between them is plain data, so that the judging
+can be done in another process than the one that runs the answer.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Generator
+
+from vit_check.engine.asking import JUDGE, ask
+from vit_check.engine.observing import Record
+from vit_check.engine.verdict import CheckFailed, Finding, Mistake
+from vit_check.engine.watching import Trouble, one_thread, watch
+
+SEED = 20101192
+
+Case = list[Any]
+
+
+class Check:
+    """A callable that refuses wrong answers: base of those for functions and modules.
+
+    Args:
+        name: of the check, and of what the answer is to be.
+        signature: what an answer looks like, said to whoever gave something else.
+        mistakes: known-wrong answers, the likeliest first.
+        hints: three sentences, each saying more than the one before.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        signature: str,
+        mistakes: Sequence[Mistake],
+        hints: tuple[str, str, str],
+    ) -> None:
+        self.name = self.__name__ = name
+        self.signature = signature
+        self.mistakes = mistakes
+        self.hints = hints
+        self.__doc__ = f"Check an answer for ``{signature}``."
+
+    def __call__(self, answer: Any, hint: int = 0, **sizes: Any) -> None:
+        """Print that the answer is right, or raise ``CheckFailed`` with the reason.
+
+        Args:
+            answer: a function, a class, or a module.
+            hint: 1, 2 or 3 to add a hint to what is wrong.
+            **sizes: what a module that is built already was built with.
+        """
+        if hint not in (0, 1, 2, 3):
+            raise ValueError(f"hint: got {hint!r}, expected 0, 1, 2 or 3")
+        if JUDGE in os.environ:
+            finding = ask(os.environ[JUDGE], self, answer, sizes)
+        else:
+            finding = self.examine(answer, sizes)
+        if finding is not None:
+            more = f"Hint {hint} of 3: {self.hints[hint - 1]}" if hint else None
+            raise CheckFailed(
+                self.name, finding.mistake, finding.sentence, more
+            ) from None
+        print(f"{self.name}: right")
+
+    def examine(
+        self, answer: Any, sizes: Mapping[str, Any], seed: int = SEED
+    ) -> Finding | None:
+        """What is wrong with an answer; None if nothing is.
+
+        Raises:
+            ValueError: if ``sizes`` are not those the check can use.
+        """
+        check = self.form_for(answer)
+        cases = check.cases(Generator().manual_seed(seed), sizes)
+        records = ((case, check.record(answer, case)) for case in cases)
+        with torch.random.fork_rng(devices=[]):  # references may draw weights too
+            return check.verdict(records)
+
+    def verdict(self, records: Iterable[tuple[Case, Record]]) -> Finding | None:
+        """What is wrong with an answer, given its record on each case.
+
+        Where an error is raised, which may come of any mistake, another case may show
+        which it is.
+        """
+        known = {mistake.name for mistake in self.mistakes}
+        raised = None
+        for case, record in records:
+            with one_thread():
+                finding = self.judge(case, record)
+            if finding is None or (raised and finding.mistake not in known):
+                continue
+            if finding.mistake not in ("raises", "batch of one"):
+                return finding
+            raised = finding
+        return raised
+
+    @property
+    def asked_as(self) -> str:
+        """The name under which a judge knows it."""
+        return self.name
+
+    @property
+    def forms(self) -> Mapping[str, "Check"]:
+        """The checks for the kinds of answers that it takes, by name."""
+        return {"itself": self}
+
+    def form_for(self, answer: Any) -> "Check":
+        """That for this kind of answer, one of ``forms``."""
+        return self
+
+    def record(self, answer: Any, case: Case) -> Record:
+        """The answer's record, or what kept it from having one."""
+        if not callable(answer):
+            kind = type(answer).__name__
+            return _trouble("not callable", f"got {kind}, expected {self.signature}")
+        try:
+            return watch(lambda: self.observe(answer, case))
+        except Trouble as trouble:
+            return _trouble(trouble.mistake, trouble.sentence)
+
+    def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
+        """Inputs, as plain data."""
+        raise NotImplementedError
+
+    def observe(self, answer: Any, case: Case) -> Record:
+        """Run the answer on a case. Knows nothing of right and wrong."""
+        raise NotImplementedError
+
+    def judge(self, case: Case, record: Record) -> Finding | None:
+        """What is wrong with a record; None if nothing is. Does not run the answer."""
+        raise NotImplementedError
+
+
+def _trouble(mistake: str, sentence: str) -> Record:
+    return {"trouble": [mistake, sentence]}

@@ -1,0 +1,243 @@
+"""Two outputs side by side, and the difference in words."""
+
+import itertools
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from vit_check.engine.verdict import Finding
+
+# The largest difference that is rounding, relative to the largest number expected.
+TOLERANCE = {
+    torch.float64: 1e-6,
+    torch.float32: 3e-5,
+    torch.float16: 1e-2,
+    torch.bfloat16: 4e-2,
+}
+
+
+def same(got: Any, expected: Any) -> bool:
+    """Whether two plain values are equal but for rounding."""
+    if isinstance(expected, Tensor):
+        return (
+            isinstance(got, Tensor)
+            and got.shape == expected.shape
+            and bool(_close(got, expected).all())
+        )
+    if isinstance(expected, list):
+        return (
+            isinstance(got, list)
+            and len(got) == len(expected)
+            and all(map(same, got, expected))
+        )
+    if isinstance(expected, dict):
+        return (
+            isinstance(got, dict)
+            and list(got) == list(expected)
+            and all(same(got[key], expected[key]) for key in expected)
+        )
+    if isinstance(expected, float) and isinstance(got, float | int):
+        return abs(got - expected) <= 1e-5 * max(1e-3, abs(expected))
+    return type(got) is type(expected) and got == expected
+
+
+def difference(
+    got: Any, expected: Any, shape: str = "", what: str = "the output"
+) -> Finding | None:
+    """The first difference between two plain values, for a student to read.
+
+    Args:
+        shape: the shape's letters, such as "(B, N, D)", to say beside its numbers.
+        what: what the values are.
+    """
+    if got is None and expected is not None:
+        return Finding("none", f"{what} is None: is a return missing?")
+    if isinstance(expected, Tensor):
+        return _tensor_difference(got, expected, shape, what)
+    if isinstance(expected, list):
+        return _list_difference(got, expected, shape, what)
+    if isinstance(expected, dict):
+        return _dict_difference(got, expected, what)
+    if isinstance(expected, int | float) and not isinstance(expected, bool):
+        return _number_difference(got, expected, what)
+    if got != expected:
+        return Finding("value", f"{what} is {_short(got)}, expected {_short(expected)}")
+    return None
+
+
+def _tensor_difference(
+    got: Any, expected: Tensor, shape: str, what: str
+) -> Finding | None:
+    if not isinstance(got, Tensor):
+        return Finding("type", f"{what} is {_kind(got)}, expected a tensor")
+    if got.shape != expected.shape:
+        return _shape_difference(got, expected, shape, what)
+    if got.dtype != expected.dtype:
+        why = ", as what came in" if expected.is_floating_point() else ""
+        text = f"{what} is {got.dtype}, expected {expected.dtype}{why}"
+        return Finding("dtype", text)
+    close = _close(got, expected)
+    if close.all():
+        return None
+    if got.is_floating_point() and not torch.isfinite(got).all():
+        if torch.isfinite(expected).all():
+            bad = "NaN" if got.isnan().any() else "infinite"
+            place = _place(torch.isfinite(got))
+            return Finding("not finite", f"{what} is {bad} at {place}")
+    return _value_difference(got, expected, close, what)
+
+
+def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> Finding:
+    called = f", that is {shape}" if shape else ""
+    text = (
+        f"{what} has shape {tuple(got.shape)}, expected {tuple(expected.shape)}{called}"
+    )
+    for order in _orders(expected):
+        turned = expected.permute(order)
+        if turned.shape == got.shape and _close(got, turned).all():
+            return Finding("axes", f"{text}: the numbers are right, the axes swapped")
+    if (
+        got.numel() == expected.numel()
+        and _close(got.reshape(expected.shape), expected).all()
+    ):
+        return Finding("reshape", f"{text}: a reshape is missing at the end")
+    return Finding("shape", text)
+
+
+def _value_difference(
+    got: Tensor, expected: Tensor, close: Tensor, what: str
+) -> Finding:
+    if got.dtype == torch.bool or not expected.is_floating_point():
+        factor = None
+    else:
+        factor = _factor(got, expected)
+    if factor is not None:
+        text = f"every number of {what} is {factor} what it should be"
+        return Finding("factor", text)
+    for order in _orders(expected):
+        turned = expected.permute(order)
+        if turned.shape == got.shape and _close(got, turned).all():
+            axes = [place for place, axis in enumerate(order) if place != axis]
+            return Finding("axes", f"axes {axes} of {what} are swapped")
+    place = _place(close)
+    index = tuple(place)
+    where = f"differs first at {place}: got" if place else "is"
+    one, other = _numbers(got[index], expected[index])
+    text = f"{what} {where} {one}, expected {other}"
+    if _same_numbers(got, expected):
+        return Finding("order", f"{text}; the numbers are right, their order is not")
+    return Finding("values", text)
+
+
+def _list_difference(got: Any, expected: list[Any], shape: str, what: str) -> Any:
+    if not isinstance(got, list) or len(got) != len(expected):
+        many = f"{len(expected)} things in a tuple"
+        return Finding("type", f"{what} is {_kind(got)}, expected {many}")
+    for number, (one, other) in enumerate(zip(got, expected, strict=True)):
+        found = difference(one, other, what=f"{what}[{number}]")
+        if found is not None:
+            return found
+    return None
+
+
+def _dict_difference(got: Any, expected: dict[str, Any], what: str) -> Finding | None:
+    if not isinstance(got, dict) or "?" in got:
+        return Finding("type", f"{what} is {_kind(got)}, expected {list(expected)}")
+    for key in expected:
+        if key not in got:
+            return Finding("missing", f"{key} is missing in {what}")
+        found = difference(got[key], expected[key], what=key)
+        if found is not None:
+            return found
+    extra = [key for key in got if key not in expected]
+    if extra:
+        return Finding("extra", f"{extra[0]} in {what} is one too many")
+    return None
+
+
+def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
+    if isinstance(got, Tensor) and got.ndim == 0:
+        got = got.item()
+    if isinstance(got, bool) or not isinstance(got, int | float):
+        return Finding("type", f"{what} is {_kind(got)}, expected a number")
+    if isinstance(expected, int) and isinstance(got, float):
+        if got == expected:
+            return Finding(
+                "float",
+                f"{what} is {got}, a float; expected the whole number {expected}",
+            )
+    exact = isinstance(expected, int)
+    if got == expected if exact else same(float(got), expected):
+        return None
+    one, other = _numbers(got, expected)
+    return Finding("value", f"{what} is {one}, expected {other}")
+
+
+def _close(got: Tensor, expected: Tensor) -> Tensor:
+    if not (got.is_floating_point() and expected.is_floating_point()):
+        return got.to(torch.float64) == expected.to(torch.float64)
+    coarse = max(TOLERANCE[got.dtype], TOLERANCE[expected.dtype])
+    got, expected = got.double(), expected.double()
+    finite = expected[torch.isfinite(expected)].abs()
+    scale = max(1e-3, finite.max().item()) if finite.numel() else 1.0
+    return torch.isclose(
+        got, expected, rtol=coarse, atol=coarse * scale, equal_nan=True
+    )
+
+
+def _orders(tensor: Tensor) -> list[tuple[int, ...]]:
+    """Orders of the axes other than the one they have."""
+    if not 2 <= tensor.ndim <= 4:
+        return []
+    return list(itertools.permutations(range(tensor.ndim)))[1:]
+
+
+def _factor(got: Tensor, expected: Tensor) -> str | None:
+    largest = expected.abs().argmax()
+    if expected.numel() < 3 or expected.flatten()[largest] == 0:
+        return None
+    ratio = (got.flatten()[largest] / expected.flatten()[largest]).item()
+    if abs(ratio) < 1e-6 or not _close(got, (expected.double() * ratio)).all():
+        return None
+    return f"{ratio:.4g} times"
+
+
+def _same_numbers(got: Tensor, expected: Tensor) -> bool:
+    if expected.numel() < 3:
+        return False
+    return bool(_close(got.flatten().sort()[0], expected.flatten().sort()[0]).all())
+
+
+def _place(right: Tensor) -> list[int]:
+    """Index of the first entry that is False."""
+    return (~right).nonzero()[0].tolist()
+
+
+def _numbers(one: Any, other: Any) -> tuple[str, str]:
+    """Two numbers, with as many digits as it takes to tell them apart."""
+    values = [v.item() if isinstance(v, Tensor) else v for v in (one, other)]
+    for digits in (4, 7, 10):
+        texts = [
+            f"{v:.{digits}g}" if isinstance(v, float) else f"{v:,}" for v in values
+        ]
+        if texts[0] != texts[1]:
+            break
+    return texts[0], texts[1]
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else text[:60] + " …"
+
+
+def _kind(value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, Tensor):
+        return f"one tensor of shape {tuple(value.shape)}"
+    if isinstance(value, list):
+        return f"{len(value)} things in a list or tuple"
+    if isinstance(value, dict):
+        return f"of type {value['?']}" if "?" in value else f"a dict of {list(value)}"
+    return f"{_short(value)} of type {type(value).__name__}"

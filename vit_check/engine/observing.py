@@ -1,0 +1,441 @@
+"""What is to be seen of an answer from outside, as plain data: numbers and tensors.
+
+Nothing here knows what is right. A record of an answer is compared with a record of
+the reference, made by the same function.
+"""
+
+import contextlib
+import copy
+import inspect
+import math
+import numbers
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import UninitializedParameter
+
+from vit_check.engine.watching import Trouble, in_words
+
+Record = dict[str, Any]
+
+
+def plain(value: Any, depth: int = 0) -> Any:
+    """A value as tensors, numbers, strings, None, lists and dicts of them.
+
+    A tensor of a subclass becomes a plain tensor, a dataclass or a named tuple a dict,
+    and what is none of these ``{"?": name of its type}``.
+    """
+    if isinstance(value, Tensor):
+        return Tensor.as_subclass(value, Tensor).detach().clone()
+    if value is None or type(value) in (bool, float, str):
+        return value
+    if isinstance(value, numbers.Integral):
+        return _within_floats(int(value))
+    if isinstance(value, numbers.Real):
+        return float(value)
+    if depth < 4:
+        if hasattr(value, "_asdict"):
+            value = value._asdict()
+        elif is_dataclass(value) and not isinstance(value, type):
+            value = {f.name: getattr(value, f.name, None) for f in fields(value)}
+        if isinstance(value, Mapping):
+            return {str(k): plain(v, depth + 1) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(v, depth + 1) for v in list(value)[:100]]
+    return {"?": type(value).__name__}
+
+
+def _within_floats(value: int) -> int | float:
+    """A whole number, or infinity where it is larger than every float."""
+    try:
+        float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    return value
+
+
+def as_number(value: Any) -> Any:
+    """A tensor of one number as that number; anything else as it is."""
+    if isinstance(value, Tensor) and value.ndim == 0:
+        return value.item()
+    return value
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    """The tensors of a value, from left to right."""
+    if type(value) is Tensor:
+        return [value]
+    if isinstance(value, Tensor):
+        return [Tensor.as_subclass(value, Tensor)]
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return [tensor for item in value for tensor in tensors_in(item)]
+    return []
+
+
+def shapes_in(value: Any) -> list[list[int]]:
+    """The shapes of a value's tensors, from left to right."""
+    return [list(tensor.shape) for tensor in tensors_in(value)]
+
+
+def _copies(value: Any, gradients: bool = False) -> Any:
+    """The same arguments, in memory of their own."""
+    if isinstance(value, Tensor):
+        own = value.detach().clone()
+        return own.requires_grad_() if gradients and own.is_floating_point() else own
+    if isinstance(value, list):
+        return [_copies(item, gradients) for item in value]
+    if isinstance(value, tuple):
+        return tuple(_copies(item, gradients) for item in value)
+    return value
+
+
+def _first_of_batch(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value[:1]
+    if isinstance(value, (list, tuple)):
+        return type(value)(_first_of_batch(item) for item in value)
+    return value
+
+
+def _pull(outputs: Sequence[Tensor]) -> Tensor:
+    terms = []
+    for number, output in enumerate(outputs):
+        if output.requires_grad:
+            steps = torch.arange(1, output.numel() + 1, dtype=torch.float64)
+            weights = (1.7 * steps + number).sin().reshape(output.shape)
+            terms.append((output * weights.to(output.dtype)).sum())
+    return torch.stack(terms).sum() if terms else torch.zeros(())
+
+
+def gradients_of(outputs: Any, leaves: Sequence[Tensor]) -> list[Tensor | None]:
+    """Gradients of a sum over the outputs in which no two numbers weigh alike."""
+    pull = _pull(tensors_in(outputs))
+    if not pull.requires_grad or not leaves:
+        return [None for _ in leaves]
+    found = torch.autograd.grad(pull, leaves, allow_unused=True)
+    return [None if g is None else g.detach().clone() for g in found]
+
+
+def observe_call(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    batched: Sequence[int] = (),
+    gradients: bool = True,
+) -> Record:
+    """Call a function several times and write down what comes out.
+
+    Args:
+        arguments: numbers, tuples, tensors, lists of tensors.
+        batched: which of the arguments have the batch as their first axis; they are
+            given once more with the first sample alone.
+        gradients: take the gradients of the output with respect to the tensors.
+    """
+    first = _copies(list(arguments))
+    alone = [
+        _first_of_batch(argument) if place in batched else argument
+        for place, argument in enumerate(arguments)
+    ]
+    try:
+        output = plain(function(*first))
+    except RuntimeError as error:
+        if not batched:
+            raise
+        raise _in_a_batch(error, lambda: function(*_copies(alone))) from None
+    record: Record = {"output": output, "after": plain(first)}
+    record["again"] = plain(function(*_copies(list(arguments))))
+    if batched:
+        record["alone"] = plain(function(*_copies(alone)))
+    if gradients:
+        own = _copies(list(arguments), gradients=True)
+        leaves = [t for t in tensors_in(own) if t.requires_grad]
+        try:
+            record["gradients"] = gradients_of(function(*own), leaves)
+        except Exception as error:
+            record["gradient trouble"] = in_words(error).sentence
+    return record
+
+
+def _in_a_batch(error: RuntimeError, alone: Callable[[], Any]) -> Trouble:
+    """The error in words; whether one sample alone raises it too is told as well."""
+    trouble = in_words(error)
+    if trouble.mistake == "raises":
+        try:
+            alone()
+        except Exception:
+            return trouble
+        return Trouble(
+            "batch of one",
+            f"takes a batch of one, and with a larger one it {trouble.sentence}",
+        )
+    return trouble
+
+
+def build(answer: Any, sizes: Mapping[str, Any]) -> nn.Module:
+    """A module from a class or from a function that makes one; a module as a copy.
+
+    Sizes are given by name where the names are known, and else in their order.
+
+    Raises:
+        Trouble: if no ``nn.Module`` comes out.
+    """
+    if isinstance(answer, nn.Module):
+        try:
+            return copy.deepcopy(answer)
+        except Exception as error:
+            raise Trouble(
+                "no copy", f"cannot be copied: {type(error).__name__}; give the class"
+            ) from None
+    if isinstance(answer, type) and not issubclass(answer, nn.Module):
+        raise Trouble(
+            "no module", f"{answer.__name__} is no nn.Module: derive it from nn.Module"
+        )
+    if isinstance(answer, type):
+        _refuse_misspelt(answer)
+    try:
+        module = _with_sizes(answer, sizes)
+    except AttributeError as error:
+        if "Module.__init__() call" in str(error):
+            raise Trouble(
+                "no super",
+                "its __init__ sets layers before it has called super().__init__()",
+            ) from None
+        raise
+    if not isinstance(module, nn.Module):
+        raise Trouble(
+            "no module", f"made a {type(module).__name__}, expected an nn.Module"
+        )
+    return module
+
+
+def _with_sizes(answer: Callable[..., Any], sizes: Mapping[str, Any]) -> Any:
+    parameters: Mapping[str, inspect.Parameter] = {}
+    with contextlib.suppress(TypeError, ValueError):
+        parameters = inspect.signature(answer).parameters
+    named = {n for n, p in parameters.items() if p.kind is not p.VAR_KEYWORD}
+    takes_others = len(named) < len(parameters)  # by **
+    if named.issuperset(sizes) or (takes_others and named.issubset(sizes)):
+        return answer(**sizes)
+    if named and named.issubset(sizes):
+        return answer(**{name: sizes[name] for name in named})
+    return answer(*sizes.values())
+
+
+def _refuse_misspelt(answer: type[nn.Module]) -> None:
+    """A method whose name is nearly that of one Python or PyTorch calls."""
+    own = vars(answer)
+    for name in own:
+        letters = name.replace("_", "").lower()
+        if letters in ("init", "int", "inti", "intit") and name != "__init__":
+            if callable(own[name]) and "__init__" not in own:
+                raise Trouble(
+                    "misspelt __init__",
+                    f"has a method {name}; Python calls __init__, with two "
+                    "underscores on each side",
+                )
+        if letters in ("foward", "forwrad", "fwd", "forwards", "forword"):
+            if "forward" not in own:
+                raise Trouble(
+                    "misspelt forward",
+                    f"has a method {name}; nn.Module calls one named forward",
+                )
+    if answer.forward is nn.Module.forward and "__call__" not in own:
+        raise Trouble("no forward", "has no method forward, which nn.Module calls")
+
+
+def observe_module(
+    answer: Any,
+    sizes: Mapping[str, Any],
+    inputs: Sequence[Tensor],
+    seed: int,
+    dtype: torch.dtype = torch.float64,
+    normalise: Callable[[Any], Any] | None = None,
+    vectors: float = 0.5,
+    matrices: float = 1.2,
+) -> Record:
+    """Build a module, draw its parameters, run it, and write down what comes out.
+
+    Args:
+        sizes: what the class is built with.
+        inputs: tensors with the batch as their first axis.
+        seed: of the parameters that are drawn.
+        dtype: that module and inputs are run in.
+        normalise: brings what it returns into the form that is compared.
+        vectors: how wide biases, tokens and positions are drawn.
+        matrices: how wide the numbers are that a matrix makes of numbers one wide.
+    """
+
+    def call(*inputs: Tensor) -> Any:
+        output = module(*inputs)
+        return output if normalise is None else normalise(output)
+
+    module = build(answer, sizes)
+    _refuse_hidden(module)
+    if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
+        with torch.no_grad():  # layers such as nn.LazyLinear take their sizes from it
+            call(*(x.float() if x.is_floating_point() else x.clone() for x in inputs))
+    names = [name for name, _ in module.named_parameters()]
+    record: Record = {
+        "names": names,
+        "kinds": _kinds(module),
+        "initial": [plain(p) for p in module.parameters()],
+        "buffers": [name for name, _ in module.named_buffers()],
+        "shared": _shared(module),
+        "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
+        "order": list(range(len(names))),
+    }
+    module.to(dtype)
+    module.eval()
+    inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
+    draw(module, seed, vectors, matrices)
+    record["values"] = [plain(p) for p in module.parameters()]
+    first = _copies(list(inputs))
+    with torch.no_grad():
+        try:
+            output, record["order"] = _running_order(module, lambda: call(*first))
+        except RuntimeError as error:
+            trouble = _in_a_batch(error, lambda: call(*(x[:1].clone() for x in inputs)))
+            return record | {"trouble": [trouble.mistake, trouble.sentence]}
+        _refuse_made_in_forward(module, names)
+        record["output"], record["after"] = output, plain(first)
+        record["again"] = plain(call(*_copies(list(inputs))))
+        record["alone"] = plain(call(*(x[:1].clone() for x in inputs)))
+        record["values after"] = [plain(p) for p in module.parameters()]
+    own = _copies(list(inputs), gradients=True)
+    leaves = [x for x in own if x.requires_grad]
+    weights = list(module.parameters())
+    for weight in weights:
+        weight.requires_grad_()
+    try:
+        found = gradients_of(call(*own), [*leaves, *weights])
+    except Exception as error:
+        record["gradient trouble"] = in_words(error).sentence
+        found = [torch.zeros(()) for _ in [*leaves, *weights]]
+    record["gradients"] = found[: len(leaves)]
+    record["unused"] = [
+        name
+        for (name, _), gradient in zip(
+            module.named_parameters(), found[len(leaves) :], strict=True
+        )
+        if gradient is None
+    ]
+    return record
+
+
+def draw(
+    module: nn.Module, seed: int, vectors: float = 0.5, matrices: float = 1.2
+) -> None:
+    """Give every parameter a value of its own, about as wide as training leaves it.
+
+    Nothing is zero or one, and attention is neither level nor on one token.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    norms = {
+        id(part.weight)
+        for part in module.modules()
+        if isinstance(part, nn.LayerNorm) and part.weight is not None
+    }
+    with torch.no_grad():
+        for parameter in module.parameters():
+            noise = torch.randn(
+                parameter.shape, generator=generator, dtype=torch.float64
+            )
+            if parameter.ndim >= 2 and parameter.shape[0] > 1:
+                fan = max(1, parameter[0].numel())
+                noise = matrices * noise / min(fan, parameter.shape[0]) ** 0.5
+            elif id(parameter) in norms:
+                noise = 1 + 0.3 * noise
+            else:
+                noise = vectors * noise
+            parameter.copy_(noise)
+
+
+def _kinds(module: nn.Module) -> list[str]:
+    """For each parameter the kind of layer it belongs to."""
+    kinds: dict[int, str] = {}
+    for part in module.modules():
+        for kind, layer in (
+            ("linear", nn.Linear),
+            ("convolution", (nn.Conv1d, nn.Conv2d)),
+            ("norm", nn.LayerNorm),
+            ("table", nn.Embedding),
+        ):
+            if isinstance(part, layer):
+                kinds.update({id(p): kind for p in part.parameters(recurse=False)})
+    return [kinds.get(id(p), "own") for p in module.parameters()]
+
+
+def _running_order(module: nn.Module, run: Callable[[], Any]) -> tuple[Any, list[int]]:
+    """The output, and for each parameter when its layer was first called."""
+    called: dict[int, int] = {}
+
+    def note(part: nn.Module, _: Any) -> None:
+        called.setdefault(id(part), len(called))
+
+    hooks = [part.register_forward_pre_hook(note) for part in module.modules()]
+    try:
+        output = plain(run())
+    finally:
+        for hook in hooks:
+            hook.remove()
+    owner_calls: dict[str, int] = {}
+    for name, part in module.named_modules():
+        inherited = owner_calls.get(name.rpartition(".")[0], len(called))
+        owner_calls[name] = called.get(id(part), inherited)
+    order = [owner_calls[n.rpartition(".")[0]] for n, _ in module.named_parameters()]
+    return output, order
+
+
+def _refuse_hidden(module: nn.Module) -> None:
+    """What is to be learned, kept where nn.Module does not find it."""
+    found = {id(parameter) for parameter in module.parameters()}
+    for path, part in module.named_modules():
+        for name, value in vars(part).items():
+            if name in _OF_EVERY_MODULE:
+                continue
+            if any(id(learned) not in found for learned in _learned_in(value)):
+                raise Trouble(
+                    "hidden",
+                    f"keeps {f'{path}.{name}'.lstrip('.')} where PyTorch does not find "
+                    "its parameters: use nn.Parameter for a tensor, nn.ModuleList for "
+                    "a list of layers",
+                )
+
+
+_OF_EVERY_MODULE = frozenset(vars(nn.Module()))
+
+
+def _refuse_made_in_forward(module: nn.Module, names: Sequence[str]) -> None:
+    for name, _ in module.named_parameters():
+        if name not in names:
+            raise Trouble(
+                "made in forward",
+                f"makes {name} in forward, too late for an optimizer to find: make "
+                "it in __init__",
+            )
+
+
+def _learned_in(value: Any, depth: int = 0) -> Iterator[Tensor]:
+    """What requires a gradient in a value, in its layers and in its lists."""
+    if isinstance(value, nn.Module):
+        yield from value.parameters()
+    elif isinstance(value, Tensor):
+        if value.requires_grad:
+            yield value
+    elif depth < 4:
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, (list, tuple, set)):
+            for item in value:
+                yield from _learned_in(item, depth + 1)
+
+
+def _shared(module: nn.Module) -> list[str]:
+    """Second names of parameters that have two."""
+    once = {name for name, _ in module.named_parameters()}
+    all_names = {name for name, _ in module.named_parameters(remove_duplicate=False)}
+    return sorted(all_names - once)

@@ -1,0 +1,185 @@
+"""Checks of values: what somebody predicted, counted or measured."""
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Generator
+
+from vit_check.engine.check import Case, Check
+from vit_check.engine.comparing import difference, same
+from vit_check.engine.observing import Record, plain
+from vit_check.engine.verdict import Finding
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A wrong value that many give, and what they have overlooked."""
+
+    value: Any
+    sentence: str
+
+
+class ValueCheck(Check):
+    """Check of a number, a shape, a word, or a tuple or dict of them.
+
+    Args:
+        name: of the value.
+        what: what it is, such as "the number of tokens, class token included".
+        expected: computes the right value.
+        slips: wrong values that have a reason.
+        accept: instead of ``expected``, where many values are right: from a value to
+            what is wrong with it, or None.
+        rounding: the largest relative difference that counts as equal, for numbers.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        what: str,
+        expected: Callable[[], Any] | None,
+        slips: Sequence[Slip],
+        hints: tuple[str, str, str],
+        accept: Callable[[Any], str | None] | None = None,
+        rounding: float = 1e-5,
+    ) -> None:
+        super().__init__(name, what, [], hints)
+        self.expected, self.slips = expected, slips
+        self.accept, self.rounding = accept, rounding
+
+    @property
+    def asked_as(self) -> str:
+        return f"answer:{self.name}"
+
+    def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
+        return [[]]
+
+    def record(self, answer: Any, case: Case) -> Record:
+        return self.observe(answer, case)
+
+    def observe(self, answer: Any, case: Case) -> Record:
+        return {"value": _as_lists(plain(_without_arrays(answer)))}
+
+    def judge(self, case: Case, record: Record) -> Finding | None:
+        given = record["value"]
+        if _is_empty(given):
+            return Finding(
+                "unwritten", f"is not given yet: it is to be {self.signature}"
+            )
+        if self.accept is not None:
+            sentence = self.accept(given)
+            return None if sentence is None else Finding("value", sentence)
+        assert self.expected is not None
+        right = _as_lists(plain(self.expected()))
+        if self._equal(given, right):
+            return None
+        for slip in self.slips:
+            if self._equal(given, _as_lists(plain(slip.value))):
+                return Finding("slip", slip.sentence)
+        if isinstance(right, str) and not isinstance(given, str):
+            return Finding("value", f"is to be a text in quotes: {self.signature}")
+        number = isinstance(right, int | float) and not isinstance(right, bool)
+        if number and isinstance(given, str):
+            text = f"is {given[:40]!r}, a text in quotes, expected a number without"
+            return Finding("value", text)
+        if isinstance(right, int | float) and isinstance(given, int | float):
+            off = "too large" if given > right else "too small"
+            return Finding("value", f"is {given:,}, which is {off}: {self.signature}")
+        if type(given) is type(right) and not isinstance(right, list | dict):
+            return Finding("value", f"is {given!r}, which is not {self.signature}")
+        if isinstance(right, dict) and isinstance(given, dict):
+            for key in right:
+                if key in given and _is_empty(given[key]):
+                    return Finding("value", f"has nothing yet at {key!r}")
+            if given.keys() == right.keys():
+                ordered = [given[key] for key in right]
+                reason = _text_for_a_number(ordered, right.values())
+                if reason is not None:
+                    return Finding("value", reason)
+        if isinstance(right, list):
+            reason = _not_the_list(given, right)
+            if reason is not None:
+                return Finding("value", f"{reason}: {self.signature}")
+        found = difference(_form(given), _form(right), what="your answer")
+        if found is None and isinstance(right, dict):
+            place = next(k for k in right if not self._equal(given[k], right[k]))
+            return Finding("value", f"is not right at {place!r}")
+        text = found.sentence if found else f"is not right: {self.signature}"
+        return Finding("value", text)
+
+    def _equal(self, given: Any, right: Any) -> bool:
+        number = isinstance(right, float) and not isinstance(given, bool)
+        if number and isinstance(given, int | float):
+            return abs(given - right) <= self.rounding * abs(right)
+        if type(right) is int and isinstance(given, float):
+            return given == right
+        if isinstance(right, list) and isinstance(given, list):
+            pairs = zip(given, right, strict=False)
+            return len(given) == len(right) and all(self._equal(*p) for p in pairs)
+        if isinstance(right, dict) and isinstance(given, dict):  # in any order
+            return given.keys() == right.keys() and all(
+                self._equal(given[key], right[key]) for key in right
+            )
+        if isinstance(right, str) and isinstance(given, str):
+            return given.strip().casefold() == right.casefold()
+        return same(given, right)
+
+
+def _not_the_list(given: Any, right: list[Any]) -> str | None:
+    """Whether one thing was given, or a text where a number is asked for."""
+    if isinstance(given, str):
+        return f"is a text in quotes, expected {len(right)} things in a tuple"
+    if isinstance(given, int | float):
+        return f"is one number, expected {len(right)} things in a tuple"
+    if isinstance(given, list) and len(given) == len(right):
+        return _text_for_a_number(given, right)
+    return None
+
+
+def _text_for_a_number(given: Iterable[Any], right: Iterable[Any]) -> str | None:
+    for one, expected in zip(given, right, strict=True):
+        if isinstance(one, str) and isinstance(expected, int | float):
+            return f"has {one[:40]!r} in quotes, expected a number without"
+    return None
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether nothing is given: None, an ellipsis, or a list or dict of no more."""
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_empty, value))
+    if isinstance(value, dict) and value != {"?": "ellipsis"}:
+        return bool(value) and all(map(_is_empty, value.values()))
+    return value is None or value == {"?": "ellipsis"}
+
+
+def _as_lists(value: Any) -> Any:
+    """Tensors of numbers as the lists they print as."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, list):
+        return [_as_lists(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _as_lists(item) for key, item in value.items()}
+    return value
+
+
+def _without_arrays(value: Any) -> Any:
+    """NumPy's arrays as lists."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and type(value) is numpy.ndarray:
+        return value.tolist()
+    if type(value) in (list, tuple):
+        return [_without_arrays(item) for item in value]
+    if type(value) is dict:
+        return {key: _without_arrays(item) for key, item in value.items()}
+    return value
+
+
+def _form(value: Any) -> Any:
+    """A value with its numbers left out, so that no sentence tells the answer."""
+    if isinstance(value, list):
+        return [_form(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _form(item) for key, item in value.items()}
+    return 0 if isinstance(value, int | float) else ""

@@ -1,0 +1,257 @@
+"""Running an answer where it can do no harm: silenced, timed, nothing left changed."""
+
+import contextlib
+import ctypes
+import gc
+import io
+import linecache
+import os
+import random
+import sys
+import sysconfig
+import threading
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+import vit_steps
+
+CPU_SECONDS = 1.0  # of computing, which an endless loop has used up after a second
+WALL_SECONDS = 10.0  # for whoever sleeps, or waits for input, or for a busy machine
+STOP_SECONDS = 0.5  # of computing, in which whoever was told to stop has to stop
+
+# Files that are not the student's: the two packages and Python's own library.
+_OURS = (
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    os.path.dirname(os.path.abspath(vit_steps.__file__)) + os.sep,
+    sysconfig.get_path("stdlib") + os.sep,
+    "<frozen",
+)
+
+
+class Trouble(Exception):
+    """An answer did not come to its end.
+
+    Args:
+        mistake: ``"raises"``, ``"endless"``, ``"unwritten"`` or another short name.
+        sentence: what happened, for the student.
+    """
+
+    def __init__(self, mistake: str, sentence: str) -> None:
+        self.mistake, self.sentence = mistake, sentence
+        super().__init__(sentence)
+
+
+class _Stop(BaseException):
+    """Raised in an answer's thread when its time is up."""
+
+
+class _Nowhere(io.TextIOBase):
+    """Where an answer's prints go: nothing is kept, however much there is."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+
+def watch(run: Callable[[], Any]) -> Any:
+    """Call ``run`` in a thread of its own and return what it returns.
+
+    Its prints and warnings are swallowed, and no garbage is collected meanwhile. Seeds,
+    default dtype, working folder and environment are put back afterwards.
+
+    Raises:
+        Trouble: if it raises, exits, or does not end in time.
+    """
+    outcome: dict[str, Any] = {}
+    done, released = threading.Event(), threading.Event()
+
+    def work() -> None:
+        try:
+            try:
+                clock.begin()
+                outcome["value"] = run()
+            except BaseException as error:
+                outcome["error"] = error
+            _report(done, released)
+        except _Stop:  # that came after the end
+            _report(done, released)
+
+    thread = threading.Thread(target=work, daemon=True, name="answer")
+    with _world_kept():
+        start, clock = time.monotonic(), _Clock()
+        thread.start()
+        late, importing, before = False, 0.0, 0.0
+        while not (late or done.wait(0.02)):
+            elapsed, computed = time.monotonic() - start, clock.computed()
+            if _is_importing(thread):
+                importing += computed - before
+            late = computed - importing > CPU_SECONDS or elapsed > WALL_SECONDS
+            before = computed
+        late = not done.is_set()
+        stopped = not late or _stop(thread, done, clock)
+        if stopped:
+            _raise_in(thread, None)
+        released.set()
+        if stopped:
+            thread.join()
+    if late:
+        left = "" if stopped else "; it still runs, so restart the kernel"
+        raise Trouble(
+            "endless", f"did not come to an end: is there an endless loop?{left}"
+        )
+    error = outcome.get("error")
+    if isinstance(error, Trouble):
+        raise error
+    if error is not None:
+        raise in_words(error) from None
+    return outcome["value"]
+
+
+def _is_importing(thread: threading.Thread) -> bool:
+    """Whether what it does now is to load a library, which may take its time."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+class _Clock:
+    """What one thread has computed, in seconds."""
+
+    def __init__(self) -> None:
+        self.start, self.process = time.monotonic(), time.process_time()
+        self.thread: int | None = None
+
+    def begin(self) -> None:
+        """To be called in the thread."""
+        with contextlib.suppress(AttributeError, OSError):  # not on every system
+            self.thread = time.pthread_getcpuclockid(threading.get_ident())
+
+    def computed(self) -> float:
+        """Where a system does not say: what the whole process did, if time allows."""
+        if self.thread is not None:
+            with contextlib.suppress(OSError):  # it has ended
+                return time.clock_gettime(self.thread)
+        elapsed = time.monotonic() - self.start
+        return min(time.process_time() - self.process, elapsed)
+
+
+def _report(done: threading.Event, released: threading.Event) -> None:
+    """Say that the work is done, and end when nothing will be raised any more."""
+    done.set()
+    released.wait()
+
+
+def _stop(thread: threading.Thread, done: threading.Event, clock: _Clock) -> bool:
+    """Raise in the thread until it is done; an answer may catch that a few times.
+
+    On a busy machine a thread may wait long for its turn and cannot even hear that it
+    is to stop, so what counts is first of all what it computes meanwhile.
+    """
+    start, computed = time.monotonic(), clock.computed()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(interval / 10)  # take turns often: it may catch each
+    try:
+        while not done.is_set():
+            _raise_in(thread, _Stop)
+            done.wait(interval / 5)
+            used, elapsed = clock.computed() - computed, time.monotonic() - start
+            asleep = used < 0.001 and elapsed > 2 * STOP_SECONDS
+            if asleep or used > STOP_SECONDS or elapsed > 10 * STOP_SECONDS:
+                break
+    finally:
+        sys.setswitchinterval(interval)
+    return done.is_set()
+
+
+def _raise_in(thread: threading.Thread, error: type[BaseException] | None) -> None:
+    """Let the thread find this error raised; None takes back what it has not found."""
+    given = ctypes.py_object(error) if error is not None else ctypes.py_object()
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), given)
+
+
+@contextlib.contextmanager
+def _world_kept() -> Iterator[None]:
+    python, torchs = random.getstate(), torch.get_rng_state()
+    numpy = sys.modules.get("numpy")
+    numpys = numpy.random.get_state() if numpy is not None else None
+    dtype = torch.get_default_dtype()
+    folder, environment = os.getcwd(), dict(os.environ)
+    unraisable, collecting = sys.unraisablehook, gc.isenabled()
+    nowhere = _Nowhere()
+    # What others left lying would be cleared away on the answer's time, and what stops
+    # an answer may come while a __del__ runs, where nobody can catch it.
+    gc.disable()
+    sys.unraisablehook = lambda _: None
+    try:
+        with (
+            one_thread(),
+            contextlib.redirect_stdout(nowhere),
+            contextlib.redirect_stderr(nowhere),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        sys.unraisablehook = unraisable
+        if collecting:
+            gc.enable()
+        random.setstate(python)
+        torch.set_rng_state(torchs)
+        if numpy is not None:
+            numpy.random.set_state(numpys)
+        torch.set_default_dtype(dtype)
+        os.chdir(folder)
+        if dict(os.environ) != environment:
+            os.environ.clear()
+            os.environ.update(environment)
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Let PyTorch compute in one thread: all is small here, and more mostly wait."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def in_words(error: BaseException) -> Trouble:
+    """An error of the student's code as a sentence, with the line that raised it."""
+    if isinstance(error, NotImplementedError) and not error.args:
+        return Trouble("unwritten", "is not written yet: it raises NotImplementedError")
+    line = _line_of_the_answer(error)
+    at = f", at `{line}`" if line else ""
+    if isinstance(error, RecursionError):
+        return Trouble("calls itself", f"calls itself without end{at}")
+    if isinstance(error, SystemExit):
+        return Trouble("raises", f"ends the program with {type(error).__name__}{at}")
+    try:
+        message = " ".join(str(error).split())
+    except BaseException:
+        message = ""
+    if len(message) > 200:
+        message = message[:200] + " …"
+    name = type(error).__name__
+    return Trouble("raises", f"stopped with {name}: {message}{at}")
+
+
+def _line_of_the_answer(error: BaseException) -> str:
+    """The last line of the student's own code that the error passed through."""
+    try:
+        frames = traceback.extract_tb(error.__traceback__, limit=2000)
+    except BaseException:
+        return ""
+    for frame in reversed(frames):
+        library = "site-packages" in frame.filename
+        if not library and not frame.filename.startswith(_OURS):
+            return linecache.getline(frame.filename, frame.lineno or 0).strip()
+    return ""
