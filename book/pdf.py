@@ -40,6 +40,7 @@ FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #555;
   text-align: center"><span class="pageNumber"></span></div>"""
 MATHJAX = "_static/mathjax/es5/tex-chtml.js"
 STYLES = [
+    "_static/fonts/fonts.css",
     "_static/styles/theme.css",
     "_static/styles/bootstrap.css",
     "_static/styles/pydata-sphinx-theme.css",
