@@ -151,6 +151,22 @@ def add_small_letters(font: TTFont) -> None:
                 table.cmap[ord(letter)] = name
 
 
+def keep_tabular_digits_alone(font: TTFont) -> None:
+    """In tables digits stand below digits; a hyphen is no wider for it."""
+    if "GSUB" not in font:
+        return
+    digits = {font.getBestCmap().get(ord(digit)) for digit in "0123456789"}
+    table = font["GSUB"].table
+    for feature in table.FeatureList.FeatureRecord:
+        if feature.FeatureTag != "tnum":
+            continue
+        for index in feature.Feature.LookupListIndex:
+            for part in table.LookupList.Lookup[index].SubTable:
+                mapping = getattr(part, "ExtSubTable", part).mapping
+                for glyph in mapping.keys() - digits:
+                    del mapping[glyph]
+
+
 def cut(face: Face, folder: Path, wanted: Iterable[int]) -> TTFont:
     """The face with the wanted characters alone, under the book's name."""
     font = TTFont(folder / face.source)
@@ -162,6 +178,7 @@ def cut(face: Face, folder: Path, wanted: Iterable[int]) -> TTFont:
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=wanted)
     cutter.subset(font)
+    keep_tabular_digits_alone(font)
     own = f"{face.family} {face.style}"
     for number, text in ((1, face.family), (2, face.style), (4, own)):
         font["name"].setName(text, number, 3, 1, 0x409)
