@@ -66,7 +66,7 @@ format: .venv/ready
 	$(BIN)/ruff format .
 
 retrain: .venv/ready
-	$(BIN)/python experiments/retrain.py
+	$(BIN)/python -m experiments.retrain
 
 bench: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r benchmarks/requirements.txt

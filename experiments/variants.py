@@ -1,12 +1,12 @@
 """What three small changes are worth on cluttered digits: the numbers of chapter 12.
 
-    python experiments/variants.py --checkpoint-folder FOLDER --processes 2
+    python -m experiments.variants --checkpoint-folder FOLDER --processes 2
 
 Each variant is trained by the shipped model's recipe from three seeds, a quarter of an
 hour each on one core; the recipe as it is was trained for chapter 9 already. A training
 that was stopped goes on from its checkpoint in FOLDER. The test part's accuracy, and
 what share of its attention the class token spends in the digit's box and on registers,
-go to vit_steps/measured/variants.json.
+go to vit_steps/notebook/measured/variants.json.
 """
 
 import argparse
@@ -19,11 +19,12 @@ from typing import Any
 import torch
 from torch import nn
 
+from experiments.writing import write_results
 from vit_steps import data
 from vit_steps.attention_maps import mass_inside
-from vit_steps.image_data import ImageSet
+from vit_steps.data.sets import ImageSet
+from vit_steps.notebook.results import read_results
 from vit_steps.recipes import RECIPES
-from vit_steps.results import read_results, write_results
 from vit_steps.training import evaluate, train
 from vit_steps.variants import VariantConfig, VariantVisionTransformer
 
@@ -112,7 +113,7 @@ def main() -> None:
     with ProcessPoolExecutor(options.processes) as pool:
         started = [pool.submit(run, *task, options.checkpoint_folder) for task in tasks]
         runs = plain_runs() + [one.result() for one in started]
-    command = "python experiments/variants.py --checkpoint-folder FOLDER"
+    command = "python -m experiments.variants --checkpoint-folder FOLDER"
     write_results("variants", command, runs=runs)
 
 

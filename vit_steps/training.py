@@ -472,9 +472,9 @@ def _mixing(
     """Mixup, CutMix, one of them at a time, or nothing."""
     if not config.mixup and not config.cutmix:
         return lambda images, labels: (images, labels)
-    from vit_steps import oracles
+    from vit_steps import optional
 
-    oracles.torchvision()
+    optional.torchvision()
     from torchvision.transforms import v2
 
     mixers = [

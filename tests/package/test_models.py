@@ -5,15 +5,16 @@ import re
 import pytest
 import torch
 
-from vit_steps import VisionTransformer, cluttered_digits, data
+from vit_steps import VisionTransformer, data
 from vit_steps.attention_maps import (
     class_token_attention,
     mass_inside,
     patch_brightness,
 )
 from vit_steps.checkpoint import SHIPPED, read_checkpoint
-from vit_steps.image_data import ImageSet
-from vit_steps.published_sets import fashion_mnist
+from vit_steps.data import cluttered_digits
+from vit_steps.data.published import fashion_mnist
+from vit_steps.data.sets import ImageSet
 from vit_steps.recipes import RECIPES
 from vit_steps.training import evaluate
 

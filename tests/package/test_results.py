@@ -1,7 +1,8 @@
 import pytest
 import torch
 
-from vit_steps.results import FOLDER, read_results, write_results
+from experiments.writing import write_results
+from vit_steps.notebook.results import FOLDER, read_results
 
 
 @pytest.mark.parametrize("name", ["ingredients", "attention-seeds", "variants"])

@@ -17,7 +17,7 @@ from torch.utils.data import TensorDataset
 
 from tests.conftest import ROOT, draw_at_random
 from tests.package.small_training import QUICK, small_vit, stripes
-from vit_steps import VisionTransformer, oracles
+from vit_steps import VisionTransformer, optional
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.training import (
     History,
@@ -70,7 +70,7 @@ def test_learning_rate_is_torchs_warm_up_and_cosine(total, warmup):
 
 
 def test_what_decays_is_what_timm_lets_decay():
-    timm = oracles.timm()
+    timm = optional.timm()
     from timm.optim import param_groups_weight_decay
 
     model = timm.create_model("vit_tiny_patch16_224", depth=2, init_values=0.1)

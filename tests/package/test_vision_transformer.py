@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.conftest import draw_at_random
-from vit_steps import VisionTransformer, ViTConfig, oracles
+from vit_steps import VisionTransformer, ViTConfig, optional
 from vit_steps.checkpoint import read_checkpoint
 
 SMALL = dict(
@@ -57,7 +57,7 @@ def test_parameters_are_torchvisions(name):
     size, patch = name.split("_")[1:]
     preset = {"b": ViTConfig.base, "l": ViTConfig.large, "h": ViTConfig.huge}[size]
     with torch.device("meta"):
-        theirs = getattr(oracles.torchvision().models, name)()
+        theirs = getattr(optional.torchvision().models, name)()
     expected = sum(p.numel() for p in theirs.parameters())
     assert count(preset(patch_size=int(patch))) == expected
 
@@ -102,7 +102,7 @@ def test_logits_equal_torchvisions_with_gradients(representation_size, dtype):
     ours = small(
         image_size=8, patch_size=4, representation_size=representation_size
     ).to(dtype)
-    theirs = oracles.torchvision().models.VisionTransformer(
+    theirs = optional.torchvision().models.VisionTransformer(
         8, 4, 3, 2, 12, 48, num_classes=7, representation_size=representation_size
     )
     load_into_torchvision(theirs.to(dtype), ours)
@@ -119,7 +119,7 @@ def test_logits_equal_torchvisions_with_gradients(representation_size, dtype):
 
 def test_vit_b_16_equals_torchvisions():
     ours = draw_at_random(VisionTransformer(ViTConfig.base()), std=0.02).eval()
-    theirs = load_into_torchvision(oracles.torchvision().models.vit_b_16(), ours)
+    theirs = load_into_torchvision(optional.torchvision().models.vit_b_16(), ours)
     images = torch.rand(2, 3, 224, 224)
     with torch.no_grad():
         logits, expected = ours(images), theirs(images)
@@ -130,7 +130,7 @@ def test_vit_b_16_equals_torchvisions():
 @pytest.mark.parametrize("layer_scale", [None, 0.1])
 def test_timms_checkpoints_load_by_name_and_give_the_same(layer_scale):
     ours = small(image_size=12, patch_size=4, layer_scale=layer_scale)
-    theirs = oracles.timm().models.vision_transformer.VisionTransformer(
+    theirs = optional.timm().models.vision_transformer.VisionTransformer(
         12,
         4,
         num_classes=7,
@@ -149,7 +149,7 @@ def test_timms_checkpoints_load_by_name_and_give_the_same(layer_scale):
 def test_names_of_timms_own_models():
     with torch.device("meta"):
         ours = VisionTransformer(ViTConfig.tiny())
-        theirs = oracles.timm().create_model("vit_tiny_patch16_224")
+        theirs = optional.timm().create_model("vit_tiny_patch16_224")
     shapes = [{n: p.shape for n, p in m.state_dict().items()} for m in (ours, theirs)]
     assert shapes[0] == shapes[1]
 

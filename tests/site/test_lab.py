@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from torch.testing import assert_close
 
 from tests.conftest import ROOT
-from vit_steps import VisionTransformer, cluttered_digits, lab
+from vit_steps import VisionTransformer, lab
 from vit_steps.attention_maps import (
     attention_rollout,
     class_token_to_patches,
@@ -20,7 +20,7 @@ from vit_steps.attention_maps import (
 )
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.cost import attention_cost, token_count
-from vit_steps.data import normalize
+from vit_steps.data import cluttered_digits, normalize
 from vit_steps.vision_transformer import ViTConfig
 
 SCRIPTS = ROOT / "book" / "_assets" / "lab"

@@ -12,8 +12,8 @@ from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.verdict import Mistake
 from vit_check.engine.watching import Trouble
-from vit_steps.weight_names import TORCHVISION
-from vit_steps.weight_names import rename as rename_by_table
+from vit_steps.pretrained.names import TORCHVISION
+from vit_steps.pretrained.names import rename as rename_by_table
 
 
 def _ours(generator: Generator, depth: int, D: int, dtype: torch.dtype) -> list[Any]:

@@ -1,6 +1,6 @@
 """What the lab page runs on: weights and pictures as scripts that a browser loads.
 
-python -m vit_steps.lab book/_assets/lab
+python -m book.lab_data book/_assets/lab
 
 A script can be loaded from a folder without a server, which a file of numbers cannot.
 Each calls ``vitLab.receive(name, content)``; numbers are in base64, little-endian, one
@@ -19,10 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vit_steps import cluttered_digits
 from vit_steps.checkpoint import read_checkpoint
-from vit_steps.data import normalize, photo
-from vit_steps.digits import digits, digits_split
+from vit_steps.data import cluttered_digits, normalize, photo
+from vit_steps.data.handwritten_digits import digits, digits_split
 from vit_steps.recipes import RECIPES
 from vit_steps.vision_transformer import VisionTransformer
 
@@ -185,7 +184,7 @@ def _write_photo(path: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m vit_steps.lab", description=__doc__
+        prog="python -m book.lab_data", description=__doc__
     )
     parser.add_argument("folder", type=Path, help="where to write")
     parser.add_argument("--dtype", choices=DTYPES, default="float16")

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from vit_steps.weight_names import LAYER, TABLES, StateDict, translator
+from vit_steps.pretrained.names import LAYER, TABLES, StateDict, translator
 
 
 @dataclass(frozen=True)
