@@ -3,6 +3,7 @@
 # make test         everything that is promised about it
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
 # make exercises    the students' notebooks, from the sources with solutions
+# make fonts       make the book's fonts again (needs npm)
 # make address      put the address that _config.yml sets wherever it must stand in full
 # make format       format package, tests and notebooks
 # make retrain      train the models that ship again and compare (about half an hour)
@@ -20,7 +21,7 @@ BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 
-.PHONY: help book pdf lighthouse test outputs exercises address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
+.PHONY: help book fonts pdf lighthouse test outputs exercises address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -56,6 +57,10 @@ outputs: .venv/ready
 
 exercises: .venv/ready
 	$(BIN)/python -m classroom.release
+
+fonts: .venv/ready
+	$(BIN)/pip install --quiet --no-deps brotli==1.2.1
+	$(BIN)/python -m book.fonts
 
 address: .venv/ready
 	$(BIN)/python -m book.address

@@ -46,7 +46,7 @@ def launch(playwright: Playwright, fonts: Path | None = None) -> Browser | None:
     if fonts:
         environment["FONTCONFIG_FILE"] = str(fonts)
     path = installed()
-    ways: list[dict[str, str]] = [{"executable_path": path}] if path else []
+    ways: list[dict[str, Any]] = [{"executable_path": path}] if path else []
     for way in [*ways, {"channel": "chrome"}, {"channel": "msedge"}, {}]:
         try:
             return playwright.chromium.launch(args=FLAGS, env=environment, **way)

@@ -78,6 +78,7 @@ FACES = [
         family=TEXT,
         style="Italic",
         css="font-weight: 100 500; font-style: italic",
+        on_figures=True,
     ),
     Face(
         name="code",
@@ -107,7 +108,12 @@ BOXES = {*range(0x2500, 0x2580), *range(0x2580, 0x25A0)}  # of tables in code
 KEPT_FEATURES = ["kern", "tnum", "mark", "mkmk", "ccmp"]  # none that joins "->" or "!="
 
 # What a font lacks of these is made of its own letters: raised or lowered, and smaller.
-SMALL_LETTERS = {"ᵀ": ("T", 0.32), "ᵗ": ("t", 0.38), "ᵢ": ("i", -0.12), "ⱼ": ("j", -0.12)}
+SMALL_LETTERS = {
+    "ᵀ": ("T", 0.32),
+    "ᵗ": ("t", 0.38),
+    "ᵢ": ("i", -0.12),
+    "ⱼ": ("j", -0.12),
+}
 SMALL = 0.62
 
 
@@ -132,7 +138,7 @@ def add_small_letters(font: TTFont) -> None:
         if ord(letter) in names:
             continue
         source = names[ord(full_size)]
-        width, left = widths[source]
+        width, _ = widths[source]
         is_code = width == widths[names[ord("m")]][0]
         part = GlyphComponent()
         part.glyphName, part.flags = source, 0x1000
@@ -184,6 +190,7 @@ def cut(face: Face, folder: Path, wanted: Iterable[int]) -> TTFont:
         font["name"].setName(text, number, 3, 1, 0x409)
     font["name"].setName(own.replace(" ", ""), 6, 3, 1, 0x409)
     font["name"].names = [n for n in font["name"].names if n.platformID == 3]
+    font["OS/2"].usWeightClass = 700 if face.style == "Bold" else 400
     font["head"].modified = font["head"].created  # the same bytes each time
     font.recalcTimestamp = False
     return font
@@ -242,8 +249,8 @@ def main() -> None:
         folder = Path(name)
         fetch(folder)
         rules = [
-            "/* Made by book/fonts.py. Inter and Fira Code, SIL Open Font License: see the\n"
-            "   LICENSE files here. */\n"
+            "/* Made by book/fonts.py of Inter and Fira Code, SIL Open Font License:\n"
+            "   their LICENSE files stand here. */\n"
         ]
         for face in FACES:
             font = cut(face, folder, WANTED | BOXES if face.is_code else WANTED)

@@ -22,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 CHAPTER = re.compile(r"notebooks/(\d\d)_")
 
 
-class model_map(nodes.General, nodes.Element):
+class model_map(nodes.General, nodes.Element):  # type: ignore[misc] # no types there
     """Where the drawing stands in a page."""
 
 
