@@ -37,8 +37,6 @@ LEFT_OUT = [
 LINES_ON_ONE_PAGE = 24
 # Words of code without a colour, of which each would be an element of the tagged PDF.
 BLACK_WORDS = "pre span.n, pre span.p, pre span.w"
-FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #555;
-  text-align: center"><span class="pageNumber"></span></div>"""
 MATHJAX = "_static/mathjax/es5/tex-chtml.js"
 STYLES = [
     "_static/fonts/fonts.css",
@@ -176,10 +174,6 @@ def print_page(tab: Page, html: str, target: Path) -> None:
         outline=True,
         tagged=True,
         print_background=True,
-        display_header_footer=True,
-        header_template="<span></span>",
-        footer_template=FOOTER,
-        margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
     )
     document.unlink()
 
