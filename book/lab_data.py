@@ -35,7 +35,7 @@ DTYPES = {"float16": torch.float16, "float32": torch.float32}
 def write_lab(
     folder: str | os.PathLike[str], dtype: torch.dtype = torch.float16
 ) -> None:
-    """Write ``trained.js``, ``untrained.js``, ``pictures.js`` and ``cat.jpg``.
+    """Write the weights, the pictures and the sizes as scripts, and ``cat.jpg``.
 
     Args:
         folder: is made if it is not there.
@@ -54,6 +54,7 @@ def write_lab(
             content["measured"] = measure(trained, card["mean"], card["std"])
         _write_script(folder, name, content)
     _write_script(folder, "pictures", pictures_content())
+    _write_sizes(folder / "sizes.js")
     _write_photo(folder / "cat.jpg")
 
 
@@ -172,6 +173,25 @@ def _base64(tensor: Tensor) -> str:
 def _write_script(folder: Path, name: str, content: dict[str, Any]) -> None:
     text = f'vitLab.receive("{name}", {json.dumps(content, separators=(",", ":"))});\n'
     (folder / f"{name}.js").write_text(text, encoding="utf-8")
+
+
+def sizes_content() -> dict[str, float]:
+    """What a scene is made with: pixels, and the brightness of ink and ground."""
+    return {
+        "image": cluttered_digits.IMAGE,
+        "digit": cluttered_digits.DIGIT,
+        "scrap": cluttered_digits.SCRAP,
+        "step": cluttered_digits.STEP,
+        "gap": cluttered_digits.GAP,
+        "ink": cluttered_digits.INK,
+        "background": cluttered_digits.BACKGROUND,
+    }
+
+
+def _write_sizes(path: Path) -> None:
+    """Not received as data: scene.js needs them when it is loaded."""
+    text = f"(globalThis.vitLab ??= {{}}).sizes = {json.dumps(sizes_content())};\n"
+    path.write_text(text, encoding="utf-8")
 
 
 def _write_photo(path: Path) -> None:

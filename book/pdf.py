@@ -150,7 +150,8 @@ class Paper:
 <section class="title-page"><img src="{(HTML / "_static/logo.svg").as_uri()}" alt="">
 <p class="book-title">{title}</p><p>{settings["author"]}</p>
 <p class="licence">Text and figures: CC BY 4.0, creativecommons.org/licenses/by/4.0.
-Code: MIT. Photographs: each its own licence, in the package's data.py.<br>
+Code: MIT. Fonts, cut from Inter and Fira Code: SIL Open Font License.
+Photographs: each its own licence, in vit_steps/data/photographs.py.<br>
 The pages to play with, the exercises, and the code that only draws the figures are in
 the notebooks: <a href="{address}">{address}</a></p></section>
 <nav class="paper-contents" aria-label="Contents"><h2>Contents</h2>

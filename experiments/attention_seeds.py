@@ -29,7 +29,7 @@ from vit_steps.attention_maps import (
 )
 from vit_steps.data.sets import ImageSet
 from vit_steps.recipes import RECIPES
-from vit_steps.recipes import main as train_command
+from vit_steps.train import main as train_command
 
 SEEDS = range(3)
 COUNTS = (0, 2, 4, 8, 16, 32)  # patches masked, of 64

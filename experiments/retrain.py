@@ -16,7 +16,7 @@ from pathlib import Path
 from vit_steps import VisionTransformer, data
 from vit_steps.attention_maps import class_token_attention, mass_inside
 from vit_steps.checkpoint import SHIPPED, read_checkpoint, write_checkpoint
-from vit_steps.recipes import main as train_command
+from vit_steps.train import main as train_command
 from vit_steps.training import evaluate
 
 COMMANDS = {

@@ -21,7 +21,7 @@ from torch import nn
 
 from experiments.writing import write_results
 from vit_steps import data
-from vit_steps.attention_maps import mass_inside
+from vit_steps.attention_maps import class_token_attention, mass_inside
 from vit_steps.data.sets import ImageSet
 from vit_steps.notebook.results import read_results
 from vit_steps.recipes import RECIPES
@@ -58,7 +58,7 @@ def run(variant: str, seed: int, folder: Path) -> dict[str, Any]:
     state = folder / f"{file}-{seed}.safetensors"
     train(model, images, config, state, resume=True, progress=False)
     measured = {"accuracy": evaluate(model, images.test).top1}
-    if model.has_cls_token:
+    if model.config.has_cls_token:
         measured |= attention(model, images.test)
     rounded = {name: round(value, 4) for name, value in measured.items()}
     print(variant, seed, rounded, flush=True)
@@ -70,14 +70,12 @@ def run(variant: str, seed: int, folder: Path) -> dict[str, Any]:
 def attention(model: VariantVisionTransformer, test: ImageSet) -> dict[str, float]:
     """The class token's attention, averaged over blocks, heads and images."""
     _, weights = model.encode(test.batch()[0], need_weights=True)
-    from_class = torch.stack(weights, dim=1)[:, :, :, 0]  # (B, L, h, T)
-    registers = model.config.num_registers
-    to_patches = from_class[..., 1 + registers :]  # (B, L, h, N)
-    shares = to_patches / to_patches.sum(dim=-1, keepdim=True)
-    config = model.config
+    config, registers = model.config, model.config.num_registers
+    shares = class_token_attention(weights, model.num_prefix_tokens)  # (B, L, h, N)
     inside = mass_inside(shares, test.boxes, config.image_size, config.patch_size)
     found = {"attention_inside": inside.mean().item()}
     if registers:
+        from_class = torch.stack(weights, dim=1)[:, :, :, 0]  # (B, L, h, T)
         on_registers = from_class[..., 1 : 1 + registers].sum(dim=-1)
         found["attention_on_registers"] = on_registers.mean().item()
     return found

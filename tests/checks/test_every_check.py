@@ -99,12 +99,12 @@ def test_what_a_check_knows_to_be_wrong_it_refuses(name):
     assert found == {name: name for name in found}
 
 
-@pytest.mark.parametrize("name, answer", answers(RIGHT))
-def test_a_check_is_quick(name, answer):
-    # A loose bound, on the processor's time: a slow machine is not a wrong answer.
-    start = time.process_time()
-    CHECKS[name].examine(answer, {})
-    assert time.process_time() - start < 5.0
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_check_asks_little(name):
+    """So that it is quick, on whatever machine."""
+    for answer in RIGHT[name]:
+        form = CHECKS[name].form_for(answer)
+        assert len(list(form.cases(torch.Generator().manual_seed(0), {}))) <= 12
 
 
 @pytest.mark.parametrize("name", CHECKS)

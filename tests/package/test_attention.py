@@ -241,7 +241,7 @@ def test_dropout_is_off_in_evaluation_and_on_in_training():
 
 @pytest.mark.parametrize("num_heads", [5, 0, -3, 24])
 def test_heads_that_do_not_divide_are_refused(num_heads):
-    with pytest.raises(ValueError, match=f"num_heads: got {num_heads}, expected a div"):
+    with pytest.raises(ValueError, match=f"num_heads: got {num_heads}, expected a "):
         MultiHeadAttention(12, num_heads)
 
 

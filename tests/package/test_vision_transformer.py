@@ -1,5 +1,5 @@
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, asdict
 
 import pytest
 import torch
@@ -152,6 +152,56 @@ def test_names_of_timms_own_models():
         theirs = optional.timm().create_model("vit_tiny_patch16_224")
     shapes = [{n: p.shape for n, p in m.state_dict().items()} for m in (ours, theirs)]
     assert shapes[0] == shapes[1]
+
+
+@pytest.mark.parametrize(
+    ("preset", "name"),
+    [
+        (ViTConfig.tiny, "vit_tiny_patch16_224"),
+        (ViTConfig.small, "vit_small_patch16_224"),
+        (ViTConfig.base, "vit_base_patch16_224"),
+        (ViTConfig.large, "vit_large_patch16_224"),
+        (ViTConfig.huge, "vit_huge_patch14_224"),
+        (ViTConfig, "vit_base_patch16_224"),
+    ],
+)
+def test_presets_are_timms_in_every_field(preset, name):
+    with torch.device("meta"):
+        ours = VisionTransformer(preset())
+        theirs = optional.timm().create_model(name, num_classes=1000)
+    assert asdict(preset()) == fields_of_timms(theirs)
+    for mine, block in zip(ours.blocks, theirs.blocks, strict=True):
+        assert mine.attn.num_heads == block.attn.num_heads
+        assert str(mine.mlp.act) == str(block.mlp.act)
+
+
+def fields_of_timms(model):
+    """What timm's model has where ours has a field of its config; each is one value."""
+    (side,), (patch_size,) = map(
+        set, (model.patch_embed.img_size, model.patch_embed.patch_size)
+    )
+    block = model.blocks[-1]
+    (eps,) = {m.eps for m in model.modules() if isinstance(m, nn.LayerNorm)}
+    (drop_rate,) = {m.p for m in model.modules() if isinstance(m, nn.Dropout)}
+    assert isinstance(block.ls1, nn.Identity)
+    assert isinstance(block.drop_path1, nn.Identity)
+    return {
+        "image_size": side,
+        "patch_size": patch_size,
+        "in_channels": model.patch_embed.proj.in_channels,
+        "num_classes": model.head.out_features,
+        "embed_dim": model.embed_dim,
+        "depth": len(model.blocks),
+        "num_heads": block.attn.num_heads,
+        "mlp_ratio": block.mlp.fc1.out_features / model.embed_dim,
+        "qkv_bias": block.attn.qkv.bias is not None,
+        "drop_rate": drop_rate,
+        "attn_drop_rate": drop_rate,
+        "drop_path_rate": 0.0,
+        "representation_size": None,
+        "layer_scale": None,
+        "norm_eps": eps,
+    }
 
 
 @pytest.mark.parametrize("mistake", ["eps", "gelu"])

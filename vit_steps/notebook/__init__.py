@@ -12,7 +12,7 @@ from vit_steps.notebook.pictures import (
     show_position_similarity,
     show_token_trace,
 )
-from vit_steps.notebook.results import read_results
+from vit_steps.notebook.results import read_results, recorded
 from vit_steps.notebook.style import COLOURS, use_book_style
 from vit_steps.notebook.tables import Table
 
@@ -21,6 +21,7 @@ __all__ = [
     "Table",
     "live_history",
     "read_results",
+    "recorded",
     "show_attention_grid",
     "show_attention_over_image",
     "show_benchmarks",

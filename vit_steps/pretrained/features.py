@@ -19,11 +19,13 @@ def extract_features(
         (B, C, H, W) -> (B, D), on the images' device
 
     Raises:
-        ValueError: if ``pool`` is something else, the model is in training mode, or
-            there are no images.
+        ValueError: if ``pool`` is something else, or the class token of a model without
+            one, the model is in training mode, or there are no images.
     """
     if pool not in ("cls", "mean"):
         raise ValueError(f"pool: got {pool!r}, expected 'cls' or 'mean'")
+    if pool == "cls" and model.cls_token is None:
+        raise ValueError("pool: got 'cls', expected 'mean' for a model without one")
     if model.training:
         raise ValueError("model: is in training mode, expected model.eval()")
     if len(images) == 0:
@@ -33,6 +35,9 @@ def extract_features(
         for start in range(0, len(images), batch_size):
             batch = images[start : start + batch_size]
             tokens, _ = model.encode(batch.to(model.pos_embed.device))  # (B, T, D)
-            pooled = tokens[:, 0] if pool == "cls" else tokens[:, 1:].mean(dim=1)
-            features.append(pooled.to(images.device))  # (B, D)
+            if pool == "cls":
+                pooled = tokens[:, 0]  # (B, D)
+            else:
+                pooled = model.patch_tokens(tokens).mean(dim=1)  # (B, D)
+            features.append(pooled.to(images.device))
     return torch.cat(features)  # (B, D)

@@ -58,7 +58,7 @@ def load_weights(
         raise ValueError(f"keep: in the model, {error}") from None
 
     advice = "another configuration? config_of reads the sizes"
-    if _positions_of_another_grid(given, wanted):
+    if positions_of_another_grid(given, wanted):
         if resize_positions:
             given["pos_embed"] = interpolate_position_embedding(
                 given["pos_embed"], model.patch_embed.grid_size
@@ -97,9 +97,10 @@ def load_weights(
     return model
 
 
-def _positions_of_another_grid(
+def positions_of_another_grid(
     given: Mapping[str, Tensor], wanted: Mapping[str, Tensor]
 ) -> bool:
+    """Whether the positions fit when they are interpolated: a square grid of others."""
     if "pos_embed" not in given or "pos_embed" not in wanted:
         return False
     old, new = given["pos_embed"].shape, wanted["pos_embed"].shape
