@@ -99,14 +99,6 @@ def test_what_a_check_knows_to_be_wrong_it_refuses(name):
     assert found == {name: name for name in found}
 
 
-@pytest.mark.parametrize("name, answer", answers(RIGHT))
-def test_a_check_is_quick(name, answer):
-    # A loose bound, on the processor's time: a slow machine is not a wrong answer.
-    start = time.process_time()
-    CHECKS[name].examine(answer, {})
-    assert time.process_time() - start < 5.0
-
-
 @pytest.mark.parametrize("name", CHECKS)
 @pytest.mark.parametrize("thing", [None, 3, "text", [1], torch.ones(2)])
 def test_what_cannot_be_called_is_refused(name, thing):
