@@ -1,8 +1,10 @@
 # make book         the book, in _build/html
 # make pdf          the book for paper, from the built pages (needs Chromium or Chrome)
 # make test         everything that is promised about it
+# make check        form and the package alone, for whoever is changing a module
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
 # make exercises    the students' notebooks, from the sources with solutions
+# make same         write the package's definitions into the notebooks that teach them
 # make address      put the address that _config.yml sets wherever it must stand in full
 # make format       format package, tests and notebooks
 # make retrain      train the models that ship again and compare (about half an hour)
@@ -20,13 +22,17 @@ BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 
-.PHONY: help book pdf lighthouse test outputs exercises address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
+.PHONY: help book pdf lighthouse test check form outputs exercises same address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# //p' Makefile
 
-.venv/ready: requirements.txt constraints.txt pyproject.toml .ci/environment
-	@PYTHON="$(PYTHON)" sh .ci/environment
+.venv/ready: requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml environment/install.sh environment/mend_torchvision.py
+	@PYTHON="$(PYTHON)" sh environment/install.sh
+
+.venv/compiled: .venv/ready # for sandboxes, which cannot write what Python makes of a file at its first import
+	@$(BIN)/python -m compileall -q -j 0 .venv/lib >/dev/null 2>&1 || true
+	@touch .venv/compiled
 
 book: .venv/ready
 	@echo "== Building the book"
@@ -39,15 +45,22 @@ book: .venv/ready
 pdf: book
 	@$(BIN)/python -m book.pdf
 
-test: book
-	@echo "== Form: ruff, mypy"
+test: form book .venv/compiled
+	@echo "== The package, the promises, the pages"
+	$(BIN)/pytest tests -rs -n 2 --dist loadgroup
+	@echo "== Every chapter, run again and compared"
+	$(BIN)/pytest --nbval --nbval-sanitize-with tests/repository/nbval_sanitize.cfg --nbval-cell-timeout 300 -n 2 --dist loadscope $(NB)
+
+check: form
+	@echo "== The package"
+	$(BIN)/pytest tests/package -rs -n 2 --dist loadscope
+
+form: .venv/ready
+	@echo "== Form: ruff, mypy, imports"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	@echo "== The package, the promises, the pages"
-	$(BIN)/pytest tests -rs
-	@echo "== Every chapter, run again and compared"
-	$(BIN)/pytest --nbval --nbval-sanitize-with tests/repository/nbval_sanitize.cfg --nbval-cell-timeout 300 $(NB)
+	$(BIN)/lint-imports --no-cache
 
 outputs: .venv/ready
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
@@ -56,6 +69,9 @@ outputs: .venv/ready
 
 exercises: .venv/ready
 	$(BIN)/python -m classroom.release
+
+same: .venv/ready
+	$(BIN)/python -m book.same
 
 address: .venv/ready
 	$(BIN)/python -m book.address
@@ -66,7 +82,7 @@ format: .venv/ready
 	$(BIN)/ruff format .
 
 retrain: .venv/ready
-	$(BIN)/python experiments/retrain.py
+	$(BIN)/python -m experiments.retrain
 
 bench: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r benchmarks/requirements.txt
@@ -75,11 +91,11 @@ bench: .venv/ready
 bench-lab: book
 	$(BIN)/python -m benchmarks.lab_response
 
-grade: .venv/ready
+grade: .venv/compiled
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Stopped: say what to grade: make grade SUBMISSIONS=folder" >&2; exit 1; }
 	@$(BIN)/python -m classroom.grade "$(SUBMISSIONS)"
 
-bench-grade: .venv/ready
+bench-grade: .venv/compiled
 	$(BIN)/python -m classroom.bench
 
 mutants: .venv/ready

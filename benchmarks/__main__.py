@@ -3,8 +3,8 @@
     make bench                                   everything; about half an hour
     python -m benchmarks --seconds 20 --only "batch 1"
 
-The numbers go to vit_steps/measured/benchmarks.json, from where the book reads them,
-and a picture of them to _build/benchmarks.png.
+The numbers go to vit_steps/notebook/measured/benchmarks.json, from where the book reads
+them, and a picture of them to _build/benchmarks.png.
 """
 
 import argparse
@@ -32,8 +32,8 @@ from benchmarks.rivals import (
     versions,
 )
 from benchmarks.rounds import measure, ratio
-from vit_steps import plots
-from vit_steps.results import FOLDER
+from vit_steps import notebook
+from vit_steps.notebook.results import FOLDER
 
 PICTURE = Path("_build/benchmarks.png")
 FLOOR = "matrix products alone"
@@ -136,8 +136,8 @@ def main() -> None:
         print(f"written: {path}")
     PICTURE.parent.mkdir(exist_ok=True)
     matplotlib.use("Agg")
-    plots.use_book_style()
-    plots.show_benchmarks(results).savefig(PICTURE)
+    notebook.use_book_style()
+    notebook.show_benchmarks(results).savefig(PICTURE)
     print(f"drawn: {PICTURE}")
 
 

@@ -34,7 +34,7 @@ def import_seconds(name: str) -> float:
     if name == "torch alone":
         return torch_seconds
     if name != "vit_steps":
-        from vit_steps.oracles import torchvision
+        from vit_steps.optional import torchvision
 
         started = time.perf_counter()
         torchvision()  # all of them import it

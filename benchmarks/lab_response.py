@@ -16,8 +16,8 @@ import torch
 from playwright.sync_api import Page, sync_playwright
 
 from book.chromium import launch
+from book.lab_data import MODEL
 from vit_steps import VisionTransformer
-from vit_steps.lab import MODEL
 
 PAGE = Path("_build/html/book/lab.html").resolve()
 PRESSES, FORWARDS = 60, 50

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.naive_vit import NaiveViT
-from vit_steps import VisionTransformer, ViTConfig, oracles, pretrained
+from vit_steps import VisionTransformer, ViTConfig, optional, pretrained
 
 State = dict[str, Tensor]
 
@@ -19,7 +19,7 @@ def build_ours(config: ViTConfig, state: State) -> nn.Module:
 
 
 def build_timm(config: ViTConfig, state: State) -> nn.Module:
-    model: nn.Module = oracles.timm().models.VisionTransformer(
+    model: nn.Module = optional.timm().models.VisionTransformer(
         img_size=config.image_size,
         patch_size=config.patch_size,
         num_classes=config.num_classes,
@@ -33,7 +33,7 @@ def build_timm(config: ViTConfig, state: State) -> nn.Module:
 
 
 def build_torchvision(config: ViTConfig, state: State) -> nn.Module:
-    model: nn.Module = oracles.torchvision().models.VisionTransformer(
+    model: nn.Module = optional.torchvision().models.VisionTransformer(
         image_size=config.image_size,
         patch_size=config.patch_size,
         num_layers=config.depth,
@@ -59,7 +59,7 @@ class Logits(nn.Module):
 
 
 def build_transformers(config: ViTConfig, state: State, attention: str) -> nn.Module:
-    transformers = oracles.transformers()
+    transformers = optional.transformers()
     model = transformers.ViTForImageClassification(
         transformers.ViTConfig(
             image_size=config.image_size,
@@ -79,7 +79,7 @@ def build_transformers(config: ViTConfig, state: State, attention: str) -> nn.Mo
 
 def build_vit_pytorch(config: ViTConfig, state: State, simple: bool) -> nn.Module:
     """Another architecture (norms around the patches, no bias), of the same size."""
-    oracles.torchvision()
+    optional.torchvision()
     sizes = dict(
         image_size=config.image_size,
         patch_size=config.patch_size,
@@ -104,7 +104,7 @@ class D2LAttention(nn.Module):
 
     def __init__(self, ours: nn.Module) -> None:
         super().__init__()
-        D, d2l = ours.embed_dim, oracles.d2l()
+        D, d2l = ours.embed_dim, optional.d2l()
         self.attention = d2l.MultiHeadAttention(D, ours.num_heads, 0.0, bias=True)
         self.attention(*3 * [torch.zeros(1, 1, D)], None)  # gives its layers a size
         weights, biases = ours.qkv.weight.chunk(3), ours.qkv.bias.chunk(3)

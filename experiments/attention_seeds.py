@@ -1,11 +1,12 @@
 """Where the models of three seeds look: the numbers of chapter 9.
 
-    python experiments/attention_seeds.py --checkpoint-folder FOLDER
+    python -m experiments.attention_seeds --checkpoint-folder FOLDER
 
 Seed 0 is the model that ships. Seeds 1 and 2 are trained by the same command, unless
 FOLDER has them, and kept there; on one core each takes about a quarter of an hour. What
 they attend on the test part, trained and not, is scored against the digits' boxes, and
-tested by masking patches; vit_steps/measured/attention-seeds.json gets the numbers.
+tested by masking patches; vit_steps/notebook/measured/attention-seeds.json gets the
+numbers.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from experiments.writing import write_results
 from vit_steps import VisionTransformer, data
 from vit_steps.attention_maps import (
     attention_rollout,
@@ -25,10 +27,9 @@ from vit_steps.attention_maps import (
     mass_inside,
     patch_brightness,
 )
-from vit_steps.image_data import ImageSet
+from vit_steps.data.sets import ImageSet
 from vit_steps.recipes import RECIPES
-from vit_steps.recipes import main as train_command
-from vit_steps.results import write_results
+from vit_steps.train import main as train_command
 
 SEEDS = range(3)
 COUNTS = (0, 2, 4, 8, 16, 32)  # patches masked, of 64
@@ -126,7 +127,7 @@ def main() -> None:
                 run |= take_away(model, test, maps, seed)
             runs.append(run)
             print(seed, is_trained, run["accuracy"], run["rollout"], flush=True)
-    command = "python experiments/attention_seeds.py --checkpoint-folder FOLDER"
+    command = "python -m experiments.attention_seeds --checkpoint-folder FOLDER"
     write_results("attention-seeds", command, runs=runs)
 
 

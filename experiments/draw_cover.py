@@ -1,6 +1,6 @@
 """Draw the cover, book/_assets/cover.webp: a photograph on its way into the model.
 
-    python experiments/draw_cover.py
+    python -m experiments.draw_cover
 
 On the left the photograph comes apart into its 196 patches, each on its way to its row
 in the sequence. The sequence stands in the middle, the class token framed on top, a row

@@ -1,12 +1,12 @@
 """What each ingredient of chapter 8's recipe is worth, and each image.
 
-    python experiments/ingredients.py
+    python -m experiments.ingredients
 
 Trains the digits' recipe over and over, with one thing changed, from several seeds, and
-writes what the validation part says to vit_steps/measured/ingredients.json. In the end
-the recipe itself, on all that may be trained on, meets the test part several times, so
-that one knows how far luck goes. A run that is in the file is not repeated; on one core
-each takes a minute or less.
+writes what the validation part says to vit_steps/notebook/measured/ingredients.json. In
+the end the recipe itself, on all that may be trained on, meets the test part several
+times, so that one knows how far luck goes. A run that is in the file is not repeated;
+on one core each takes a minute or less.
 """
 
 import json
@@ -17,10 +17,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from experiments.writing import write_results
 from vit_steps import EncoderBlock, data
-from vit_steps.image_data import ImageData
+from vit_steps.data.sets import ImageData
+from vit_steps.notebook.results import FOLDER
 from vit_steps.recipes import RECIPES
-from vit_steps.results import FOLDER, write_results
 from vit_steps.training import evaluate, train
 
 SEEDS = range(3)
@@ -126,7 +127,7 @@ def first_images(digits: ImageData, count: int) -> ImageData:
 
 
 def write(done: list[dict[str, Any]], finals: list[dict[str, Any]]) -> None:
-    command = "python experiments/ingredients.py"
+    command = "python -m experiments.ingredients"
     write_results("ingredients", command, runs=done, finals=finals)
 
 

@@ -1,9 +1,9 @@
 """Cut the Fashion-MNIST that ships with the package out of the published files.
 
-    python experiments/make_fashion_subset.py [FOLDER]
+    python -m experiments.make_fashion_subset FOLDER
 
-FOLDER has the four idx.gz files; Debian's package dataset-fashion-mnist puts them where
-they are looked for if none is named. The first 600 training and 100 test images of each
+FOLDER has the four idx.gz files, as Debian's package dataset-fashion-mnist puts them in
+/usr/share/datasets/fashion-mnist. The first 600 training and 100 test images of each
 class are kept, in the published order.
 """
 
@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vit_steps.published_sets import (
-    DEBIAN,
+from vit_steps.data.published import (
     PER_CLASS,
     SHIPPED,
     first_of_each_class,
@@ -34,4 +33,4 @@ def main(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else DEBIAN)
+    main(Path(sys.argv[1]))

@@ -1,8 +1,8 @@
 """Make the models that ship with the package again, and compare.
 
     make retrain                                  both, and compare with what ships
-    python experiments/retrain.py --replace       put the new ones in their place
-    python experiments/retrain.py --cards         measure, and write the cards again
+    python -m experiments.retrain --replace       put the new ones in their place
+    python -m experiments.retrain --cards         measure, and write the cards again
 
 Each is trained by the command that its card names. Fashion-MNIST takes all 60,000
 images: from Debian's package dataset-fashion-mnist, or downloaded (--download).
@@ -16,7 +16,7 @@ from pathlib import Path
 from vit_steps import VisionTransformer, data
 from vit_steps.attention_maps import class_token_attention, mass_inside
 from vit_steps.checkpoint import SHIPPED, read_checkpoint, write_checkpoint
-from vit_steps.recipes import main as train_command
+from vit_steps.train import main as train_command
 from vit_steps.training import evaluate
 
 COMMANDS = {
@@ -27,8 +27,8 @@ ABOUT = {
     "cluttered-digits": """\
 scikit-learn's handwritten digits (Alpaydin and Kaynak, UCI, CC BY 4.0), put on crops of
 scikit-image's textures brick, grass and gravel (CC0) among scraps of other digits:
-`vit_steps.cluttered_digits`. 40,000 images to train on, 1,000 for validation and 1,000
-to test; no part shares a handwritten digit with another.""",
+`vit_steps.data.cluttered_digits`. 40,000 images to train on, 1,000 for validation and
+1,000 to test; no part shares a handwritten digit with another.""",
     "fashion-mnist": """\
 Fashion-MNIST (Xiao, Rasul and Vollgraf 2017, arXiv 1708.07747; MIT, Zalando SE), all of
 it: 55,000 images to train on, 5,000 for validation, 10,000 to test.""",

@@ -1,12 +1,12 @@
 """What three small changes are worth on cluttered digits: the numbers of chapter 12.
 
-    python experiments/variants.py --checkpoint-folder FOLDER --processes 2
+    python -m experiments.variants --checkpoint-folder FOLDER --processes 2
 
 Each variant is trained by the shipped model's recipe from three seeds, a quarter of an
 hour each on one core; the recipe as it is was trained for chapter 9 already. A training
 that was stopped goes on from its checkpoint in FOLDER. The test part's accuracy, and
 what share of its attention the class token spends in the digit's box and on registers,
-go to vit_steps/measured/variants.json.
+go to vit_steps/notebook/measured/variants.json.
 """
 
 import argparse
@@ -19,11 +19,12 @@ from typing import Any
 import torch
 from torch import nn
 
+from experiments.writing import write_results
 from vit_steps import data
-from vit_steps.attention_maps import mass_inside
-from vit_steps.image_data import ImageSet
+from vit_steps.attention_maps import class_token_attention, mass_inside
+from vit_steps.data.sets import ImageSet
+from vit_steps.notebook.results import read_results
 from vit_steps.recipes import RECIPES
-from vit_steps.results import read_results, write_results
 from vit_steps.training import evaluate, train
 from vit_steps.variants import VariantConfig, VariantVisionTransformer
 
@@ -57,7 +58,7 @@ def run(variant: str, seed: int, folder: Path) -> dict[str, Any]:
     state = folder / f"{file}-{seed}.safetensors"
     train(model, images, config, state, resume=True, progress=False)
     measured = {"accuracy": evaluate(model, images.test).top1}
-    if model.has_cls_token:
+    if model.config.has_cls_token:
         measured |= attention(model, images.test)
     rounded = {name: round(value, 4) for name, value in measured.items()}
     print(variant, seed, rounded, flush=True)
@@ -69,14 +70,12 @@ def run(variant: str, seed: int, folder: Path) -> dict[str, Any]:
 def attention(model: VariantVisionTransformer, test: ImageSet) -> dict[str, float]:
     """The class token's attention, averaged over blocks, heads and images."""
     _, weights = model.encode(test.batch()[0], need_weights=True)
-    from_class = torch.stack(weights, dim=1)[:, :, :, 0]  # (B, L, h, T)
-    registers = model.config.num_registers
-    to_patches = from_class[..., 1 + registers :]  # (B, L, h, N)
-    shares = to_patches / to_patches.sum(dim=-1, keepdim=True)
-    config = model.config
+    config, registers = model.config, model.config.num_registers
+    shares = class_token_attention(weights, model.num_prefix_tokens)  # (B, L, h, N)
     inside = mass_inside(shares, test.boxes, config.image_size, config.patch_size)
     found = {"attention_inside": inside.mean().item()}
     if registers:
+        from_class = torch.stack(weights, dim=1)[:, :, :, 0]  # (B, L, h, T)
         on_registers = from_class[..., 1 : 1 + registers].sum(dim=-1)
         found["attention_on_registers"] = on_registers.mean().item()
     return found
@@ -112,7 +111,7 @@ def main() -> None:
     with ProcessPoolExecutor(options.processes) as pool:
         started = [pool.submit(run, *task, options.checkpoint_folder) for task in tasks]
         runs = plain_runs() + [one.result() for one in started]
-    command = "python experiments/variants.py --checkpoint-folder FOLDER"
+    command = "python -m experiments.variants --checkpoint-folder FOLDER"
     write_results("variants", command, runs=runs)
 
 

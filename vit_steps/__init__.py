@@ -1,7 +1,7 @@
 """vit_steps: a Vision Transformer in the steps in which the book builds it.
 
-Plots, data, and other people's implementations are not imported here; ask for them by
-name: ``from vit_steps import plots``.
+Data, pictures and other people's weights are not imported here; ask for them by name:
+``from vit_steps import data``.
 """
 
 from vit_steps.attention import MultiHeadAttention, scaled_dot_product_attention

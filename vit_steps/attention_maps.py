@@ -16,11 +16,15 @@ from vit_steps.sizes import Size, as_pair, patch_grid
 from vit_steps.vision_transformer import VisionTransformer
 
 
-def class_token_attention(weights: Sequence[Tensor]) -> Tensor:
+def class_token_attention(
+    weights: Sequence[Tensor], num_prefix_tokens: int = 1
+) -> Tensor:
     """What the class token pays to each patch, in every block and head.
 
     Args:
         weights: one (B, h, T, T) a block, from ``encode(images, need_weights=True)``.
+        num_prefix_tokens: the model's own, if it has other tokens in front of the
+            patches than the class token.
 
     Shape:
         L of (B, h, T, T) -> (B, L, h, N), summing to 1 over the patches
@@ -28,24 +32,38 @@ def class_token_attention(weights: Sequence[Tensor]) -> Tensor:
     Raises:
         ValueError: if the weights are none, or not all (B, h, T, T).
     """
-    blocks = [class_token_to_patches(block) for block in _checked(weights)]
+    blocks = [
+        class_token_to_patches(block, num_prefix_tokens)
+        for block in checked_weights(weights)
+    ]
     return torch.stack(blocks, dim=1)  # (B, L, h, N)
 
 
-def class_token_to_patches(attention: Tensor) -> Tensor:
+def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Tensor:
     """The class token's row of an attention matrix or a rollout, patches only.
 
     Its own share is left out and the rest divided by its sum. Where the class token
     pays the patches nothing at all, the row is zeros.
 
+    Args:
+        attention: rows and columns in the order of the tokens.
+        num_prefix_tokens: the model's own, if it has other tokens in front of the
+            patches than the class token.
+
     Shape:
         (..., T, T) -> (..., N)
 
     Raises:
-        ValueError: if the matrices are not square, or hold no patch.
+        ValueError: if the matrices are not square, or hold no class token or no patch.
     """
-    _check_square(attention, "attention", "(..., T, T)")
-    return _share(attention[..., 0, 1:])  # (..., N)
+    check_square(attention, "attention", "(..., T, T)")
+    T = attention.shape[-1]
+    if not 1 <= num_prefix_tokens < T:
+        raise ValueError(
+            f"num_prefix_tokens: got {num_prefix_tokens}, expected 1, the class token, "
+            f"to {T - 1} of {T} tokens"
+        )
+    return _share(attention[..., 0, num_prefix_tokens:])  # (..., N)
 
 
 def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tensor:
@@ -70,7 +88,7 @@ def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tenso
     """
     if not 0.0 <= residual <= 1.0:
         raise ValueError(f"residual: got {residual}, expected 0 <= residual <= 1")
-    blocks = _checked(weights)
+    blocks = checked_weights(weights)
     identity = torch.eye(blocks[0].shape[-1]).to(blocks[0])  # (T, T)
     rollout = identity
     for block in blocks:
@@ -80,7 +98,10 @@ def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tenso
 
 
 def attention_distance(
-    weights: Sequence[Tensor], grid_size: Size, patch_size: Size = 1
+    weights: Sequence[Tensor],
+    grid_size: Size,
+    patch_size: Size = 1,
+    num_prefix_tokens: int = 1,
 ) -> Tensor:
     """How far each head looks: mean distance between a patch and those it attends.
 
@@ -92,6 +113,8 @@ def attention_distance(
         weights: one (B, h, T, T) a block, from ``encode(images, need_weights=True)``.
         grid_size: rows and columns of patches; an int for a square.
         patch_size: pixels; 1 gives the distance in patches.
+        num_prefix_tokens: the model's own, if it has other tokens in front of the
+            patches than the class token.
 
     Shape:
         L of (B, h, T, T) -> (L, h), in pixels
@@ -100,18 +123,20 @@ def attention_distance(
         ValueError: if the weights are none, or not all (B, h, T, T), or their T is not
             that of the grid.
     """
-    blocks = _checked(weights)
+    blocks = checked_weights(weights)
     rows, columns = as_pair(grid_size, "grid_size")
     T = blocks[0].shape[-1]
-    if T != 1 + rows * columns:
+    if T != num_prefix_tokens + rows * columns:
         raise ValueError(
-            f"weights: got {T} tokens, expected {1 + rows * columns}, the class token "
-            f"and {rows}×{columns} patches"
+            f"weights: got {T} tokens, expected {num_prefix_tokens + rows * columns}, "
+            f"{rows}×{columns} patches and {num_prefix_tokens} in front of them"
         )
     distances = _distances(grid_size, patch_size).to(blocks[0])  # (N, N)
     means = []
     for block in blocks:
-        between_patches = _share(block[..., 1:, 1:])  # (B, h, N, N)
+        between_patches = _share(
+            block[..., num_prefix_tokens:, num_prefix_tokens:]
+        )  # (B, h, N, N)
         distance = (between_patches * distances).sum(dim=-1)  # (B, h, N)
         means.append(distance.mean(dim=(0, 2)))  # (h,)
     return torch.stack(means)  # (L, h)
@@ -252,8 +277,8 @@ def mass_inside(
             f"boxes: got {boxes[first].tolist()} for image {first}, expected top, "
             f"left, bottom, right of an area inside {H}×{W}"
         )
-    in_rows = _overlap(top, bottom, rows, height)  # (B, rows)
-    in_columns = _overlap(left, right, columns, width)  # (B, columns)
+    in_rows = overlap(top, bottom, rows, height)  # (B, rows)
+    in_columns = overlap(left, right, columns, width)  # (B, columns)
     share = in_rows[:, :, None] * in_columns[:, None, :]  # (B, rows, columns)
     share = share.reshape(B, *[1] * (attention.ndim - 2), N)  # (B, 1 ..., N)
     return (attention * share).sum(dim=-1)  # (B, ...)
@@ -365,7 +390,8 @@ def deletion_curve(
     """
     if model.training:
         raise ValueError("model: got one in training mode, expected model.eval()")
-    B, N = len(images), model.pos_embed.shape[1] - 1
+    rows, columns = model.patch_embed.grid_size
+    B, N = len(images), rows * columns
     every_patch = torch.arange(N, device=order.device)
     is_order = order.shape == (B, N) and order.dtype == torch.long
     if not is_order or not (order.sort(dim=1).values == every_patch).all():
@@ -400,7 +426,7 @@ def deletion_curve(
     )
 
 
-def _checked(weights: Sequence[Tensor]) -> list[Tensor]:
+def checked_weights(weights: Sequence[Tensor]) -> list[Tensor]:
     """The weights of all blocks, in float32 or better."""
     if weights is None or len(weights) == 0 or any(w is None for w in weights):
         raise ValueError(
@@ -414,7 +440,7 @@ def _checked(weights: Sequence[Tensor]) -> list[Tensor]:
                 f"weights: got {got} at {index}, expected one (B, h, T, T) a block; "
                 "they are the second thing that encode returns"
             )
-        _check_square(block, "weights", "(B, h, T, T)")
+        check_square(block, "weights", "(B, h, T, T)")
         if block.shape != weights[0].shape:
             raise ValueError(
                 f"weights: got {tuple(block.shape)} at {index}, expected "
@@ -424,7 +450,8 @@ def _checked(weights: Sequence[Tensor]) -> list[Tensor]:
     return [block.to(dtype) for block in weights]
 
 
-def _check_square(attention: Tensor, name: str, expected: str) -> None:
+def check_square(attention: Tensor, name: str, expected: str) -> None:
+    """Raise ValueError if attention is not T × T with a class token and a patch."""
     shape = tuple(attention.shape)
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 2:
         raise ValueError(
@@ -450,7 +477,7 @@ def _distances(grid_size: Size, patch_size: Size) -> Tensor:
     return (centres[:, None] - centres).norm(dim=-1)  # (N, N)
 
 
-def _overlap(start: Tensor, end: Tensor, number: int, length: int) -> Tensor:
+def overlap(start: Tensor, end: Tensor, number: int, length: int) -> Tensor:
     """Share of each of ``number`` stretches that lies between: (B,) -> (B, number)."""
     first = torch.arange(number).to(start) * length  # (number,)
     covered = torch.minimum(end[:, None], first + length) - torch.maximum(

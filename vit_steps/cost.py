@@ -8,7 +8,14 @@ biases are left out.
 
 from dataclasses import dataclass
 
-from vit_steps.sizes import Size, as_pair, check_count, patch_grid
+from vit_steps.sizes import (
+    Size,
+    as_pair,
+    check_count,
+    check_heads,
+    check_model_sizes,
+    patch_grid,
+)
 
 
 def token_count(image_size: Size, patch_size: Size) -> int:
@@ -55,13 +62,8 @@ def attention_cost(
             ``embed_dim``.
     """
     check_count(num_tokens, "num_tokens")
-    check_count(embed_dim, "embed_dim")
-    check_count(num_heads, "num_heads")
+    check_heads(embed_dim, num_heads)
     check_count(bytes_per_number, "bytes_per_number")
-    if embed_dim % num_heads:
-        raise ValueError(
-            f"num_heads: got {num_heads}, expected a divisor of {embed_dim = }"
-        )
     matrix_bytes = num_tokens**2 * bytes_per_number
     return AttentionCost(
         matrix_bytes=matrix_bytes,
@@ -115,6 +117,7 @@ class ModelCost:
 
 
 def model_cost(
+    *,
     image_size: Size = 224,
     patch_size: Size = 16,
     in_channels: int = 3,
@@ -126,27 +129,33 @@ def model_cost(
     qkv_bias: bool = True,
     representation_size: int | None = None,
     layer_scale: float | None = None,
+    num_prefix_tokens: int = 1,
 ) -> ModelCost:
     """Shape, parameters and MACs of every step of a Vision Transformer, for one image.
 
     The arguments are those of ``ViTConfig``; the defaults are ViT-B/16 (arXiv
-    2010.11929, Table 1).
+    2010.11929, Table 1). ``num_prefix_tokens`` stand in front of the patches, each with
+    a position: the class token, and in some variants others.
 
     Raises:
         ValueError: if an argument is out of range, or two do not fit each other.
     """
-    check_count(in_channels, "in_channels")
-    check_count(num_classes, "num_classes")
-    check_count(depth, "depth")
+    check_model_sizes(
+        image_size=image_size,
+        patch_size=patch_size,
+        in_channels=in_channels,
+        num_classes=num_classes,
+        embed_dim=embed_dim,
+        depth=depth,
+        num_heads=num_heads,
+        mlp_ratio=mlp_ratio,
+        representation_size=representation_size,
+    )
     rows, columns = patch_grid(image_size, patch_size)
-    N = token_count(image_size, patch_size)
-    T, D, h, K = N + 1, embed_dim, num_heads, num_classes
-    attention = attention_cost(T, D, h)
-    M = int(D * mlp_ratio)
-    if M < 1:
-        raise ValueError(f"mlp_ratio: got {mlp_ratio}, expected at least 1 / embed_dim")
-    if representation_size is not None:
-        check_count(representation_size, "representation_size")
+    N, D, h, K = rows * columns, embed_dim, num_heads, num_classes
+    T, M = num_prefix_tokens + N, int(D * mlp_ratio)
+    attention = attention_cost(num_tokens=T, embed_dim=D, num_heads=h)
+    product = attention.matmul_macs // 2  # of q and k, and as much of weights and v
     patch_height, patch_width = as_pair(patch_size, "patch_size")
     patch_numbers = in_channels * patch_height * patch_width
     scale = 0 if layer_scale is None else D
@@ -155,7 +164,7 @@ def model_cost(
     steps = [
         Step("image", (in_channels, rows * patch_height, columns * patch_width)),
         Step("patch_embed.proj", (N, D), patch_numbers * D + D, N * patch_numbers * D),
-        Step("cls_token", (T, D), D),
+        Step("cls_token", (T, D), num_prefix_tokens * D),
         Step("pos_embed", (T, D), T * D),
         Step("norm1", (T, D), 2 * D, repeat=depth),
         Step(
@@ -163,14 +172,14 @@ def model_cost(
             (3, h, T, D // h),
             3 * D * D + 3 * D * qkv_bias,
             3 * T * D * D,
-            depth,
+            repeat=depth,
         ),
-        Step("attn: softmax(q k^T)", (h, T, T), 0, attention.matmul_macs // 2, depth),
-        Step("attn: weights v", (h, T, D // h), 0, attention.matmul_macs // 2, depth),
-        Step("attn.proj", (T, D), D * D + D + scale, T * D * D, depth),
+        Step("attn: softmax(q k^T)", (h, T, T), macs=product, repeat=depth),
+        Step("attn: weights v", (h, T, D // h), macs=product, repeat=depth),
+        Step("attn.proj", (T, D), D * D + D + scale, T * D * D, repeat=depth),
         Step("norm2", (T, D), 2 * D, repeat=depth),
-        Step("mlp.fc1", (T, M), D * M + M, T * D * M, depth),
-        Step("mlp.fc2", (T, D), M * D + D + scale, T * M * D, depth),
+        Step("mlp.fc1", (T, M), D * M + M, T * D * M, repeat=depth),
+        Step("mlp.fc2", (T, D), M * D + D + scale, T * M * D, repeat=depth),
         Step("norm", (T, D), 2 * D),
         Step("class token out", (D,)),
     ]

@@ -1,6 +1,6 @@
 """One training in several processes: each takes a share of every batch.
 
-Started with ``torchrun --nproc-per-node 2 -m vit_steps.training ...``, on one machine
+Started with ``torchrun --nproc-per-node 2 -m vit_steps.train ...``, on one machine
 or on many, every process runs the same program. What makes them one training is little:
 they draw the same batches, each computes on its share, and the gradients are averaged
 before the step. So the weights stay equal everywhere, and are those of one process up
@@ -8,7 +8,7 @@ to rounding.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,7 +16,15 @@ import torch
 from torch import Tensor, nn
 from torch import distributed as dist
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils.data import BatchSampler, RandomSampler, Sampler
+
+from vit_steps.training import (
+    Batches,
+    Data,
+    History,
+    TrainConfig,
+    TrainingState,
+    train,
+)
 
 
 @contextmanager
@@ -69,12 +77,12 @@ def world_size() -> int:
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
-class BatchShares(Sampler[list[int]]):
+class BatchShares(Batches):
     """The batches of a shuffled epoch, of each the share of this process.
 
-    All processes must have the same random state when an epoch begins. Behind it, every
-    process draws other random numbers, for its augmentation. The images of a batch are
-    dealt like cards. A process that gets none takes the first one, with weight 0.
+    All processes draw the same order, from the epoch's seed. What they draw for their
+    augmentation is different in each. The images of a batch are dealt like cards. A
+    process that gets none takes the first one, with weight 0.
 
     Args:
         count: images in the data set.
@@ -82,31 +90,34 @@ class BatchShares(Sampler[list[int]]):
     """
 
     def __init__(self, count: int, batch_size: int) -> None:
-        self.count, self.batch_size, self.rank = count, batch_size, process_rank()
-        self.batches = BatchSampler(RandomSampler(range(count)), batch_size, False)
+        super().__init__(count, batch_size)
+        self.rank, self.world = process_rank(), world_size()
 
-    def __len__(self) -> int:
-        return len(self.batches)
+    def start_epoch(self, seed: int) -> None:
+        super().start_epoch(seed)
+        if self.rank:
+            torch.manual_seed(seed + 7919 * self.rank)
+            self.of_workers.manual_seed(seed + 7919 * self.rank)
 
     def __iter__(self) -> Iterator[list[int]]:
-        for index, batch in enumerate(self.batches):
-            if index == 0:
-                self.seed_worker()
-            yield batch[self.rank :: world_size()] or batch[:1]
+        for batch in super().__iter__():
+            yield batch[self.rank :: self.world] or batch[:1]
 
-    def seed_worker(self, _: int = 0) -> None:
-        """Let this process, or a worker of it, draw other numbers than the others."""
-        if self.rank:
-            torch.manual_seed(torch.initial_seed() + 7919 * self.rank)
+    def own_size(self, index: int) -> int:
+        """Images of a batch that this process was dealt."""
+        return len(range(self.rank, self.size(index), self.world))
 
     def weight(self, index: int) -> float:
         """What the mean loss of a share counts for in the mean over the processes.
 
         1 where all shares are of one size, which may fail in an epoch's last batch.
         """
-        size = min(self.batch_size, self.count - index * self.batch_size)
-        own = len(range(self.rank, size, world_size()))
-        return own * world_size() / size
+        return self.own_size(index) * self.world / self.size(index)
+
+    def mean(self, losses: list[Tensor]) -> float:
+        batches = enumerate(torch.stack(losses).tolist())
+        own = sum(loss * self.own_size(index) for index, loss in batches)
+        return sum_over_processes(own, losses[0].device) / self.count
 
 
 def data_parallel(model: nn.Module) -> nn.Module:
@@ -159,6 +170,67 @@ def part_of(tensor: Tensor, like: Tensor) -> Tensor:
         like.placements,  # type: ignore[attr-defined]
     )
     return split
+
+
+class SharedState(TrainingState):
+    """The state of a training in several processes: all gather it, the first writes."""
+
+    def gather(self, tensor: Tensor) -> Tensor:
+        return whole(tensor)
+
+    def split(self, tensor: Tensor, like: Tensor) -> Tensor:
+        return part_of(tensor, like)
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        tensors: dict[str, Tensor],
+        about: dict[str, Any],
+    ) -> None:
+        if process_rank() == 0:
+            super().write(path, tensors, about)
+        wait_for_all()
+
+
+def train_together(
+    model: nn.Module,
+    data: Data,
+    config: TrainConfig | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: bool = True,
+    callbacks: Sequence[Callable[[History], None]] = (),
+) -> History:
+    """``train`` in each of torchrun's processes, with a share of every batch each.
+
+    The weights are those of one process, up to rounding, where nothing is drawn at
+    random but the order of the images. The first process alone shows the bar, calls the
+    callbacks and writes the checkpoint. Alone it is ``train``, to the last bit.
+
+    Args:
+        model: on this process's device, with the same weights in all, or split by
+            ``shard``.
+
+    Raises:
+        ValueError: as ``train``; and for ``ema_decay`` with a model that is sharded.
+    """
+    config = config or TrainConfig()
+    if config.ema_decay is not None and is_sharded(model):
+        raise ValueError("ema_decay: expected None for a model that is sharded")
+    speaks = process_rank() == 0
+    count = len(data.train)  # type: ignore[arg-type]
+    return train(
+        model,
+        data,
+        config,
+        checkpoint,
+        resume,
+        progress=progress and speaks,
+        callbacks=callbacks if speaks else (),
+        wrapped=data_parallel(model),
+        batches=BatchShares(count, config.batch_size),
+        state_type=SharedState,
+    )
 
 
 def sum_over_processes(number: float, device: torch.device) -> float:

@@ -98,12 +98,31 @@ def interpolate_position_embedding(
     return torch.cat([cls_position, patch_positions.to(pos_embed.dtype)], dim=1)
 
 
+def learned_position_embedding(num_tokens: int, embed_dim: int) -> nn.Parameter:
+    """Positions to learn: normal with standard deviation 0.02, as in the paper's code.
+
+    Shape:
+        -> (1, T, D)
+    """
+    positions = torch.empty(1, num_tokens, embed_dim)
+    return nn.Parameter(nn.init.trunc_normal_(positions, std=0.02))
+
+
+def prepend_tokens(patches: Tensor, *tokens: Tensor) -> Tensor:
+    """Put tokens in front of the patches, the same for every image of the batch.
+
+    Shape:
+        patches (B, N, D), k tokens of (1, 1, D) -> (B, k + N, D)
+    """
+    in_front = [token.expand(len(patches), -1, -1) for token in tokens]  # (B, 1, D)
+    return torch.cat([*in_front, patches], dim=1)  # (B, k + N, D)
+
+
 class ViTEmbedding(nn.Module):
     """Images to tokens: z_0 of equation 1 in arXiv 2010.11929.
 
-    The class token stands first, at index 0. Positions are learned and added.
-    Initialised as in the paper's code: class token zero, positions normal with standard
-    deviation 0.02.
+    The class token stands first, at index 0, and is zero before training, as in the
+    paper's code. Positions are learned and added.
 
     Shape:
         (B, C, H, W) -> (B, T, D)
@@ -119,20 +138,18 @@ class ViTEmbedding(nn.Module):
     ) -> None:
         super().__init__()
         self.patch_embed = PatchEmbedding(
-            image_size, patch_size, in_channels, embed_dim
+            image_size=image_size,
+            patch_size=patch_size,
+            in_channels=in_channels,
+            embed_dim=embed_dim,
         )
         rows, columns = self.patch_embed.grid_size
         self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
-        self.pos_embed = nn.Parameter(torch.empty(1, 1 + rows * columns, embed_dim))
-        nn.init.trunc_normal_(self.pos_embed, std=0.02)
+        self.pos_embed = learned_position_embedding(1 + rows * columns, embed_dim)
         self.pos_drop = nn.Dropout(drop_rate)
 
-    def embed(self, images: Tensor) -> Tensor:
+    def forward(self, images: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, T, D); raises as ``PatchEmbedding`` does."""
         patches = self.patch_embed(images)  # (B, N, D)
-        cls_tokens = self.cls_token.expand(len(patches), -1, -1)  # (B, 1, D)
-        tokens = torch.cat([cls_tokens, patches], dim=1)  # (B, T, D)
+        tokens = prepend_tokens(patches, self.cls_token)  # (B, T, D)
         return self.pos_drop(tokens + self.pos_embed)
-
-    def forward(self, images: Tensor) -> Tensor:
-        return self.embed(images)

@@ -57,7 +57,8 @@ class DropPath(nn.Module):
             return x
         keep_prob = 1.0 - self.drop_prob
         one_per_sample = (x.shape[0],) + (1,) * (x.ndim - 1)  # (B, 1, ...)
-        return x * x.new_empty(one_per_sample).bernoulli_(keep_prob) / keep_prob
+        kept = x.new_empty(one_per_sample).bernoulli_(keep_prob)  # 0 or 1
+        return x * (kept / keep_prob)
 
     def extra_repr(self) -> str:
         return f"drop_prob={self.drop_prob}"
@@ -116,13 +117,21 @@ class EncoderBlock(nn.Module):
         super().__init__()
         self.norm1 = nn.LayerNorm(embed_dim, eps=norm_eps)
         self.attn = MultiHeadAttention(
-            embed_dim, num_heads, qkv_bias, attn_drop_rate, drop_rate
+            embed_dim=embed_dim,
+            num_heads=num_heads,
+            qkv_bias=qkv_bias,
+            drop_rate=drop_rate,
+            attn_drop_rate=attn_drop_rate,
         )
         self.ls1 = (
             nn.Identity() if layer_scale is None else LayerScale(embed_dim, layer_scale)
         )
         self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
-        self.mlp = MLP(embed_dim, int(embed_dim * mlp_ratio), drop_rate)
+        self.mlp = MLP(
+            embed_dim=embed_dim,
+            hidden_dim=int(embed_dim * mlp_ratio),
+            drop_rate=drop_rate,
+        )
         self.ls2 = (
             nn.Identity() if layer_scale is None else LayerScale(embed_dim, layer_scale)
         )
@@ -132,7 +141,7 @@ class EncoderBlock(nn.Module):
         self, x: Tensor, need_weights: bool = False
     ) -> tuple[Tensor, Tensor | None]:
         # (B, T, D), and (B, h, T, T) or None
-        attended, weights = self.attn(self.norm1(x), need_weights)
+        attended, weights = self.attn(self.norm1(x), need_weights=need_weights)
         x = x + self.drop_path(self.ls1(attended))  # (B, T, D)
         x = x + self.drop_path(self.ls2(self.mlp(self.norm2(x))))  # (B, T, D)
         return x, weights

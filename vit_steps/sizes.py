@@ -32,6 +32,20 @@ def check_count(value: int, name: str) -> None:
         raise ValueError(f"{name}: got {value!r}, expected a positive int")
 
 
+def check_heads(embed_dim: int, num_heads: int) -> None:
+    """Refuse a width that the heads cannot share equally.
+
+    Raises:
+        ValueError: if one is no count, or ``num_heads`` does not divide ``embed_dim``.
+    """
+    check_count(embed_dim, "embed_dim")
+    check_count(num_heads, "num_heads")
+    if embed_dim % num_heads:
+        raise ValueError(
+            f"num_heads: got {num_heads}, expected a divisor of {embed_dim = }"
+        )
+
+
 def patch_grid(image_size: Size, patch_size: Size) -> tuple[int, int]:
     """Rows and columns of patches in an image: (H / P, W / P).
 
@@ -47,3 +61,33 @@ def patch_grid(image_size: Size, patch_size: Size) -> tuple[int, int]:
             f"{patch_height}×{patch_width}; resize, crop or pad the image first"
         )
     return height // patch_height, width // patch_width
+
+
+def check_model_sizes(
+    *,
+    image_size: Size,
+    patch_size: Size,
+    in_channels: int,
+    num_classes: int,
+    embed_dim: int,
+    depth: int,
+    num_heads: int,
+    mlp_ratio: float,
+    representation_size: int | None,
+) -> None:
+    """Refuse sizes that are no sizes, or that do not fit each other.
+
+    The arguments are those of ``ViTConfig``.
+
+    Raises:
+        ValueError: with the argument's name.
+    """
+    patch_grid(image_size, patch_size)
+    check_count(in_channels, "in_channels")
+    check_count(num_classes, "num_classes")
+    check_count(depth, "depth")
+    check_heads(embed_dim, num_heads)
+    if int(embed_dim * mlp_ratio) < 1:
+        raise ValueError(f"mlp_ratio: got {mlp_ratio}, expected at least 1 / embed_dim")
+    if representation_size is not None:
+        check_count(representation_size, "representation_size")

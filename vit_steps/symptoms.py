@@ -21,7 +21,7 @@ def overfit_one_batch(
     images: Tensor,
     labels: Tensor,
     steps: int = 100,
-    learning_rate: float = 1e-3,
+    lr: float = 1e-3,
 ) -> list[float]:
     """Losses of a copy of the model that learns a single batch by heart.
 
@@ -39,7 +39,7 @@ def overfit_one_batch(
             f"labels: got {len(labels)}, expected one for each of {len(images)} images"
         )
     model = copy.deepcopy(model).train()
-    optimizer = torch.optim.AdamW(model.parameters(), learning_rate, weight_decay=0.0)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.0)
     losses = []
     for _ in range(steps):
         loss = F.cross_entropy(model(images), labels)

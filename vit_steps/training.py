@@ -1,11 +1,7 @@
-"""Training: from a model and images to a trained model.
-
-python -m vit_steps.training --data cluttered-digits --output digits.safetensors
-"""
+"""Training: from a model and images to a trained model."""
 
 import math
 import os
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -17,19 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
-from torch.utils.data import DataLoader, Dataset
+from torch.utils.data import DataLoader, Dataset, Sampler
 
 from vit_steps.checkpoint import check_name, read_checkpoint, write_checkpoint
-from vit_steps.distributed import (
-    BatchShares,
-    data_parallel,
-    is_sharded,
-    part_of,
-    process_rank,
-    sum_over_processes,
-    wait_for_all,
-    whole,
-)
 
 
 class Data(Protocol):
@@ -201,14 +187,14 @@ def train_step(
     """One step downhill; returns the loss before it, in nats.
 
     Args:
-        weight: a factor on the gradient, where processes share a batch unevenly.
+        weight: a factor on the gradient, for a batch that is taken in uneven parts.
 
     Shape:
         images (B, C, H, W); targets (B,) labels, or (B, K) shares of each class
 
     Raises:
-        FloatingPointError: if the loss or its gradient is not finite; the weights are
-            then those from before.
+        FloatingPointError: if the gradient is not finite, as it is where the loss is
+            not; the weights are then those from before.
     """
     with torch.autocast(images.device.type, torch.bfloat16, enabled=autocast):
         logits = model(images)  # (B, K)
@@ -216,10 +202,10 @@ def train_step(
     optimizer.zero_grad()
     (weight * loss).backward()
     limit = math.inf if clip_norm is None else clip_norm
-    norm = whole(nn.utils.clip_grad_norm_(model.parameters(), limit))
-    if not (loss.isfinite() and norm.isfinite()):
+    norm = nn.utils.clip_grad_norm_(model.parameters(), limit)
+    if not norm.isfinite():  # the one place where a GPU is waited for
         raise FloatingPointError(
-            f"the loss is {loss.item()} and its gradient {norm.item()} long; lower lr "
+            f"the loss is {loss.item()} and its gradient is not finite; lower lr "
             f"(now {optimizer.param_groups[0]['lr']:.2g}), warm up for longer, or set "
             f"clip_norm (now {clip_norm})"
         )
@@ -228,12 +214,17 @@ def train_step(
 
 
 @torch.no_grad()
-def evaluate(model: nn.Module, dataset: Dataset[Any], batch_size: int = 256) -> Metrics:
+def evaluate(
+    model: nn.Module,
+    dataset: Dataset[Any],
+    batch_size: int = 256,
+    num_workers: int = 0,
+) -> Metrics:
     """Loss and accuracy on a data set; the model is left in the mode it was in."""
     was_training, device = model.training, next(model.parameters()).device
     model.eval()
     loss, top1, top5, count = 0.0, 0, 0, 0
-    for images, labels in DataLoader(dataset, batch_size):
+    for images, labels in DataLoader(dataset, batch_size, num_workers=num_workers):
         images, labels = images.to(device), labels.to(device)
         logits = model(images).float()  # (B, K)
         best = logits.topk(min(5, logits.shape[1])).indices  # (B, 5)
@@ -246,114 +237,55 @@ def evaluate(model: nn.Module, dataset: Dataset[Any], batch_size: int = 256) -> 
     return Metrics(loss / count, top1 / count, top5 / count)
 
 
-def train(
-    model: nn.Module,
-    data: Data,
-    config: TrainConfig = TrainConfig(),
-    checkpoint: str | os.PathLike[str] | None = None,
-    resume: bool = False,
-    progress: bool = True,
-    callbacks: Sequence[Callable[[History], None]] = (),
-) -> History:
-    """Train a classifier, on the device where it is.
-
-    The same seed, number of threads and machine give the same weights to the last bit,
-    with or without a break in between. The caller's random numbers are left alone.
-    Where torchrun has started several processes, each takes a share of every batch.
+class Batches(Sampler[list[int]]):
+    """The batches of an epoch: every image once, in an order drawn anew.
 
     Args:
-        model: (B, C, H, W) -> (B, K); a ``VisionTransformer`` or any other.
-        data: its ``train`` and ``validation`` yield (image, label), as ``data.load``'s
-            do.
-        checkpoint: a .safetensors file for the state after each epoch; None for none.
-        resume: go on from the checkpoint if there is one.
-        progress: show a bar.
-        callbacks: called with the history after each epoch, in the first process.
-
-    Raises:
-        ValueError: if the data is empty or does not fit the model, or the checkpoint
-            is of another training.
-        FileExistsError: if there is a checkpoint and ``resume`` is not set.
-        FloatingPointError: if the loss is no longer a number. The last checkpoint is
-            kept.
+        count: images in the data set.
+        batch_size: images in a batch; what is left over makes a smaller one.
     """
-    num_classes = _check_fit(model, data)
-    device = next(model.parameters()).device
-    optimizer = torch.optim.AdamW(parameter_groups(model, config.weight_decay))
-    averaged = None
-    if config.ema_decay is not None:
-        if is_sharded(model):
-            raise ValueError("ema_decay: expected None for a model that is sharded")
-        average = get_ema_multi_avg_fn(config.ema_decay)
-        averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=True)
-    state = _State(model, optimizer, averaged, config)
-    history = state.restore(checkpoint, resume)
-    batches = BatchShares(len(data.train), config.batch_size)  # type: ignore[arg-type]
-    loader = DataLoader(
-        data.train,
-        batch_sampler=batches,
-        num_workers=config.num_workers,
-        worker_init_fn=batches.seed_worker,
-    )
-    parallel_model = data_parallel(model)
-    mix = _mixing(config, num_classes)
-    total_steps = config.epochs * len(loader)
-    warmup_steps = config.warmup_epochs * len(loader)
-    step = len(history.epochs) * len(loader)
 
-    with (
-        _bar(total_steps, step, progress) as bar,
-        _own_random_numbers(device),
-        _errors_that_name_the_epoch(history, checkpoint),
-    ):
-        for epoch in range(len(history.epochs), config.epochs):
-            started, loss_sum = time.perf_counter(), 0.0
-            torch.manual_seed(config.seed * 1_000_003 + epoch)  # order, augmentation
-            model.train()
-            for index, (images, labels) in enumerate(loader):
-                _check_labels(labels, num_classes)
-                images, targets = mix(images.to(device), labels.to(device))
-                lr = learning_rate(step, total_steps, warmup_steps, config.lr)
-                for group in optimizer.param_groups:
-                    group["lr"] = lr
-                weight = batches.weight(index)
-                loss = train_step(
-                    parallel_model,
-                    optimizer,
-                    images,
-                    targets,
-                    config.label_smoothing,
-                    config.clip_norm,
-                    config.autocast,
-                    weight,
-                )
-                if averaged is not None:
-                    averaged.update_parameters(model)
-                loss_sum += loss.item() * (len(labels) if weight else 0)
-                step += 1
-                bar.update()
-            metrics = evaluate(averaged or model, data.validation)
-            seconds = time.perf_counter() - started
-            train_loss = sum_over_processes(loss_sum, device) / batches.count
-            history.epochs.append(Epoch(epoch + 1, lr, train_loss, metrics, seconds))
-            bar.set_postfix(loss=f"{train_loss:.3f}", top1=f"{metrics.top1:.3f}")
-            if checkpoint is not None:
-                state.save(checkpoint, history)
-            if process_rank() == 0:
-                for callback in callbacks:
-                    callback(history)
+    def __init__(self, count: int, batch_size: int) -> None:
+        self.count, self.batch_size = count, batch_size
+        self.of_order, self.of_workers = torch.Generator(), torch.Generator()
 
-    if averaged is not None:
-        model.load_state_dict(averaged.module.state_dict())
-    model.eval()
-    return history
+    def start_epoch(self, seed: int) -> None:
+        """Seed all that an epoch draws: order, augmentation, mixing, dropout."""
+        torch.manual_seed(seed)
+        workers, order = torch.empty(2, dtype=torch.int64).random_().tolist()
+        self.of_order.manual_seed(order)
+        self.of_workers.manual_seed(workers)
+
+    def __len__(self) -> int:
+        return math.ceil(self.count / self.batch_size)
+
+    def __iter__(self) -> Iterator[list[int]]:
+        order = torch.randperm(self.count, generator=self.of_order)
+        for batch in order.split(self.batch_size):
+            yield batch.tolist()
+
+    def size(self, index: int) -> int:
+        """Images in a batch, by its place in the epoch."""
+        return min(self.batch_size, self.count - index * self.batch_size)
+
+    def weight(self, index: int) -> float:
+        """A factor on a batch's gradient; not 1 where processes share it unevenly."""
+        return 1.0
+
+    def mean(self, losses: list[Tensor]) -> float:
+        """The mean over an epoch's images, from the mean over each batch."""
+        batches = enumerate(torch.stack(losses).tolist())
+        return sum(loss * self.size(index) for index, loss in batches) / self.count
 
 
 @dataclass
-class _State:
+class TrainingState:
     """All that a training has to remember from one epoch to the next.
 
     Random numbers are not among it: each epoch starts from a seed of its own.
+
+    Args:
+        averaged: the moving average of the weights, if one is kept.
     """
 
     model: nn.Module
@@ -361,17 +293,31 @@ class _State:
     averaged: AveragedModel | None
     config: TrainConfig
 
+    def gather(self, tensor: Tensor) -> Tensor:
+        """A tensor as it is written; in one process it is whole already."""
+        return tensor
+
+    def split(self, tensor: Tensor, like: Tensor) -> Tensor:
+        """A tensor as it was read, in the parts in which ``like`` is held."""
+        return tensor
+
     def save(self, path: str | os.PathLike[str], history: History) -> None:
-        tensors = _prefixed("model", self.model.state_dict())
+        tensors = prefixed("model", self.model.state_dict())
         for index, slots in self.optimizer.state_dict()["state"].items():
-            tensors |= _prefixed(f"optimizer.{index}", slots)
+            tensors |= prefixed(f"optimizer.{index}", slots)
         if self.averaged is not None:
-            tensors |= _prefixed("averaged", self.averaged.state_dict())
-        tensors = {name: whole(tensor) for name, tensor in tensors.items()}
+            tensors |= prefixed("averaged", self.averaged.state_dict())
+        tensors = {name: self.gather(tensor) for name, tensor in tensors.items()}
         about = {"train_config": asdict(self.config), "history": asdict(history)}
-        if process_rank() == 0:
-            write_checkpoint(path, tensors, about)
-        wait_for_all()
+        self.write(path, tensors, about)
+
+    def write(
+        self,
+        path: str | os.PathLike[str],
+        tensors: dict[str, Tensor],
+        about: dict[str, Any],
+    ) -> None:
+        write_checkpoint(path, tensors, about)
 
     def restore(self, path: str | os.PathLike[str] | None, resume: bool) -> History:
         """Take the state from the file, if there is one and it is to be taken."""
@@ -404,16 +350,19 @@ class _State:
             p for group in self.optimizer.param_groups for p in group["params"]
         ]
         optimizer_state: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in _without_prefix("optimizer", tensors).items():
+        for name, tensor in without_prefix("optimizer", tensors).items():
             index, slot = name.split(".")
             if slot != "step":
-                tensor = part_of(tensor, parameters[int(index)])
+                tensor = self.split(tensor, parameters[int(index)])
             optimizer_state.setdefault(int(index), {})[slot] = tensor
         groups = self.optimizer.state_dict()["param_groups"]
-        weights = _without_prefix("model", tensors)
+        weights = without_prefix("model", tensors)
         try:
             self.model.load_state_dict(
-                {n: part_of(t, own[n]) if n in own else t for n, t in weights.items()}
+                {
+                    n: self.split(t, own[n]) if n in own else t
+                    for n, t in weights.items()
+                }
             )
         except RuntimeError as error:
             raise ValueError(
@@ -423,20 +372,130 @@ class _State:
             {"state": optimizer_state, "param_groups": groups}
         )
         if self.averaged is not None:
-            self.averaged.load_state_dict(_without_prefix("averaged", tensors))
+            self.averaged.load_state_dict(without_prefix("averaged", tensors))
         return History.from_json(about["history"]["epochs"])
 
 
-def _prefixed(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def prefixed(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
 
 
-def _without_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+def without_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     start = prefix + "."
     return {n.removeprefix(start): t for n, t in tensors.items() if n.startswith(start)}
 
 
-def _check_fit(model: nn.Module, data: Data) -> int:
+def train(
+    model: nn.Module,
+    data: Data,
+    config: TrainConfig | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: bool = True,
+    callbacks: Sequence[Callable[[History], None]] = (),
+    *,
+    wrapped: nn.Module | None = None,
+    batches: Batches | None = None,
+    state_type: type[TrainingState] = TrainingState,
+) -> History:
+    """Train a classifier, on the device where it is.
+
+    The same seed, number of threads and machine give the same weights to the last bit,
+    with or without a break in between. The caller's random numbers are left alone.
+
+    Args:
+        model: (B, C, H, W) -> (B, K); a ``VisionTransformer`` or any other.
+        data: its ``train`` and ``validation`` yield (image, label), as ``data.load``'s
+            do.
+        config: how; ``TrainConfig()`` if it is None.
+        checkpoint: a .safetensors file for the state after each epoch; None for none.
+        resume: go on from the checkpoint if there is one.
+        progress: show a bar.
+        callbacks: called with the history after each epoch.
+        wrapped, batches, state_type: what to call in place of the model, who sees
+            which images, and how the state is kept, where several processes train
+            together; ``vit_steps.distributed.train_together`` hands them in.
+
+    Raises:
+        ValueError: if the data is empty or does not fit the model, or the checkpoint
+            is of another training.
+        FileExistsError: if there is a checkpoint and ``resume`` is not set.
+        FloatingPointError: if the loss is no longer a number. The last checkpoint is
+            kept.
+    """
+    config = config or TrainConfig()
+    num_classes = check_fit(model, data)
+    device = next(model.parameters()).device
+    optimizer = torch.optim.AdamW(parameter_groups(model, config.weight_decay))
+    averaged = None
+    if config.ema_decay is not None:
+        average = get_ema_multi_avg_fn(config.ema_decay)
+        averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=True)
+    state = state_type(model, optimizer, averaged, config)
+    history = state.restore(checkpoint, resume)
+
+    if batches is None:
+        batches = Batches(len(data.train), config.batch_size)  # type: ignore[arg-type]
+    loader = DataLoader(
+        data.train,
+        batch_sampler=batches,
+        num_workers=config.num_workers,
+        generator=batches.of_workers,
+    )
+    mix = mixing(config, num_classes)
+    total_steps = config.epochs * len(batches)
+    warmup_steps = config.warmup_epochs * len(batches)
+    step = len(history.epochs) * len(batches)
+
+    with (
+        progress_bar(total_steps, step, progress) as bar,
+        torch.random.fork_rng([device] if device.type == "cuda" else []),
+        errors_that_name_the_epoch(history, checkpoint),
+    ):
+        for epoch in range(len(history.epochs), config.epochs):
+            started, losses = time.perf_counter(), []
+            batches.start_epoch(config.seed * 1_000_003 + epoch)
+            model.train()
+            for index, (images, labels) in enumerate(loader):
+                check_labels(labels, num_classes)
+                images, targets = mix(images.to(device), labels.to(device))
+                lr = learning_rate(step, total_steps, warmup_steps, config.lr)
+                for group in optimizer.param_groups:
+                    group["lr"] = lr
+                loss = train_step(
+                    model if wrapped is None else wrapped,
+                    optimizer,
+                    images,
+                    targets,
+                    label_smoothing=config.label_smoothing,
+                    clip_norm=config.clip_norm,
+                    autocast=config.autocast,
+                    weight=batches.weight(index),
+                )
+                losses.append(loss)
+                if averaged is not None:
+                    averaged.update_parameters(model)
+                step += 1
+                bar.update()
+            metrics = evaluate(
+                averaged or model, data.validation, num_workers=config.num_workers
+            )
+            seconds = time.perf_counter() - started
+            train_loss = batches.mean(losses)
+            history.epochs.append(Epoch(epoch + 1, lr, train_loss, metrics, seconds))
+            bar.set_postfix(loss=f"{train_loss:.3f}", top1=f"{metrics.top1:.3f}")
+            if checkpoint is not None:
+                state.save(checkpoint, history)
+            for callback in callbacks:
+                callback(history)
+
+    if averaged is not None:
+        model.load_state_dict(averaged.module.state_dict())
+    model.eval()
+    return history
+
+
+def check_fit(model: nn.Module, data: Data) -> int:
     """Try one image, so that what does not fit is said at once; returns K."""
     for name in ("train", "validation"):
         if not len(getattr(data, name)):
@@ -455,7 +514,8 @@ def _check_fit(model: nn.Module, data: Data) -> int:
     return int(logits.shape[1])
 
 
-def _check_labels(labels: Tensor, num_classes: int) -> None:
+def check_labels(labels: Tensor, num_classes: int) -> None:
+    """Raise ValueError if there is a label that is none of the K classes."""
     if labels.dtype != torch.int64:
         raise ValueError(f"data: got labels of {labels.dtype}, expected torch.int64")
     low, high = int(labels.min()), int(labels.max())
@@ -466,15 +526,12 @@ def _check_labels(labels: Tensor, num_classes: int) -> None:
         )
 
 
-def _mixing(
+def mixing(
     config: TrainConfig, num_classes: int
 ) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
     """Mixup, CutMix, one of them at a time, or nothing."""
     if not config.mixup and not config.cutmix:
         return lambda images, labels: (images, labels)
-    from vit_steps import oracles
-
-    oracles.torchvision()
     from torchvision.transforms import v2
 
     mixers = [
@@ -485,25 +542,19 @@ def _mixing(
     return v2.RandomChoice(mixers)
 
 
-def _bar(steps: int, initial: int, progress: bool) -> Any:
+def progress_bar(steps: int, initial: int, progress: bool) -> Any:
+    """A bar that tells how far a training is, or nothing."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "IProgress not found")  # it draws text then
         from tqdm.auto import tqdm
-    silent = not progress or process_rank() > 0
-    return tqdm(total=steps, initial=initial, unit="step", disable=silent)
+    return tqdm(total=steps, initial=initial, unit="step", disable=not progress)
 
 
 @contextmanager
-def _own_random_numbers(device: torch.device) -> Iterator[None]:
-    devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices):
-        yield
-
-
-@contextmanager
-def _errors_that_name_the_epoch(
+def errors_that_name_the_epoch(
     history: History, checkpoint: str | os.PathLike[str] | None
 ) -> Iterator[None]:
+    """Let a FloatingPointError say when it was, and where the last state is."""
     try:
         yield
     except FloatingPointError as error:
@@ -539,9 +590,3 @@ def tensorboard(folder: str | os.PathLike[str]) -> Callable[[History], None]:
         writer.flush()
 
     return write
-
-
-if __name__ == "__main__":
-    from vit_steps.recipes import main  # the command stands on what is above
-
-    sys.exit(main())

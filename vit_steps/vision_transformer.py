@@ -3,16 +3,17 @@
 import os
 from collections import OrderedDict
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 
 from vit_steps.checkpoint import read_checkpoint, write_checkpoint
 from vit_steps.cost import ModelCost, model_cost
-from vit_steps.embedding import ViTEmbedding
+from vit_steps.embedding import learned_position_embedding, prepend_tokens
 from vit_steps.encoder import EncoderBlock
-from vit_steps.sizes import Size
+from vit_steps.patch_embedding import PatchEmbedding
+from vit_steps.sizes import Size, check_model_sizes
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,17 @@ class ViTConfig:
     norm_eps: float = 1e-6
 
     def __post_init__(self) -> None:
-        self.cost()  # refuses sizes and counts that are wrong or do not fit
+        check_model_sizes(
+            image_size=self.image_size,
+            patch_size=self.patch_size,
+            in_channels=self.in_channels,
+            num_classes=self.num_classes,
+            embed_dim=self.embed_dim,
+            depth=self.depth,
+            num_heads=self.num_heads,
+            mlp_ratio=self.mlp_ratio,
+            representation_size=self.representation_size,
+        )
         for name in ("drop_rate", "attn_drop_rate", "drop_path_rate"):
             rate = getattr(self, name)
             if not 0.0 <= rate < 1.0:
@@ -69,80 +80,90 @@ class ViTConfig:
             raise ValueError(f"norm_eps: got {self.norm_eps}, expected norm_eps > 0")
 
     @classmethod
-    def tiny(cls, **overrides: Any) -> "ViTConfig":
+    def tiny(cls, **overrides: Any) -> Self:
         return cls(**{"embed_dim": 192, "depth": 12, "num_heads": 3} | overrides)
 
     @classmethod
-    def small(cls, **overrides: Any) -> "ViTConfig":
+    def small(cls, **overrides: Any) -> Self:
         return cls(**{"embed_dim": 384, "depth": 12, "num_heads": 6} | overrides)
 
     @classmethod
-    def base(cls, **overrides: Any) -> "ViTConfig":
+    def base(cls, **overrides: Any) -> Self:
         return cls(**{"embed_dim": 768, "depth": 12, "num_heads": 12} | overrides)
 
     @classmethod
-    def large(cls, **overrides: Any) -> "ViTConfig":
+    def large(cls, **overrides: Any) -> Self:
         return cls(**{"embed_dim": 1024, "depth": 24, "num_heads": 16} | overrides)
 
     @classmethod
-    def huge(cls, **overrides: Any) -> "ViTConfig":
+    def huge(cls, **overrides: Any) -> Self:
         return cls(
             **{"embed_dim": 1280, "depth": 32, "num_heads": 16, "patch_size": 14}
             | overrides
         )
 
+    @property
+    def num_prefix_tokens(self) -> int:
+        """How many tokens stand in front of the patches: the class token."""
+        return 1
+
     def cost(self) -> ModelCost:
         """Shape, parameters and MACs of every step, without building the model."""
         return model_cost(
-            self.image_size,
-            self.patch_size,
-            self.in_channels,
-            self.num_classes,
-            self.embed_dim,
-            self.depth,
-            self.num_heads,
-            self.mlp_ratio,
-            self.qkv_bias,
-            self.representation_size,
-            self.layer_scale,
+            image_size=self.image_size,
+            patch_size=self.patch_size,
+            in_channels=self.in_channels,
+            num_classes=self.num_classes,
+            embed_dim=self.embed_dim,
+            depth=self.depth,
+            num_heads=self.num_heads,
+            mlp_ratio=self.mlp_ratio,
+            qkv_bias=self.qkv_bias,
+            representation_size=self.representation_size,
+            layer_scale=self.layer_scale,
+            num_prefix_tokens=self.num_prefix_tokens,
         )
 
 
-class VisionTransformer(ViTEmbedding):
+class VisionTransformer(nn.Module):
     """A Vision Transformer for classification (arXiv 2010.11929, equations 1 to 4).
 
-    It extends the embedding instead of holding one, so that its parameters carry the
-    names of published checkpoints: ``cls_token``, ``pos_embed``, ``patch_embed.proj``,
-    ``blocks.0.attn.qkv``, ``norm``, ``head``. The head starts at zero, as in the
-    paper's code: all classes equally likely.
+    Its parameters carry the names of published checkpoints: ``cls_token``,
+    ``pos_embed``, ``patch_embed.proj``, ``blocks.0.attn.qkv``, ``norm``, ``head``. The
+    head starts at zero, as in the paper's code: all classes equally likely.
 
     Shape:
         (B, C, H, W) -> (B, K)
     """
 
+    config_class = ViTConfig
+    num_prefix_tokens = 1  # in front of the patches: the class token
+
     def __init__(self, config: ViTConfig) -> None:
-        super().__init__(
-            config.image_size,
-            config.patch_size,
-            config.in_channels,
-            config.embed_dim,
-            config.drop_rate,
-        )
+        super().__init__()
         self.config = config
+        self.patch_embed = PatchEmbedding(
+            image_size=config.image_size,
+            patch_size=config.patch_size,
+            in_channels=config.in_channels,
+            embed_dim=config.embed_dim,
+        )
+        self.make_tokens()
+        self.pos_drop = nn.Dropout(config.drop_rate)
         drop_path_rates = torch.linspace(
             0.0, config.drop_path_rate, config.depth, device="cpu"
         ).tolist()
         self.blocks = nn.ModuleList(
             EncoderBlock(
-                config.embed_dim,
-                config.num_heads,
-                config.mlp_ratio,
-                config.qkv_bias,
-                config.drop_rate,
-                config.attn_drop_rate,
-                drop_path_rate,
-                config.layer_scale,
-                config.norm_eps,
+                embed_dim=config.embed_dim,
+                num_heads=config.num_heads,
+                mlp_ratio=config.mlp_ratio,
+                qkv_bias=config.qkv_bias,
+                drop_rate=config.drop_rate,
+                attn_drop_rate=config.attn_drop_rate,
+                drop_path_rate=drop_path_rate,
+                layer_scale=config.layer_scale,
+                norm_eps=config.norm_eps,
             )
             for drop_path_rate in drop_path_rates
         )
@@ -156,6 +177,19 @@ class VisionTransformer(ViTEmbedding):
         self.head = nn.Linear(features, config.num_classes)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
+
+    def make_tokens(self) -> None:
+        """Give the model the class token and the positions; a variant has others."""
+        rows, columns = self.patch_embed.grid_size
+        D = self.config.embed_dim
+        self.cls_token = nn.Parameter(torch.zeros(1, 1, D))
+        self.pos_embed = learned_position_embedding(1 + rows * columns, D)
+
+    def embed(self, images: Tensor) -> Tensor:
+        """(B, C, H, W) -> (B, T, D): the tokens as ``ViTEmbedding`` makes them."""
+        patches = self.patch_embed(images)  # (B, N, D)
+        tokens = prepend_tokens(patches, self.cls_token)  # (B, T, D)
+        return self.pos_drop(tokens + self.pos_embed)
 
     def encode(
         self, images: Tensor, need_weights: bool = False
@@ -173,7 +207,9 @@ class VisionTransformer(ViTEmbedding):
         x = self.embed(images)  # (B, T, D)
         weights_per_block = []
         for block in self.blocks:
-            x, weights = block(x, need_weights)  # (B, T, D), (B, h, T, T) or None
+            x, weights = block(
+                x, need_weights=need_weights
+            )  # (B, T, D), (B, h, T, T) or None
             if weights is not None:
                 weights_per_block.append(weights)
         return self.norm(x), weights_per_block
@@ -187,8 +223,12 @@ class VisionTransformer(ViTEmbedding):
         tokens, _ = self.encode(images)  # (B, T, D)
         return self.head(self.pre_logits(tokens[:, 0]))  # (B, K)
 
+    def patch_tokens(self, tokens: Tensor) -> Tensor:
+        """Those of the tokens that are patches: (B, T, D) -> (B, N, D)."""
+        return tokens[:, self.num_prefix_tokens :]
+
     @classmethod
-    def from_pretrained(cls, name: str | os.PathLike[str]) -> "VisionTransformer":
+    def from_pretrained(cls, name: str | os.PathLike[str]) -> Self:
         """A trained model, ready for evaluation.
 
         Args:
@@ -197,7 +237,7 @@ class VisionTransformer(ViTEmbedding):
 
         Raises:
             FileNotFoundError: if there is no such model and no such file.
-            ValueError: if the file holds something else.
+            ValueError: if the file holds something else, or a model of another class.
         """
         weights, metadata = read_checkpoint(name)
         if "config" not in metadata:
@@ -205,11 +245,17 @@ class VisionTransformer(ViTEmbedding):
                 f"name: got {os.fspath(name)!r}, which holds the state of a training; "
                 "expected a file that save_pretrained wrote"
             )
+        wrote = metadata.get("class", "VisionTransformer")
+        if wrote != cls.__name__:
+            raise ValueError(
+                f"name: got {os.fspath(name)!r}, which holds a {wrote}, "
+                f"expected a {cls.__name__}; call {wrote}.from_pretrained"
+            )
         fields: dict[str, Any] = metadata["config"]
         for field, value in fields.items():
             if isinstance(value, list):  # JSON's form of (height, width)
                 fields[field] = tuple(value)
-        model = cls(ViTConfig(**fields))
+        model = cls(cls.config_class(**fields))
         model.load_state_dict(weights)
         return model.eval()
 
@@ -219,7 +265,7 @@ class VisionTransformer(ViTEmbedding):
         dtype: torch.dtype = torch.float32,
         **card: Any,
     ) -> None:
-        """Write the weights and the config to a safetensors file.
+        """Write the weights, the config and the class to a safetensors file.
 
         Args:
             path: a name that ends in .safetensors.
@@ -227,4 +273,5 @@ class VisionTransformer(ViTEmbedding):
             **card: what else is to be known about the model, as JSON can hold it.
         """
         weights = {name: value.to(dtype) for name, value in self.state_dict().items()}
-        write_checkpoint(path, weights, {"config": asdict(self.config)} | card)
+        written_by = {"class": type(self).__name__, "config": asdict(self.config)}
+        write_checkpoint(path, weights, written_by | card)

@@ -17,7 +17,7 @@ notebooks/            the chapters, in order
 notebooks/exercises/  a set of exercises for each chapter
 book/                 claims about Vision Transformers, checked
 
-They need Python 3.11 to 3.13. The first code cell of each installs the package
+They need Python 3.11 to 3.14. The first code cell of each installs the package
 vit_steps, if it is not there yet; the rest is installed by
 
     pip install jupyterlab torch torchvision matplotlib scikit-learn scikit-image \\

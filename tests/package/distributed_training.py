@@ -19,9 +19,11 @@ from vit_steps.distributed import (
     process_rank,
     processes,
     shard,
+    train_together,
     whole,
+    world_size,
 )
-from vit_steps.training import train, train_step
+from vit_steps.training import train_step
 
 COUNT = 25  # batches of 8: the last has one image, and not every process gets one
 
@@ -35,13 +37,31 @@ def doubled(data):
 
 def gradients(model, data, index):
     """Of one batch of an epoch, averaged over the processes."""
-    torch.manual_seed(11)
     shares = BatchShares(COUNT, QUICK.batch_size)
+    shares.start_epoch(11)
     images, labels = data.train[list(shares)[index]]
     optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
     weight = shares.weight(index)
     train_step(data_parallel(model), optimizer, images, labels, 0.1, weight=weight)
     return {n: whole(p.grad).clone() for n, p in model.named_parameters()}
+
+
+def is_refused(model, data):
+    """Whether every process stops before its step when the last has a pixel too large.
+
+    Otherwise the others would wait for its gradients for ever.
+    """
+    before = {n: whole(p.detach()).clone() for n, p in model.named_parameters()}
+    images, labels = data.train[:4]
+    if process_rank() == world_size() - 1:
+        images = images * torch.inf
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    try:
+        train_step(data_parallel(model), optimizer, images, labels, clip_norm=1.0)
+    except FloatingPointError:
+        after = {n: whole(p.detach()) for n, p in model.named_parameters()}
+        return all(torch.equal(after[name], before[name]) for name in before)
+    return False
 
 
 if __name__ == "__main__":
@@ -64,8 +84,14 @@ if __name__ == "__main__":
             shard(model)
         config = replace(QUICK, clip_norm=0.5)
         state = folder / f"{kind}-state.safetensors"
-        history = train(model, data, config, state, resume=True, progress=False)
+        history = train_together(
+            model, data, config, state, resume=True, progress=False
+        )
         found |= {n: whole(tensor) for n, tensor in model.state_dict().items()}
         found["train loss"] = torch.tensor(history.train_loss, dtype=torch.float64)
+        refused = torch.tensor(float(is_refused(model, data)))
+        if world_size() > 1:
+            torch.distributed.all_reduce(refused)
+        found["share that refuses"] = (refused / world_size()).double()
         if process_rank() == 0:
             save_file(found, folder / f"{kind}.safetensors")

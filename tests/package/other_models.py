@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.conftest import draw_at_random
-from vit_steps import VisionTransformer, ViTConfig, oracles
+from vit_steps import VisionTransformer, ViTConfig, optional
 from vit_steps import pretrained as P
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -40,17 +40,17 @@ def small(std=0.3, **overrides):
 
 
 def timm_model(name, **overrides):
-    return draw(oracles.timm().create_model(name, **overrides), std=0.05)
+    return draw(optional.timm().create_model(name, **overrides), std=0.05)
 
 
 def timm_small(**overrides):
     sizes = dict(img_size=12, patch_size=4, num_classes=7, embed_dim=12, depth=3)
     sizes |= dict(num_heads=2, mlp_ratio=5 / 3)
-    return draw(oracles.timm().models.VisionTransformer(**sizes | overrides))
+    return draw(optional.timm().models.VisionTransformer(**sizes | overrides))
 
 
 def torchvision_small(**overrides):
-    model = oracles.torchvision().models.VisionTransformer
+    model = optional.torchvision().models.VisionTransformer
     return draw(model(12, 4, 3, 2, 12, 20, num_classes=7, **overrides))
 
 
@@ -60,7 +60,7 @@ def huggingface_small(
     sizes = dict(image_size=12, patch_size=4, num_labels=7, hidden_size=12)
     sizes |= dict(num_hidden_layers=3, num_attention_heads=2)
     sizes |= dict(intermediate_size=20) if config == "ViTConfig" else dict(mlp_ratio=2)
-    library = oracles.transformers()
+    library = optional.transformers()
     return draw(getattr(library, kind)(getattr(library, config)(**sizes | overrides)))
 
 

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.conftest import draw_at_random
-from vit_steps import MultiHeadAttention, oracles, scaled_dot_product_attention
+from vit_steps import MultiHeadAttention, optional, scaled_dot_product_attention
 
 both_dtypes = pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 
@@ -47,7 +47,7 @@ def test_equal_to_pytorchs_with_a_mask(dtype):
 def test_equal_to_d2ls_with_padding():
     q, k, v = (t.detach()[:, 0] for t in queries_keys_values())
     valid_lens = torch.tensor([3, 6])
-    theirs = oracles.d2l().DotProductAttention(dropout=0.0)
+    theirs = optional.d2l().DotProductAttention(dropout=0.0)
     expected = theirs(q, k, v, valid_lens)
     mask = (torch.arange(7) < valid_lens[:, None])[:, None]  # (B, 1, T_k)
     output, weights = scaled_dot_product_attention(q, k, v, mask)
@@ -175,7 +175,7 @@ def test_heads_equal_pytorchs(dtype):
 @pytest.mark.parametrize("qkv_bias", [True, False])
 def test_heads_equal_d2ls(qkv_bias):
     module, x = heads(qkv_bias=qkv_bias)
-    theirs = oracles.d2l().MultiHeadAttention(12, 3, dropout=0.0, bias=True)
+    theirs = optional.d2l().MultiHeadAttention(12, 3, dropout=0.0, bias=True)
     theirs(x, x, x, None)  # d2l's layers get their sizes from the first input
     layers = (theirs.W_q, theirs.W_k, theirs.W_v)
     bias = module.qkv.bias if qkv_bias else torch.zeros(36)
@@ -192,7 +192,7 @@ def test_heads_equal_d2ls(qkv_bias):
 
 def test_heads_equal_timms():
     module, x = heads()
-    attention = oracles.timm().models.vision_transformer.Attention
+    attention = optional.timm().models.vision_transformer.Attention
     theirs = attention(12, num_heads=3, qkv_bias=True)
     theirs.load_state_dict(module.state_dict())
     torch.testing.assert_close(module(x)[0], theirs(x))
@@ -241,7 +241,7 @@ def test_dropout_is_off_in_evaluation_and_on_in_training():
 
 @pytest.mark.parametrize("num_heads", [5, 0, -3, 24])
 def test_heads_that_do_not_divide_are_refused(num_heads):
-    with pytest.raises(ValueError, match=f"num_heads: got {num_heads}, expected a div"):
+    with pytest.raises(ValueError, match=f"num_heads: got {num_heads}, expected a "):
         MultiHeadAttention(12, num_heads)
 
 

@@ -367,7 +367,7 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
         (lambda: attention_rollout([SQUARE], -0.1), "residual: got -0.1"),
         (
             lambda: attention_distance([SQUARE], 3),
-            "weights: got 9 tokens, expected 10, the class token and 3×3 patches",
+            "weights: got 9 tokens, expected 10, 3×3 patches and 1 in front of them",
         ),
         (lambda: attention_distance([SQUARE], GRID, 0), "patch_size: got 0"),
         (lambda: uniform_distance(0), "grid_size: got 0"),

@@ -2,8 +2,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from vit_steps import cluttered_digits
-from vit_steps.digits import digits, digits_split
+from vit_steps.data import cluttered_digits
+from vit_steps.data.handwritten_digits import digits, digits_split
 
 
 def inside(boxes):

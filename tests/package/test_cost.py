@@ -122,7 +122,7 @@ def test_the_quadratic_share_of_vit_base():
     shares = {
         size: cost.attention_macs / cost.macs
         for size in (224, 384, 1024)
-        for cost in [model_cost(size)]
+        for cost in [model_cost(image_size=size)]
     }
     assert round(shares[224], 3) == 0.041
     assert round(shares[384], 3) == 0.111

@@ -2,6 +2,7 @@ import gzip
 import hashlib
 import pickle
 import struct
+from pathlib import Path
 from urllib.error import URLError
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_steps import cluttered_digits, data, oracles, published_sets
+from vit_steps import data, optional
+from vit_steps.data import cluttered_digits, published
 
 PARTS = ("train", "validation", "test")
 
@@ -87,7 +89,7 @@ def fashion_folder(folder, count=70):
 @pytest.fixture
 def cifar(tmp_path, monkeypatch):
     """A fake CIFAR-10 of 5 · 20 training images, its true checksums in torchvision."""
-    oracles.torchvision()
+    optional.torchvision()
     from torchvision.datasets import CIFAR10
 
     folder = tmp_path / "cifar-10-batches-py"
@@ -257,18 +259,21 @@ def test_shipped_fashion_mnist(part, count):
 
 
 def test_fashion_mnist_ships_with_its_licence():
-    licence = (published_sets.SHIPPED.parent / "FASHION-MNIST-LICENSE").read_text()
+    licence = (published.SHIPPED.parent / "FASHION-MNIST-LICENSE").read_text()
     assert "Copyright (c) 2017 Zalando SE" in licence
     assert "Permission is hereby granted" in licence
     assert "https://github.com/zalandoresearch/fashion-mnist" in licence
 
 
+DEBIAN = Path("/usr/share/datasets/fashion-mnist")
+
+
 @pytest.mark.skipif(
-    not published_sets.DEBIAN.exists(), reason="dataset-fashion-mnist is not installed"
+    not DEBIAN.exists(), reason="Debian's dataset-fashion-mnist is not installed"
 )
 @pytest.mark.parametrize(("part", "count"), [("train", 6000), ("test", 1000)])
 def test_what_is_shipped_is_cut_from_what_is_published(part, count):
-    images, labels = data.fashion_mnist(part, full=True)
+    images, labels = data.fashion_mnist(part, full=True, root=DEBIAN)
     assert len(images) == 10 * count and images.is_contiguous()
     kept, seen = [], [0] * 10
     for i, label in enumerate(labels.tolist()):
@@ -282,30 +287,28 @@ def test_what_is_shipped_is_cut_from_what_is_published(part, count):
 
 def test_first_of_each_class():
     labels = np.array([2, 0, 2, 1, 2, 0, 0, 1])
-    assert published_sets.first_of_each_class(labels, 2).tolist() == [0, 1, 2, 3, 5, 7]
+    assert published.first_of_each_class(labels, 2).tolist() == [0, 1, 2, 3, 5, 7]
 
 
-def test_all_of_fashion_mnist_from_debians_files(tmp_path, monkeypatch):
-    folder = fashion_folder(tmp_path / "debian")
-    monkeypatch.setattr(published_sets, "DEBIAN", folder)
-    images, labels = data.fashion_mnist("train", full=True)
+def test_all_of_fashion_mnist_from_the_published_files(tmp_path):
+    folder = fashion_folder(tmp_path / "published")
+    images, labels = data.fashion_mnist("train", full=True, root=folder)
     expected = torch.arange(70 * 28 * 28).reshape(70, 1, 28, 28).to(torch.uint8)
     assert torch.equal(images, expected)
     assert torch.equal(labels, torch.arange(70) % 10)
-    assert len(data.fashion_mnist("test", full=True)[0]) == 20
+    assert len(data.fashion_mnist("test", full=True, root=folder)[0]) == 20
 
 
 def test_what_is_no_idx_file_is_refused(tmp_path):
     path = tmp_path / "images.gz"
     path.write_bytes(gzip.compress(b"PK\x03\x04 and so on"))
     with pytest.raises(ValueError, match="images.gz: expected an idx file of unsigned"):
-        published_sets.read_idx(path)
+        published.read_idx(path)
 
 
 @pytest.fixture
-def unpacked(tmp_path, monkeypatch):
-    """Fashion-MNIST as torchvision leaves it, and no Debian package."""
-    monkeypatch.setattr(published_sets, "DEBIAN", tmp_path / "nowhere")
+def unpacked(tmp_path):
+    """Fashion-MNIST as torchvision leaves it."""
     (tmp_path / "FashionMNIST").mkdir()
     folder = fashion_folder(tmp_path / "FashionMNIST" / "raw")
     for path in list(folder.iterdir()):
@@ -367,9 +370,9 @@ def test_fashion_mnist_that_is_not_there_says_how_to_get_it(state, unpacked):
         cut_off(unpacked / "FashionMNIST/raw/train-images-idx3-ubyte")
     with pytest.raises(
         FileNotFoundError,
-        match=f"Fashion-MNIST is not in {root}, or not whole: install Debian's "
-        r"package \(apt install dataset-fashion-mnist\), or say download=True, which "
-        "takes 30 MB from fashion-mnist.s3",
+        match=f"Fashion-MNIST is not in {root}, or not whole: put its four "
+        "published files in a folder and name that as root, or say download=True, "
+        "which takes 30 MB from fashion-mnist.s3",
     ):
         data.load("fashion-mnist", full=True, root=root)
 
@@ -390,7 +393,7 @@ def test_fashion_mnist_that_is_not_there_says_how_to_get_it(state, unpacked):
 def test_a_download_is_announced_and_its_failure_explained(
     ask, title, size, host, module, unpacked, monkeypatch, capsys
 ):
-    oracles.torchvision()
+    optional.torchvision()
     from torchvision import datasets
 
     def fail(*args, **kwargs):
@@ -409,7 +412,7 @@ def test_a_download_is_announced_and_its_failure_explained(
 
 
 def test_a_download_that_works(cifar, monkeypatch):
-    oracles.torchvision()
+    optional.torchvision()
     from torchvision.datasets import CIFAR10
 
     ready = cifar / "cifar-10-batches-py"
@@ -433,7 +436,7 @@ def test_a_folder_without_parts_is_split(tmp_path):
     loaded = load_folder(photo_folder(tmp_path, "cat", "dog", "train"), share=0.2)
     assert loaded.classes == ("cat", "dog", "train")  # a class may be called train
     assert (loaded.mean, loaded.std) == (data.IMAGENET_MEAN, data.IMAGENET_STD)
-    counts = [torch.tensor(getattr(loaded, p).targets).bincount() for p in PARTS]
+    counts = [torch.tensor(getattr(loaded, p).labels).bincount() for p in PARTS]
     assert [count.tolist() for count in counts] == [[12] * 3, [4] * 3, [4] * 3]
     assert len({path for part in PARTS for path in paths(loaded, part)}) == 60
     again, other = (load_folder(tmp_path, share=0.2, seed=s) for s in (0, 1))

@@ -3,14 +3,14 @@ import torch
 from torch.nn import functional as F
 
 from tests.conftest import draw_at_random
-from vit_steps import ViTConfig, oracles
+from vit_steps import ViTConfig, optional
 from vit_steps.variants.distillation import (
     DistilledVisionTransformer,
     hard_distillation_loss,
     soft_distillation_loss,
 )
 
-timm = oracles.timm()
+timm = optional.timm()
 
 
 def test_deit_tiny_is_timms_with_its_weights():

@@ -10,13 +10,13 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from torch import distributed as dist
-from torch.utils.data import DataLoader, TensorDataset
 
 from tests.conftest import ROOT
 from tests.package.small_training import QUICK, small_vit, stripes
 from vit_steps import distributed
 from vit_steps.checkpoint import read_checkpoint
-from vit_steps.distributed import BatchShares, shard
+from vit_steps.distributed import BatchShares, shard, train_together
+from vit_steps.training import Batches, train
 
 pytestmark = pytest.mark.skipif(
     not dist.is_available() or not dist.is_gloo_available(),
@@ -50,19 +50,16 @@ def be_process(monkeypatch, number):
 def test_shares_are_the_batches_of_one_process_dealt_out(
     monkeypatch, count, batch_size, world
 ):
-    torch.manual_seed(4)
-    numbers = TensorDataset(torch.arange(count))
-    batches = [b[0].tolist() for b in DataLoader(numbers, batch_size, shuffle=True)]
+    whole = Batches(count, batch_size)
+    whole.start_epoch(4)
+    batches = list(whole)
 
     monkeypatch.setattr(distributed, "world_size", lambda: world)
     dealt, weights = [], []
     for process in range(world):
-        monkeypatch.setattr(
-            distributed, "process_rank", lambda process=process: process
-        )
-        torch.manual_seed(4)
-        torch.empty((), dtype=torch.int64).random_()  # a DataLoader's, for its workers
+        be_process(monkeypatch, process)
         shares = BatchShares(count, batch_size)
+        shares.start_epoch(4)
         dealt.append(list(shares))
         weights.append([shares.weight(index) for index in range(len(shares))])
         assert len(shares) == len(batches)
@@ -81,13 +78,22 @@ def test_processes_draw_different_numbers_for_their_augmentation(monkeypatch):
     monkeypatch.setattr(distributed, "world_size", lambda: 2)
     drawn = []
     for process in range(2):
-        monkeypatch.setattr(
-            distributed, "process_rank", lambda process=process: process
-        )
-        torch.manual_seed(0)
-        list(BatchShares(10, 4))
-        drawn.append(torch.rand(3))
-    assert not torch.equal(*drawn)
+        be_process(monkeypatch, process)
+        shares = BatchShares(10, 4)
+        shares.start_epoch(0)
+        drawn.append((torch.rand(3), torch.rand(3, generator=shares.of_workers)))
+    for one, other in zip(*drawn, strict=True):
+        assert not torch.equal(one, other)
+
+
+def test_alone_training_together_is_training():
+    alone, together = small_vit(drop_rate=0.1), small_vit(drop_rate=0.1)
+    history = train(alone, stripes(), QUICK, progress=False)
+    same = train_together(together, stripes(), QUICK, progress=False)
+    torch.testing.assert_close(
+        together.state_dict(), alone.state_dict(), rtol=0, atol=0
+    )
+    assert same.train_loss == history.train_loss
 
 
 def test_alone_nothing_is_spread_and_nothing_can_be_sharded():
@@ -129,6 +135,7 @@ def test_gradients_weights_and_losses_are_those_of_one_process(results, kind):
     assert len([name for name in alone if name.startswith("gradient 3")]) > 20
     for name in alone:
         assert alone[name].dtype == torch.float64
+    assert alone["share that refuses"] == 1
     torch.testing.assert_close(together, alone, rtol=1e-7, atol=1e-9)
 
 
@@ -159,7 +166,7 @@ SHORT = (
 def command(folder, name):
     state, output = folder / f"{name}-state.safetensors", folder / f"{name}.safetensors"
     files = ["--checkpoint", str(state), "--resume", "--output", str(output)]
-    return ["vit_steps.training", *SHORT.split(), *files]
+    return ["vit_steps.train", *SHORT.split(), *files]
 
 
 def workers(parent):

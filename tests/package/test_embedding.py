@@ -9,7 +9,7 @@ from tests.conftest import draw_at_random
 from vit_steps import (
     ViTEmbedding,
     interpolate_position_embedding,
-    oracles,
+    optional,
     sincos_position_embedding,
 )
 
@@ -32,7 +32,7 @@ def test_sincos_number_by_number():
 
 @pytest.mark.parametrize("grid", [(6, 6), (4, 7)])
 def test_sincos_equals_timms(grid):
-    build = oracles.timm().layers.build_sincos2d_pos_embed
+    build = optional.timm().layers.build_sincos2d_pos_embed
     theirs = build(list(grid), dim=16, interleave_sin_cos=True)
     ours = sincos_position_embedding(16, grid, cls_token=False)
     torch.testing.assert_close(ours[0], theirs.to(ours.dtype))
@@ -57,7 +57,7 @@ def test_sincos_refuses(embed_dim):
 def test_interpolation_equals_timms(old, new):
     positions = torch.randn(1, 1 + old[0] * old[1], 8)
     ours = interpolate_position_embedding(positions, new, old)
-    resample = oracles.timm().layers.resample_abs_pos_embed
+    resample = optional.timm().layers.resample_abs_pos_embed
     theirs = resample(positions, list(new), list(old), num_prefix_tokens=1)
     assert ours.shape == (1, 1 + new[0] * new[1], 8)
     torch.testing.assert_close(ours, theirs)
@@ -101,7 +101,7 @@ def test_interpolation_refuses():
 
 def test_embedding_equals_torchvisions():
     ours = draw_at_random(ViTEmbedding(32, 8, 3, 20))
-    theirs = oracles.torchvision().models.VisionTransformer(32, 8, 1, 2, 20, 40)
+    theirs = optional.torchvision().models.VisionTransformer(32, 8, 1, 2, 20, 40)
     theirs.conv_proj.load_state_dict(ours.patch_embed.proj.state_dict())
     images = torch.rand(2, 3, 32, 32)
     patches = theirs._process_input(images)

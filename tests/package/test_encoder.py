@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from tests.conftest import draw_at_random
-from vit_steps import MLP, DropPath, EncoderBlock, oracles
+from vit_steps import MLP, DropPath, EncoderBlock, optional
 from vit_steps.encoder import LayerScale
 
 both_dtypes = pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -62,7 +62,7 @@ def test_block_equals_pytorchs_with_gradients(dtype):
 @pytest.mark.parametrize("layer_scale", [None, 0.1])
 def test_block_equals_timms_with_its_names(layer_scale):
     block, x = block_and_tokens(layer_scale=layer_scale)
-    theirs = oracles.timm().models.vision_transformer.Block(
+    theirs = optional.timm().models.vision_transformer.Block(
         12,
         3,
         qkv_bias=True,

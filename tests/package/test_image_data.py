@@ -3,8 +3,8 @@ import pytest
 import torch
 from torch.utils.data import DataLoader
 
-from vit_steps import oracles
-from vit_steps.image_data import (
+from vit_steps import optional
+from vit_steps.data.sets import (
     ImageData,
     ImageSet,
     channel_statistics,
@@ -133,7 +133,7 @@ def test_parts_that_do_not_fit_are_refused(changed, message):
 
 
 def test_labels_under_torchvisions_name_are_checked_too():
-    oracles.torchvision()
+    optional.torchvision()
     from torchvision.datasets import FakeData
 
     theirs = FakeData(2, (3, 4, 5))

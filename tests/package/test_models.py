@@ -5,15 +5,16 @@ import re
 import pytest
 import torch
 
-from vit_steps import VisionTransformer, cluttered_digits, data
+from vit_steps import VisionTransformer, data
 from vit_steps.attention_maps import (
     class_token_attention,
     mass_inside,
     patch_brightness,
 )
 from vit_steps.checkpoint import SHIPPED, read_checkpoint
-from vit_steps.image_data import ImageSet
-from vit_steps.published_sets import fashion_mnist
+from vit_steps.data import cluttered_digits
+from vit_steps.data.published import fashion_mnist
+from vit_steps.data.sets import ImageSet
 from vit_steps.recipes import RECIPES
 from vit_steps.training import evaluate
 
@@ -50,7 +51,7 @@ def test_a_model_is_small_and_says_how_it_was_made(name):
     assert config == {field: getattr(RECIPES[name].train, field) for field in config}
     assert made["position_std"] == RECIPES[name].position_std
     card = path.with_suffix(".md").read_text(encoding="utf-8")
-    assert made["command"].startswith("python -m vit_steps.training ")
+    assert made["command"].startswith("python -m vit_steps.train ")
     assert f"--data {name}" in made["command"] and made["command"] in card
     accuracy = float(re.search(r"test accuracy \| ([\d.]+)%", card)[1])
     assert accuracy == pytest.approx(100 * made["test"]["top1"], abs=0.2)

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
-from vit_steps import PatchEmbedding, oracles, patchify, unpatchify
+from vit_steps import PatchEmbedding, optional, patchify, unpatchify
 
 sizes = st.tuples(st.integers(1, 4), st.integers(1, 4))
 
@@ -64,10 +64,10 @@ def test_embedding_is_a_linear_layer_on_patches_with_its_gradients(dtype):
 def test_equal_to_timm_and_torchvision():
     embedding = PatchEmbedding(32, 8, 3, 20)
     images = torch.rand(2, 3, 32, 32)
-    theirs = oracles.timm().layers.PatchEmbed(32, 8, 3, 20)
+    theirs = optional.timm().layers.PatchEmbed(32, 8, 3, 20)
     theirs.load_state_dict(embedding.state_dict())
     torch.testing.assert_close(embedding(images), theirs(images))
-    vit = oracles.torchvision().models.VisionTransformer(32, 8, 1, 2, 20, 40)
+    vit = optional.torchvision().models.VisionTransformer(32, 8, 1, 2, 20, 40)
     vit.conv_proj.load_state_dict(embedding.proj.state_dict())
     torch.testing.assert_close(embedding(images), vit._process_input(images))
 

@@ -24,7 +24,7 @@ from tests.package.other_models import (
     to_huggingface,
     torchvision_small,
 )
-from vit_steps import VisionTransformer, ViTConfig, oracles
+from vit_steps import VisionTransformer, ViTConfig, optional
 from vit_steps import pretrained as P
 
 # -- There and back
@@ -282,7 +282,7 @@ def test_positions_of_another_grid(image_size):
         P.load_weights(model, state_dict)
     assert caught.value.misshapen == ("pos_embed",)
     P.load_weights(model, state_dict, resize_positions=True)
-    resample = oracles.timm().layers.resample_abs_pos_embed
+    resample = optional.timm().layers.resample_abs_pos_embed
     expected = resample(
         state_dict["pos_embed"], list(model.patch_embed.grid_size), num_prefix_tokens=1
     )
@@ -499,4 +499,4 @@ def test_transformers_missing_is_said_with_the_pip_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "transformers", None)
     message = "transformers is not installed: pip install transformers"
     with pytest.raises(ImportError, match=message):
-        oracles.transformers()
+        optional.transformers()

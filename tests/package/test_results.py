@@ -1,15 +1,20 @@
+import nbformat
 import pytest
 import torch
+from nbformat.v4 import new_code_cell, new_notebook
 
-from vit_steps.results import FOLDER, read_results, write_results
+from experiments.recorded import run
+from experiments.writing import write_results
+from vit_steps.notebook import results
+from vit_steps.notebook.results import FOLDER, read_results, recorded
 
 
 @pytest.mark.parametrize("name", ["ingredients", "attention-seeds", "variants"])
 def test_what_was_measured_is_written_as_it_stands(name, tmp_path, monkeypatch):
-    results = read_results(name)
-    made = results.pop("made")
+    measured = read_results(name)
+    made = measured.pop("made")
     monkeypatch.setattr(torch, "__version__", made["torch"] + "+cpu")
-    write_results(name, made["command"], folder=tmp_path, **results)
+    write_results(name, made["command"], folder=tmp_path, **measured)
     file = f"{name}.json"
     assert (tmp_path / file).read_bytes() == (FOLDER / file).read_bytes()
 
@@ -19,3 +24,28 @@ def test_unknown_results_are_refused():
         ValueError, match="^name: got 'luck', expected one of .*variants"
     ):
         read_results("luck")
+
+
+def test_a_record_stands_for_a_long_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "FOLDER", tmp_path)
+    (tmp_path / "long.json").write_text('{"made": {}, "runs": {"a": [1, 2]}}')
+
+    def never():
+        raise AssertionError("it was run")
+
+    assert recorded("long", "a", never) == [1, 2]
+    assert recorded("long", "a", lambda: [3, 4], again=True) == [3, 4]
+    with pytest.raises(ValueError, match="key: got 'b', expected one of a"):
+        recorded("long", "b", never)
+
+
+def test_a_chapters_long_runs_are_run_where_they_stand(tmp_path):
+    cells = [
+        "from vit_steps import notebook",
+        "factor = 3",
+        "b = notebook.recorded('long', 'a', lambda: [factor * n for n in (1, 2)])",
+        "assert notebook.recorded('long', 'b', lambda: sum(b)) == 9",
+    ]
+    path = tmp_path / "chapter.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(cell) for cell in cells]), path)
+    assert run(path, "long") == {"a": [3, 6], "b": 9}

@@ -2,10 +2,10 @@ import pytest
 import torch
 
 from tests.conftest import draw_at_random
-from vit_steps import VisionTransformer, oracles, pretrained
+from vit_steps import VisionTransformer, ViTConfig, optional, pretrained
 from vit_steps.variants import VariantConfig, VariantVisionTransformer
 
-timm = oracles.timm()
+timm = optional.timm()
 SMALL = dict(num_classes=5, embed_dim=24, depth=3, num_heads=3)
 
 
@@ -56,7 +56,7 @@ def test_registers_are_timms():
 
 
 def test_registers_with_a_position_for_the_class_token_are_hugging_faces():
-    transformers = oracles.transformers()
+    transformers = optional.transformers()
     config = VariantConfig(
         32, 8, num_registers=3, layer_scale=1.0, norm_eps=1e-6, **SMALL
     )
@@ -87,7 +87,7 @@ def test_registers_with_a_position_for_the_class_token_are_hugging_faces():
 
 def test_nothing_changed_is_the_papers_model():
     ours = draw_at_random(VariantVisionTransformer(VariantConfig(32, 8, **SMALL)))
-    plain = VisionTransformer(VariantConfig(32, 8, **SMALL))
+    plain = VisionTransformer(ViTConfig(32, 8, **SMALL))
     state = {n: t for n, t in ours.state_dict().items() if n != "reg_token"}
     plain.load_state_dict(state)
     assert_same(ours, plain)

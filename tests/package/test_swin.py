@@ -4,7 +4,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from tests.conftest import draw_at_random
-from vit_steps import oracles
+from vit_steps import optional
 from vit_steps.variants.swin import (
     PatchMerging,
     SwinConfig,
@@ -17,7 +17,7 @@ from vit_steps.variants.swin import (
     window_reverse,
 )
 
-timm = oracles.timm()
+timm = optional.timm()
 from timm.models import swin_transformer as timms  # noqa: E402
 
 

@@ -1,7 +1,7 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from vit_steps.tables import Table
+from vit_steps.notebook.tables import Table
 
 
 def three_rows():

@@ -13,18 +13,20 @@ import torch
 from sklearn.metrics import log_loss, top_k_accuracy_score
 from torch import nn
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import TensorDataset
 
 from tests.conftest import ROOT, draw_at_random
 from tests.package.small_training import QUICK, small_vit, stripes
-from vit_steps import VisionTransformer, oracles
+from vit_steps import VisionTransformer, optional, training
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.training import (
+    Batches,
     History,
     TrainConfig,
-    _mixing,
     evaluate,
     learning_rate,
+    mixing,
     parameter_groups,
     tensorboard,
     train,
@@ -70,7 +72,7 @@ def test_learning_rate_is_torchs_warm_up_and_cosine(total, warmup):
 
 
 def test_what_decays_is_what_timm_lets_decay():
-    timm = oracles.timm()
+    timm = optional.timm()
     from timm.optim import param_groups_weight_decay
 
     model = timm.create_model("vit_tiny_patch16_224", depth=2, init_values=0.1)
@@ -133,6 +135,63 @@ def test_a_step_that_is_no_number_changes_nothing(spoilt):
     assert_same(model.state_dict(), before)
 
 
+class CountWaits(TorchDispatchMode):
+    """How often a number is asked for, for which a GPU would be waited for."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, function, types, arguments=(), options=None):
+        self.count += function is torch.ops.aten._local_scalar_dense.default
+        return function(*arguments, **(options or {}))
+
+
+def test_a_step_waits_once():
+    model, (images, labels) = small_vit(), stripes().train[:5]
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with CountWaits() as waits:
+        train_step(model, optimizer, images, labels, clip_norm=1.0)
+    assert waits.count == 1
+
+
+def test_losses_are_asked_for_when_the_epoch_is_over(monkeypatch):
+    class Unasked(torch.Tensor):
+        def item(self):
+            raise AssertionError("a loss was asked for in the middle of an epoch")
+
+        __float__ = __bool__ = item
+
+    def step(*arguments, **options):
+        return train_step(*arguments, **options).as_subclass(Unasked)
+
+    whole = train(small_vit(), stripes(20), QUICK, progress=False)
+    monkeypatch.setattr(training, "train_step", step)
+    history = train(small_vit(), stripes(20), QUICK, progress=False)
+    assert history.train_loss == whole.train_loss
+
+
+@pytest.mark.parametrize("count, batch_size", [(20, 8), (24, 8), (5, 8)])
+def test_batches_hold_every_image_once_in_the_order_of_their_seed(count, batch_size):
+    batches = Batches(count, batch_size)
+    orders = []
+    for seed, others in ((3, 1), (3, 2), (4, 1)):
+        batches.start_epoch(seed)
+        torch.rand(others)  # what others draw changes nothing
+        dealt = list(batches)
+        assert [len(batch) for batch in dealt] == [
+            batches.size(index) for index in range(len(batches))
+        ]
+        orders.append([index for batch in dealt for index in batch])
+        assert sorted(orders[-1]) == list(range(count))
+    assert orders[0] == orders[1] != orders[2] and orders[0] != sorted(orders[0])
+
+
+def test_the_mean_loss_is_that_over_the_images():
+    losses = [torch.tensor(loss) for loss in (1.0, 2.0, 4.0)]  # of 8, 8 and 4 images
+    assert Batches(20, 8).mean(losses) == pytest.approx((8 + 16 + 16) / 20)
+
+
 @pytest.mark.parametrize("num_classes", [3, 7])
 @pytest.mark.filterwarnings("ignore:'k'")  # top-k of no more than k classes is 1
 def test_evaluate_is_scikit_learns(num_classes):
@@ -141,6 +200,8 @@ def test_evaluate_is_scikit_learns(num_classes):
     images = images[..., :8, :8]
     metrics = evaluate(model, TensorDataset(images, labels), batch_size=5)
     assert model.training
+    several = evaluate(model, TensorDataset(images, labels), 5, num_workers=1)
+    assert several == metrics
     logits = model.eval()(images).detach().double()
     classes = range(num_classes)
     assert metrics.loss == pytest.approx(
@@ -153,7 +214,7 @@ def test_evaluate_is_scikit_learns(num_classes):
 
 @pytest.mark.parametrize("mixup, cutmix", [(0.8, 0.0), (0.0, 1.0), (0.8, 1.0)])
 def test_mixed_targets_are_shares_of_two_classes(mixup, cutmix):
-    mix = _mixing(TrainConfig(mixup=mixup, cutmix=cutmix), 3)
+    mix = mixing(TrainConfig(mixup=mixup, cutmix=cutmix), 3)
     images, labels = stripes().train[:]
     mixed, targets = mix(images, labels)
     assert mixed.shape == images.shape and not torch.equal(mixed, images)
@@ -176,6 +237,14 @@ def test_it_starts_at_ln_k_and_learns():
     assert [e.epoch for e in history.epochs] == list(range(1, 31))
     assert history.epochs[-1].lr < 1e-4 < history.epochs[3].lr
     assert set(history.top5) == {1.0}
+
+
+def test_a_training_needs_no_config():
+    loaded = stripes(4)
+    config = replace(TrainConfig(), epochs=1, warmup_epochs=0.0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "TrainConfig", lambda: config)
+        assert_same(weights_after(None, loaded), weights_after(config, loaded))
 
 
 def test_any_classifier_can_be_trained():

@@ -1,5 +1,5 @@
 import math
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, asdict
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.conftest import draw_at_random
-from vit_steps import VisionTransformer, ViTConfig, oracles
+from vit_steps import VisionTransformer, ViTConfig, optional
 from vit_steps.checkpoint import read_checkpoint
 
 SMALL = dict(
@@ -57,7 +57,7 @@ def test_parameters_are_torchvisions(name):
     size, patch = name.split("_")[1:]
     preset = {"b": ViTConfig.base, "l": ViTConfig.large, "h": ViTConfig.huge}[size]
     with torch.device("meta"):
-        theirs = getattr(oracles.torchvision().models, name)()
+        theirs = getattr(optional.torchvision().models, name)()
     expected = sum(p.numel() for p in theirs.parameters())
     assert count(preset(patch_size=int(patch))) == expected
 
@@ -102,7 +102,7 @@ def test_logits_equal_torchvisions_with_gradients(representation_size, dtype):
     ours = small(
         image_size=8, patch_size=4, representation_size=representation_size
     ).to(dtype)
-    theirs = oracles.torchvision().models.VisionTransformer(
+    theirs = optional.torchvision().models.VisionTransformer(
         8, 4, 3, 2, 12, 48, num_classes=7, representation_size=representation_size
     )
     load_into_torchvision(theirs.to(dtype), ours)
@@ -119,7 +119,7 @@ def test_logits_equal_torchvisions_with_gradients(representation_size, dtype):
 
 def test_vit_b_16_equals_torchvisions():
     ours = draw_at_random(VisionTransformer(ViTConfig.base()), std=0.02).eval()
-    theirs = load_into_torchvision(oracles.torchvision().models.vit_b_16(), ours)
+    theirs = load_into_torchvision(optional.torchvision().models.vit_b_16(), ours)
     images = torch.rand(2, 3, 224, 224)
     with torch.no_grad():
         logits, expected = ours(images), theirs(images)
@@ -130,7 +130,7 @@ def test_vit_b_16_equals_torchvisions():
 @pytest.mark.parametrize("layer_scale", [None, 0.1])
 def test_timms_checkpoints_load_by_name_and_give_the_same(layer_scale):
     ours = small(image_size=12, patch_size=4, layer_scale=layer_scale)
-    theirs = oracles.timm().models.vision_transformer.VisionTransformer(
+    theirs = optional.timm().models.vision_transformer.VisionTransformer(
         12,
         4,
         num_classes=7,
@@ -149,9 +149,59 @@ def test_timms_checkpoints_load_by_name_and_give_the_same(layer_scale):
 def test_names_of_timms_own_models():
     with torch.device("meta"):
         ours = VisionTransformer(ViTConfig.tiny())
-        theirs = oracles.timm().create_model("vit_tiny_patch16_224")
+        theirs = optional.timm().create_model("vit_tiny_patch16_224")
     shapes = [{n: p.shape for n, p in m.state_dict().items()} for m in (ours, theirs)]
     assert shapes[0] == shapes[1]
+
+
+@pytest.mark.parametrize(
+    ("preset", "name"),
+    [
+        (ViTConfig.tiny, "vit_tiny_patch16_224"),
+        (ViTConfig.small, "vit_small_patch16_224"),
+        (ViTConfig.base, "vit_base_patch16_224"),
+        (ViTConfig.large, "vit_large_patch16_224"),
+        (ViTConfig.huge, "vit_huge_patch14_224"),
+        (ViTConfig, "vit_base_patch16_224"),
+    ],
+)
+def test_presets_are_timms_in_every_field(preset, name):
+    with torch.device("meta"):
+        ours = VisionTransformer(preset())
+        theirs = optional.timm().create_model(name, num_classes=1000)
+    assert asdict(preset()) == fields_of_timms(theirs)
+    for mine, block in zip(ours.blocks, theirs.blocks, strict=True):
+        assert mine.attn.num_heads == block.attn.num_heads
+        assert str(mine.mlp.act) == str(block.mlp.act)
+
+
+def fields_of_timms(model):
+    """What timm's model has where ours has a field of its config; each is one value."""
+    (side,), (patch_size,) = map(
+        set, (model.patch_embed.img_size, model.patch_embed.patch_size)
+    )
+    block = model.blocks[-1]
+    (eps,) = {m.eps for m in model.modules() if isinstance(m, nn.LayerNorm)}
+    (drop_rate,) = {m.p for m in model.modules() if isinstance(m, nn.Dropout)}
+    assert isinstance(block.ls1, nn.Identity)
+    assert isinstance(block.drop_path1, nn.Identity)
+    return {
+        "image_size": side,
+        "patch_size": patch_size,
+        "in_channels": model.patch_embed.proj.in_channels,
+        "num_classes": model.head.out_features,
+        "embed_dim": model.embed_dim,
+        "depth": len(model.blocks),
+        "num_heads": block.attn.num_heads,
+        "mlp_ratio": block.mlp.fc1.out_features / model.embed_dim,
+        "qkv_bias": block.attn.qkv.bias is not None,
+        "drop_rate": drop_rate,
+        "attn_drop_rate": drop_rate,
+        "drop_path_rate": 0.0,
+        "representation_size": None,
+        "layer_scale": None,
+        "norm_eps": eps,
+    }
 
 
 @pytest.mark.parametrize("mistake", ["eps", "gelu"])

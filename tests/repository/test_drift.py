@@ -1,16 +1,17 @@
 """Notebooks and package are one: a public name means the same in both."""
 
-import ast
 import importlib
 import inspect
+import shutil
 from collections import defaultdict
 from itertools import chain
+from pathlib import Path
 
 import pytest
 
-import vit_check as check
 import vit_steps
-from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, code_cells
+from book.same import definitions, make_same, package_definitions
+from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, code_cells, read
 
 MODULES = [
     importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
@@ -19,41 +20,73 @@ MODULES = [
 ]
 
 
-def public_source():
-    """Source of every function and class that the package defines, by name."""
-    return {name: inspect.getsource(thing).rstrip() for name, thing in public_things()}
-
-
 def public_things():
     for module in MODULES:
         for name, thing in vars(module).items():
             defined = inspect.isfunction(thing) or inspect.isclass(thing)
-            if defined and thing.__module__ == module.__name__ and not inner(thing):
+            if defined and thing.__module__ == module.__name__:
                 yield name, thing
 
 
-def inner(thing):
-    """Whether it is part of how answers are checked, which no reader calls."""
-    checking = thing.__module__.startswith("vit_check.")
-    return checking and thing.__name__ not in check.__all__
-
-
-def definitions(path):
+def defined_in(path):
     """Top-level definitions of a notebook: name and source, decorators included."""
     for cell in code_cells(path):
-        lines = cell.source.splitlines()
-        for node in ast.parse(cell.source).body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-                yield node.name, "\n".join(lines[first - 1 : node.end_lineno])
+        for definition in definitions(cell.source):
+            yield definition.name, definition.source
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_what_is_defined_under_a_public_name_is_the_packages(path):
-    source = public_source()
-    for name, text in definitions(path):
-        if name in source:
-            assert text == source[name], f"{path.name}: {name} is not the package's"
+    package = package_definitions()
+    for name, text in defined_in(path):
+        if name in package:
+            assert {text} == package[name], f"{path.name}: {name} is not the package's"
+
+
+def test_the_parser_reads_what_python_knows_of_the_package():
+    package = package_definitions()
+    for name, thing in public_things():
+        assert inspect.getsource(thing).rstrip() in package[name], name
+
+
+@pytest.fixture
+def chapter(tmp_path):
+    path = next(p for p in CHAPTERS if "LayerScale" in dict(defined_in(p)))
+    return Path(shutil.copy(path, tmp_path))
+
+
+def test_same_leaves_a_notebook_that_is_the_packages_as_it_is(chapter):
+    before = chapter.read_bytes()
+    assert make_same(chapter, package_definitions()) == []
+    assert chapter.read_bytes() == before
+
+
+def test_same_writes_a_changed_definition_and_nothing_else(chapter, tmp_path):
+    original, before = chapter.read_bytes(), read(chapter)
+    (old,) = package_definitions()["LayerScale"]
+    new = "@torch.no_grad()\n" + old.replace("x * self.gamma", "self.gamma * x")
+    module = (ROOT / "vit_steps" / "encoder.py").read_text("utf-8").replace(old, new)
+    (tmp_path / "encoder.py").write_text(module, "utf-8")
+
+    changed_package = package_definitions(tmp_path)
+    assert make_same(chapter, changed_package) == ["LayerScale"]
+    assert dict(defined_in(chapter))["LayerScale"] == new
+    for cell in before.cells:
+        cell.source = cell.source.replace(old, new)
+    assert read(chapter) == before
+    assert make_same(chapter, changed_package) == []
+
+    make_same(chapter, package_definitions())
+    assert chapter.read_bytes() == original
+
+
+def test_same_does_not_choose_between_two_definitions(chapter):
+    before = chapter.read_bytes()
+    with pytest.raises(SystemExit, match="LayerScale is defined twice"):
+        make_same(
+            chapter, {"LayerScale": {"class LayerScale: 1", "class LayerScale: 2"}}
+        )
+    assert chapter.read_bytes() == before
 
 
 # What chapters teach of modules that are not imported with vit_steps itself.
@@ -64,6 +97,7 @@ TAUGHT_BY_MODULE = {
         "parameter_groups",
         "train_step",
         "evaluate",
+        "Batches",
         "train",
     ],
     "attention_maps": [
@@ -80,9 +114,13 @@ TAUGHT_BY_MODULE = {
         "DeletionCurve",
         "deletion_curve",
     ],
-    "pretrained": ["load_weights", "extract_features"],
-    "weight_names": ["WeightsMismatch"],
-    "first_difference": ["Difference", "first_difference"],
+    "pretrained": [
+        "load_weights",
+        "extract_features",
+        "WeightsMismatch",
+        "Difference",
+        "first_difference",
+    ],
     "symptoms": [
         "overfit_one_batch",
         "batch_effect",
@@ -92,8 +130,8 @@ TAUGHT_BY_MODULE = {
         "silent_parameters",
         "shared_parameters",
     ],
-    "distributed": ["BatchShares", "data_parallel", "shard"],
-    "scale": [
+    "distributed": ["BatchShares", "data_parallel", "shard", "train_together"],
+    "training_cost": [
         "Accelerator",
         "TrainingMemory",
         "activation_bytes",
@@ -102,6 +140,7 @@ TAUGHT_BY_MODULE = {
         "training_seconds",
     ],
     "variants": [
+        "DistilledConfig",
         "DistilledVisionTransformer",
         "hard_distillation_loss",
         "soft_distillation_loss",
@@ -126,7 +165,7 @@ TAUGHT_BY_MODULE = {
 def test_each_public_name_is_taught_in_exactly_one_chapter():
     taught = defaultdict(list)
     for path in CHAPTERS:
-        for name, _ in definitions(path):
+        for name, _ in defined_in(path):
             taught[name].append(path.stem)
     names = [*vit_steps.__all__, *chain(*TAUGHT_BY_MODULE.values())]
     assert {n: taught[n] for n in names if len(taught[n]) != 1} == {}
@@ -146,14 +185,12 @@ def test_a_module_is_taught_in_the_chapter_of_its_topic():
         "training": "08",
         "attention_maps": "09",
         "pretrained": "10",
-        "first_difference": "10",
-        "weight_names": "10",
         "distributed": "11",
-        "scale": "11",
+        "training_cost": "11",
         "variants": "12",
         "symptoms": "13",
     }
-    chapter = {n: p.stem[:2] for p in CHAPTERS for n, _ in definitions(p)}
+    chapter = {n: p.stem[:2] for p in CHAPTERS for n, _ in defined_in(p)}
     for name, thing in public_things():
         module = thing.__module__.split(".")[1]
         if name == "scaled_dot_product_attention":

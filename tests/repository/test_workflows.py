@@ -15,6 +15,7 @@ from tests.conftest import ROOT
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 MAY_BE_WRITTEN = {"book": {"pages", "id-token"}, "release": {"contents"}}
 MAY_BE_WRITTEN |= {name: {"issues"} for name in ("links", "newest")}
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 COMMANDS = re.findall(
     r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE
 )
@@ -72,7 +73,7 @@ def test_what_is_called_is_there(path):
 def test_the_tests_run_on_every_python_and_system():
     jobs = workflow(ROOT / ".github/workflows/test.yml")["jobs"]
     for name in ("linux", "elsewhere"):
-        assert jobs[name]["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13"]
+        assert jobs[name]["strategy"]["matrix"]["python"] == PYTHONS
     assert jobs["elsewhere"]["strategy"]["matrix"]["system"] == [
         "macos-latest",
         "windows-latest",

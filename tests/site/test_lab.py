@@ -11,8 +11,9 @@ import torch
 from playwright.sync_api import expect
 from torch.testing import assert_close
 
+from book import lab_data as lab
 from tests.conftest import ROOT
-from vit_steps import VisionTransformer, cluttered_digits, lab
+from vit_steps import VisionTransformer
 from vit_steps.attention_maps import (
     attention_rollout,
     class_token_to_patches,
@@ -20,7 +21,7 @@ from vit_steps.attention_maps import (
 )
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.cost import attention_cost, token_count
-from vit_steps.data import normalize
+from vit_steps.data import cluttered_digits, normalize
 from vit_steps.vision_transformer import ViTConfig
 
 SCRIPTS = ROOT / "book" / "_assets" / "lab"
@@ -85,6 +86,12 @@ def test_pictures_are_held_out():
     assert content_of("pictures") == lab.pictures_content()
     held_out = cluttered_digits.digits_split(cluttered_digits.digits()[1])["test"]
     assert len(content_of("pictures")["labels"]) == 30 <= len(held_out)
+
+
+def test_sizes_are_those_that_the_data_set_is_made_with():
+    text = (SCRIPTS / "sizes.js").read_text(encoding="utf-8")
+    sizes = json.loads(text[text.index(".sizes = ") + 9 : text.rindex(";")])
+    assert sizes == lab.sizes_content()
 
 
 def test_accuracies_are_measured():

@@ -6,34 +6,32 @@ sends back what came out.
 """
 
 import socket
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from vit_check.engine.verdict import CheckFailed, Finding
+from vit_check.engine.observing import Record
+from vit_check.engine.verdict import Finding
 from vit_check.engine.wire import receive, send
-
-if TYPE_CHECKING:
-    from vit_check.engine.check import Check
 
 JUDGE = "VIT_CHECK_JUDGE"  # in the environment: the path of the judge's socket
 
 
 def ask(
-    path: str, check: "Check", answer: Any, sizes: Mapping[str, Any]
+    path: str, check: str, form: str, record: Callable[[Any], Record]
 ) -> Finding | None:
-    """Run an answer on a judge's inputs, and return what the judge finds wrong."""
-    if sizes:
-        raise CheckFailed(
-            check.name, "sizes", "is graded on the class, not on a module: give it that"
-        )
-    form = check.form_for(answer)
-    (kind,) = [name for name, each in check.forms.items() if each is form]
+    """Run an answer on a judge's inputs, and return what the judge finds wrong.
+
+    Args:
+        path: of the judge's socket.
+        check, form: what the judge knows the check by.
+        record: from a case to the answer's record on it.
+    """
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
-        send(connection, {"check": check.asked_as, "form": kind})
-        records: list[Any] = []
+        send(connection, {"check": check, "form": form})
+        records: list[Record] = []
         for case in receive(connection)["cases"]:
-            records.append(form.record(answer, case))
+            records.append(record(case))
             if records[-1].get("trouble", [""])[0] == "endless":
                 break
         send(connection, {"records": records})

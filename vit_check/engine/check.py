@@ -6,6 +6,7 @@ can be done in another process than the one that runs the answer.
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -58,7 +59,7 @@ class Check:
         if type(hint) is not int or hint not in (0, 1, 2, 3):
             raise Misused(f"hint: got {hint!r}, expected 0, 1, 2 or 3")
         if JUDGE in os.environ:
-            finding = ask(os.environ[JUDGE], self, answer, sizes)
+            finding = self._asked(answer, sizes)
         else:
             finding = self.examine(answer, sizes)
         if finding is not None:
@@ -81,6 +82,19 @@ class Check:
         records = ((case, check.record(answer, case)) for case in cases)
         with torch.random.fork_rng(devices=[]):  # references may draw weights too
             return check.verdict(records)
+
+    def _asked(self, answer: Any, sizes: Mapping[str, Any]) -> Finding | None:
+        """What a judge in another process finds wrong with it."""
+        if sizes:
+            raise CheckFailed(
+                self.name,
+                "sizes",
+                "is graded on the class, not on a module: give it that",
+            )
+        form = self.form_for(answer)
+        (kind,) = [name for name, each in self.forms.items() if each is form]
+        record = partial(form.record, answer)
+        return ask(os.environ[JUDGE], self.asked_as, kind, record)
 
     def verdict(self, records: Iterable[tuple[Case, Record]]) -> Finding | None:
         """What is wrong with an answer, given its record on each case.

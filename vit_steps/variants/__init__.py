@@ -1,6 +1,7 @@
 """What came after the Vision Transformer: DeiT, Swin, and three small changes."""
 
 from vit_steps.variants.distillation import (
+    DistilledConfig,
     DistilledVisionTransformer,
     hard_distillation_loss,
     soft_distillation_loss,
@@ -13,6 +14,7 @@ from vit_steps.variants.swin import (
 )
 
 __all__ = [
+    "DistilledConfig",
     "DistilledVisionTransformer",
     "SwinConfig",
     "SwinTransformer",

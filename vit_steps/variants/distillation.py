@@ -1,28 +1,55 @@
 """DeiT: a second token that learns from a teacher (arXiv 2012.12877, section 4)."""
 
+from dataclasses import asdict, dataclass, replace
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from vit_steps.cost import ModelCost
+from vit_steps.embedding import learned_position_embedding, prepend_tokens
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
+
+
+@dataclass(frozen=True)
+class DistilledConfig(ViTConfig):
+    """A ``ViTConfig`` that counts the second token and the second head."""
+
+    @property
+    def num_prefix_tokens(self) -> int:
+        """How many tokens stand in front of the patches: class and distillation."""
+        return 2
+
+    def cost(self) -> ModelCost:
+        """Shape, parameters and MACs of every step, without building the model."""
+        cost = super().cost()
+        head = cost.steps[-1]
+        again = sum(s.macs for s in cost.steps if s.name in ("pre_logits", "head"))
+        head_dist = replace(head, name="head_dist", macs=again)
+        return replace(cost, steps=(*cost.steps, head_dist))
 
 
 class DistilledVisionTransformer(VisionTransformer):
     """A Vision Transformer with a distillation token beside the class token.
 
     The class token's head learns the labels, the distillation token's what the teacher
-    says. In use, the two answers are averaged. Parameters are named as in timm.
+    says. In use, the two answers are averaged. Parameters are named as in timm. The
+    config may be any ``ViTConfig``; it is kept as a ``DistilledConfig``.
 
     Shape:
         (B, C, H, W) -> (B, K)
     """
 
+    config_class = DistilledConfig
+    num_prefix_tokens = 2  # in front of the patches: class and distillation token
+
     def __init__(self, config: ViTConfig) -> None:
-        super().__init__(config)
-        D, N = config.embed_dim, self.pos_embed.shape[1] - 1
-        self.dist_token = nn.Parameter(torch.zeros(1, 1, D))
-        self.pos_embed = nn.Parameter(torch.empty(1, N + 2, D))
-        nn.init.trunc_normal_(self.pos_embed, std=0.02)
+        super().__init__(DistilledConfig(**asdict(config)))
+        rows, columns = self.patch_embed.grid_size
+        self.dist_token = nn.Parameter(torch.zeros(1, 1, config.embed_dim))
+        self.pos_embed = learned_position_embedding(
+            self.num_prefix_tokens + rows * columns, config.embed_dim
+        )
         self.head_dist = nn.Linear(self.head.in_features, config.num_classes)
         nn.init.zeros_(self.head_dist.weight)
         nn.init.zeros_(self.head_dist.bias)
@@ -30,8 +57,7 @@ class DistilledVisionTransformer(VisionTransformer):
     def embed(self, images: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, N + 2, D): class, distillation, patches."""
         patches = self.patch_embed(images)  # (B, N, D)
-        two = torch.cat([self.cls_token, self.dist_token], dim=1)  # (1, 2, D)
-        tokens = torch.cat([two.expand(len(patches), -1, -1), patches], dim=1)
+        tokens = prepend_tokens(patches, self.cls_token, self.dist_token)
         return self.pos_drop(tokens + self.pos_embed)
 
     def two_answers(self, images: Tensor) -> tuple[Tensor, Tensor]:

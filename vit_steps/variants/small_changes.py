@@ -1,11 +1,16 @@
 """Three small changes: the mean of the patches, registers, fixed positions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
-from vit_steps.embedding import sincos_position_embedding
+from vit_steps.cost import ModelCost, token_count
+from vit_steps.embedding import (
+    learned_position_embedding,
+    prepend_tokens,
+    sincos_position_embedding,
+)
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 POOLINGS = ("class token", "mean")
@@ -46,46 +51,82 @@ class VariantConfig(ViTConfig):
                 f"num_registers: got {self.num_registers}, expected at least 0"
             )
 
+    @property
+    def has_cls_token(self) -> bool:
+        return self.pooling == "class token"
+
+    @property
+    def num_prefix_tokens(self) -> int:
+        """How many tokens stand in front of the patches: class token and registers."""
+        return self.has_cls_token + self.num_registers
+
+    def cost(self) -> ModelCost:
+        """Shape, parameters and MACs of every step, without building the model."""
+        cost = super().cost()
+        N = token_count(self.image_size, self.patch_size)
+        rows = self.has_cls_token + N if self.positions == "learned" else 0
+        steps = (
+            replace(step, parameters=rows * self.embed_dim)
+            if step.name == "pos_embed"
+            else step
+            for step in cost.steps
+        )
+        return replace(cost, steps=tuple(steps))
+
 
 class VariantVisionTransformer(VisionTransformer):
     """A Vision Transformer with the three choices of ``VariantConfig``.
 
-    Tokens stand in this order: class token (if there is one), registers, patches.
+    Tokens stand in this order: class token (if there is one), registers, patches. With
+    the same seed all variants start with the same blocks.
 
     Shape:
         (B, C, H, W) -> (B, K)
     """
 
+    config: VariantConfig
+    config_class = VariantConfig
+
     def __init__(self, config: VariantConfig) -> None:
         super().__init__(config)
-        self.has_cls_token = config.pooling == "class token"
-        D, grid_size = config.embed_dim, self.patch_embed.grid_size
-        if not self.has_cls_token:
-            del self.cls_token
-            self.pos_embed = nn.Parameter(self.pos_embed.detach()[:, 1:])  # (1, N, D)
-        if config.positions == "sincos":
-            del self.pos_embed
-            positions = sincos_position_embedding(D, grid_size, self.has_cls_token)
-            self.register_buffer("pos_embed", positions)
-        self.reg_token = nn.Parameter(torch.empty(1, config.num_registers, D))
+        self.num_prefix_tokens = config.num_prefix_tokens
+        self.reg_token = nn.Parameter(
+            torch.empty(1, config.num_registers, config.embed_dim)
+        )
         nn.init.trunc_normal_(self.reg_token, std=0.02)
+
+    def make_tokens(self) -> None:
+        """The class token, if there is one, and its and the patches' positions."""
+        has_cls_token, D = self.config.has_cls_token, self.config.embed_dim
+        rows, columns = self.patch_embed.grid_size
+        cls_token = nn.Parameter(torch.zeros(1, 1, D))
+        self.register_parameter("cls_token", cls_token if has_cls_token else None)
+        learned = learned_position_embedding(1 + rows * columns, D)  # drawn by each
+        if self.config.positions == "sincos":
+            fixed = sincos_position_embedding(
+                embed_dim=D, grid_size=(rows, columns), cls_token=has_cls_token
+            )
+            self.register_buffer("pos_embed", fixed)
+        elif has_cls_token:
+            self.pos_embed = learned
+        else:
+            self.pos_embed = nn.Parameter(learned.detach()[:, 1:].clone())  # (1, N, D)
 
     def embed(self, images: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, 1 + R + N, D), or (B, R + N, D) without a class token."""
         patches = self.patch_embed(images)  # (B, N, D)
-        B, N = patches.shape[:2]
-        tokens = patches
-        if self.has_cls_token:
-            tokens = torch.cat([self.cls_token.expand(B, -1, -1), patches], dim=1)
+        cls_token = [self.cls_token] if self.config.has_cls_token else []
+        tokens = prepend_tokens(patches, *cls_token)  # (B, 1 + N, D) or (B, N, D)
         tokens = self.pos_drop(tokens + self.pos_embed)
-        first, patches = tokens[:, :-N], tokens[:, -N:]
-        return torch.cat([first, self.reg_token.expand(B, -1, -1), patches], dim=1)
+        first, patches = tokens.tensor_split([len(cls_token)], dim=1)
+        registers = prepend_tokens(patches, self.reg_token)  # (B, R + N, D)
+        return torch.cat([first, registers], dim=1)
 
     def forward(self, images: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, K)"""
         tokens, _ = self.encode(images)  # (B, 1 + R + N, D) or (B, R + N, D)
-        if self.has_cls_token:
+        if self.config.has_cls_token:
             features = tokens[:, 0]  # (B, D)
         else:
-            features = tokens[:, self.reg_token.shape[1] :].mean(dim=1)  # (B, D)
+            features = self.patch_tokens(tokens).mean(dim=1)  # (B, D)
         return self.head(self.pre_logits(features))  # (B, K)

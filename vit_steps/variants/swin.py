@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from vit_steps.cost import AttentionCost, attention_cost
 from vit_steps.encoder import MLP, DropPath
-from vit_steps.sizes import check_count
+from vit_steps.sizes import check_count, check_heads
 
 
 def window_partition(x: Tensor, window_size: int) -> Tensor:
@@ -101,7 +101,12 @@ def window_attention_cost(
             f"the tokens of a window of {window_size = }"
         )
     windows = num_tokens // window_size**2
-    one = attention_cost(window_size**2, embed_dim, num_heads, bytes_per_number)
+    one = attention_cost(
+        num_tokens=window_size**2,
+        embed_dim=embed_dim,
+        num_heads=num_heads,
+        bytes_per_number=bytes_per_number,
+    )
     return AttentionCost(
         matrix_bytes=windows * one.matrix_bytes,
         all_heads_bytes=windows * one.all_heads_bytes,
@@ -122,15 +127,12 @@ class WindowAttention(nn.Module):
 
     relative_position_index: Tensor
 
-    def __init__(self, dim: int, window_size: int, num_heads: int) -> None:
+    def __init__(self, embed_dim: int, window_size: int, num_heads: int) -> None:
         super().__init__()
-        if num_heads < 1 or dim % num_heads:
-            raise ValueError(
-                f"num_heads: got {num_heads}, expected a divisor of {dim = }"
-            )
+        check_heads(embed_dim, num_heads)
         self.num_heads = num_heads
-        self.qkv = nn.Linear(dim, 3 * dim)
-        self.proj = nn.Linear(dim, dim)
+        self.qkv = nn.Linear(embed_dim, 3 * embed_dim)
+        self.proj = nn.Linear(embed_dim, embed_dim)
         table = torch.empty((2 * window_size - 1) ** 2, num_heads)
         self.relative_position_bias_table = nn.Parameter(table)
         nn.init.trunc_normal_(self.relative_position_bias_table, std=0.02)
@@ -168,7 +170,7 @@ class SwinBlock(nn.Module):
 
     def __init__(
         self,
-        dim: int,
+        embed_dim: int,
         resolution: tuple[int, int],
         num_heads: int,
         window_size: int,
@@ -181,14 +183,18 @@ class SwinBlock(nn.Module):
             window_size, shifted = min(resolution), False
         self.window_size = window_size
         self.shift = window_size // 2 if shifted else 0
-        self.norm1 = nn.LayerNorm(dim)
-        self.attn = WindowAttention(dim, window_size, num_heads)
-        self.norm2 = nn.LayerNorm(dim)
-        self.mlp = MLP(dim, int(dim * mlp_ratio))
+        self.norm1 = nn.LayerNorm(embed_dim)
+        self.attn = WindowAttention(
+            embed_dim=embed_dim, window_size=window_size, num_heads=num_heads
+        )
+        self.norm2 = nn.LayerNorm(embed_dim)
+        self.mlp = MLP(embed_dim=embed_dim, hidden_dim=int(embed_dim * mlp_ratio))
         self.drop_path = DropPath(drop_path_rate)
         mask = None
         if shifted:
-            mask = shifted_window_mask(*resolution, window_size, self.shift)
+            mask = shifted_window_mask(
+                *resolution, window_size=window_size, shift=self.shift
+            )
         self.register_buffer("mask", mask, persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -207,10 +213,10 @@ class PatchMerging(nn.Module):
         (B, H, W, C) -> (B, H/2, W/2, 2·C)
     """
 
-    def __init__(self, dim: int) -> None:
+    def __init__(self, embed_dim: int) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(4 * dim)
-        self.reduction = nn.Linear(4 * dim, 2 * dim, bias=False)
+        self.norm = nn.LayerNorm(4 * embed_dim)
+        self.reduction = nn.Linear(4 * embed_dim, 2 * embed_dim, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
         B, H, W, C = x.shape
@@ -282,19 +288,19 @@ class SwinStage(nn.Module):
         self, config: SwinConfig, stage: int, drop_path_rates: list[float]
     ) -> None:
         super().__init__()
-        dim = config.embed_dim * 2**stage
+        embed_dim = config.embed_dim * 2**stage
         side = config.image_size // config.patch_size >> stage
-        self.downsample = PatchMerging(dim // 2) if stage else nn.Identity()
+        self.downsample = PatchMerging(embed_dim // 2) if stage else nn.Identity()
         self.blocks = nn.Sequential(
             *(
                 SwinBlock(
-                    dim,
-                    (side, side),
-                    config.num_heads[stage],
-                    config.window_size,
-                    index % 2 == 1,
-                    config.mlp_ratio,
-                    rate,
+                    embed_dim=embed_dim,
+                    resolution=(side, side),
+                    num_heads=config.num_heads[stage],
+                    window_size=config.window_size,
+                    shifted=index % 2 == 1,
+                    mlp_ratio=config.mlp_ratio,
+                    drop_path_rate=rate,
                 )
                 for index, rate in enumerate(drop_path_rates)
             )

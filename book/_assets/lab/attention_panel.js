@@ -8,8 +8,8 @@
   /** show: "all", or "heads" without the rollout and the switches for weights and positions. */
   function attentionPanel(source, { show = "all" } = {}) {
     const { el, labelled, choice, button, percent } = lab;
-    const { heads: h, depth, classes, measured } = lab.model("trained");
-    const N = 64;
+    const { heads: h, depth, classes, measured, gridSize: [rows, columns], patchSize: [height, width], width: D } = lab.model("trained");
+    const N = rows * columns;
     const T = N + 1;
     const state = { weights: "trained", shuffled: false, off: new Set(), token: 0, shown: { block: 2, head: "mean" } };
     let result = null;
@@ -33,18 +33,16 @@
     const classButton = button("Class token", () => ask(0), { "aria-pressed": "true" });
     cut.addEventListener("pointerdown", (event) => {
       const area = cut.getBoundingClientRect();
-      const place = (start, length, at) => lab.clamp(Math.floor(((at - start) / length) * 8), 0, 7);
-      ask(1 + 8 * place(area.top, area.height, event.clientY) + place(area.left, area.width, event.clientX));
+      const place = (start, length, at, count) => lab.clamp(Math.floor(((at - start) / length) * count), 0, count - 1);
+      ask(1 + columns * place(area.top, area.height, event.clientY, rows) + place(area.left, area.width, event.clientX, columns));
     });
     picker.addEventListener("keydown", (event) => {
-      const step = { ArrowUp: -8, ArrowDown: 8, ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
       if (event.key === "Home" || event.key === "Escape") ask(0);
       else if (step && state.token === 0) ask(1);
       else if (step) {
-        const [row, column] = [Math.floor((state.token - 1) / 8), (state.token - 1) % 8];
-        const inRow = Math.abs(step) === 1 && column + step >= 0 && column + step < 8;
-        const inColumn = Math.abs(step) === 8 && row + step / 8 >= 0 && row + step / 8 < 8;
-        if (inRow || inColumn) ask(state.token + step);
+        const [row, column] = placeOf(state.token).map((at, axis) => at + step[axis]);
+        if (row >= 0 && row < rows && column >= 0 && column < columns) ask(1 + columns * row + column);
       } else return;
       event.preventDefault();
     });
@@ -155,16 +153,22 @@
       return lab.massInside(shares, source.box(), lab.model("trained"));
     }
 
+    /** Row and column of a patch's token. */
+    function placeOf(token) {
+      return [Math.floor((token - 1) / columns), (token - 1) % columns];
+    }
+
     function tokenName() {
       if (state.token === 0) return "the class token";
-      return `the patch in row ${Math.floor((state.token - 1) / 8)}, column ${(state.token - 1) % 8}`;
+      const [row, column] = placeOf(state.token);
+      return `the patch in row ${row}, column ${column}`;
     }
 
     function paintMap({ canvas, mass, press, block, head }) {
       const shares = mapOf(block, head);
       const { colour } = lab.colouring(shares);
       const c = lab.context(canvas, MAP, MAP);
-      c.drawImage(lab.pixels(shares, 8, 8, colour), 0, 0, MAP, MAP);
+      c.drawImage(lab.pixels(shares, rows, columns, colour), 0, 0, MAP, MAP);
       const box = source.box();
       const unit = MAP / lab.IMAGE;
       c.strokeStyle = "#fff";
@@ -183,13 +187,13 @@
       const c = lab.context(cut, CUT, CUT);
       c.clearRect(0, 0, CUT, CUT);
       const small = lab.pixels(image, lab.IMAGE, lab.IMAGE, lab.grey);
-      const pitch = CUT / 8;
-      for (let row = 0; row < 8; row++)
-        for (let column = 0; column < 8; column++) {
-          c.drawImage(small, 4 * column, 4 * row, 4, 4, column * pitch + 2, row * pitch + 2, pitch - 4, pitch - 4);
+      const pitch = CUT / columns;
+      for (let row = 0; row < rows; row++)
+        for (let column = 0; column < columns; column++) {
+          c.drawImage(small, width * column, height * row, width, height, column * pitch + 2, row * pitch + 2, pitch - 4, pitch - 4);
         }
       if (state.token > 0) {
-        const [row, column] = [Math.floor((state.token - 1) / 8), (state.token - 1) % 8];
+        const [row, column] = placeOf(state.token);
         lab.frame(c, column * pitch + 2, row * pitch + 2, pitch - 4, pitch - 4);
       }
     }
@@ -200,7 +204,7 @@
       c.drawImage(lab.pixels(result.tokens, T, result.tokens.length / T, colour), 0, 0, CUT, 3 * T);
       lab.frame(c, 1, 3 * state.token, CUT - 2, 3);
       stripScale.show(`−${high.toFixed(1)}`, high.toFixed(1));
-      strip.setAttribute("aria-label", `The 65 tokens as 65 rows of 64 numbers, from ${(-high).toFixed(1)} in blue to ${high.toFixed(1)} in red. Framed: ${tokenName()}.`);
+      strip.setAttribute("aria-label", `The ${T} tokens as ${T} rows of ${D} numbers, from ${(-high).toFixed(1)} in blue to ${high.toFixed(1)} in red. Framed: ${tokenName()}.`);
     }
 
     function refresh() {
@@ -212,7 +216,7 @@
         value.textContent = percent(result.probabilities[k]);
         row.classList.toggle("vl-best", !level && k === best);
       });
-      const said = level ? "It says nothing: all ten digits are equally likely."
+      const said = level ? `It says nothing: all ${classes} digits are equally likely.`
         : `It says ${best}, with ${percent(result.probabilities[best])}.`;
       answer.textContent = said;
 
@@ -227,7 +231,7 @@
       const shares = shownMap();
       const { colour, high } = lab.colouring(shares);
       const c = lab.context(detail, CUT, CUT);
-      c.drawImage(lab.pixels(shares, 8, 8, colour), 0, 0, CUT, CUT);
+      c.drawImage(lab.pixels(shares, rows, columns, colour), 0, 0, CUT, CUT);
       const unit = CUT / lab.IMAGE;
       const box = source.box();
       lab.frame(c, box.left * unit, box.top * unit, lab.DIGIT * unit, lab.DIGIT * unit);
@@ -283,7 +287,7 @@
         el("section", {}, el("h3", {}, "Which token asks"), picker, el("div", { class: "vl-row" }, classButton),
           el("p", {}, "The maps show the attention of one token. Press a patch to see its own; the class token is the one that the answer is read from.")),
         el("section", {}, el("h3", {}, "All the tokens"), strip, stripScale.element,
-          el("p", {}, "As they enter block 0: 65 rows of 64 numbers, the class token’s first. The asking one is framed; press another."))),
+          el("p", {}, `As they enter block 0: ${T} rows of ${D} numbers, the class token’s first. The asking one is framed; press another.`))),
       announcer.element);
 
     source.onChange(lab.whenSeen(element, run));

@@ -7,8 +7,8 @@
   const loading = new Map();
   const MODULES = {
     cost: ["dom", "paint", "cost", "cost_panel"],
-    attention: ["dom", "paint", "weights", "model", "maps", "scene", "stage", "attention_panel"],
-    walk: ["dom", "paint", "weights", "model", "scene", "stage", "walk_panel"],
+    attention: ["dom", "paint", "weights", "model", "maps", "sizes", "scene", "stage", "attention_panel"],
+    walk: ["dom", "paint", "weights", "model", "sizes", "scene", "stage", "walk_panel"],
   };
   const DATA = { cost: [], attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
 

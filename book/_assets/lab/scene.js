@@ -1,15 +1,12 @@
 // An image as the model was trained on: a digit on a texture among scraps of others.
-// vit_steps/cluttered_digits.py in JavaScript, without its turning and stretching.
+// vit_steps/data/cluttered_digits.py in JavaScript, without its turning and stretching. Its sizes
+// stand in sizes.js, which book/lab_data.py writes.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
-  const IMAGE = 32;
-  const DIGIT = 16;
-  const SCRAP = 6;
-  const STEP = 2; // digits were trained at places that are multiples of it
-  const GAP = 2;
-  const BACKGROUND = 0.4;
+  // Pixels, but for the last two; digits were trained at places that are multiples of STEP.
+  const { image: IMAGE, digit: DIGIT, scrap: SCRAP, step: STEP, gap: GAP, ink: INK, background: BACKGROUND } = lab.sizes;
 
   /**
    * Puts a scene together: (32·32) pixels from 0 to 1.
@@ -67,7 +64,7 @@
   /** A scrap of any of the digits, at a place clear of the digit's box and, if there is room, of the others. */
   function makeScrap(digits, top, left, random, others = []) {
     const pick = (count) => Math.floor(random() * count);
-    const ink = 0.75 + 0.25 * random();
+    const ink = INK + (1 - INK) * random();
     let pixels;
     do { // until there is something to be seen in it
       const whole = enlarge(digits[pick(digits.length)]);

@@ -82,12 +82,13 @@
   /**
    * The board and its controls.
    *
-   * overlay(): 64 shares to lay over the image, or null.
+   * overlay(): a share for each patch, to lay over the image, or null.
    * below: what stands under the board.
    */
   function stage(source, overlay = null, below = "") {
     const { el, labelled, choice, button } = lab;
     const { scene } = source;
+    const [rows, columns] = lab.model("trained").gridSize;
     const canvas = el("canvas", { class: "vl-board" });
     const handle = el("div", { class: "vl-handle" });
     const board = el("div", {
@@ -150,10 +151,10 @@
       if (shares) {
         const { colour } = lab.colouring(shares);
         c.globalAlpha = 0.6;
-        c.drawImage(lab.pixels(shares, 8, 8, colour), 0, 0, SIDE, SIDE);
+        c.drawImage(lab.pixels(shares, rows, columns, colour), 0, 0, SIDE, SIDE);
         c.globalAlpha = 1;
       }
-      if (showGrid.checked) lab.gridLines(c, SIDE, 8);
+      if (showGrid.checked) lab.gridLines(c, SIDE, rows);
       const unit = SIDE / lab.IMAGE;
       handle.style.top = `${(100 * scene.top) / lab.IMAGE}%`;
       handle.style.left = `${(100 * scene.left) / lab.IMAGE}%`;

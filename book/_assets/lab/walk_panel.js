@@ -9,31 +9,35 @@
     "attn.proj": "(B, T, D)", residual1: "(B, T, D)", norm2: "(B, T, D)", "mlp.fc1": "(B, T, M)", "mlp.fc2": "(B, T, D)",
     block: "(B, T, D)", norm: "(B, T, D)", class_token: "(B, D)", head: "(B, K)", probabilities: "(B, K)",
   };
-  // What happened in a step, and the chapter that builds it.
-  const STEPS = {
-    image: ["The image", "One channel, 32 pixels high and wide. Every number is a grey from 0 to 1.", "01_why_patches"],
-    patches: ["Cut into patches", "Brought to mean 0, cut into 8 rows of 8 patches. A patch of 4 × 4 pixels is a row of 16 numbers.", "02_patch_embedding"],
-    patch_embed: ["Patch embedding", "One matrix makes each patch's 16 numbers a vector of 64. Each row is a patch; the strongly coloured ones have ink in them.", "02_patch_embedding"],
-    cls_token: ["Class token in front", "A learned vector is put in front, the same for every image. 64 patches are 65 tokens.", "03_class_token_and_position"],
-    pos_embed: ["Positions", "A learned vector for each place. They are the same for every image. The first row is the class token's.", "03_class_token_and_position"],
-    embed: ["Tokens with positions", "The sum of the two. This goes into the first block.", "03_class_token_and_position"],
-    norm1: ["LayerNorm", "Every token brought to mean 0 and spread 1, then scaled by learned numbers.", "06_encoder_block"],
-    "attn.q": ["Queries", "What each token asks for, 16 numbers in each of 4 heads.", "05_multi_head_attention"],
-    "attn.k": ["Keys", "What each token is found by.", "05_multi_head_attention"],
-    "attn.v": ["Values", "What each token hands over.", "05_multi_head_attention"],
-    "attn.scores": ["Scores", "Each query times each key, divided by √16. A row is the token that asks, a column the one that is asked.", "04_scaled_dot_product_attention"],
-    "attn.weights": ["Attention weights", "A softmax makes each row sum to 1.", "04_scaled_dot_product_attention"],
-    "attn.mixed": ["Values, mixed", "Each token gets the others' values by its weights; the four heads stand side by side, 4 × 16 = 64.", "04_scaled_dot_product_attention"],
-    "attn.proj": ["Projection", "One more matrix mixes what the heads brought.", "05_multi_head_attention"],
-    residual1: ["Added", "The residual connection: what attention found is added to what was there.", "06_encoder_block"],
-    norm2: ["LayerNorm", "Every token brought to mean 0 and spread 1 again.", "06_encoder_block"],
-    "mlp.fc1": ["MLP, wide", "Each token by itself: 64 numbers become 128, and GELU silences most of those below zero.", "06_encoder_block"],
-    "mlp.fc2": ["MLP, narrow", "128 numbers become 64 again.", "06_encoder_block"],
-    block: ["Added: the block's end", "The second residual connection. This goes into the next block.", "06_encoder_block"],
-    norm: ["Final norm", "A last LayerNorm.", "07_vision_transformer"],
-    class_token: ["The class token", "Its 64 numbers are all that the head gets to see.", "07_vision_transformer"],
-    head: ["Logits", "One number a class, 0 to 9.", "07_vision_transformer"],
-    probabilities: ["Probabilities", "A softmax makes them sum to 1.", "07_vision_transformer"],
+  /** What happened in a step, and the chapter that builds it. */
+  const stepsOf = ({ imageSize: [H, W], gridSize: [rows, columns], patchSize: [p, q], width: D, heads: h, classes: K, tensors }) => {
+    const [N, pixels, d] = [rows * columns, p * q, D / h];
+    const [[, [M]]] = tensors.filter(([name]) => name === "blocks.0.mlp.fc1.bias");
+    return {
+      image: ["The image", `One channel, ${H} × ${W} pixels. Every number is a grey from 0 to 1.`, "01_why_patches"],
+      patches: ["Cut into patches", `Brought to mean 0, cut into ${rows} rows of ${columns} patches. A patch of ${p} × ${q} pixels is a row of ${pixels} numbers.`, "02_patch_embedding"],
+      patch_embed: ["Patch embedding", `One matrix makes each patch's ${pixels} numbers a vector of ${D}. Each row is a patch; the strongly coloured ones have ink in them.`, "02_patch_embedding"],
+      cls_token: ["Class token in front", `A learned vector is put in front, the same for every image. ${N} patches are ${N + 1} tokens.`, "03_class_token_and_position"],
+      pos_embed: ["Positions", "A learned vector for each place. They are the same for every image. The first row is the class token's.", "03_class_token_and_position"],
+      embed: ["Tokens with positions", "The sum of the two. This goes into the first block.", "03_class_token_and_position"],
+      norm1: ["LayerNorm", "Every token brought to mean 0 and spread 1, then scaled by learned numbers.", "06_encoder_block"],
+      "attn.q": ["Queries", `What each token asks for, ${d} numbers in each of ${h} heads.`, "05_multi_head_attention"],
+      "attn.k": ["Keys", "What each token is found by.", "05_multi_head_attention"],
+      "attn.v": ["Values", "What each token hands over.", "05_multi_head_attention"],
+      "attn.scores": ["Scores", `Each query times each key, divided by √${d}. A row is the token that asks, a column the one that is asked.`, "04_scaled_dot_product_attention"],
+      "attn.weights": ["Attention weights", "A softmax makes each row sum to 1.", "04_scaled_dot_product_attention"],
+      "attn.mixed": ["Values, mixed", `Each token gets the others' values by its weights; the ${h} heads stand side by side, ${h} × ${d} = ${D}.`, "04_scaled_dot_product_attention"],
+      "attn.proj": ["Projection", "One more matrix mixes what the heads brought.", "05_multi_head_attention"],
+      residual1: ["Added", "The residual connection: what attention found is added to what was there.", "06_encoder_block"],
+      norm2: ["LayerNorm", "Every token brought to mean 0 and spread 1 again.", "06_encoder_block"],
+      "mlp.fc1": ["MLP, wide", `Each token by itself: ${D} numbers become ${M}, and GELU silences most of those below zero.`, "06_encoder_block"],
+      "mlp.fc2": ["MLP, narrow", `${M} numbers become ${D} again.`, "06_encoder_block"],
+      block: ["Added: the block's end", "The second residual connection. This goes into the next block.", "06_encoder_block"],
+      norm: ["Final norm", "A last LayerNorm.", "07_vision_transformer"],
+      class_token: ["The class token", `Its ${D} numbers are all that the head gets to see.`, "07_vision_transformer"],
+      head: ["Logits", `One number a class, 0 to ${K - 1}.`, "07_vision_transformer"],
+      probabilities: ["Probabilities", "A softmax makes them sum to 1.", "07_vision_transformer"],
+    };
   };
 
   const SHUFFLED = "Shuffled: each patch gets another one's, and the class token keeps its own.";
@@ -43,6 +47,7 @@
     const { el, labelled, button } = lab;
     const announcer = lab.announcer();
     const board = lab.stage(source);
+    const about = stepsOf(lab.model("trained"));
     let steps = [];
     let index = 0;
 
@@ -82,14 +87,14 @@
 
     function titleOf(step) {
       const { block, part } = split(step.name);
-      return block === null ? STEPS[part][0] : `Block ${block}: ${STEPS[part][0].replace("the block's", "its")}`;
+      return block === null ? about[part][0] : `Block ${block}: ${about[part][0].replace("the block's", "its")}`;
     }
 
     function show(to) {
       index = lab.clamp(to, 0, steps.length - 1);
       const step = steps[index];
       const { part } = split(step.name);
-      const [, what, chapter] = STEPS[part];
+      const [, what, chapter] = about[part];
       const text = part === "pos_embed" && shuffled.checked ? `${what} ${SHUFFLED}` : what;
       slider.value = index;
       slider.setAttribute("aria-valuetext", `step ${index + 1} of ${steps.length}: ${titleOf(step)}`);
@@ -134,12 +139,15 @@
     if (part === "patches") {
       const c = lab.context(canvas, width, width);
       c.clearRect(0, 0, width, width);
-      for (let n = 0; n < 64; n++) {
-        const patch = lab.pixels(values.subarray(16 * n, 16 * n + 16), 4, 4, colour);
-        c.drawImage(patch, (n % 8) * 40 + 3, Math.floor(n / 8) * 40 + 3, 34, 34);
+      const { gridSize: [, columns], patchSize: [p, q] } = lab.model("trained");
+      const [count, numbers] = dimensions;
+      const pitch = width / columns;
+      for (let n = 0; n < count; n++) {
+        const patch = lab.pixels(values.subarray(numbers * n, numbers * (n + 1)), p, q, colour);
+        c.drawImage(patch, (n % columns) * pitch + 3, Math.floor(n / columns) * pitch + 3, pitch - 6, pitch - 6);
       }
       size(canvas, width, width);
-      return `Each patch's 16 numbers, in their place. ${scale}`;
+      return `Each patch's ${numbers} numbers, in their place. ${scale}`;
     }
     if (dimensions.length === 1) {
       const [count] = dimensions;
@@ -166,7 +174,8 @@
       const c = lab.context(canvas, width, height);
       c.drawImage(lab.pixels(values, rows, columns, colour), 0, 0, width, height);
       size(canvas, width, height);
-      return `${rows} rows, one ${rows === 64 ? "patch" : "token"} each, of ${columns} numbers. ${scale}`;
+      const [down, across] = lab.model("trained").gridSize;
+      return `${rows} rows, one ${rows === down * across ? "patch" : "token"} each, of ${columns} numbers. ${scale}`;
     }
     const [h, rows, columns] = dimensions;
     const gap = 8;

@@ -1,4 +1,4 @@
-// Weights and pictures, as vit_steps.lab writes them, back to numbers.
+// Weights and pictures, as book/lab_data.py writes them, back to numbers.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from vit_check.engine.values import Slip, ValueCheck
-from vit_steps.scale import ACCELERATORS, training_memory, training_seconds
+from vit_steps.training_cost import ACCELERATORS, training_memory, training_seconds
 from vit_steps.vision_transformer import ViTConfig
 
 

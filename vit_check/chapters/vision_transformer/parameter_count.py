@@ -61,12 +61,12 @@ def _right_count(
 ) -> int:
     ratio = hidden_dim / embed_dim
     return model_cost(
-        image_size,
-        patch_size,
-        in_channels,
-        num_classes,
-        embed_dim,
-        depth,
+        image_size=image_size,
+        patch_size=patch_size,
+        in_channels=in_channels,
+        num_classes=num_classes,
+        embed_dim=embed_dim,
+        depth=depth,
         num_heads=1,
         mlp_ratio=ratio,
     ).parameters

@@ -1,9 +1,9 @@
 import torch
 
 from tests.checks.answers import right
-from vit_steps import oracles
+from vit_steps import optional
 
-TIMM, TORCHVISION = oracles.timm(), oracles.torchvision()
+TIMM, TORCHVISION = optional.timm(), optional.torchvision()
 
 
 @right("layer_norm")

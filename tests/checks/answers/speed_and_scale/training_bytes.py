@@ -1,5 +1,5 @@
 from tests.checks.answers import right, wrong
-from vit_steps import scale
+from vit_steps import training_cost
 
 
 @right("training_bytes")
@@ -20,7 +20,7 @@ def bytes_in_a_tuple(num_parameters, num_devices, sharded, autocast):
 @right("training_bytes")
 def bytes_as_the_package(num_parameters, num_devices, sharded, autocast):
     own = num_parameters / num_devices**sharded
-    return scale.TrainingMemory(
+    return training_cost.TrainingMemory(
         4 * own + (2 * num_parameters if autocast else 0), 4 * own, 8 * own, 0.0
     )
 

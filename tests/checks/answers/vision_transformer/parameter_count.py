@@ -99,5 +99,14 @@ def one_block(H, P, C, K, D, L, M):
 
 @wrong("parameter_count", "float")
 def as_a_float(H, P, C, K, D, L, M):
-    heads, ratio = 1, M / D
-    return float(model_cost(H, P, C, K, D, L, heads, ratio).parameters)
+    cost = model_cost(
+        image_size=H,
+        patch_size=P,
+        in_channels=C,
+        num_classes=K,
+        embed_dim=D,
+        depth=L,
+        num_heads=1,
+        mlp_ratio=M / D,
+    )
+    return float(cost.parameters)

@@ -6,9 +6,9 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong
-from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, oracles, patchify
+from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, optional, patchify
 
-TIMM, TORCHVISION = oracles.timm(), oracles.torchvision()
+TIMM, TORCHVISION = optional.timm(), optional.torchvision()
 
 
 class Net(nn.Module):

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from vit_steps.image_data import stratified_split
+from vit_steps.data.sets import stratified_split
 
 
 def digits() -> tuple[Tensor, Tensor]:

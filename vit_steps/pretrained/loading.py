@@ -1,57 +1,21 @@
-"""Weights that others trained, in the model of this book, and back in theirs."""
+"""A state dict in our names, into a model, all of it or nothing."""
 
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from vit_steps import oracles
 from vit_steps.embedding import interpolate_position_embedding
-from vit_steps.first_difference import Difference, first_difference
-from vit_steps.sizes import Size
-from vit_steps.vision_transformer import VisionTransformer, ViTConfig
-from vit_steps.weight_names import (
-    StateDict,
+from vit_steps.pretrained.names import (
     WeightsMismatch,
-    from_dinov2,
-    from_huggingface,
-    from_timm,
-    from_torchvision,
     listing,
-    to_dinov2,
-    to_huggingface,
-    to_timm,
-    to_torchvision,
     without,
 )
-
-__all__ = [
-    "Difference",
-    "Published",
-    "StateDict",
-    "WeightsMismatch",
-    "config_of",
-    "copy_timm",
-    "extract_features",
-    "first_difference",
-    "from_dinov2",
-    "from_huggingface",
-    "from_timm",
-    "from_torchvision",
-    "load_weights",
-    "published",
-    "to_dinov2",
-    "to_huggingface",
-    "to_timm",
-    "to_torchvision",
-    "without",
-]
+from vit_steps.sizes import Size
+from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
 def load_weights(
@@ -94,7 +58,7 @@ def load_weights(
         raise ValueError(f"keep: in the model, {error}") from None
 
     advice = "another configuration? config_of reads the sizes"
-    if _positions_of_another_grid(given, wanted):
+    if positions_of_another_grid(given, wanted):
         if resize_positions:
             given["pos_embed"] = interpolate_position_embedding(
                 given["pos_embed"], model.patch_embed.grid_size
@@ -133,9 +97,10 @@ def load_weights(
     return model
 
 
-def _positions_of_another_grid(
+def positions_of_another_grid(
     given: Mapping[str, Tensor], wanted: Mapping[str, Tensor]
 ) -> bool:
+    """Whether the positions fit when they are interpolated: a square grid of others."""
     if "pos_embed" not in given or "pos_embed" not in wanted:
         return False
     old, new = given["pos_embed"].shape, wanted["pos_embed"].shape
@@ -216,126 +181,3 @@ def _in_block(name: str) -> bool:
 def _size(pair: list[int]) -> Size:
     height, width = pair
     return height if height == width else (height, width)
-
-
-def extract_features(
-    model: VisionTransformer, images: Tensor, pool: str = "cls", batch_size: int = 64
-) -> Tensor:
-    """One vector an image, after the final norm, for k-NN or a linear probe.
-
-    Args:
-        pool: ``"cls"`` takes the class token, ``"mean"`` the mean of the patches.
-        batch_size: how many images go through the model at once.
-
-    Shape:
-        (B, C, H, W) -> (B, D), on the images' device
-
-    Raises:
-        ValueError: if ``pool`` is something else, the model is in training mode, or
-            there are no images.
-    """
-    if pool not in ("cls", "mean"):
-        raise ValueError(f"pool: got {pool!r}, expected 'cls' or 'mean'")
-    if model.training:
-        raise ValueError("model: is in training mode, expected model.eval()")
-    if len(images) == 0:
-        raise ValueError("images: got none, expected at least one")
-    features = []
-    with torch.no_grad():
-        for start in range(0, len(images), batch_size):
-            batch = images[start : start + batch_size]
-            tokens, _ = model.encode(batch.to(model.pos_embed.device))  # (B, T, D)
-            pooled = tokens[:, 0] if pool == "cls" else tokens[:, 1:].mean(dim=1)
-            features.append(pooled.to(images.device))  # (B, D)
-    return torch.cat(features)  # (B, D)
-
-
-@dataclass(frozen=True)
-class Published:
-    """A published model, and how its images are to be prepared.
-
-    Args:
-        model: ours with their weights, in eval mode.
-        mean, std: one number a channel; images in [0, 1] become (image - mean) / std.
-        image_size: (height, width) in pixels.
-    """
-
-    model: VisionTransformer
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-    image_size: tuple[int, int]
-
-
-def published(name: str = "timm/test_vit.r160_in1k") -> Published:
-    """Fetch a ViT of timm's from huggingface.co, once, and load it into our model.
-
-    The default is a toy of 1.5 MB. ``"timm/vit_base_patch16_224.augreg_in21k_ft_in1k"``
-    is the paper's ViT-B/16, retrained as in arXiv 2106.10270, and takes 346 MB.
-
-    Raises:
-        ConnectionError: if it is not in huggingface_hub's cache and cannot be fetched.
-        ImportError: if timm is not installed.
-        ValueError: if our model cannot be that model; says where it is another.
-    """
-    timm = oracles.timm()
-    theirs = timm.create_model(f"local-dir:{_fetch(name)}", pretrained=True)
-    expected = theirs.pretrained_cfg
-    return Published(
-        copy_timm(theirs),
-        tuple(expected["mean"]),
-        tuple(expected["std"]),
-        tuple(expected["input_size"][1:]),
-    )
-
-
-def copy_timm(theirs: nn.Module) -> VisionTransformer:
-    """Our model with the configuration and the weights of one of timm's, in eval mode.
-
-    The two are run against each other before this one is handed out.
-
-    Raises:
-        ValueError: if ours cannot be that model; says what differs, or where.
-    """
-    if not isinstance(theirs, oracles.timm().models.VisionTransformer):
-        raise ValueError(
-            f"theirs: got {type(theirs).__name__}, expected timm's VisionTransformer"
-        )
-    state_dict = from_timm(theirs.state_dict())
-    config = config_of(
-        state_dict,
-        num_heads=theirs.blocks[0].attn.num_heads,
-        image_size=tuple(theirs.patch_embed.img_size),
-        norm_eps=theirs.blocks[0].norm1.eps,
-    )
-    ours = load_weights(VisionTransformer(config), state_dict).eval()
-    images = torch.rand(1, config.in_channels, *theirs.patch_embed.img_size)
-    was_training = theirs.training
-    difference = first_difference(ours, theirs.eval(), images)
-    theirs.train(was_training)
-    if difference is not None:
-        raise ValueError(f"theirs: is another architecture: {difference}")
-    return ours
-
-
-def _fetch(name: str) -> Path:
-    """The folder with a model's files, downloaded if they are not in the cache."""
-    hub = import_module("huggingface_hub")
-    files = ("config.json", "model.safetensors")
-    try:
-        paths = [hub.hf_hub_download(name, f, local_files_only=True) for f in files]
-        return Path(paths[0]).parent
-    except hub.errors.LocalEntryNotFoundError:
-        pass
-    try:
-        info = hub.HfApi().model_info(name, files_metadata=True, timeout=10)
-        size = sum(f.size for f in info.siblings if f.rfilename in files)
-        print(f"{name}: downloading {size / 1e6:.1f} MB from huggingface.co")
-        paths = [hub.hf_hub_download(name, f) for f in files]
-    except Exception as error:  # each version of huggingface_hub has others
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ConnectionError(
-            f"{name} is not on this computer and could not be fetched from "
-            f"huggingface.co. With a network, run the same line again; what has "
-            f"arrived is kept. ({reason})"
-        ) from error
-    return Path(paths[0]).parent

@@ -8,7 +8,7 @@ from torch.utils.checkpoint import checkpoint
 from torch.utils.flop_counter import FlopCounterMode
 
 from vit_steps import VisionTransformer, ViTConfig
-from vit_steps.scale import (
+from vit_steps.training_cost import (
     ACCELERATORS,
     activation_bytes,
     training_flops,

@@ -7,7 +7,8 @@ import pytest
 import torch
 from PIL import Image
 
-from vit_steps import plots
+from vit_steps import notebook
+from vit_steps.notebook.style import book_png
 from vit_steps.training import Epoch, History, Metrics
 
 matplotlib.use("Agg")
@@ -15,7 +16,7 @@ matplotlib.use("Agg")
 
 @pytest.fixture(autouse=True)
 def closed():
-    plots.use_book_style()
+    notebook.use_book_style()
     yield
     plt.close("all")
 
@@ -28,14 +29,14 @@ def pixels():
 
 def test_image_is_drawn_as_it_is():
     image = torch.rand(3, 8, 8)
-    ax = plots.show_image(image, title="noise")
+    ax = notebook.show_image(image, title="noise")
     drawn = ax.images[0].get_array()
     np.testing.assert_allclose(drawn, image.permute(1, 2, 0).numpy())
     assert ax.get_title() == "noise"
 
 
 def test_grid_has_its_lines_numbers_and_frames():
-    ax = plots.show_patch_grid(torch.rand(3, 8, 12), 4, highlight=[5], number=True)
+    ax = notebook.show_patch_grid(torch.rand(3, 8, 12), 4, highlight=[5], number=True)
     assert len(ax.lines) == 1 + 2
     assert [t.get_text() for t in ax.texts] == [str(i) for i in range(6)]
     assert ax.patches[-1].get_xy() == (7.5, 3.5)
@@ -43,7 +44,7 @@ def test_grid_has_its_lines_numbers_and_frames():
 
 def test_patches_apart_hold_the_pixels():
     image = torch.rand(1, 4, 4) * 0.9
-    ax = plots.show_patches_apart(image, 2, gap=0.5)
+    ax = notebook.show_patches_apart(image, 2, gap=0.5)
     canvas = ax.images[0].get_array()
     assert canvas.shape == (5, 5)
     np.testing.assert_allclose(canvas[3:, 3:], image[0, 2:, 2:])
@@ -52,7 +53,7 @@ def test_patches_apart_hold_the_pixels():
 
 def test_heatmaps_share_a_scale_and_write_numbers():
     matrices = torch.rand(3, 4, 5)
-    figure = plots.show_heatmaps(
+    figure = notebook.show_heatmaps(
         matrices, ["a", "b", "c"], "key", "query", numbers=True
     )
     drawn = [ax for ax in figure.axes if ax.get_title()]
@@ -66,7 +67,7 @@ def test_heatmaps_share_a_scale_and_write_numbers():
 
 def test_heatmaps_with_their_own_scale_around_zero():
     matrices = torch.stack([torch.rand(2, 2), 5 * torch.rand(2, 2)])
-    figure = plots.show_heatmaps(matrices, shared_scale=False, diverging=True)
+    figure = notebook.show_heatmaps(matrices, shared_scale=False, diverging=True)
     limits = [ax.images[0].get_clim() for ax in figure.axes if ax.images]
     assert limits[0] != limits[1]
     assert all(low == -high for low, high in limits)
@@ -75,16 +76,25 @@ def test_heatmaps_with_their_own_scale_around_zero():
 def test_attention_over_an_image_is_bright_where_it_looks():
     weights = torch.zeros(4)
     weights[3] = 1.0
-    ax = plots.show_attention_over_image(weights, torch.ones(3, 8, 8), query=0)
+    ax = notebook.show_attention_over_image(weights, torch.ones(3, 8, 8), query=0)
     drawn = ax.images[0].get_array()
     assert drawn[6, 6].min() == 1 and drawn[0, 0].max() < 0.2
     with pytest.raises(ValueError, match="weights: got 5, expected a square"):
-        plots.show_attention_over_image(torch.rand(5), torch.ones(3, 8, 8))
+        notebook.show_attention_over_image(torch.rand(5), torch.ones(3, 8, 8))
+    with pytest.raises(ValueError, match="weights: got a grid of 3×3, expected one"):
+        notebook.show_attention_over_image(torch.rand(9), torch.ones(3, 8, 8))
+
+
+def test_a_map_of_zeros_is_dark_and_no_gap():
+    ax = notebook.show_attention_over_image(torch.zeros(4), torch.ones(3, 8, 8))
+    np.testing.assert_allclose(ax.images[0].get_array(), 0.15)
 
 
 def test_attention_grid_has_a_row_a_block_and_a_column_a_head():
     attention = torch.rand(2, 3, 8)  # L, h, N
-    figure = plots.show_attention_grid(torch.rand(3, 12, 10), attention, (4, 2), "dog")
+    figure = notebook.show_attention_grid(
+        torch.rand(3, 12, 10), attention, (4, 2), "dog"
+    )
     left, right = figure.axes
     canvas = right.images[0].get_array().filled(np.nan)
     assert left.get_title() == "dog" and canvas.shape == (4 + 1 + 4, 2 + 1 + 2 + 1 + 2)
@@ -99,7 +109,7 @@ def test_attention_grid_has_a_row_a_block_and_a_column_a_head():
 
 def test_attention_grid_on_one_scale():
     attention = torch.rand(2, 3, 8, requires_grad=True)
-    figure = plots.show_attention_grid(
+    figure = notebook.show_attention_grid(
         torch.rand(3, 12, 10), attention, (4, 2), shared_scale=True
     )
     drawn = figure.axes[1].images[0]
@@ -107,14 +117,14 @@ def test_attention_grid_on_one_scale():
     np.testing.assert_allclose(drawn.get_array()[:4, :2].ravel(), attention[0, 0].data)
     assert len(figure.axes) == 3  # with a bar
     with pytest.raises(ValueError, match=r"attention: got .* expected \(L, h, 9\) for"):
-        plots.show_attention_grid(torch.rand(3, 12, 10), attention, 3)
+        notebook.show_attention_grid(torch.rand(3, 12, 10), attention, 3)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
 def test_filters_are_grey_where_they_are_zero(channels):
     filters = torch.randn(5, channels, 7, 4)
     filters[0, 0, 0, 0] = 0
-    canvas = plots.show_filters(filters, columns=3).images[0].get_array()
+    canvas = notebook.show_filters(filters, columns=3).images[0].get_array()
     canvas = np.atleast_3d(canvas)
     assert canvas.shape == (7 + 1 + 7, 4 + 1 + 4 + 1 + 4, channels)
     assert canvas[0, 0, 0] == 0.5
@@ -126,26 +136,26 @@ def test_filters_are_grey_where_they_are_zero(channels):
     with pytest.raises(
         ValueError, match=r"filters: got shape \(5, 2, 7, 4\), expected"
     ):
-        plots.show_filters(torch.randn(5, 2, 7, 4))
+        notebook.show_filters(torch.randn(5, 2, 7, 4))
 
 
 def test_position_similarity_has_a_picture_a_patch():
     similarity = torch.rand(4, 2, 4, 2)
-    ax = plots.show_position_similarity(similarity, title="learned")
+    ax = notebook.show_position_similarity(similarity, title="learned")
     drawn = ax.images[0]
     canvas = drawn.get_array()
     assert canvas.shape == (4 * 4 + 3, 2 * 2 + 1) and ax.get_title() == "learned"
     np.testing.assert_allclose(canvas[10:14, 3:], similarity[2, 1])
     assert drawn.get_clim() == (similarity.min().item(), 1.0)
-    ax = plots.show_position_similarity(similarity, plt.figure().gca(), vmin=-0.5)
+    ax = notebook.show_position_similarity(similarity, plt.figure().gca(), vmin=-0.5)
     assert ax.images[0].get_clim() == (-0.5, 1.0)
     with pytest.raises(ValueError, match=r"similarity: got shape \(8, 8\), expected"):
-        plots.show_position_similarity(torch.rand(8, 8))
+        notebook.show_position_similarity(torch.rand(8, 8))
 
 
 def test_token_trace_has_a_panel_a_step():
     steps = [("patches", torch.randn(4, 100)), ("tokens", torch.randn(5, 100))]
-    figure = plots.show_token_trace(steps, max_width=20)
+    figure = notebook.show_token_trace(steps, max_width=20)
     titles = [ax.get_title() for ax in figure.axes]
     assert titles == ["patches\n(4, 100)", "tokens\n(5, 100)"]
     assert figure.axes[1].images[0].get_array().shape == (5, 20)
@@ -158,7 +168,7 @@ def history(epochs):
 
 
 def test_a_history_is_drawn_as_it_is():
-    figure = plots.show_history(history(3), title="a run")
+    figure = notebook.show_history(history(3), title="a run")
     losses, accuracy = figure.axes
     drawn = [line.get_ydata() for line in (*losses.lines, *accuracy.lines)]
     expected = [[2, 1, 2 / 3], [1, 1 / 2, 1 / 3], [0.5, 0.75, 1 - 0.5 / 3]]
@@ -170,9 +180,9 @@ def test_a_history_is_drawn_as_it_is():
 def test_the_live_curve_replaces_the_one_before(monkeypatch):
     done = []
     monkeypatch.setattr("IPython.display.clear_output", lambda wait: done.append(wait))
-    monkeypatch.setattr(plots.plt, "show", lambda: done.append(plots.plt.get_fignums()))
+    monkeypatch.setattr(plt, "show", lambda: done.append(plt.get_fignums()))
     for epochs in (1, 2):
-        plots.live_history(history(epochs))
+        notebook.live_history(history(epochs))
     assert [done[0], done[2]] == [True, True]
     assert len(done[1]) == len(done[3]) == 1
 
@@ -189,7 +199,7 @@ def test_benchmarks_have_a_dot_an_interval_and_a_floor():
         {"name": "training, ViT-Ti", "rows": [ours, rival]},
         {"name": "another", "rows": [ours, rival]},
     ]
-    figure = plots.show_benchmarks({"jobs": jobs})
+    figure = notebook.show_benchmarks({"jobs": jobs})
     drawn = [ax for ax in figure.axes if ax.get_visible()]
     assert [ax.get_title() for ax in drawn] == [
         "inference,\nViT-Ti",
@@ -208,8 +218,8 @@ def test_benchmarks_have_a_dot_an_interval_and_a_floor():
 
 
 def test_notebook_picture_has_twice_the_pixels_and_few_colours():
-    plots.show_patch_grid(torch.rand(3, 32, 32), 8, highlight=[5])
-    data, size = plots.book_png(plt.gcf())
+    notebook.show_patch_grid(torch.rand(3, 32, 32), 8, highlight=[5])
+    data, size = book_png(plt.gcf())
     picture = Image.open(io.BytesIO(data))
     assert picture.mode == "P" and len(data) < 200_000
     assert picture.size[0] // 2 == size["width"]
@@ -218,20 +228,20 @@ def test_notebook_picture_has_twice_the_pixels_and_few_colours():
 
 
 def test_notebook_picture_keeps_a_rare_colour():
-    plots.show_patch_grid(torch.rand(1, 64, 64).expand(3, -1, -1), 4, highlight=[5])
+    notebook.show_patch_grid(torch.rand(1, 64, 64).expand(3, -1, -1), 4, highlight=[5])
     exact = io.BytesIO()
     plt.gcf().savefig(exact, dpi=2 * plt.gcf().dpi, bbox_inches="tight")
     exact = np.asarray(Image.open(exact).convert("RGB"), dtype=int)
-    data, _ = plots.book_png(plt.gcf())
+    data, _ = book_png(plt.gcf())
     kept = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"), dtype=int)
     assert np.abs(kept - exact).max() < 32
 
 
 def test_notebook_picture_keeps_white_and_the_books_colours():
-    for height, colour in enumerate(plots.COLOURS.values()):
+    for height, colour in enumerate(notebook.COLOURS.values()):
         plt.plot([0, 1], [height, 2 * height], color=colour)
-    picture = Image.open(io.BytesIO(plots.book_png(plt.gcf())[0])).convert("RGB")
+    picture = Image.open(io.BytesIO(book_png(plt.gcf())[0])).convert("RGB")
     kept = {colour for _, colour in picture.getcolors(1 << 20)}
     assert picture.getpixel((0, 0)) == (255, 255, 255)
-    for colour in plots.COLOURS.values():
+    for colour in notebook.COLOURS.values():
         assert tuple(bytes.fromhex(colour[1:])) in kept

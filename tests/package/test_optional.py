@@ -6,22 +6,22 @@ import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from vit_steps import oracles
+from vit_steps import optional
 
 
 def test_torchvision_runs_its_models():
-    model = oracles.torchvision().models.VisionTransformer(8, 4, 1, 2, 8, 16)
+    model = optional.torchvision().models.VisionTransformer(8, 4, 1, 2, 8, 16)
     assert model(torch.rand(1, 3, 8, 8)).shape == (1, 1000)
-    assert oracles.torchvision() is oracles.torchvision()
+    assert optional.torchvision() is optional.torchvision()
 
 
 def test_timm_and_d2l_hand_out_what_the_book_uses():
-    assert oracles.timm().layers.PatchEmbed
-    assert oracles.d2l().MultiHeadAttention and oracles.d2l().DotProductAttention
+    assert optional.timm().layers.PatchEmbed
+    assert optional.d2l().MultiHeadAttention and optional.d2l().DotProductAttention
 
 
 def test_d2l_leaves_figures_alone(monkeypatch):
-    d2l, changed = oracles.d2l(), []
+    d2l, changed = optional.d2l(), []
     monkeypatch.setattr(
         d2l.backend_inline, "set_matplotlib_formats", lambda *a: changed.append(a)
     )
@@ -42,8 +42,8 @@ def test_what_is_missing_is_said_with_the_pip_line(name, line):
     code = f"""
 import sys
 sys.modules[{name!r}] = None
-from vit_steps import oracles
-oracles.{name}()
+from vit_steps import optional
+optional.{name}()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
@@ -54,7 +54,7 @@ def test_what_an_oracle_lacks_is_said(monkeypatch):
     def fails(name):
         raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
 
-    monkeypatch.setattr(oracles, "import_module", fails)
-    monkeypatch.setattr(oracles, "torchvision", lambda: SimpleNamespace())
+    monkeypatch.setattr(optional, "import_module", fails)
+    monkeypatch.setattr(optional, "torchvision", lambda: SimpleNamespace())
     with pytest.raises(ImportError, match="d2l needs pandas: pip install pandas"):
-        oracles.d2l()
+        optional.d2l()

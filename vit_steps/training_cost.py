@@ -114,7 +114,8 @@ def training_memory(
         weights=4 * own + (2 * cost.parameters if autocast else 0),
         gradients=4 * own,
         optimizer=8 * own,
-        activations=batch_size * activation_bytes(config, checkpointing, autocast),
+        activations=batch_size
+        * activation_bytes(config, checkpointing=checkpointing, autocast=autocast),
     )
 
 

@@ -9,10 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vit_steps import oracles
+from vit_steps import optional
 
-SHIPPED = Path(__file__).parent / "datasets" / "fashion-mnist-7000.npz"
-DEBIAN = Path("/usr/share/datasets/fashion-mnist")
+SHIPPED = Path(__file__).with_name("fashion-mnist-7000.npz")
 PER_CLASS = {"train": 600, "test": 100}  # what is shipped of each class
 
 FASHION_CLASSES = (
@@ -57,7 +56,7 @@ FASHION_MNIST = Download(
     "FashionMNIST",
     "30 MB",
     "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
-    "install Debian's package (apt install dataset-fashion-mnist)",
+    "put its four published files in a folder and name that as root",
 )
 CIFAR_10 = Download(
     "CIFAR-10",
@@ -80,9 +79,10 @@ def fashion_mnist(
     Args:
         part: "train" or "test".
         full: False for the first 600 (test: 100) of each class, which ship with the
-            package; True for all: from Debian's package dataset-fashion-mnist where it
-            is installed, else from ``root``.
-        root: where torchvision keeps it; None for a folder in PyTorch's cache.
+            package; True for all, from ``root``.
+        root: where torchvision keeps it, or a folder with the four published files,
+            such as Debian's package dataset-fashion-mnist installs; None for a folder
+            in PyTorch's cache.
         download: fetch all 30 MB to ``root`` by torchvision, which checks them.
 
     Shape:
@@ -99,10 +99,10 @@ def fashion_mnist(
     if not full:
         with np.load(SHIPPED, allow_pickle=False) as arrays:
             images, labels = arrays[f"{part}_images"], arrays[f"{part}_labels"]
-    elif (DEBIAN / "train-images-idx3-ubyte.gz").exists():
+    elif root is not None and (Path(root) / "train-images-idx3-ubyte.gz").exists():
         prefix = "train" if part == "train" else "t10k"
-        images = read_idx(DEBIAN / f"{prefix}-images-idx3-ubyte.gz")
-        labels = read_idx(DEBIAN / f"{prefix}-labels-idx1-ubyte.gz")
+        images = read_idx(Path(root) / f"{prefix}-images-idx3-ubyte.gz")
+        labels = read_idx(Path(root) / f"{prefix}-labels-idx1-ubyte.gz")
     else:
         found = _by_torchvision(FASHION_MNIST, root, part, download)
         images, labels = found.data, found.targets
@@ -160,7 +160,7 @@ def first_of_each_class(labels: np.ndarray, count: int) -> np.ndarray:
 def _by_torchvision(
     what: Download, root: Path | str | None, part: str, download: bool
 ) -> Any:
-    oracles.torchvision()
+    optional.torchvision()
     from torchvision import datasets
 
     load = getattr(datasets, what.loader)

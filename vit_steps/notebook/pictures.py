@@ -1,108 +1,18 @@
-"""The book's pictures: photographs and their patches, heat maps, traces of tokens."""
+"""Pictures: photographs and their patches, heat maps, attention, traces of tokens."""
 
-import io
 from collections.abc import Sequence
-from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from cycler import cycler
-from IPython.core.getipython import get_ipython
+import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
-from PIL import Image
-from scipy.spatial import cKDTree
 from torch import Tensor
 
 from vit_steps.patch_embedding import patchify
 from vit_steps.sizes import Size, as_pair, patch_grid
-from vit_steps.training import History
-
-# Okabe and Ito's colours, told apart with any colour vision.
-COLOURS = {
-    "blue": "#0072B2",
-    "orange": "#E69F00",
-    "green": "#009E73",
-    "vermilion": "#D55E00",
-    "sky": "#56B4E9",
-    "purple": "#CC79A7",
-    "grey": "#666666",
-}
-
-
-def use_book_style() -> None:
-    """Set matplotlib to the look of the book's figures."""
-    plt.rcParams.update(
-        {
-            "figure.figsize": (7.2, 3.6),
-            "figure.dpi": 110,
-            "figure.facecolor": "white",
-            "figure.constrained_layout.use": True,
-            "font.size": 10,
-            "axes.titlesize": 10,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.prop_cycle": cycler(color=COLOURS.values()),
-            "axes.grid": False,
-            "legend.frameon": False,
-            "image.cmap": "viridis",  # reads in grey: lightness rises with the value
-            "lines.linewidth": 2,
-        }
-    )
-    shell = get_ipython()
-    if shell is not None and shell.display_formatter is not None:
-        plt.switch_backend(plt.get_backend())  # loading it later would undo the next
-        shell.display_formatter.formatters["image/png"].for_type(Figure, book_png)
-
-
-def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
-    """A figure as a notebook keeps it: twice the pixels, in 256 colours.
-
-    Twice, so that it is crisp on screens of high density; few colours, so that it is
-    small all the same.
-
-    Returns:
-        the PNG, and the width and height to show it at, in CSS pixels.
-    """
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=2 * figure.dpi, bbox_inches="tight")
-    picture = Image.open(drawn).convert("RGB")
-    width, height = picture.size
-    colours, index, counts = _colours(picture)
-    frequent = colours[counts.argsort()[::-1][:32]]
-    palette = np.concatenate([frequent, *_palettes(picture)])
-    _, nearest = cKDTree(palette).query(colours)
-    small = Image.fromarray(nearest[index].reshape(height, width).astype(np.uint8))
-    small.putpalette(palette.tobytes())
-    data = io.BytesIO()
-    small.save(data, format="png", optimize=True)
-    return data.getvalue(), {"width": width // 2, "height": height // 2}
-
-
-def _colours(picture: Image.Image) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A picture's colours (n, 3), which of them each pixel has, how often each is."""
-    channels = np.asarray(picture).astype(np.int32)
-    codes = channels[..., 0] << 16 | channels[..., 1] << 8 | channels[..., 2]
-    found, index, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    colours = np.stack([found >> 16, found >> 8 & 255, found & 255], axis=1)
-    return colours.astype(np.uint8), index.ravel(), counts
-
-
-def _palettes(picture: Image.Image) -> list[np.ndarray]:
-    """The colours of its large areas, and those most unlike each other.
-
-    The second keep a thin line in a colour of its own.
-    """
-    palettes = []
-    for count, method in (
-        (144, Image.Quantize.MEDIANCUT),
-        (80, Image.Quantize.MAXCOVERAGE),
-    ):
-        found = picture.quantize(count, method).getpalette() or []
-        palettes.append(np.array(found[: 3 * count], np.uint8).reshape(-1, 3))
-    return palettes
 
 
 def show_image(image: Tensor, ax: Axes | None = None, title: str | None = None) -> Axes:
@@ -280,9 +190,15 @@ def show_attention_over_image(
             )
         weights = weights.reshape(side, side)
     rows, columns = weights.shape
+    if image.shape[-2] % rows or image.shape[-1] % columns:
+        raise ValueError(
+            f"weights: got a grid of {rows}×{columns}, expected one that divides the "
+            f"image of {image.shape[-2]}×{image.shape[-1]} pixels"
+        )
     height, width = image.shape[-2] // rows, image.shape[-1] // columns
+    largest = weights.max().clamp(min=torch.finfo(weights.dtype).tiny)
     light = (
-        (weights / weights.max())
+        (weights / largest)  # all dark where nothing is attended
         .detach()
         .repeat_interleave(height, 0)
         .repeat_interleave(width, 1)
@@ -429,72 +345,6 @@ def _pixels(image: Tensor) -> np.ndarray:
     if image.ndim == 3:
         image = image[0] if image.shape[0] == 1 else image.permute(1, 2, 0)
     return image.numpy()
-
-
-def show_history(history: History, title: str | None = None) -> Figure:
-    """Draw a training's curves: the losses on the left, accuracy on the right."""
-    figure, (losses, accuracy) = plt.subplots(1, 2, figsize=(6.4, 2.8))
-    epochs = range(1, len(history.epochs) + 1)
-    losses.plot(epochs, history.train_loss, label="training")
-    losses.plot(epochs, history.loss, "--", label="validation")
-    losses.set_ylabel("loss, nats")
-    losses.legend()
-    accuracy.plot(epochs, history.top1, "--", color=COLOURS["orange"])
-    accuracy.set_ylabel("validation accuracy")
-    accuracy.set_ylim(0, 1)
-    for ax in (losses, accuracy):
-        ax.set_xlabel("epoch")
-        ax.xaxis.get_major_locator().set_params(integer=True)
-    if title is not None:
-        figure.suptitle(title)
-    return figure
-
-
-def live_history(history: History) -> None:
-    """A callback for ``train``: the curves so far, drawn anew after each epoch.
-
-    In a notebook each picture takes the place of the one before.
-    """
-    from IPython.display import clear_output
-
-    plt.close("all")
-    show_history(history)
-    clear_output(wait=True)
-    plt.show()
-
-
-def show_benchmarks(results: dict[str, Any]) -> Figure:
-    """Draw times beside each other: for each job, each rival's time over ours.
-
-    A dot is the median of the ratios, the line through it its 95 % interval. The
-    diamond is the floor: the model's matrix products alone.
-
-    Args:
-        results: as ``python -m benchmarks`` writes them.
-    """
-    jobs = results["jobs"]
-    names = [row["name"] for row in max((job["rows"] for job in jobs), key=len)][::-1]
-    down = -(-len(jobs) // 2)
-    height = 0.8 + 0.17 * len(names)
-    figure, axes = plt.subplots(
-        down, 2, figsize=(6.4, down * height), sharey=True, squeeze=False
-    )
-    for ax in axes.flat[len(jobs) :]:
-        ax.set_visible(False)
-    for ax, job in zip(axes.flat, jobs, strict=False):
-        ax.axvline(1, color=COLOURS["grey"], linewidth=1)
-        for row in job["rows"]:
-            is_floor = "same_function" not in row
-            place = names.index(row["name"])
-            colour = COLOURS["vermilion" if is_floor else "blue"]
-            ax.plot([row["low"], row["high"]], [place, place], color=colour)
-            ax.plot(row["ratio"], place, "D" if is_floor else "o", color=colour, ms=5)
-        ax.set_yticks(range(len(names)), names, fontsize=8)
-        ax.tick_params(axis="x", labelsize=8)
-        ax.set_title(job["name"].replace(", ViT", ",\nViT"), fontsize=9)
-    for ax in axes.flat[: len(jobs)][-2:]:  # the last of each column
-        ax.set_xlabel("time / time of vit_steps")
-    return figure
 
 
 def _tiled(tiles: Tensor, gap_pixels: int, fill: float) -> Tensor:

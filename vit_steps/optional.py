@@ -1,38 +1,24 @@
-"""Other people's implementations, to compare with, where they are installed."""
+"""Packages that only parts of the book need: imported there, or asked for by name."""
 
-import sys
 import warnings
 from importlib import import_module
 from types import ModuleType
 
-import torch
-
-_declared_operators = None  # torch forgets the operators when their Library object goes
-
 
 def torchvision() -> ModuleType:
-    """torchvision with its models, even where its compiled part does not load.
-
-    That happens beside a CPU-only torch. All of torchvision that is Python works once
-    the two operators it looks up at import are declared; ``torchvision.ops.nms`` and
-    image decoding stay unavailable.
+    """torchvision, for its models, transforms and data sets.
 
     Raises:
-        ImportError: if torchvision is not installed; says the pip line.
+        ImportError: if it is not installed, or was built for another torch; says what
+            to do.
     """
-    global _declared_operators
     try:
         _import("torchvision", "pip install torchvision")
-    except RuntimeError:  # operator torchvision::nms does not exist
-        for name in list(sys.modules):
-            if name.split(".")[0] == "torchvision":
-                del sys.modules[name]
-        _declared_operators = torch.library.Library("torchvision", "DEF")
-        for operator in ("nms", "qnms"):
-            _declared_operators.define(
-                f"{operator}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
-            )
-        _import("torchvision", "pip install torchvision")
+    except RuntimeError as error:  # operator torchvision::nms does not exist
+        raise ImportError(
+            "torchvision is there, but was built for another torch than the one beside "
+            f"it ({error}): install the two from one place, or see the README"
+        ) from error
     return import_module("torchvision")
 
 

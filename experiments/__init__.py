@@ -1,0 +1,1 @@
+"""Long runs whose numbers the book reads."""

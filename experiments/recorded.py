@@ -1,0 +1,64 @@
+"""Run a chapter with its long runs, and keep what they give.
+
+    python -m experiments.recorded notebooks/14_bug_clinic.ipynb bug-clinic
+
+A chapter reads what takes long from a record: ``recorded(name, key, run)``. Here its
+cells are run from top to bottom as they stand, and every such ``run`` is run too.
+What they give goes to vit_steps/notebook/measured/NAME.json.
+"""
+
+import argparse
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import matplotlib
+import nbformat
+import torch
+
+from vit_steps import notebook
+from vit_steps.notebook.results import FOLDER, recorded
+
+
+def run(path: Path, name: str) -> dict[str, Any]:
+    """What the chapter's long runs of that record give, by key, as JSON holds it."""
+    found: dict[str, Any] = {}
+
+    def recorder(
+        record: str, key: str, run: Callable[[], Any], again: bool = False
+    ) -> Any:
+        if record != name:
+            return recorded(record, key, run, again)
+        found[key] = json.loads(json.dumps(run()))
+        print(f"{key}: {found[key]}", flush=True)
+        return found[key]
+
+    space: dict[str, Any] = {"__name__": "__main__"}
+    with patch.object(notebook, "recorded", recorder):
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "code":
+                exec(compile(cell.source, f"<cell {cell.id}>", "exec"), space)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("chapter", type=Path)
+    parser.add_argument("name", help="of the record")
+    options = parser.parse_args()
+    matplotlib.use("Agg")
+    found = run(options.chapter, options.name)
+    made = {
+        "command": f"python -m experiments.recorded {options.chapter} {options.name}",
+        "torch": torch.__version__.split("+")[0],
+        "threads": torch.get_num_threads(),
+    }
+    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found.items())
+    text = f'{{"made": {json.dumps(made)}, "runs": {{\n{lines}\n}}}}\n'
+    (FOLDER / f"{options.name}.json").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""What is done with a Vision Transformer is right for those with other tokens too."""
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from tests.conftest import draw_at_random
+from vit_steps import VisionTransformer, ViTConfig
+from vit_steps.attention_maps import (
+    attention_distance,
+    class_token_attention,
+    class_token_to_patches,
+    deletion_curve,
+)
+from vit_steps.pretrained import extract_features
+from vit_steps.variants import (
+    DistilledVisionTransformer,
+    VariantConfig,
+    VariantVisionTransformer,
+)
+
+# Images of 12×8, cut into 4×2 patches.
+SIZES = dict(
+    image_size=(12, 8),
+    patch_size=(3, 4),
+    num_classes=7,
+    embed_dim=12,
+    depth=3,
+    num_heads=2,
+)
+GRID, N = (4, 2), 8
+
+
+def variant(**choices):
+    return lambda **more: VariantVisionTransformer(
+        VariantConfig(**SIZES | choices | more)
+    )
+
+
+def plain(**more):
+    return VisionTransformer(ViTConfig(**SIZES | more))
+
+
+def distilled(**more):
+    return DistilledVisionTransformer(ViTConfig(**SIZES | more))
+
+
+# Each with the number of tokens in front of the patches, and whether one speaks.
+MODELS = {
+    "plain": (plain, 1, True),
+    "distilled": (distilled, 2, True),
+    "as in the paper": (variant(), 1, True),
+    "registers": (variant(num_registers=3), 4, True),
+    "sincos": (variant(positions="sincos"), 1, True),
+    "mean": (variant(pooling="mean"), 0, False),
+    "mean with registers": (variant(pooling="mean", num_registers=2), 2, False),
+    "SimpleViT": (variant(pooling="mean", positions="sincos"), 0, False),
+}
+every_model = pytest.mark.parametrize(
+    ("build", "prefix", "speaks"), MODELS.values(), ids=MODELS
+)
+
+
+@every_model
+def test_the_model_says_which_tokens_are_patches(build, prefix, speaks):
+    model = draw_at_random(build()).eval()
+    images = torch.rand(2, 3, 12, 8)
+    tokens = model.embed(images)
+    assert tokens.shape == (2, prefix + N, 12)
+    assert model.num_prefix_tokens == model.config.num_prefix_tokens == prefix
+    patches = model.patch_embed(images) + model.pos_embed[:, -N:]
+    torch.testing.assert_close(model.patch_tokens(tokens), patches)
+
+
+@every_model
+@pytest.mark.parametrize("more", [{}, dict(representation_size=5, layer_scale=0.1)])
+def test_the_configs_cost_is_the_models(build, prefix, speaks, more):
+    model = build(**more).eval()
+    cost = model.config.cost()
+    assert cost.parameters == sum(p.numel() for p in model.parameters())
+    attends = FlopCounterMode(display=False)
+    with attends, torch.no_grad():
+        explicit_attention(model)(torch.rand(1, 3, 12, 8))
+    assert attends.get_total_flops() == 2 * cost.macs
+
+
+def explicit_attention(model):
+    """The model on the path whose products are counted: that with weights."""
+    encode = model.encode
+    model.encode = lambda images: encode(images, need_weights=True)
+    return model
+
+
+@every_model
+def test_what_is_saved_comes_back(build, prefix, speaks, tmp_path):
+    model, path = draw_at_random(build()).eval(), tmp_path / "model.safetensors"
+    model.save_pretrained(path)
+    back = type(model).from_pretrained(path)
+    assert type(back) is type(model) and back.config == model.config
+    images = torch.rand(2, 3, 12, 8)
+    torch.testing.assert_close(back(images), model(images), rtol=0, atol=0)
+
+
+def test_a_model_of_another_class_is_refused(tmp_path):
+    path = tmp_path / "model.safetensors"
+    distilled().save_pretrained(path)
+    with pytest.raises(
+        ValueError, match="holds a DistilledVisionTransformer, expected"
+    ):
+        VisionTransformer.from_pretrained(path)
+    plain().save_pretrained(path)
+    with pytest.raises(ValueError, match="a VisionTransformer, expected a Variant"):
+        VariantVisionTransformer.from_pretrained(path)
+
+
+@every_model
+def test_with_one_seed_all_start_with_the_same_blocks(build, prefix, speaks):
+    torch.manual_seed(3)
+    expected = plain()
+    torch.manual_seed(3)
+    model = build()
+    for part in ("patch_embed", "blocks"):
+        theirs = getattr(expected, part).state_dict()
+        torch.testing.assert_close(getattr(model, part).state_dict(), theirs)
+
+
+@every_model
+def test_a_deletion_curve_takes_an_order_of_the_patches(build, prefix, speaks):
+    model = draw_at_random(build()).eval()
+    images, labels = torch.rand(2, 3, 12, 8), torch.tensor([1, 5])
+    order = torch.rand(2, N).argsort(dim=1)
+    curve = deletion_curve(model, images, labels, order, [0, N])
+    with torch.no_grad():
+        scores = model(images)
+    torch.testing.assert_close(curve.logits[0], scores[range(2), labels])
+
+
+@every_model
+def test_features_are_the_class_token_or_the_mean_of_the_patches(build, prefix, speaks):
+    model, images = draw_at_random(build()).eval(), torch.rand(3, 3, 12, 8)
+    with torch.no_grad():
+        tokens, _ = model.encode(images)
+    mean = extract_features(model, images, pool="mean")
+    torch.testing.assert_close(mean, tokens[:, -N:].mean(dim=1))
+    if speaks:
+        torch.testing.assert_close(extract_features(model, images), tokens[:, 0])
+    else:
+        with pytest.raises(ValueError, match="pool: got 'cls', expected 'mean'"):
+            extract_features(model, images)
+
+
+@every_model
+def test_maps_show_the_patches(build, prefix, speaks):
+    model = draw_at_random(build()).eval()
+    with torch.no_grad():
+        _, weights = model.encode(torch.rand(2, 3, 12, 8), need_weights=True)
+    between = [
+        w[..., -N:, -N:] / w[..., -N:, -N:].sum(-1, keepdim=True) for w in weights
+    ]
+    expected = attention_distance(between, GRID, 4, num_prefix_tokens=0)
+    torch.testing.assert_close(attention_distance(weights, GRID, 4, prefix), expected)
+    if not speaks and prefix == 0:
+        with pytest.raises(
+            ValueError, match="num_prefix_tokens: got 0, expected 1, the"
+        ):
+            class_token_attention(weights, prefix)
+    elif speaks:
+        maps = class_token_attention(weights, prefix)
+        to_patches = torch.stack(weights, dim=1)[..., 0, -N:]
+        torch.testing.assert_close(maps, to_patches / to_patches.sum(-1, keepdim=True))
+
+
+@pytest.mark.parametrize("prefix", [0, 9, -1])
+def test_a_map_needs_a_class_token_and_a_patch(prefix):
+    with pytest.raises(
+        ValueError, match=f"num_prefix_tokens: got {prefix}, expected 1,"
+    ):
+        class_token_to_patches(torch.rand(9, 9), prefix)
+
+
+@every_model
+def test_compiles_whole(build, prefix, speaks):
+    model, images = draw_at_random(build()).eval(), torch.rand(2, 3, 12, 8)
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    torch.testing.assert_close(compiled(images), model(images))

@@ -1,0 +1,131 @@
+"""Six photographs to look at; they ship inside scikit-learn and scikit-image."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+from PIL import Image, ImageOps
+from torch import Tensor
+
+from vit_steps.sizes import Size, as_pair
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(frozen=True)
+class Photo:
+    """Where a sample photograph comes from, and on what terms."""
+
+    description: str
+    library: str
+    loader: str  # the library's own name for it
+    credit: str
+    licence: str
+
+
+PHOTOS = {
+    "china": Photo(
+        "a temple in front of a pale blue sky",
+        "scikit-learn",
+        "china.jpg",
+        "danielbuechele, Flickr",
+        "CC BY 2.0",
+    ),
+    "flower": Photo(
+        "an orange dahlia before dark leaves",
+        "scikit-learn",
+        "flower.jpg",
+        "vultilion, Flickr",
+        "CC BY 2.0",
+    ),
+    "astronaut": Photo(
+        "Eileen Collins in an orange suit, a shuttle behind her",
+        "scikit-image",
+        "astronaut",
+        "NASA",
+        "public domain",
+    ),
+    "cat": Photo(
+        "the face of a tabby cat",
+        "scikit-image",
+        "chelsea",
+        "Stéfan van der Walt",
+        "CC0",
+    ),
+    "coffee": Photo(
+        "a cup of espresso on a wooden table",
+        "scikit-image",
+        "coffee",
+        "Rachel Michetti, at Pikolo Espresso Bar",
+        "CC0",
+    ),
+    "rocket": Photo(
+        "a rocket on its launch pad at dusk", "scikit-image", "rocket", "SpaceX", "CC0"
+    ),
+}
+
+
+# Mean and standard deviation of ImageNet's channels, the customary normalisation.
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+
+
+IMAGENET_STD = (0.229, 0.224, 0.225)
+
+
+def photo(name: str, size: Size | None = None) -> Tensor:
+    """Load a sample photograph.
+
+    Args:
+        name: a key of ``PHOTOS``.
+        size: height and width to scale to, an int for a square, cutting off what
+            overhangs around the middle; None leaves the photograph as it is.
+
+    Shape:
+        -> (3, H, W), float32 between 0 and 1
+
+    Raises:
+        ValueError: if there is no photograph of that name.
+    """
+    if name not in PHOTOS:
+        raise ValueError(f"name: got {name!r}, expected one of {', '.join(PHOTOS)}")
+    source = PHOTOS[name]
+    if source.library == "scikit-learn":
+        from sklearn.datasets import load_sample_image
+
+        array = load_sample_image(source.loader)
+    else:
+        from skimage import data
+
+        array = getattr(data, source.loader)()
+    image = Image.fromarray(array)
+    if size is not None:
+        height, width = as_pair(size, "size")
+        image = ImageOps.fit(image, (width, height), Image.Resampling.BICUBIC)
+    pixels = torch.from_numpy(np.array(image))  # (H, W, C)
+    return pixels.permute(2, 0, 1).contiguous().float() / 255
+
+
+def photos(size: Size) -> Tensor:
+    """All sample photographs, in the order of ``PHOTOS``.
+
+    Shape:
+        -> (6, 3, H, W), float32 between 0 and 1
+    """
+    return torch.stack([photo(name, size) for name in PHOTOS])
+
+
+def normalize(
+    images: Tensor,
+    mean: Sequence[float] = IMAGENET_MEAN,
+    std: Sequence[float] = IMAGENET_STD,
+) -> Tensor:
+    """Shift and scale each channel, as is customary for models trained on ImageNet.
+
+    Shape:
+        (..., C, H, W) -> (..., C, H, W)
+    """
+    shift, scale = images.new_tensor(mean), images.new_tensor(std)
+    return (images - shift[:, None, None]) / scale[:, None, None]

@@ -1,0 +1,45 @@
+"""Numbers from runs that are too long for a notebook, with how they were made.
+
+The repository's ``experiments/`` writes them.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).with_name("measured")
+
+
+def read_results(name: str) -> dict[str, Any]:
+    """What a long run measured: a dictionary, whose "made" says how.
+
+    Raises:
+        ValueError: if there is no result of that name.
+    """
+    path = FOLDER / f"{name}.json"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.json")))
+        raise ValueError(f"name: got {name!r}, expected one of {known}")
+    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return results
+
+
+def recorded(name: str, key: str, run: Callable[[], Any], again: bool = False) -> Any:
+    """What takes too long for a cell: the record of it, or the thing itself.
+
+    Args:
+        name: of the record, such as ``"bug-clinic"``.
+        key: of what was run, in that record.
+        run: the cell's own code, which gave what is recorded.
+        again: run it now, and leave the record as it is.
+
+    Raises:
+        ValueError: if there is no record of that name, or nothing in it by that key.
+    """
+    if again:
+        return run()
+    runs = read_results(name)["runs"]
+    if key not in runs:
+        raise ValueError(f"key: got {key!r}, expected one of {', '.join(runs)}")
+    return runs[key]
