@@ -6,6 +6,8 @@ import socket
 import struct
 import subprocess
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import torch
@@ -13,6 +15,7 @@ from safetensors.torch import save
 
 import vit_check as check
 import vit_steps
+from vit_check.engine.asking import JUDGE
 from vit_check.engine.wire import LARGEST_MESSAGE, decode, encode
 from vit_check.judge import Judge
 
@@ -22,8 +25,9 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def judge(tmp_path):
-    with Judge(tmp_path / "judge") as judge:
+def judge():
+    """In a folder whose path is short enough for a socket; tmp_path's may not be."""
+    with TemporaryDirectory() as folder, Judge(Path(folder, "judge")) as judge:
         yield judge
 
 
@@ -31,7 +35,7 @@ def run(judge, code):
     """Run code in another process, whose checks ask the judge."""
     return subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "VIT_CHECK_JUDGE": judge.path},
+        env={**os.environ, JUDGE: judge.path},
         capture_output=True,
         text=True,
     )
@@ -40,7 +44,7 @@ def run(judge, code):
 @pytest.fixture
 def asked(judge, monkeypatch):
     """The same judge, which the checks of this process ask."""
-    monkeypatch.setenv("VIT_CHECK_JUDGE", judge.path)
+    monkeypatch.setenv(JUDGE, judge.path)
     return judge
 
 

@@ -6,8 +6,9 @@ import pytest
 from nbclient import NotebookClient
 from nbgrader.utils import is_grade, is_solution
 
-from classroom.release import RELEASED, SOURCES, released, text_of
-from classroom.verdict import checks_named_in
+from classroom.grading.passing import checks_named_in
+from classroom.release.release import RELEASED, SOURCES, released, text_of
+from tests.classroom.bench.adversaries import tasks_of
 from tests.conftest import CHAPTERS, ROOT, read, tags
 
 SETS = sorted(SOURCES.glob("*.ipynb"))
@@ -147,3 +148,11 @@ def test_what_is_not_written_hears_a_sentence(path):
         else:
             assert not errors, f"{cell.id}: {errors}"
             assert not any("Ellipsis" in str(o) for o in cell.outputs), cell.id
+
+
+def test_release_is_the_same_each_time(exercises):
+    one = text_of(released(read(exercises.path)))
+    assert one == text_of(released(read(exercises.path)))
+    assert "BEGIN" not in one
+    assert "a hidden word" not in one
+    assert len(tasks_of(exercises)) == 4
