@@ -147,7 +147,7 @@ def test_an_error_is_told_with_what_went_in():
         B, C, H, _ = images.shape
         return patchify(images.reshape(B, C, H, H), patch_size)
 
-    assert "for images (2, 3, " in said(check.patchify, square)
+    assert "for images (2, 4, 8, 20), patch_size=4" in said(check.patchify, square)
 
     class Raises(MultiHeadAttention):
         def forward(self, x):
