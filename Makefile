@@ -98,10 +98,10 @@ bench-lab: book
 
 grade: .venv/compiled
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Stopped: say what to grade: make grade SUBMISSIONS=folder" >&2; exit 1; }
-	@$(BIN)/python -m classroom.grade "$(SUBMISSIONS)"
+	@$(BIN)/python -m classroom.grading "$(SUBMISSIONS)"
 
 bench-grade: .venv/compiled
-	$(BIN)/python -m classroom.bench
+	$(BIN)/python -m tests.classroom.bench
 
 mutants: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r tests/checks/mutants/requirements.txt

@@ -6,12 +6,16 @@ import socket
 import struct
 import subprocess
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import torch
 from safetensors.torch import save
 
 import vit_check as check
+import vit_steps
+from vit_check.engine.asking import JUDGE
 from vit_check.engine.wire import LARGEST_MESSAGE, decode, encode
 from vit_check.judge import Judge
 
@@ -21,8 +25,9 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def judge(tmp_path):
-    with Judge(tmp_path / "judge") as judge:
+def judge():
+    """In a folder whose path is short enough for a socket; tmp_path's may not be."""
+    with TemporaryDirectory() as folder, Judge(Path(folder, "judge")) as judge:
         yield judge
 
 
@@ -30,7 +35,7 @@ def run(judge, code):
     """Run code in another process, whose checks ask the judge."""
     return subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "VIT_CHECK_JUDGE": judge.path},
+        env={**os.environ, JUDGE: judge.path},
         capture_output=True,
         text=True,
     )
@@ -62,7 +67,7 @@ check.split_heads(lambda x, h: x.unflatten(2, (h, -1)))
 
 
 def test_a_function_with_the_weights_is_judged_as_one(judge, monkeypatch):
-    monkeypatch.setenv("VIT_CHECK_JUDGE", judge.path)
+    monkeypatch.setenv(JUDGE, judge.path)
     from tests.checks.answers.multi_head_attention.multi_head_attention import (
         as_a_function,
         unscaled_function,
@@ -105,6 +110,28 @@ def test_values_are_judged_by_name(judge):
     ]
 
 
+def test_each_of_several_answers_is_judged(judge):
+    code = """
+import vit_check as check
+check.answers(tokens_at_384=576, split_heads=print, shape_of_small_patches=(5, 24, 49))
+"""
+    done = run(judge, code)
+    assert "the class token is a token too" in done.stderr
+    assert done.stdout == "shape_of_small_patches: right\n"
+    assert [(r.check, r.passed) for r in judge.records] == [
+        ("answer:tokens_at_384", False),
+        ("split_heads", False),
+        ("answer:shape_of_small_patches", True),
+    ]
+
+
+def test_a_module_that_is_built_is_judged_with_its_sizes(judge, monkeypatch):
+    monkeypatch.setenv("VIT_CHECK_JUDGE", judge.path)
+    check.multi_head_attention(vit_steps.MultiHeadAttention(20, 4))
+    with pytest.raises(check.CheckFailed, match="num_heads is built in"):
+        check.multi_head_attention(lambda D, h: vit_steps.MultiHeadAttention(D, 4))
+
+
 def test_an_endless_loop_is_judged_too(judge):
     code = """
 import vit_check as check
@@ -113,7 +140,7 @@ def loop(x, h):
         pass
 check.split_heads(loop)
 """
-    assert "did not come to an end" in run(judge, code).stderr
+    assert "is there an endless loop" in run(judge, code).stderr
     assert [r.passed for r in judge.records] == [False]
 
 
@@ -191,6 +218,6 @@ def test_what_is_sent_arrives(message):
 
 
 def test_sizes_are_not_taken_from_a_notebook(judge, monkeypatch):
-    monkeypatch.setenv("VIT_CHECK_JUDGE", judge.path)
+    monkeypatch.setenv(JUDGE, judge.path)
     with pytest.raises(check.CheckFailed, match="is graded on the class"):
         check.multi_head_attention(torch.nn.Identity(), embed_dim=1, num_heads=1)
