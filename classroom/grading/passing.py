@@ -80,13 +80,16 @@ def why_failed(
     if attempt.trouble:
         return attempt.trouble
     seen = list(records or ())
-    refused = [
-        record.sentence or f"The check {record.check} did not pass."
+    refused = {
+        record.check.removeprefix("answer:"): record.sentence
+        or f"The check {record.check} did not pass."
         for record in seen
         if not record.passed
-    ]
+    }
+    if len(refused) > 1:
+        return "; ".join(f"{check}: {said}" for check, said in refused.items())
     if refused:
-        return "\n".join(refused)
+        return next(iter(refused.values()))
     if not attempt.ended_well:
         errors = [o for o in attempt.outputs if o.output_type == "error"]
         if errors:
