@@ -8,6 +8,7 @@ script or to load anything from elsewhere.
 import hashlib
 import re
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from html import unescape
 from multiprocessing import get_context
 from pathlib import Path
@@ -110,8 +111,9 @@ def _harmless(attribute: re.Match[str]) -> str:
     return f'{name}="#"'
 
 
+@cache
 def _exporter() -> HTMLExporter:
-    """nbgrader's own template for feedback."""
+    """nbgrader's own template for feedback, compiled once in a process."""
     config = Config()
     place = Path(nbgrader.__file__).parent / "server_extensions" / "formgrader"
     config.HTMLExporter.template_name = "feedback"
