@@ -300,3 +300,10 @@ def test_a_broken_set_grades_nobody_until_it_is_mended(exercises, tmp_path):
     nbformat.write(source, path)
     with pytest.raises(Refused, match="has changed since"):
         grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
+
+
+def test_an_environment_may_be_a_link(tmp_path, monkeypatch):
+    link = tmp_path / "environment"
+    link.symlink_to(sys.prefix)
+    monkeypatch.setattr(sandbox.sys, "prefix", str(link))
+    assert link in sandbox._python_environment.__wrapped__()
