@@ -302,6 +302,7 @@ def test_a_broken_set_grades_nobody_until_it_is_mended(exercises, tmp_path):
         grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
 
 
+@in_sandbox
 def test_an_environment_may_be_a_link(tmp_path, monkeypatch):
     link = tmp_path / "environment"
     link.symlink_to(sys.prefix)
