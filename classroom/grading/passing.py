@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from nbformat.notebooknode import NotebookNode
 
+from vit_check.chapters.questions import QUESTIONS
+
 if TYPE_CHECKING:
     from vit_check.judge import Judgement
 
@@ -34,27 +36,31 @@ class Attempt:
 
 
 def checks_named_in(source: str) -> list[str]:
-    """``["patchify"]`` for a cell that calls ``check.patchify(patchify)``."""
+    """As the judge calls them: ``["patchify"]`` for ``check.patchify(patchify)``."""
     try:
         tree = ast.parse(source)
     except SyntaxError:  # a magic
         return []
     return [
-        _record_name(node.func.attr, node.args)
+        name
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "check"
         and node.func.attr.islower()  # no exception
+        for name in _names_in(node, node.func.attr)
     ]
 
 
-def _record_name(check: str, arguments: list[ast.expr]) -> str:
-    """As the judge calls it: the check, or ``answer:x`` for ``answer("x", ...)``."""
-    if check == "answer" and arguments and isinstance(arguments[0], ast.Constant):
-        return f"answer:{arguments[0].value!s}"
-    return check
+def _names_in(call: ast.Call, check: str) -> Iterable[str]:
+    """The check; of ``answer("x", ...)`` and of ``answers(x=..., y=...)`` the names."""
+    if check == "answers":
+        names = [k.arg for k in call.keywords if k.arg and k.arg != "hint"]
+        return [f"answer:{name}" if name in QUESTIONS else name for name in names]
+    if check == "answer" and call.args and isinstance(call.args[0], ast.Constant):
+        return [f"answer:{call.args[0].value!s}"]
+    return [check]
 
 
 def why_failed(
@@ -72,9 +78,13 @@ def why_failed(
     if attempt.trouble:
         return attempt.trouble
     seen = list(records)
-    for record in seen:
-        if not record.passed:
-            return record.sentence or f"The check {record.check} did not pass."
+    refused = [
+        record.sentence or f"The check {record.check} did not pass."
+        for record in seen
+        if not record.passed
+    ]
+    if refused:
+        return "\n".join(refused)
     if not attempt.ended_well:
         errors = [o for o in attempt.outputs if o.output_type == "error"]
         if errors:

@@ -9,14 +9,14 @@ from nbgrader.preprocessors import ClearSolutions
 from nbgrader.utils import is_grade, is_solution
 
 MARKER = re.compile(r"^\s*### (BEGIN|END) (SOLUTION|HIDDEN TESTS)\s*$")
-STUB = "...  # your code here"
+STUB = "...  # your code here"  # as nbgrader puts it in, at any depth
 
 
 class Stubs(ClearSolutions):  # type: ignore[misc]
     """nbgrader's step, with a stub that a notebook runs past.
 
-    Inside a function the stub raises NotImplementedError. At the top of a cell it is an
-    ellipsis: the names there are set to None already, and the next check says so.
+    Inside a function the stub raises NotImplementedError. At the top of a cell it is a
+    comment: the names there are set to None already, and the next check says so.
     """
 
     def _replace_solution_region(self, cell: NotebookNode, language: str) -> bool:
@@ -25,11 +25,12 @@ class Stubs(ClearSolutions):  # type: ignore[misc]
         # nbgrader knows one stub for all regions of a notebook: mark those inside.
         self.code_stub = {language: STUB}
         replaced: bool = super()._replace_solution_region(cell, language)
-        cell.source = re.sub(
-            rf"(?m)^([ \t]+){re.escape(STUB)}",
-            r"\1raise NotImplementedError  # your code here",
-            cell.source,
-        )
+        for where, stub in (("[ \t]+", "raise NotImplementedError  "), ("", "")):
+            cell.source = re.sub(
+                rf"(?m)^({where}){re.escape(STUB)}",
+                rf"\1{stub}# your code here",
+                cell.source,
+            )
         return replaced
 
 

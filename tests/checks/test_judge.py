@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import save
 
 import vit_check as check
+import vit_steps
 from vit_check.engine.asking import JUDGE
 from vit_check.engine.wire import LARGEST_MESSAGE, decode, encode
 from vit_check.judge import Judge
@@ -109,6 +110,28 @@ def test_values_are_judged_by_name(judge):
     ]
 
 
+def test_each_of_several_answers_is_judged(judge):
+    code = """
+import vit_check as check
+check.answers(tokens_at_384=576, split_heads=print, shape_of_small_patches=(5, 24, 49))
+"""
+    done = run(judge, code)
+    assert "the class token is a token too" in done.stderr
+    assert done.stdout == "shape_of_small_patches: right\n"
+    assert [(r.check, r.passed) for r in judge.records] == [
+        ("answer:tokens_at_384", False),
+        ("split_heads", False),
+        ("answer:shape_of_small_patches", True),
+    ]
+
+
+def test_a_module_that_is_built_is_judged_with_its_sizes(judge, monkeypatch):
+    monkeypatch.setenv("VIT_CHECK_JUDGE", judge.path)
+    check.multi_head_attention(vit_steps.MultiHeadAttention(20, 4))
+    with pytest.raises(check.CheckFailed, match="num_heads is built in"):
+        check.multi_head_attention(lambda D, h: vit_steps.MultiHeadAttention(D, 4))
+
+
 def test_an_endless_loop_is_judged_too(judge):
     code = """
 import vit_check as check
@@ -117,7 +140,7 @@ def loop(x, h):
         pass
 check.split_heads(loop)
 """
-    assert "did not come to an end" in run(judge, code).stderr
+    assert "is there an endless loop" in run(judge, code).stderr
     assert [r.passed for r in judge.records] == [False]
 
 

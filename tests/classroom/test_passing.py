@@ -15,6 +15,8 @@ def test_checks_are_read_from_the_cell():
     source = "check.a(f)\nfor n in (1, 2):\n    check.b(f, n)\ncheck.answer('x', 3)"
     assert sorted(checks_named_in(source)) == ["a", "answer:x", "b"]
     assert checks_named_in("%%time\ncheck.a(") == []
+    several = "check.answers(tokens_at_384=n, patchify=f, hint=1)"
+    assert checks_named_in(several) == ["answer:tokens_at_384", "patchify"]
 
 
 def test_only_what_the_judge_saw_counts():

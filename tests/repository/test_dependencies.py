@@ -65,7 +65,7 @@ def imported(folder):
         ("vit_check", DECLARED),
         ("classroom", DECLARED | EXTRA["book"] | EXTRA["classroom"]),
         ("book", PINNED),
-        ("experiments", DECLARED | EXTRA["book"]),
+        ("experiments", PINNED),
     ],
 )
 def test_what_is_imported_is_declared(folder, declared):

@@ -6,6 +6,7 @@ import tomllib
 
 import pytest
 import yaml
+from setuptools import find_packages
 
 import vit_steps
 from book._extensions.repository import Repository
@@ -145,11 +146,13 @@ def test_no_file_is_heavy():
 
 
 def test_the_wheel_holds_every_file_of_the_package(texts):
-    setuptools = PROJECT["tool"]["setuptools"]
-    data = [f"vit_steps/{glob}" for glob in setuptools["package-data"]["vit_steps"]]
+    settings = PROJECT["tool"]["setuptools"]
+    packages = find_packages(str(ROOT), **settings["packages"]["find"])
+    data = [f"{top}/{g}" for top, gs in settings["package-data"].items() for g in gs]
     for path in tracked():
         relative = path.relative_to(ROOT)
-        if relative.parts[0] == "vit_steps":
-            package = ".".join(relative.parent.parts)
-            in_package = path.suffix == ".py" and package in setuptools["packages"]
+        if relative.parts[0] in settings["package-data"]:
+            in_package = (
+                path.suffix == ".py" and ".".join(relative.parts[:-1]) in packages
+            )
             assert in_package or any(map(relative.match, data)), relative

@@ -1,9 +1,9 @@
 """Real images: six photographs to look at, and the sets that are trained on."""
 
-from vit_steps.data.augmentation import augmentation
+from vit_steps.data.augmentation import NAMES, augmentation
 from vit_steps.data.folder import ImageFiles
 from vit_steps.data.handwritten_digits import digits, digits_split
-from vit_steps.data.loading import NAMES, load
+from vit_steps.data.loading import load
 from vit_steps.data.photographs import (
     IMAGENET_MEAN,
     IMAGENET_STD,

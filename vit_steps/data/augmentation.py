@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from torchvision.transforms import v2
 
 
+NAMES = ("digits", "cluttered-digits", "fashion-mnist", "cifar-10", "folder")
+
+
 def augmentation(name: str, image_size: Size) -> "v2.Compose":
     """Random changes that leave an image's class what it is.
 
     Each is for one image, float between 0 and 1, before normalisation.
 
     Args:
-        name: of the data, as ``load`` knows it; what is harmless depends on what is
-            seen.
+        name: one of ``NAMES``; what is harmless depends on what is seen.
         image_size: pixels of what comes out.
 
     Shape:
@@ -29,82 +31,47 @@ def augmentation(name: str, image_size: Size) -> "v2.Compose":
     Raises:
         ValueError: if there is no data of that name.
     """
-    if name not in AUGMENTATIONS:
-        raise ValueError(
-            f"name: got {name!r}, expected one of {', '.join(AUGMENTATIONS)}"
-        )
+    if name not in NAMES:
+        raise ValueError(f"name: got {name!r}, expected one of {', '.join(NAMES)}")
     optional.torchvision()
-    from torchvision.transforms import v2
-
-    return v2.Compose(AUGMENTATIONS[name](as_pair(image_size, "image_size")))
-
-
-# Digits are never flipped, and turned so little that no 6 becomes a 9. Articles and
-# photographs are flipped from side to side, not upside down.
-
-
-def _of_digits(size: tuple[int, int]) -> "list[v2.Transform]":
     from torchvision.transforms import InterpolationMode, v2
 
-    return [
-        v2.RandomAffine(
-            degrees=12,
-            translate=(1 / 8, 1 / 8),  # a pixel
-            scale=(0.9, 1.1),
-            interpolation=InterpolationMode.BILINEAR,
-        )
-    ]
-
-
-def _of_cluttered_digits(size: tuple[int, int]) -> "list[v2.Transform]":
-    """No shift and no erasing: the digit was put anywhere, with enough beside it."""
-    from torchvision.transforms import v2
-
-    return [v2.ColorJitter(brightness=0.2, contrast=0.2)]
-
-
-def _of_articles(size: tuple[int, int]) -> "list[v2.Transform]":
-    from torchvision.transforms import v2
-
-    return [
-        v2.RandomCrop(size, padding=2),  # with black, as the ground is
-        v2.RandomHorizontalFlip(),
-        v2.RandomErasing(p=0.25, scale=(0.02, 0.2)),
-    ]
-
-
-def _of_small_photographs(size: tuple[int, int]) -> "list[v2.Transform]":
-    from torchvision.transforms import v2
-
-    crop = v2.RandomCrop(size, padding=4, padding_mode="reflect")
-    return [crop, *_behind_the_crop()]
-
-
-def _of_photographs(size: tuple[int, int]) -> "list[v2.Transform]":
-    from torchvision.transforms import v2
-
-    # At least a third of the photograph, so that the object is mostly in it.
-    crop = v2.RandomResizedCrop(size, scale=(0.35, 1.0), antialias=True)
-    return [crop, *_behind_the_crop()]
-
-
-def _behind_the_crop() -> "list[v2.Transform]":
-    from torchvision.transforms import v2
-
-    return [
+    size = as_pair(image_size, "image_size")
+    photograph = [
         v2.RandomHorizontalFlip(),
         v2.ColorJitter(brightness=0.2, contrast=0.2, saturation=0.2),
         v2.RandomErasing(p=0.25, scale=(0.02, 0.2), value=0.5),  # with grey
     ]
-
-
-AUGMENTATIONS: "dict[str, Callable[[tuple[int, int]], list[v2.Transform]]]" = {
-    "digits": _of_digits,
-    "cluttered-digits": _of_cluttered_digits,
-    "fashion-mnist": _of_articles,
-    "cifar-10": _of_small_photographs,
-    "folder": _of_photographs,
-}
+    # Digits are never flipped, and turned so little that no 6 becomes a 9. Articles and
+    # photographs are flipped from side to side, not upside down.
+    changes: dict[str, list[v2.Transform]] = {
+        "digits": [
+            v2.RandomAffine(
+                degrees=12,
+                translate=(1 / 8, 1 / 8),  # a pixel
+                scale=(0.9, 1.1),
+                interpolation=InterpolationMode.BILINEAR,
+            )
+        ],
+        # No shift and no erasing: the making has already put the digit anywhere, with
+        # enough beside it.
+        "cluttered-digits": [v2.ColorJitter(brightness=0.2, contrast=0.2)],
+        "fashion-mnist": [
+            v2.RandomCrop(size, padding=2),  # with black, as the ground is
+            v2.RandomHorizontalFlip(),
+            v2.RandomErasing(p=0.25, scale=(0.02, 0.2)),
+        ],
+        "cifar-10": [
+            v2.RandomCrop(size, padding=4, padding_mode="reflect"),
+            *photograph,
+        ],
+        # At least a third of the photograph, so that the object is mostly in it.
+        "folder": [
+            v2.RandomResizedCrop(size, scale=(0.35, 1.0), antialias=True),
+            *photograph,
+        ],
+    }
+    return v2.Compose(changes[name])
 
 
 def prepare(

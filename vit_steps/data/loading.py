@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from vit_steps.data import cluttered_digits
-from vit_steps.data.augmentation import augmentation, prepare
+from vit_steps.data.augmentation import NAMES, augmentation, prepare
 from vit_steps.data.folder import load_folder
 from vit_steps.data.handwritten_digits import digits, digits_split
 from vit_steps.data.published import (
@@ -140,9 +140,6 @@ _READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
     "fashion-mnist": _read_fashion_mnist,
     "cifar-10": _read_cifar10,
 }
-
-
-NAMES = (*_READERS, "folder")
 
 
 def _hold_out(train: ImageSet, size: int, seed: int, test: ImageSet) -> Parts:
