@@ -152,7 +152,7 @@ WRITTEN = """() => {
 
 def icons():
     css = (HTML / "_static" / "icons.css").read_text(encoding="utf-8")
-    return {chr(int(code, 16)) for code in re.findall(r'content: "\\\\(\w+)"', css)}
+    return {chr(int(code, 16)) for code in re.findall(r'content: "\\(\w+)"', css)}
 
 
 @pytest.mark.parametrize("page", [*SOURCES, "search", "genindex", "_modules/index"])
@@ -195,7 +195,7 @@ KINDS = {
     ".bd-sidebar-primary .nav-link, .bd-sidebar-primary a.reference": "Book Text",
     ".model-map .name": "Book Text",
     "article table td": "Book Text",
-    "div.cell_input pre span": "Book Code",
+    "div.cell_input pre .kn": "Book Code",
     "div.cell_output pre": "Book Code",
     "article code .pre": "Book Code",
 }
