@@ -77,16 +77,10 @@ def why_failed(
     """
     if attempt.trouble:
         return attempt.trouble
-<<<<<<< HEAD
-    seen = list(records or ())
+    seen = list(records)
     refused = {
         record.check.removeprefix("answer:"): record.sentence
         or f"The check {record.check} did not pass."
-=======
-    seen = list(records)
-    refused = [
-        record.sentence or f"The check {record.check} did not pass."
->>>>>>> refs/heads/classroom
         for record in seen
         if not record.passed
     }
