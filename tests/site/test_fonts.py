@@ -158,7 +158,7 @@ def icons():
 @pytest.mark.parametrize("page", [*SOURCES, "search", "genindex", "_modules/index"])
 def test_a_page_takes_the_books_fonts_and_no_other(tab, page):
     tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
-    for place in tab.locator(".vit-lab").all():
+    for place in tab.locator(".vit-lab").all() if page == "book/lab" else []:
         place.scroll_into_view_if_needed()
         place.and_(tab.locator("[data-state=open]")).wait_for(timeout=60_000)
     written = tab.evaluate(WRITTEN)
