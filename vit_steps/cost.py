@@ -8,14 +8,7 @@ biases are left out.
 
 from dataclasses import dataclass
 
-from vit_steps.sizes import (
-    Size,
-    as_pair,
-    check_count,
-    check_heads,
-    check_model_sizes,
-    patch_grid,
-)
+from vit_steps.sizes import Size, as_pair, check_count, check_heads, patch_grid
 
 
 def token_count(image_size: Size, patch_size: Size) -> int:
@@ -140,20 +133,15 @@ def model_cost(
     Raises:
         ValueError: if an argument is out of range, or two do not fit each other.
     """
-    check_model_sizes(
-        image_size=image_size,
-        patch_size=patch_size,
-        in_channels=in_channels,
-        num_classes=num_classes,
-        embed_dim=embed_dim,
-        depth=depth,
-        num_heads=num_heads,
-        mlp_ratio=mlp_ratio,
-        representation_size=representation_size,
-    )
     rows, columns = patch_grid(image_size, patch_size)
+    check_heads(embed_dim, num_heads)
+    check_count(in_channels, "in_channels")
+    check_count(num_classes, "num_classes")
+    check_count(depth, "depth")
     N, D, h, K = rows * columns, embed_dim, num_heads, num_classes
     T, M = num_prefix_tokens + N, int(D * mlp_ratio)
+    if M < 1:
+        raise ValueError(f"mlp_ratio: got {mlp_ratio}, expected at least 1 / embed_dim")
     attention = attention_cost(num_tokens=T, embed_dim=D, num_heads=h)
     product = attention.matmul_macs // 2  # of q and k, and as much of weights and v
     patch_height, patch_width = as_pair(patch_size, "patch_size")
@@ -184,6 +172,7 @@ def model_cost(
         Step("class token out", (D,)),
     ]
     if representation_size is not None:
+        check_count(representation_size, "representation_size")
         steps.append(
             Step("pre_logits", (features,), D * features + features, D * features)
         )

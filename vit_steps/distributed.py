@@ -17,14 +17,8 @@ from torch import Tensor, nn
 from torch import distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
-from vit_steps.training import (
-    Batches,
-    Data,
-    History,
-    TrainConfig,
-    TrainingState,
-    train,
-)
+from vit_steps.checkpoint import write_checkpoint
+from vit_steps.training import Batches, Data, History, TrainConfig, train
 
 
 @contextmanager
@@ -152,46 +146,6 @@ def is_sharded(model: nn.Module) -> bool:
     return any(hasattr(parameter, "full_tensor") for parameter in model.parameters())
 
 
-def whole(tensor: Tensor) -> Tensor:
-    """A tensor with the parts of all processes; all of them must ask for it."""
-    full_tensor: Any = getattr(tensor, "full_tensor", None)
-    return tensor if full_tensor is None else full_tensor()
-
-
-def part_of(tensor: Tensor, like: Tensor) -> Tensor:
-    """This process's part of a whole tensor, split as ``like`` is."""
-    if not hasattr(like, "full_tensor"):
-        return tensor
-    from torch.distributed.tensor import distribute_tensor
-
-    split: Tensor = distribute_tensor(
-        tensor.to(like.device),
-        like.device_mesh,  # type: ignore[attr-defined]
-        like.placements,  # type: ignore[attr-defined]
-    )
-    return split
-
-
-class SharedState(TrainingState):
-    """The state of a training in several processes: all gather it, the first writes."""
-
-    def gather(self, tensor: Tensor) -> Tensor:
-        return whole(tensor)
-
-    def split(self, tensor: Tensor, like: Tensor) -> Tensor:
-        return part_of(tensor, like)
-
-    def write(
-        self,
-        path: str | os.PathLike[str],
-        tensors: dict[str, Tensor],
-        about: dict[str, Any],
-    ) -> None:
-        if process_rank() == 0:
-            super().write(path, tensors, about)
-        wait_for_all()
-
-
 def train_together(
     model: nn.Module,
     data: Data,
@@ -229,8 +183,17 @@ def train_together(
         callbacks=callbacks if speaks else (),
         wrapped=data_parallel(model),
         batches=BatchShares(count, config.batch_size),
-        state_type=SharedState,
+        write=write_once,
     )
+
+
+def write_once(
+    path: str | os.PathLike[str], tensors: dict[str, Tensor], metadata: dict[str, Any]
+) -> None:
+    """``write_checkpoint`` in the first process, for which the others wait."""
+    if process_rank() == 0:
+        write_checkpoint(path, tensors, metadata)
+    wait_for_all()
 
 
 def sum_over_processes(number: float, device: torch.device) -> float:

@@ -32,6 +32,16 @@ def check_count(value: int, name: str) -> None:
         raise ValueError(f"{name}: got {value!r}, expected a positive int")
 
 
+def check_rate(value: float, name: str) -> None:
+    """Refuse what is no share, or all of it: a rate of dropping, a decay.
+
+    Raises:
+        ValueError: with the argument's ``name``.
+    """
+    if not 0.0 <= value < 1.0:
+        raise ValueError(f"{name}: got {value}, expected 0 <= {name} < 1")
+
+
 def check_heads(embed_dim: int, num_heads: int) -> None:
     """Refuse a width that the heads cannot share equally.
 
@@ -61,33 +71,3 @@ def patch_grid(image_size: Size, patch_size: Size) -> tuple[int, int]:
             f"{patch_height}×{patch_width}; resize, crop or pad the image first"
         )
     return height // patch_height, width // patch_width
-
-
-def check_model_sizes(
-    *,
-    image_size: Size,
-    patch_size: Size,
-    in_channels: int,
-    num_classes: int,
-    embed_dim: int,
-    depth: int,
-    num_heads: int,
-    mlp_ratio: float,
-    representation_size: int | None,
-) -> None:
-    """Refuse sizes that are no sizes, or that do not fit each other.
-
-    The arguments are those of ``ViTConfig``.
-
-    Raises:
-        ValueError: with the argument's name.
-    """
-    patch_grid(image_size, patch_size)
-    check_count(in_channels, "in_channels")
-    check_count(num_classes, "num_classes")
-    check_count(depth, "depth")
-    check_heads(embed_dim, num_heads)
-    if int(embed_dim * mlp_ratio) < 1:
-        raise ValueError(f"mlp_ratio: got {mlp_ratio}, expected at least 1 / embed_dim")
-    if representation_size is not None:
-        check_count(representation_size, "representation_size")

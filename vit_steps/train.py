@@ -6,7 +6,7 @@ python -m vit_steps.train --data cluttered-digits --output model.safetensors
 import argparse
 import sys
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import torch
 
@@ -17,10 +17,10 @@ from vit_steps.distributed import (
     shard,
     train_together,
     wait_for_all,
-    whole,
 )
 from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.training import TrainConfig, evaluate, tensorboard
+from vit_steps.training_state import whole
 from vit_steps.vision_transformer import ViTConfig
 
 # What is imported under another name than it is installed by.
@@ -32,33 +32,24 @@ SOURCE_OPTIONS = {
     "download": ("fashion-mnist", "cifar-10"),
     "image_size": ("folder",),
 }
-# The fields that have an option of the same name, and the type of their value.
-TRAIN_OPTIONS = {
-    "epochs": int,
-    "batch_size": int,
-    "lr": float,
-    "weight_decay": float,
-    "warmup_epochs": float,
-    "label_smoothing": float,
-    "clip_norm": float,
-    "mixup": float,
-    "cutmix": float,
-    "ema_decay": float,
-    "autocast": bool,
-    "seed": int,
-    "num_workers": int,
-}
-MODEL_OPTIONS = {
-    "patch_size": int,
-    "embed_dim": int,
-    "depth": int,
-    "num_heads": int,
-    "mlp_ratio": float,
-    "drop_rate": float,
-    "attn_drop_rate": float,
-    "drop_path_rate": float,
-    "layer_scale": float,
-}
+
+
+def options_of(config: type, *settled: str) -> dict[str, type]:
+    """A config's fields that are options of the same name, and their values' types."""
+    types = {
+        name: (get_args(hint) or (hint,))[0]  # int | None and Size are read as int
+        for name, hint in get_type_hints(config).items()
+    }
+    return {name: kind for name, kind in types.items() if name not in settled}
+
+
+TRAIN_OPTIONS = options_of(TrainConfig)
+# Without what the data settles, and what is rarely changed.
+MODEL_OPTIONS = options_of(
+    ViTConfig,
+    *("image_size", "in_channels", "num_classes"),
+    *("qkv_bias", "representation_size", "norm_eps"),
+)
 
 
 def main(arguments: list[str] | None = None) -> int:

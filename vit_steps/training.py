@@ -15,7 +15,9 @@ from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from vit_steps.checkpoint import check_name, read_checkpoint, write_checkpoint
+from vit_steps.checkpoint import write_checkpoint
+from vit_steps.sizes import check_count, check_rate
+from vit_steps.training_state import TrainingState
 
 
 class Data(Protocol):
@@ -70,11 +72,8 @@ class TrainConfig:
     num_workers: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size"):
-            if getattr(self, name) < 1:
-                raise ValueError(
-                    f"{name}: got {getattr(self, name)}, expected at least 1"
-                )
+        check_count(self.epochs, "epochs")
+        check_count(self.batch_size, "batch_size")
         for name in ("weight_decay", "mixup", "cutmix", "seed", "num_workers"):
             if getattr(self, name) < 0:
                 raise ValueError(
@@ -84,10 +83,8 @@ class TrainConfig:
             value = getattr(self, name)
             if value is not None and not value > 0:
                 raise ValueError(f"{name}: got {value}, expected more than 0")
-        for name in ("label_smoothing", "ema_decay"):
-            value = getattr(self, name)
-            if value is not None and not 0 <= value < 1:
-                raise ValueError(f"{name}: got {value}, expected 0 <= {name} < 1")
+        check_rate(self.label_smoothing, "label_smoothing")
+        check_rate(self.ema_decay or 0.0, "ema_decay")
         if not 0 <= self.warmup_epochs <= self.epochs:
             raise ValueError(
                 f"warmup_epochs: got {self.warmup_epochs}, expected 0 to "
@@ -278,113 +275,6 @@ class Batches(Sampler[list[int]]):
         return sum(loss * self.size(index) for index, loss in batches) / self.count
 
 
-@dataclass
-class TrainingState:
-    """All that a training has to remember from one epoch to the next.
-
-    Random numbers are not among it: each epoch starts from a seed of its own.
-
-    Args:
-        averaged: the moving average of the weights, if one is kept.
-    """
-
-    model: nn.Module
-    optimizer: torch.optim.Optimizer
-    averaged: AveragedModel | None
-    config: TrainConfig
-
-    def gather(self, tensor: Tensor) -> Tensor:
-        """A tensor as it is written; in one process it is whole already."""
-        return tensor
-
-    def split(self, tensor: Tensor, like: Tensor) -> Tensor:
-        """A tensor as it was read, in the parts in which ``like`` is held."""
-        return tensor
-
-    def save(self, path: str | os.PathLike[str], history: History) -> None:
-        tensors = prefixed("model", self.model.state_dict())
-        for index, slots in self.optimizer.state_dict()["state"].items():
-            tensors |= prefixed(f"optimizer.{index}", slots)
-        if self.averaged is not None:
-            tensors |= prefixed("averaged", self.averaged.state_dict())
-        tensors = {name: self.gather(tensor) for name, tensor in tensors.items()}
-        about = {"train_config": asdict(self.config), "history": asdict(history)}
-        self.write(path, tensors, about)
-
-    def write(
-        self,
-        path: str | os.PathLike[str],
-        tensors: dict[str, Tensor],
-        about: dict[str, Any],
-    ) -> None:
-        write_checkpoint(path, tensors, about)
-
-    def restore(self, path: str | os.PathLike[str] | None, resume: bool) -> History:
-        """Take the state from the file, if there is one and it is to be taken."""
-        if path is None or not check_name(path).exists():
-            return History()
-        if not resume:
-            raise FileExistsError(
-                f"checkpoint: {os.fspath(path)!r} is there already; go on from it with "
-                "resume=True, or choose another name"
-            )
-        tensors, about = read_checkpoint(path)
-        if "train_config" not in about:
-            raise ValueError(
-                f"checkpoint: {os.fspath(path)!r} holds a finished model, not the "
-                "state of a training; load it with from_pretrained"
-            )
-        mine, its = asdict(self.config), about["train_config"]
-        if mine != its:
-            differ = [
-                f"{name} {its.get(name)}, now {mine.get(name)}"
-                for name in mine | its
-                if mine.get(name) != its.get(name)
-            ]
-            raise ValueError(
-                f"config: {os.fspath(path)!r} was made with {'; '.join(differ)}; "
-                "expected the same"
-            )
-        own = self.model.state_dict()
-        parameters = [
-            p for group in self.optimizer.param_groups for p in group["params"]
-        ]
-        optimizer_state: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in without_prefix("optimizer", tensors).items():
-            index, slot = name.split(".")
-            if slot != "step":
-                tensor = self.split(tensor, parameters[int(index)])
-            optimizer_state.setdefault(int(index), {})[slot] = tensor
-        groups = self.optimizer.state_dict()["param_groups"]
-        weights = without_prefix("model", tensors)
-        try:
-            self.model.load_state_dict(
-                {
-                    n: self.split(t, own[n]) if n in own else t
-                    for n, t in weights.items()
-                }
-            )
-        except RuntimeError as error:
-            raise ValueError(
-                f"checkpoint: {os.fspath(path)!r} is of another model: {error}"
-            ) from error
-        self.optimizer.load_state_dict(
-            {"state": optimizer_state, "param_groups": groups}
-        )
-        if self.averaged is not None:
-            self.averaged.load_state_dict(without_prefix("averaged", tensors))
-        return History.from_json(about["history"]["epochs"])
-
-
-def prefixed(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
-
-
-def without_prefix(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    start = prefix + "."
-    return {n.removeprefix(start): t for n, t in tensors.items() if n.startswith(start)}
-
-
 def train(
     model: nn.Module,
     data: Data,
@@ -396,7 +286,7 @@ def train(
     *,
     wrapped: nn.Module | None = None,
     batches: Batches | None = None,
-    state_type: type[TrainingState] = TrainingState,
+    write: Callable[..., None] = write_checkpoint,
 ) -> History:
     """Train a classifier, on the device where it is.
 
@@ -412,8 +302,8 @@ def train(
         resume: go on from the checkpoint if there is one.
         progress: show a bar.
         callbacks: called with the history after each epoch.
-        wrapped, batches, state_type: what to call in place of the model, who sees
-            which images, and how the state is kept, where several processes train
+        wrapped, batches, write: what to call in place of the model, who sees which
+            images, and who writes the checkpoint, where several processes train
             together; ``vit_steps.distributed.train_together`` hands them in.
 
     Raises:
@@ -431,8 +321,8 @@ def train(
     if config.ema_decay is not None:
         average = get_ema_multi_avg_fn(config.ema_decay)
         averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=True)
-    state = state_type(model, optimizer, averaged, config)
-    history = state.restore(checkpoint, resume)
+    state = TrainingState(model, optimizer, averaged, asdict(config), write)
+    history = History.from_json(state.restore(checkpoint, resume))
 
     if batches is None:
         batches = Batches(len(data.train), config.batch_size)  # type: ignore[arg-type]
@@ -485,7 +375,7 @@ def train(
             history.epochs.append(Epoch(epoch + 1, lr, train_loss, metrics, seconds))
             bar.set_postfix(loss=f"{train_loss:.3f}", top1=f"{metrics.top1:.3f}")
             if checkpoint is not None:
-                state.save(checkpoint, history)
+                state.save(checkpoint, asdict(history))
             for callback in callbacks:
                 callback(history)
 

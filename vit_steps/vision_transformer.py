@@ -13,7 +13,7 @@ from vit_steps.cost import ModelCost, model_cost
 from vit_steps.embedding import learned_position_embedding, prepend_tokens
 from vit_steps.encoder import EncoderBlock
 from vit_steps.patch_embedding import PatchEmbedding
-from vit_steps.sizes import Size, check_model_sizes
+from vit_steps.sizes import Size, check_rate
 
 
 @dataclass(frozen=True)
@@ -61,21 +61,10 @@ class ViTConfig:
     norm_eps: float = 1e-6
 
     def __post_init__(self) -> None:
-        check_model_sizes(
-            image_size=self.image_size,
-            patch_size=self.patch_size,
-            in_channels=self.in_channels,
-            num_classes=self.num_classes,
-            embed_dim=self.embed_dim,
-            depth=self.depth,
-            num_heads=self.num_heads,
-            mlp_ratio=self.mlp_ratio,
-            representation_size=self.representation_size,
-        )
-        for name in ("drop_rate", "attn_drop_rate", "drop_path_rate"):
-            rate = getattr(self, name)
-            if not 0.0 <= rate < 1.0:
-                raise ValueError(f"{name}: got {rate}, expected 0 <= {name} < 1")
+        self.cost()  # refuses sizes that are none, or that do not fit each other
+        check_rate(self.drop_rate, "drop_rate")
+        check_rate(self.attn_drop_rate, "attn_drop_rate")
+        check_rate(self.drop_path_rate, "drop_path_rate")
         if not self.norm_eps > 0.0:
             raise ValueError(f"norm_eps: got {self.norm_eps}, expected norm_eps > 0")
 
@@ -137,11 +126,11 @@ class VisionTransformer(nn.Module):
     """
 
     config_class = ViTConfig
-    num_prefix_tokens = 1  # in front of the patches: the class token
 
     def __init__(self, config: ViTConfig) -> None:
         super().__init__()
         self.config = config
+        self.num_prefix_tokens = config.num_prefix_tokens
         self.patch_embed = PatchEmbedding(
             image_size=config.image_size,
             patch_size=config.patch_size,

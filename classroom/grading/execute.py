@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from nbformat.notebooknode import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -16,9 +17,6 @@ from classroom.grading.limits import ORDINARY, PATIENCE
 from classroom.grading.outputs import clean_output, error_output, size
 from classroom.grading.passing import Attempt, checks_named_in, why_failed
 from classroom.grading.watchdog import Watchdog, seconds_computed
-
-if TYPE_CHECKING:
-    from vit_check.judge import Judge
 
 NOT_RUN = "NotRun"
 FAILED = "NotPassed"
@@ -38,7 +36,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
 
     Attributes:
         limits, visible, sandbox: as of ``SandboxedKernelManager``.
-        judge, judge_socket: who decides about the checks, and where it is asked.
+        judge: who decides about the checks.
         failures: after a run, grade_id -> sentence.
         odd: after a run, what was found changed in the kernel.
     """
@@ -47,7 +45,6 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     visible = AnyTrait(())
     sandbox = AnyTrait(True)
     judge = AnyTrait(None)
-    judge_socket = AnyTrait(None)
 
     record_timing = False
     store_widget_state = False
@@ -89,10 +86,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             await self._stop()
 
     def _judge(self, cell: NotebookNode, attempt: Attempt, word: str) -> None:
-        judge: Judge | None = self.judge
         expected = checks_named_in(cell.source)
-        records = judge.records if judge else None
-        sentence = why_failed(attempt, word, expected, records)
+        sentence = why_failed(attempt, word, expected, self.judge.records)
         for output in cell.outputs:
             if output.output_type == "stream":
                 output.name = "stdout"  # nbgrader gives 0 for any line on stderr
@@ -114,8 +109,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             return await self._execute(cell.source, left)
         before = await self._execute(witness.look(self._usual), left)
         self.odd.update(set(witness.found(before.words)) - set(self._usual))
-        if self.judge is not None:
-            self.judge.clear()
+        self.judge.clear()
         return await self._execute(word.at_the_end_of(cell.source), left)
 
     async def _start(self, done: list[NotebookNode]) -> bool:
@@ -126,7 +120,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
                 limits=self.limits,
                 visible=self.visible,
                 sandbox=self.sandbox,
-                judge=self.judge_socket,
+                judge=Path(self.judge.path),
             )
             try:
                 await self.async_start_new_kernel()
@@ -154,8 +148,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         self._room, self._timed_out = self.limits.output, False
         scratch = new_code_cell(source)
         self.nb = new_notebook(cells=[scratch])
-        self._started = started = time.monotonic()
-        self._until = started + seconds
+        self._started = time.monotonic()
+        self._until = self._started + seconds
         self._computed = seconds_computed(self.km.pid)
         try:
             await self.async_execute_cell(scratch, 0)
@@ -176,7 +170,6 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             cut = f"\n... cut: more than {self.limits.output:,} characters of output\n"
             attempt.outputs.append(new_output("stream", name="stdout", text=cut))
         attempt.ended_well = attempt.ended_well and attempt.trouble is None
-        attempt.seconds = time.monotonic() - started
         return attempt
 
     def _too_long(self) -> str:

@@ -45,7 +45,7 @@ class SandboxedKernelManager(AsyncKernelManager):
 
     Attributes:
         limits: what the kernel may take.
-        judge: the socket at which the checks ask for a verdict, or None.
+        judge: the socket at which the checks ask for a verdict.
         visible: what is seen inside besides the Python environment.
         sandbox: False starts the kernel as it is, which protects nothing.
     """
@@ -84,12 +84,8 @@ class SandboxedKernelManager(AsyncKernelManager):
         python += ["-f", self.connection_file, "--HistoryManager.enabled=False"]
         if not self.sandbox:
             return python
-        seen = [self.folder, program, *self.visible]
-        environment = {}
-        if self.judge is not None:
-            seen.append(self.judge.parent)
-            environment[JUDGE] = str(self.judge)
-        return sandboxed(python, seen, environment)
+        seen = [self.folder, program, *self.visible, self.judge.parent]
+        return sandboxed(python, seen, {JUDGE: str(self.judge)})
 
     def _connect_control_socket(self) -> None:
         """None: the client's is bound where a second one would connect to."""
@@ -100,9 +96,7 @@ class SandboxedKernelManager(AsyncKernelManager):
         environment = {"PATH": os.defpath}
         if not self.sandbox:
             environment |= ENVIRONMENT | {"HOME": str(self.folder)}
-            environment |= {"MPLCONFIGDIR": str(self.folder)}
-            if self.judge is not None:
-                environment[JUDGE] = str(self.judge)
+            environment |= {"MPLCONFIGDIR": str(self.folder), JUDGE: str(self.judge)}
         kwargs["env"] = environment
         kwargs["cwd"] = str(self.folder)
         kwargs["stdout"] = kwargs["stderr"] = DEVNULL

@@ -27,14 +27,12 @@ class Attempt:
         ended_well: the kernel said that there was no error.
         trouble: a sentence if the cell was stopped or took the kernel with it.
         words: what the cell sent through the witness's channel.
-        seconds: how long it took.
     """
 
     outputs: list[NotebookNode] = field(default_factory=list)
     ended_well: bool = False
     trouble: str | None = None
     words: list[str] = field(default_factory=list)
-    seconds: float = 0.0
 
 
 def checks_named_in(source: str) -> list[str]:
@@ -69,24 +67,27 @@ def why_failed(
     attempt: Attempt,
     word: str,
     expected: list[str],
-    records: "Iterable[Judgement] | None",
+    records: "Iterable[Judgement]",
 ) -> str | None:
     """A sentence for the student, or None when the cell has passed.
 
     Args:
         expected: the checks that the released cell names.
-        records: what the judge saw; None where there is no judge.
+        records: what the judge saw.
     """
     if attempt.trouble:
         return attempt.trouble
-    seen = list(records or ())
-    refused = [
-        record.sentence or f"The check {record.check} did not pass."
+    seen = list(records)
+    refused = {
+        record.check.removeprefix("answer:"): record.sentence
+        or f"The check {record.check} did not pass."
         for record in seen
         if not record.passed
-    ]
+    }
+    if len(refused) > 1:
+        return "; ".join(f"{check}: {said}" for check, said in refused.items())
     if refused:
-        return "\n".join(refused)
+        return next(iter(refused.values()))
     if not attempt.ended_well:
         errors = [o for o in attempt.outputs if o.output_type == "error"]
         if errors:
@@ -94,11 +95,10 @@ def why_failed(
         return "The cell ended with an error that was not shown."
     if word not in attempt.words:
         return "The cell did not run to its end."
-    if records is not None:
-        missing = Counter(expected) - Counter(record.check for record in seen)
-        if missing:
-            return f"The check {min(missing)} was not asked for a verdict."
-        more = {record.check for record in seen} - set(expected)
-        if more:
-            return f"The check {min(more)} was called, which does not belong here."
+    missing = Counter(expected) - Counter(record.check for record in seen)
+    if missing:
+        return f"The check {min(missing)} was not asked for a verdict."
+    more = {record.check for record in seen} - set(expected)
+    if more:
+        return f"The check {min(more)} was called, which does not belong here."
     return None

@@ -74,7 +74,6 @@ class Terms:
 
     limits: Limits = ORDINARY
     sandbox: bool = True
-    judge: bool = True
     visible: tuple[Path, ...] = ()
     temporary: Path | None = None  # the folder for sockets
 

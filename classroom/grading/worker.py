@@ -11,7 +11,6 @@ import sys
 import tempfile
 import threading
 import time
-from contextlib import ExitStack
 from multiprocessing import connection, parent_process
 from pathlib import Path
 from typing import Any
@@ -84,22 +83,17 @@ def run(
         CheckCellMetadata,
     ):
         nb, _ = step(config=Config()).preprocess(nb, resources)
-    with ExitStack() as stack:
-        judge = socket = None
-        if terms.judge:
-            from vit_check.judge import Judge
+    from vit_check.judge import Judge  # brings torch, which only workers need
 
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="judge-"))
-            socket = Path(folder, "judge")
-            judge = stack.enter_context(Judge(socket))
-        execute = SandboxedExecute(
-            limits=terms.limits,
-            visible=terms.visible,
-            sandbox=terms.sandbox,
-            judge=judge,
-            judge_socket=socket,
-        )
-        execute.preprocess(nb, resources)
+    with tempfile.TemporaryDirectory(prefix="judge-") as folder:
+        with Judge(Path(folder, "judge")) as judge:
+            execute = SandboxedExecute(
+                limits=terms.limits,
+                visible=terms.visible,
+                sandbox=terms.sandbox,
+                judge=judge,
+            )
+            execute.preprocess(nb, resources)
     return execute
 
 

@@ -183,7 +183,7 @@ def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
     """Nothing is lost, nothing is done twice, and nobody is left running."""
     place, out = tmp_path / "in", tmp_path / "out"
     place.mkdir()
-    for number in range(6):
+    for number in range(4):
         nb = solved(exercises, number % 3)
         nb.cells.append(nbformat.v4.new_markdown_cell(f"Student {number}"))
         (place / f"s{number}.ipynb").write_bytes(dump(nb))
@@ -197,17 +197,17 @@ def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     first = {path: path.stat().st_mtime_ns for path in results.glob("*.json")}
-    assert 2 <= len(first) < 6
+    assert 2 <= len(first) < 4
     until = time.monotonic() + 20
     while (left := running_under(out)) and time.monotonic() < until:
         time.sleep(0.2)
     assert not left
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "6 notebooks were graded" in done.stdout
+    assert "4 notebooks were graded" in done.stdout
     assert {path: path.stat().st_mtime_ns for path in first} == first
     scores = [row[4] for row in table(out / "marks.csv")[1:]]
-    assert scores == ["0", "3", "6"] * 2
+    assert scores == ["0", "3", "6", "0"]
 
 
 def running_under(out):
@@ -300,3 +300,11 @@ def test_a_broken_set_grades_nobody_until_it_is_mended(exercises, tmp_path):
     nbformat.write(source, path)
     with pytest.raises(Refused, match="has changed since"):
         grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
+
+
+@in_sandbox
+def test_an_environment_may_be_a_link(tmp_path, monkeypatch):
+    link = tmp_path / "environment"
+    link.symlink_to(sys.prefix)
+    monkeypatch.setattr(sandbox.sys, "prefix", str(link))
+    assert link in sandbox._python_environment.__wrapped__()

@@ -20,10 +20,10 @@ from vit_steps.distributed import (
     processes,
     shard,
     train_together,
-    whole,
     world_size,
 )
 from vit_steps.training import train_step
+from vit_steps.training_state import whole
 
 COUNT = 25  # batches of 8: the last has one image, and not every process gets one
 

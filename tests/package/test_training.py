@@ -423,7 +423,7 @@ def test_resume_without_a_checkpoint_starts(tmp_path):
         ),
         (
             ValueError,
-            "is of another model: .*size mismatch for head.weight",
+            "is of another model: .*size mismatch for model.head.weight",
             {"model": small_vit(4), "resume": True},
         ),
     ],
@@ -509,7 +509,7 @@ def test_a_model_that_is_no_classifier_is_refused():
 @pytest.mark.parametrize(
     "change, match",
     [
-        ({"epochs": 0}, "epochs: got 0, expected at least 1"),
+        ({"epochs": 0}, "epochs: got 0, expected a positive int"),
         ({"batch_size": 0}, "batch_size: got 0"),
         ({"lr": 0.0}, "lr: got 0.0, expected more than 0"),
         ({"lr": math.nan}, "lr: got nan"),

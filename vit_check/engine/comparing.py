@@ -102,10 +102,6 @@ def _shape_difference(got: Tensor, expected: Tensor, shape: str, what: str) -> F
         got.numel() == expected.numel()
         and _close(got.reshape(expected.shape), expected).all()
     ):
-        if shape.startswith("(B") and got.ndim == expected.ndim:
-            if len(got) != len(expected):
-                built_in = f"{text}: the size of a batch, {len(got)}, is built in"
-                return Finding("batch built in", built_in)
         return Finding("reshape", f"{text}: a reshape is missing at the end")
     return Finding("shape", text)
 

@@ -41,7 +41,6 @@ class DistilledVisionTransformer(VisionTransformer):
     """
 
     config_class = DistilledConfig
-    num_prefix_tokens = 2  # in front of the patches: class and distillation token
 
     def __init__(self, config: ViTConfig) -> None:
         super().__init__(DistilledConfig(**asdict(config)))

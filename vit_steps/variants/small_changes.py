@@ -89,7 +89,6 @@ class VariantVisionTransformer(VisionTransformer):
 
     def __init__(self, config: VariantConfig) -> None:
         super().__init__(config)
-        self.num_prefix_tokens = config.num_prefix_tokens
         self.reg_token = nn.Parameter(
             torch.empty(1, config.num_registers, config.embed_dim)
         )

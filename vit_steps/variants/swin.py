@@ -1,6 +1,6 @@
 """Swin: attention in windows, which shift from block to block (arXiv 2103.14030)."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import torch
 from torch import Tensor, nn
@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from vit_steps.cost import AttentionCost, attention_cost
 from vit_steps.encoder import MLP, DropPath
-from vit_steps.sizes import check_count, check_heads
+from vit_steps.sizes import check_count, check_heads, check_rate
 
 
 def window_partition(x: Tensor, window_size: int) -> Tensor:
@@ -107,12 +107,8 @@ def window_attention_cost(
         num_heads=num_heads,
         bytes_per_number=bytes_per_number,
     )
-    return AttentionCost(
-        matrix_bytes=windows * one.matrix_bytes,
-        all_heads_bytes=windows * one.all_heads_bytes,
-        matmul_macs=windows * one.matmul_macs,
-        projection_macs=windows * one.projection_macs,
-    )
+    of_all = {name: windows * cost for name, cost in asdict(one).items()}
+    return AttentionCost(**of_all)
 
 
 class WindowAttention(nn.Module):
@@ -253,9 +249,8 @@ class SwinConfig:
     drop_path_rate: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("image_size", "patch_size", "in_channels", "num_classes"):
-            check_count(getattr(self, name), name)
-        for name in ("embed_dim", "window_size"):
+        sizes = ("image_size", "patch_size", "in_channels", "num_classes")
+        for name in (*sizes, "embed_dim", "window_size"):
             check_count(getattr(self, name), name)
         if not self.depths or len(self.depths) != len(self.num_heads):
             raise ValueError(
@@ -275,10 +270,7 @@ class SwinConfig:
                     f"window_size: got {self.window_size}, expected a divisor of the "
                     f"{side >> stage} tokens a side of stage {stage}"
                 )
-        if not 0.0 <= self.drop_path_rate < 1.0:
-            raise ValueError(
-                f"drop_path_rate: got {self.drop_path_rate}, expected 0 <= rate < 1"
-            )
+        check_rate(self.drop_path_rate, "drop_path_rate")
 
 
 class SwinStage(nn.Module):

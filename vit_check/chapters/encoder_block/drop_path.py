@@ -1,5 +1,6 @@
 """Check of chapter 6: stochastic depth."""
 
+import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -60,8 +61,10 @@ def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
 
 def _prepared(answer: Any, drop_prob: float, training: bool) -> Callable[[Tensor], Any]:
     """An answer, function or module, that takes nothing but x any more."""
-    if isinstance(answer, type) and issubclass(answer, nn.Module):
-        return answer(drop_prob).train(training)
+    made = inspect.unwrap(answer)
+    if isinstance(made, type) and issubclass(made, nn.Module):
+        module: nn.Module = made(drop_prob)
+        return module.train(training)
     return lambda x: answer(x, drop_prob, training)
 
 

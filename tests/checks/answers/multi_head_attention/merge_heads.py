@@ -87,7 +87,7 @@ def merge_number_by_number(x):
     return merged
 
 
-@wrong("merge_heads", "batch built in")
+@wrong("merge_heads", "built in")
 def for_batches_of_five(x):
     _, h, _, d = x.shape
     return x.permute(0, 2, 1, 3).reshape(5, -1, h * d)

@@ -235,7 +235,7 @@ def cut_to_the_height_twice(images, patch_size):
     return torch.stack(patches, dim=1)
 
 
-@wrong("patchify", "batch built in")
+@wrong("patchify", "built in")
 def for_batches_of_four(images, patch_size):
     P, C = patch_size, images.shape[1]
     x = images.unfold(2, P, P).unfold(3, P, P).permute(0, 2, 3, 1, 4, 5)
