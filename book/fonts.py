@@ -7,7 +7,8 @@ the code's, both under the SIL Open Font License. Of each the letters, digits an
 stay that the book may need, under a name of its own, so that no font of a reader's
 system is taken for it. Written are
 
-    book/_assets/fonts/         what pages load: woff2, and fonts.css that names them
+    book/_assets/fonts/         what pages load: fonts.css, which holds them, so that no
+                                line breaks anew when a font comes after its text
     book/_assets/model.svg      the letters of the map, for where it stands alone
     vit_steps/notebook/fonts/   what matplotlib and the cards load: ttf
 """
@@ -216,11 +217,12 @@ def unicode_range(codes: Iterable[int]) -> str:
     )
 
 
-def rule(face: Face, address: str, codes: Iterable[int] | None = None) -> str:
-    lines = [f'font-family: "{face.family}"', face.css, "font-display: swap"]
-    lines.append(f'src: url("{address}") format("woff2")')
-    if codes is not None:
-        lines.append(f"unicode-range: {unicode_range(codes)}")
+def rule(face: Face, font: TTFont) -> str:
+    """The face as CSS, with the font itself and the characters that it has."""
+    lines = [f'font-family: "{face.family}"', face.css, "font-display: block"]
+    data = base64.b64encode(packed(font, "woff2")).decode()
+    lines.append(f'src: url("data:font/woff2;base64,{data}") format("woff2")')
+    lines.append(f"unicode-range: {unicode_range(font.getBestCmap())}")
     return "@font-face {\n" + "".join(f"  {line};\n" for line in lines) + "}\n"
 
 
@@ -231,8 +233,7 @@ def put_into_the_map(folder: Path) -> None:
     wanted = set(map(ord, "".join(text.text or "" for text in texts)))
     rules = []
     for face in FACES[:2]:
-        data = base64.b64encode(packed(cut(face, folder, wanted), "woff2")).decode()
-        rules.append(rule(face, f"data:font/woff2;base64,{data}").replace("\n", ""))
+        rules.append(rule(face, cut(face, folder, wanted)).replace("\n", ""))
     style = '<style class="alone">\n{}\n</style>'.format("\n".join(rules))
     drawing, times = re.subn(
         r'<style class="alone">.*?</style>', style, drawing, count=1, flags=re.DOTALL
@@ -254,16 +255,14 @@ def main() -> None:
         ]
         for face in FACES:
             font = cut(face, folder, WANTED | BOXES if face.is_code else WANTED)
-            codes = set(font.getBestCmap())
-            file = PAGES / f"{face.name}.woff2"
-            file.write_bytes(packed(font, "woff2"))
-            rules.append(rule(face, file.name, codes))
-            print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
+            rules.append(rule(face, font))
             if face.on_figures:
                 file = FIGURES / f"{face.name}.ttf"
                 file.write_bytes(packed(font, None))
                 print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
-        (PAGES / "fonts.css").write_text("".join(rules), encoding="utf-8")
+        file = PAGES / "fonts.css"
+        file.write_text("".join(rules), encoding="utf-8")
+        print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
         put_into_the_map(folder)
         for source, licence in LICENCES.items():
             shutil.copyfile(folder / source, PAGES / licence)
