@@ -5,6 +5,7 @@
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
 # make exercises    the students' notebooks, from the sources with solutions
 # make same         write the package's definitions into the notebooks that teach them
+# make fonts       make the book's fonts again (needs npm)
 # make address      put the address that _config.yml sets wherever it must stand in full
 # make format       format package, tests and notebooks
 # make retrain      train the models that ship again and compare (about half an hour)
@@ -22,7 +23,7 @@ BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 
-.PHONY: help book pdf lighthouse test check form outputs exercises same address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
+.PHONY: help book pdf lighthouse test check form outputs exercises same fonts address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -73,6 +74,10 @@ exercises: .venv/ready
 same: .venv/ready
 	$(BIN)/python -m book.same
 
+fonts: .venv/ready
+	$(BIN)/pip install --quiet --no-deps brotli==1.2.1
+	$(BIN)/python -m book.fonts
+
 address: .venv/ready
 	$(BIN)/python -m book.address
 	$(BIN)/python -m classroom.release
@@ -93,10 +98,10 @@ bench-lab: book
 
 grade: .venv/compiled
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Stopped: say what to grade: make grade SUBMISSIONS=folder" >&2; exit 1; }
-	@$(BIN)/python -m classroom.grade "$(SUBMISSIONS)"
+	@$(BIN)/python -m classroom.grading "$(SUBMISSIONS)"
 
 bench-grade: .venv/compiled
-	$(BIN)/python -m classroom.bench
+	$(BIN)/python -m tests.classroom.bench
 
 mutants: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r tests/checks/mutants/requirements.txt

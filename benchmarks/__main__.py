@@ -34,6 +34,7 @@ from benchmarks.rivals import (
 from benchmarks.rounds import measure, ratio
 from vit_steps import notebook
 from vit_steps.notebook.results import FOLDER
+from vit_steps.sizes import as_pair
 
 PICTURE = Path("_build/benchmarks.png")
 FLOOR = "matrix products alone"
@@ -64,7 +65,8 @@ def run_job(job: Job, names: list[str], seconds: float) -> dict[str, Any]:
     """All rivals in one setting, and the floor below them."""
     models = available(names, job.config)
     with torch.no_grad():
-        images = torch.rand(2, 3, job.config.image_size, job.config.image_size)
+        size = as_pair(job.config.image_size, "image_size")
+        images = torch.rand(2, 3, *size)
     same = {
         name: gives_our_logits(model, models[OURS], images)
         for name, model in models.items()

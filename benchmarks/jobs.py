@@ -4,12 +4,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 from vit_steps import ViTConfig
+from vit_steps.sizes import as_pair
 
 
 @dataclass(frozen=True)
@@ -27,9 +29,10 @@ class Job:
     def task(self, model: nn.Module) -> Callable[[], object]:
         """A function that runs the job once, to the end, with this model."""
         model = model.to(self.device).train(self.training)
-        size, K = self.config.image_size, self.config.num_classes
+        H, W = as_pair(self.config.image_size, "image_size")
+        K = self.config.num_classes
         torch.manual_seed(0)
-        images = torch.rand(self.batch_size, 3, size, size, device=self.device)
+        images = torch.rand(self.batch_size, 3, H, W, device=self.device)
         labels = torch.randint(K, (self.batch_size,), device=self.device)
         run = torch.compile(model) if self.compiled else model
         if self.training:
@@ -42,13 +45,13 @@ class Job:
     def _precision(self) -> AbstractContextManager[None]:
         return torch.autocast(self.device, torch.bfloat16, enabled=self.autocast)
 
-    def _infer(self, model: nn.Module, images: torch.Tensor) -> None:
+    def _infer(self, model: Callable[..., Any], images: torch.Tensor) -> None:
         with torch.inference_mode(), self._precision():
             model(images)
 
     def _step(
         self,
-        model: nn.Module,
+        model: Callable[..., Any],
         optimizer: torch.optim.Optimizer,
         images: torch.Tensor,
         labels: torch.Tensor,

@@ -3,7 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from vit_steps import ViTConfig
+from vit_steps import ViTConfig, token_count
+from vit_steps.sizes import as_pair
 
 
 class NaiveViT(nn.Module):
@@ -11,8 +12,10 @@ class NaiveViT(nn.Module):
 
     def __init__(self, config: ViTConfig) -> None:
         super().__init__()
-        P, D, L = config.patch_size, config.embed_dim, config.depth
-        N, M = (config.image_size // P) ** 2, int(D * config.mlp_ratio)
+        P, _ = as_pair(config.patch_size, "patch_size")
+        D, L = config.embed_dim, config.depth
+        N = token_count(config.image_size, P)
+        M = int(D * config.mlp_ratio)
         self.P, self.h = P, config.num_heads
         self.embed = nn.Linear(config.in_channels * P * P, D)
         self.cls_token = nn.Parameter(torch.zeros(1, 1, D))

@@ -7,12 +7,19 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.naive_vit import NaiveViT
-from vit_steps import VisionTransformer, ViTConfig, optional, pretrained
+from vit_steps import (
+    EncoderBlock,
+    MultiHeadAttention,
+    VisionTransformer,
+    ViTConfig,
+    optional,
+    pretrained,
+)
 
 State = dict[str, Tensor]
 
 
-def build_ours(config: ViTConfig, state: State) -> nn.Module:
+def build_ours(config: ViTConfig, state: State) -> VisionTransformer:
     model = VisionTransformer(config)
     model.load_state_dict(state)
     return model
@@ -102,7 +109,7 @@ def build_vit_pytorch(config: ViTConfig, state: State, simple: bool) -> nn.Modul
 class D2LAttention(nn.Module):
     """d2l's multi-head attention where ours stands."""
 
-    def __init__(self, ours: nn.Module) -> None:
+    def __init__(self, ours: MultiHeadAttention) -> None:
         super().__init__()
         D, d2l = ours.embed_dim, optional.d2l()
         self.attention = d2l.MultiHeadAttention(D, ours.num_heads, 0.0, bias=True)
@@ -120,7 +127,8 @@ class D2LAttention(nn.Module):
 def build_d2l(config: ViTConfig, state: State) -> nn.Module:
     model = build_ours(config, state)
     for block in model.blocks:
-        block.attn = D2LAttention(block.attn)
+        assert isinstance(block, EncoderBlock)
+        block.register_module("attn", D2LAttention(block.attn))
     return model
 
 

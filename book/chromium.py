@@ -3,14 +3,17 @@
 import gzip
 import http.server
 import mimetypes
+import os
 import shutil
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from playwright.sync_api import Error
+from playwright.sync_api import Browser, Error, Playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 FLAGS = [
@@ -26,26 +29,34 @@ GZIP_LEVEL = 6
 PACKED_ALREADY = {".png", ".jpg", ".jpeg", ".woff", ".woff2", ".zip"}
 
 
-def installed():
+def installed() -> str | None:
     """Where the first browser stands, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
-def launch(playwright):
-    """The browser on the path, else Chrome or Edge where they install themselves,
-    else Playwright's own; None where there is none of them."""
+def launch(playwright: Playwright, fonts: Path | None = None) -> Browser | None:
+    """Start the browser on the path, else Chrome or Edge where they install themselves,
+    else Playwright's own; None where there is none of them.
+
+    Args:
+        fonts: settings of fontconfig, which name the fonts that the browser knows;
+            None for those of the system.
+    """
+    environment: dict[str, str | float | bool] = dict(os.environ)
+    if fonts:
+        environment["FONTCONFIG_FILE"] = str(fonts)
     path = installed()
-    ways = [{"executable_path": path}] if path else []
+    ways: list[dict[str, Any]] = [{"executable_path": path}] if path else []
     for way in [*ways, {"channel": "chrome"}, {"channel": "msedge"}, {}]:
         try:
-            return playwright.chromium.launch(args=FLAGS, **way)
+            return playwright.chromium.launch(args=FLAGS, env=environment, **way)
         except Error:
             continue
     return None
 
 
 @cache
-def packed(file):
+def packed(file: Path) -> bytes:
     return gzip.compress(file.read_bytes(), GZIP_LEVEL, mtime=0)
 
 
@@ -53,7 +64,7 @@ class StaticHost(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     folder: Path
 
-    def do_GET(self):
+    def do_GET(self) -> None:
         path = unquote(urlsplit(self.path).path)
         file = self.folder / path.removeprefix(PREFIX)
         if not path.startswith(PREFIX) or not file.is_file():
@@ -70,15 +81,18 @@ class StaticHost(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *args):
+    def log_message(self, *args: Any) -> None:
         pass
 
 
 @contextmanager
-def served(folder):
+def served(folder: Path) -> Iterator[str]:
     """Serve a folder; gives the address, which ends with a slash."""
     handler = type("Host", (StaticHost,), {"folder": folder})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}{PREFIX}"
-    server.shutdown()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}{PREFIX}"
+    finally:
+        server.shutdown()
+        server.server_close()

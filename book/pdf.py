@@ -10,11 +10,12 @@ printed twice, as the contents name pages that are known after the first time.
 import sys
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import yaml
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import Error, Page, sync_playwright
+from playwright.sync_api import Browser, Error, Page, sync_playwright
 from pypdf import PdfReader
 
 from book._extensions.repository import Repository
@@ -36,10 +37,9 @@ LEFT_OUT = [
 LINES_ON_ONE_PAGE = 24
 # Words of code without a colour, of which each would be an element of the tagged PDF.
 BLACK_WORDS = "pre span.n, pre span.p, pre span.w"
-FOOTER = """<div style="width: 100%; font: 8pt sans-serif; color: #555;
-  text-align: center"><span class="pageNumber"></span></div>"""
 MATHJAX = "_static/mathjax/es5/tex-chtml.js"
 STYLES = [
+    "_static/fonts/fonts.css",
     "_static/styles/theme.css",
     "_static/styles/bootstrap.css",
     "_static/styles/pydata-sphinx-theme.css",
@@ -49,10 +49,6 @@ STYLES = [
     "_static/book.css",
     "_static/print.css",
 ]
-
-
-class NoBrowser(RuntimeError):
-    pass
 
 
 def pages_on_paper() -> list[str]:
@@ -97,6 +93,8 @@ class Paper:
     def article(self, page: str) -> Tag:
         html = (HTML / f"{page}.html").read_text(encoding="utf-8")
         article = BeautifulSoup(html, "html.parser").find("article")
+        if article is None:
+            raise ValueError(f"page: {page}.html has no article")
         for part in article.select(", ".join(LEFT_OUT)):
             part.decompose()
         if page != self.pages[0]:
@@ -106,22 +104,25 @@ class Paper:
             word.unwrap()
         for code in article.select("div.highlight"):
             if code.get_text().count("\n") > LINES_ON_ONE_PAGE:
-                code["class"].append("may-break")
+                code["class"] = " ".join(
+                    [*code.get_attribute_list("class"), "may-break"]
+                )
         for fold in article.find_all("details"):
             fold["open"] = ""
         for link in article.find_all("a", href=True):
-            address = self.address(page, link["href"])
+            address = self.address(page, str(link["href"]))
             if address is None or link.find("img"):
                 link.unwrap()
             else:
                 link["href"] = address
         for image in article.find_all("img", src=True):
             image["loading"] = "eager"
-            if not urlsplit(image["src"]).scheme:
-                image["src"] = (HTML / page).parent.joinpath(image["src"]).as_uri()
+            source = str(image["src"])
+            if not urlsplit(source).scheme:
+                image["src"] = (HTML / page).parent.joinpath(source).as_uri()
         for tag in article.find_all(id=True):
             if not tag.find_parent("svg") and tag.name != "svg":
-                tag["id"] = self.anchor(page, tag["id"])
+                tag["id"] = self.anchor(page, str(tag["id"]))
         article["id"] = self.anchor(page)
         return article
 
@@ -129,8 +130,8 @@ class Paper:
         settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
         articles = [(page, self.article(page)) for page in self.pages]
         contents = "".join(
-            f'<li><a href="#{self.anchor(page)}">{article.h1.get_text()}</a>'
-            f"<span>{number_of.get(article.h1.get_text(), '')}</span></li>"
+            f'<li><a href="#{self.anchor(page)}">{title_of(article)}</a>'
+            f"<span>{number_of.get(title_of(article), '')}</span></li>"
             for page, article in articles
         )
         sheets = "".join(
@@ -149,13 +150,18 @@ class Paper:
 <section class="title-page"><img src="{(HTML / "_static/logo.svg").as_uri()}" alt="">
 <p class="book-title">{title}</p><p>{settings["author"]}</p>
 <p class="licence">Text and figures: CC BY 4.0, creativecommons.org/licenses/by/4.0.
-Code: MIT. Photographs: each its own licence, in the package's data.py.<br>
+Code: MIT. Fonts, cut from Inter and Fira Code: SIL Open Font License.
+Photographs: each its own licence, in vit_steps/data/photographs.py.<br>
 The pages to play with, the exercises, and the code that only draws the figures are in
 the notebooks: <a href="{address}">{address}</a></p></section>
 <nav class="paper-contents" aria-label="Contents"><h2>Contents</h2>
 <ol>{contents}</ol></nav>
 {"".join(str(article) for _, article in articles)}
 </main></body></html>"""
+
+
+def title_of(article: Tag) -> str:
+    return article.h1.get_text() if article.h1 else ""
 
 
 def print_page(tab: Page, html: str, target: Path) -> None:
@@ -169,50 +175,48 @@ def print_page(tab: Page, html: str, target: Path) -> None:
         outline=True,
         tagged=True,
         print_background=True,
-        display_header_footer=True,
-        header_template="<span></span>",
-        footer_template=FOOTER,
-        margin={"top": "18mm", "bottom": "18mm", "left": "18mm", "right": "18mm"},
     )
     document.unlink()
 
 
 def page_numbers(pdf: Path) -> dict[str, int]:
     """The page on which each entry of the outline begins; of a name, the first."""
-    reader, numbers = PdfReader(pdf), {}
+    reader, numbers = PdfReader(pdf), dict[str, int]()
 
-    def walk(entries: list) -> None:
+    def walk(entries: list[Any]) -> None:
         for entry in entries:
             if isinstance(entry, list):
                 walk(entry)
             else:
                 page = reader.get_destination_page_number(entry)
-                numbers.setdefault(entry.title, page + 1)
+                if page is not None:
+                    numbers.setdefault(entry.title, page + 1)
 
     walk(reader.outline)
     return numbers
 
 
-def write_pdf(pages: list[str], target: Path) -> None:
+def write_pdf(browser: Browser, pages: list[str], target: Path) -> None:
     paper = Paper(pages)
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        if browser is None:
-            raise NoBrowser("no Chromium, Chrome or Edge is installed")
-        tab = browser.new_page()
-        tab.set_default_timeout(600_000)
-        print_page(tab, paper.html({}), target)
-        print_page(tab, paper.html(page_numbers(target)), target)
-        browser.close()
+    tab = browser.new_page()
+    tab.set_default_timeout(600_000)
+    print_page(tab, paper.html({}), target)
+    print_page(tab, paper.html(page_numbers(target)), target)
+    tab.close()
 
 
 def main(pages: list[str]) -> None:
     if not (HTML / "index.html").exists():
         sys.exit("Stopped: the book is not built yet: make book")
-    try:
-        write_pdf(pages or pages_on_paper(), TARGET)
-    except (NoBrowser, Error) as error:
-        sys.exit(f"Stopped: the book was not printed: {error}")
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        if browser is None:
+            sys.exit("Stopped: no Chromium, Chrome or Edge is installed")
+        try:
+            write_pdf(browser, pages or pages_on_paper(), TARGET)
+        except Error as error:
+            sys.exit(f"Stopped: the book was not printed: {error}")
+        browser.close()
     number = len(PdfReader(TARGET).pages)
     print(
         f"{TARGET.relative_to(ROOT)}: {number} pages, {TARGET.stat().st_size:,} bytes"

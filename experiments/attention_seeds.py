@@ -58,6 +58,8 @@ def untrained(seed: int) -> VisionTransformer:
 @torch.no_grad()
 def measure(model: VisionTransformer, test: ImageSet) -> dict[str, Any]:
     """Attention's share inside the boxes by block and head, and two baselines'."""
+    boxes = test.boxes
+    assert boxes is not None
     images, labels = test.batch()
     tokens, weights = model.encode(images, need_weights=True)
     correct = model.head(tokens[:, 0]).argmax(dim=1) == labels
@@ -67,7 +69,7 @@ def measure(model: VisionTransformer, test: ImageSet) -> dict[str, Any]:
 
     def mass(scored: Tensor) -> Tensor:
         config = model.config
-        return mass_inside(scored, test.boxes, config.image_size, config.patch_size)
+        return mass_inside(scored, boxes, config.image_size, config.patch_size)
 
     return {
         "accuracy": rounded(correct.float().mean()),
@@ -116,6 +118,7 @@ def main() -> None:
     folder = parser.parse_args().checkpoint_folder
     torch.set_num_threads(1)
     test = data.load(NAME).test
+    assert isinstance(test, ImageSet)
     runs = []
     for seed in SEEDS:
         for is_trained in (False, True):

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from experiments.writing import write_results
 from vit_steps import EncoderBlock, data
-from vit_steps.data.sets import ImageData
+from vit_steps.data.sets import ImageData, ImageSet
 from vit_steps.notebook.results import FOLDER
 from vit_steps.recipes import RECIPES
 from vit_steps.training import evaluate, train
@@ -123,6 +123,7 @@ def final_run(seed: int, num_workers: int) -> dict[str, Any]:
 
 
 def first_images(digits: ImageData, count: int) -> ImageData:
+    assert isinstance(digits.train, ImageSet)
     return replace(digits, train=digits.train.subset(range(count)))
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from vit_steps import VisionTransformer, data
 from vit_steps.attention_maps import class_token_attention, mass_inside
 from vit_steps.checkpoint import SHIPPED, read_checkpoint, write_checkpoint
+from vit_steps.data.sets import ImageSet
 from vit_steps.train import main as train_command
 from vit_steps.training import evaluate
 
@@ -41,10 +42,12 @@ def measure(name: str, path: Path) -> dict[str, float]:
     images = data.load(name, full=True) if name == "fashion-mnist" else data.load(name)
     measured = {"test accuracy": evaluate(model, images.test).top1}
     if name == "cluttered-digits":
-        pictures, _ = images.test.batch(range(250))
+        test = images.test
+        assert isinstance(test, ImageSet) and test.boxes is not None
+        pictures, _ = test.batch(range(250))
         _, weights = model.encode(pictures, need_weights=True)
         attention = class_token_attention(weights).mean(dim=2)  # (B, L, N)
-        boxes, size = images.test.boxes[:250], model.config.image_size
+        boxes, size = test.boxes[:250], model.config.image_size
         mass = mass_inside(attention, boxes, size, model.config.patch_size).mean(0)
         for block, share in enumerate(mass.tolist(), start=1):
             measured[f"class token's attention in the box, block {block}"] = share

@@ -53,6 +53,7 @@ def build(variant: str, seed: int) -> VariantVisionTransformer:
 def run(variant: str, seed: int, folder: Path) -> dict[str, Any]:
     torch.set_num_threads(1)
     model, images = build(variant, seed), data.load(NAME)
+    assert isinstance(images.test, ImageSet)
     config = replace(RECIPES[NAME].train, seed=seed)
     file = "".join(letter if letter.isalnum() else "-" for letter in variant)
     state = folder / f"{file}-{seed}.safetensors"
@@ -72,6 +73,7 @@ def attention(model: VariantVisionTransformer, test: ImageSet) -> dict[str, floa
     _, weights = model.encode(test.batch()[0], need_weights=True)
     config, registers = model.config, model.config.num_registers
     shares = class_token_attention(weights, model.num_prefix_tokens)  # (B, L, h, N)
+    assert test.boxes is not None
     inside = mass_inside(shares, test.boxes, config.image_size, config.patch_size)
     found = {"attention_inside": inside.mean().item()}
     if registers:

@@ -6,9 +6,6 @@ import nbformat
 import pytest
 import torch
 from hypothesis import settings
-from playwright.sync_api import sync_playwright
-
-from book.chromium import launch
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -70,25 +67,3 @@ def draw_at_random(model, std=None):
             else:
                 parameter.copy_(noise / parameter[0].numel() ** 0.5)
     return model
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        browser = launch(playwright)
-        if browser is None:
-            say = pytest.fail if "browser" in REQUIRED else pytest.skip
-            say("no Chromium, Chrome or Edge is installed")
-        yield browser
-        browser.close()
-
-
-@pytest.fixture(scope="module")
-def site():
-    """The address of the built book."""
-    from book.chromium import served
-
-    html = ROOT / "_build" / "html"
-    assert (html / "index.html").exists(), "build the book first: make book"
-    with served(html) as address:
-        yield address

@@ -6,6 +6,9 @@ patchify: right
 >>> check.multi_head_attention(MyAttention, hint=1)
 """
 
+import difflib
+from typing import Any
+
 from vit_check.chapters.attention_maps.attention_distance import attention_distance
 from vit_check.chapters.attention_maps.attention_rollout import attention_rollout
 from vit_check.chapters.attention_maps.class_token_attention import (
@@ -57,7 +60,7 @@ from vit_check.chapters.pretrained_weights.linear_to_conv import linear_to_conv
 from vit_check.chapters.pretrained_weights.load_checked import load_checked
 from vit_check.chapters.pretrained_weights.logits_agree import logits_agree
 from vit_check.chapters.pretrained_weights.rename_weights import rename_weights
-from vit_check.chapters.questions import answer
+from vit_check.chapters.questions import QUESTIONS, answer
 from vit_check.chapters.scaled_dot_product_attention.attend_one_query import (
     attend_one_query,
 )
@@ -89,7 +92,8 @@ from vit_check.chapters.vision_transformer.vision_transformer import vision_tran
 from vit_check.chapters.why_patches.attention_cost import attention_cost
 from vit_check.chapters.why_patches.block_macs import block_macs
 from vit_check.chapters.why_patches.token_count import token_count
-from vit_check.engine.verdict import CheckFailed
+from vit_check.engine.check import Check
+from vit_check.engine.verdict import CheckFailed, Misused
 
 __all__ = [
     "CheckFailed",
@@ -97,6 +101,7 @@ __all__ = [
     "accuracy",
     "adamw_step",
     "answer",
+    "answers",
     "attend_one_query",
     "attention_cost",
     "attention_distance",
@@ -157,6 +162,60 @@ __all__ = [
     "window_partition",
     "window_reverse",
 ]
+
+
+def answers(hint: int = 0, **given: Any) -> None:
+    """Check several answers, and say of each whether it is right.
+
+    >>> check.answers(tokens_at_384=577, token_count=my_token_count)
+
+    Args:
+        hint: 1, 2 or 3 to add a hint to what is wrong.
+        **given: values by the names that the exercise gives them, and functions and
+            classes by the names of their checks.
+
+    Raises:
+        CheckFailed: if one of them is not right, with a line for each that is not.
+        Misused: if there is nothing by one of the names.
+    """
+    checks = [_by_name(name) for name in given]
+    failures = []
+    for check, value in zip(checks, given.values(), strict=True):
+        try:
+            check(value, hint)
+        except CheckFailed as failed:
+            failures.append(failed)
+    if failures:
+        raise CheckFailed.of_several(failures)
+
+
+def _by_name(name: str) -> Check:
+    check = QUESTIONS.get(name) or globals().get(name)
+    if not isinstance(check, Check):
+        near = difflib.get_close_matches(name, [*__all__, *QUESTIONS], n=3)
+        said = f"; did you mean {' or '.join(near)}?" if near else ""
+        raise Misused(f"{name}: expected the name of a check or a question{said}")
+    return check
+
+
+class _NoSuchCheck(AttributeError):
+    """Shown in a notebook as a sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    if name in QUESTIONS:
+        said = f'it is a question: check.answer("{name}", ...)'
+    else:
+        alike = [known for known in __all__ if name in known or known in name]
+        alike += difflib.get_close_matches(name, __all__, n=4, cutoff=0.5)
+        said = f"the nearest are {', '.join(dict.fromkeys(alike))}"
+        said = said if alike else "dir(check) lists all"
+    raise _NoSuchCheck(f"there is no check by the name {name!r}; {said}")
 
 
 def __dir__() -> list[str]:

@@ -12,6 +12,7 @@ import socket
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from multiprocessing.connection import wait
 
 from torch import Generator
 
@@ -20,6 +21,8 @@ from vit_check.chapters.questions import QUESTIONS
 from vit_check.engine.check import Check
 from vit_check.engine.verdict import Finding
 from vit_check.engine.wire import receive, send
+
+LONGEST_PATH = 103  # bytes; what macOS allows, Linux has room for four more
 
 
 @dataclass(frozen=True)
@@ -37,12 +40,16 @@ class Judgement:
 class Judge:
     """A service that judges answers of a notebook in another process.
 
-    Set ``VIT_CHECK_JUDGE`` to the socket's path there, and every check asks it.
+    Set the variable ``engine.asking.JUDGE`` to the socket's path there, and every check
+    asks it.
 
     Args:
-        path: of the Unix socket to make, at most 100 characters.
+        path: of the Unix socket to make, at most 103 bytes.
         checks: the checks by name.
         seed: of the inputs; a secret one if it is not given.
+
+    Raises:
+        ValueError: if the path is too long for a socket.
     """
 
     def __init__(
@@ -52,6 +59,11 @@ class Judge:
         seed: int | None = None,
     ) -> None:
         self.path = os.fspath(path)
+        if len(os.fsencode(self.path)) > LONGEST_PATH:
+            raise ValueError(
+                f"path: got {self.path!r}, {len(os.fsencode(self.path))} bytes; "
+                f"a Unix socket's has at most {LONGEST_PATH}"
+            )
         self.checks = all_checks() if checks is None else checks
         self.seed = secrets.randbits(31) if seed is None else seed
         self.records: list[Judgement] = []
@@ -60,14 +72,17 @@ class Judge:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.bind(self.path)
         self._socket.listen()
+        self._socket.setblocking(False)
+        self._end, self._ended = socket.socketpair()
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._socket.shutdown(socket.SHUT_RDWR)
-        self._socket.close()
+        self._end.close()
         self._thread.join()
+        self._ended.close()
+        self._socket.close()
         os.unlink(self.path)
 
     def clear(self) -> None:
@@ -75,11 +90,11 @@ class Judge:
         self.records.clear()
 
     def _serve(self) -> None:
-        while True:
+        while self._ended not in wait([self._socket, self._ended]):
             try:
                 connection, _ = self._socket.accept()
-            except OSError:
-                return
+            except OSError:  # who asked has gone again
+                continue
             with connection:
                 connection.settimeout(60.0)
                 try:

@@ -28,12 +28,13 @@ def name_the_folds(context: dict[str, Any]) -> None:
 def with_named_rows(body: str) -> str:
     """Where the corner of a table is empty, its first column names the rows."""
     text = BeautifulSoup(body, "html.parser")
-    for corner in text.select("table thead th:first-child"):
-        if corner.get_text(strip=True):
-            continue
-        corner.name = "td"
-        for cell in corner.find_parent("table").select("tbody td:first-child"):
-            cell.name, cell["scope"] = "th", "row"
+    for table in text.select("table"):
+        for corner in table.select("thead th:first-child"):
+            if corner.get_text(strip=True):
+                continue
+            corner.name = "td"
+            for cell in table.select("tbody td:first-child"):
+                cell.name, cell["scope"] = "th", "row"
     return str(text)
 
 

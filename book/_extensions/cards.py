@@ -3,7 +3,6 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-import matplotlib
 from PIL import Image, ImageDraw, ImageFont, ImageOps
 
 SIZE = (1200, 630)
@@ -11,11 +10,11 @@ MARGIN = 64
 GROUND, INK, SOFT = "#10202e", "#ffffff", "#b9c8d6"
 TEXT_WIDTH = 470
 LOGO = Path(__file__).parents[1] / "_assets" / "logo.svg"
-FONTS = Path(matplotlib.get_data_path()) / "fonts" / "ttf"  # there wherever it is
+FONTS = Path(__file__).parents[2] / "vit_steps" / "notebook" / "fonts"
 
 
 def font(size: int, bold: bool = False) -> ImageFont.FreeTypeFont:
-    return ImageFont.truetype(FONTS / f"DejaVuSans{'-Bold' * bold}.ttf", size)
+    return ImageFont.truetype(FONTS / f"text{'-bold' * bold}.ttf", size)
 
 
 def draw_logo(draw: ImageDraw.ImageDraw, left: float, top: float, side: float) -> None:

@@ -18,8 +18,9 @@ LICENCE = "Font Awesome Free 6 by Fonticons, Inc. Icons: CC BY 4.0. Fonts: SIL O
 NAME = re.compile(r"\bfa-([a-z][a-z0-9-]*)")
 CODE = re.compile(r'\.fa-([a-z0-9-]+):before(?=[^{}]*\{content:"\\([0-9a-f]+)"\})')
 SHAPE = """\
+html { --fa-font-solid: 400 1em/1 Icons; --fa-font-brands: 400 1em/1 Icons; }
 .fa-solid, .fas, .fa-brands, .fab {
-  display: inline-block; font-family: "%s"; font-style: normal; font-weight: 400;
+  display: inline-block; font-family: Icons; font-style: normal; font-weight: 400;
   line-height: 1; -webkit-font-smoothing: antialiased;
 }
 .fa-lg { font-size: 1.25em; line-height: 0.05em; vertical-align: -0.075em; }
@@ -68,7 +69,7 @@ def write_icons(app: Sphinx, exception: Exception | None) -> None:
         f'.fa-{name}::before {{ content: "\\{code}"; content: "\\{code}" / ""; }}'
         for name, code in sorted(codes.items())
     ]
-    lines = [f"/* {LICENCE} */", *filter(None, faces), SHAPE % "Icons", *rules, ""]
+    lines = [f"/* {LICENCE} */", *filter(None, faces), SHAPE, *rules, ""]
     (static / "icons.css").write_text("\n".join(lines), encoding="utf-8")
     shutil.rmtree(static / "vendor/fontawesome")
 

@@ -6,11 +6,13 @@ theme, which makes the buttons for Colab and Binder.
 
 from typing import Any
 
-from repository import Repository
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from book._extensions.repository import Repository
+
 AFTER_THE_THEME = 502
+ORDER = ("Colab", "Kaggle", "Binder")
 
 
 def repository_of(config: Config) -> Repository:
@@ -25,12 +27,19 @@ def complete_the_footer(app: Sphinx, config: Config) -> None:
     options["extra_footer"] = options["extra_footer"].replace("repository:", address)
 
 
+def in_order(buttons: list[dict[str, str]]) -> list[dict[str, str]]:
+    """Those of ORDER first; the settings say which of them there are."""
+    return sorted(
+        buttons,
+        key=lambda b: ORDER.index(b["text"]) if b["text"] in ORDER else len(ORDER),
+    )
+
+
 def add_kaggle(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
     for group in context.get("header_buttons", []):
         if group.get("label") == "launch-buttons":
-            binder, colab = group["buttons"]
             kaggle = {
                 "type": "link",
                 "text": "Kaggle",
@@ -38,7 +47,7 @@ def add_kaggle(
                 "icon": "fab fa-kaggle",
                 "url": repository_of(app.config).kaggle(f"{pagename}.ipynb"),
             }
-            group["buttons"] = [colab, kaggle, binder]
+            group["buttons"] = in_order([*group["buttons"], kaggle])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

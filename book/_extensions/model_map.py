@@ -1,6 +1,7 @@
 """The drawing of the model, on every chapter's page with that chapter's part lit.
 
-``book/_assets/model.svg`` is drawn once. Each of its links says in ``data-chapter``
+``book/_assets/model.svg`` is drawn once, with the fonts that it needs where it stands
+alone; a page has them already. Each of its links says in ``data-chapter``
 which chapter builds the part; here it learns where that chapter is, seen from the page.
 A page that is not a chapter shows it with the directive ``{model-map}``, nothing lit.
 """
@@ -21,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 CHAPTER = re.compile(r"notebooks/(\d\d)_")
 
 
-class model_map(nodes.General, nodes.Element):
+class model_map(nodes.General, nodes.Element):  # type: ignore[misc] # no types there
     """Where the drawing stands in a page."""
 
 
@@ -56,6 +57,8 @@ def drawing(app: Sphinx, page: str) -> str:
     pages = {chapter_of(name): name for name in sorted(app.env.found_docs)}
     here = chapter_of(page)
     svg = ElementTree.parse(DRAWING).getroot()
+    for style in svg.findall(f"{SVG}style[@class='alone']"):
+        svg.remove(style)
     caption = "Each part is a link to the chapter that builds it."
     for part in svg.iterfind(".//*[@data-chapter]"):
         chapter = int(part.attrib["data-chapter"])

@@ -51,13 +51,13 @@ def complete_pictures(html: str, page: Path) -> str:
     first = PICTURE.search(html, start) if start >= 0 else None
 
     def completed(match: re.Match[str]) -> str:
-        [image] = BeautifulSoup(match.group(), "html.parser")
+        [image] = BeautifulSoup(match.group(), "html.parser").find_all("img")
         if image.get("decoding"):
             return match.group()  # written by an earlier build
         reserve_its_place(image, page)
         image["decoding"] = "async"
         at_once = first and match.start() == first.start()
-        if not at_once and "logo__image" not in image.get("class", []):
+        if not at_once and "logo__image" not in image.get_attribute_list("class"):
             image["loading"] = "lazy"
         return str(image)
 

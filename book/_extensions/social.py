@@ -9,11 +9,12 @@ from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
-from cards import SIZE, card
 from docutils import nodes
-from launch_buttons import repository_of
 from sphinx.application import Sphinx
 from sphinx.config import Config
+
+from book._extensions.cards import SIZE, card
+from book._extensions.launch_buttons import repository_of
 
 LONGEST = 200  # characters of a description: what a search engine shows
 ENOUGH = 90

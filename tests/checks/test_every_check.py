@@ -158,8 +158,11 @@ def test_nothing_outside_is_changed(name, capsys):
     answer = next(a for a in RIGHT[name] if inspect.isfunction(a))
     before = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()
     folder, environment = os.getcwd(), dict(os.environ)
-    assert failure(name, disturbing(answer)) is None
-    assert capsys.readouterr().out == f"{name}: right\n"
+    if name == "drop_path":  # to which a seed is no small matter
+        assert failure(name, disturbing(answer)) == "seeded"
+    else:
+        assert failure(name, disturbing(answer)) is None
+        assert capsys.readouterr().out == f"{name}: right\n"
     assert torch.equal(torch.get_rng_state(), before[0])
     assert (np.random.get_state()[1] == before[1]).all()
     assert random.getstate() == before[2]

@@ -6,12 +6,16 @@ import socket
 import struct
 import subprocess
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 import torch
 from safetensors.torch import save
 
 import vit_check as check
+import vit_steps
+from vit_check.engine.asking import JUDGE
 from vit_check.engine.wire import LARGEST_MESSAGE, decode, encode
 from vit_check.judge import Judge
 
@@ -21,8 +25,9 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def judge(tmp_path):
-    with Judge(tmp_path / "judge") as judge:
+def judge():
+    """In a folder whose path is short enough for a socket; tmp_path's may not be."""
+    with TemporaryDirectory() as folder, Judge(Path(folder, "judge")) as judge:
         yield judge
 
 
@@ -30,10 +35,17 @@ def run(judge, code):
     """Run code in another process, whose checks ask the judge."""
     return subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "VIT_CHECK_JUDGE": judge.path},
+        env={**os.environ, JUDGE: judge.path},
         capture_output=True,
         text=True,
     )
+
+
+@pytest.fixture
+def asked(judge, monkeypatch):
+    """The same judge, which the checks of this process ask."""
+    monkeypatch.setenv(JUDGE, judge.path)
+    return judge
 
 
 def test_right_and_wrong(judge):
@@ -61,8 +73,7 @@ check.split_heads(lambda x, h: x.unflatten(2, (h, -1)))
     assert judge.records == []
 
 
-def test_a_function_with_the_weights_is_judged_as_one(judge, monkeypatch):
-    monkeypatch.setenv("VIT_CHECK_JUDGE", judge.path)
+def test_a_function_with_the_weights_is_judged_as_one(asked):
     from tests.checks.answers.multi_head_attention.multi_head_attention import (
         as_a_function,
         unscaled_function,
@@ -105,6 +116,26 @@ def test_values_are_judged_by_name(judge):
     ]
 
 
+def test_each_of_several_answers_is_judged(asked, capsys):
+    shape = (5, 24, 49)
+    with pytest.raises(check.CheckFailed, match="the class token is a token too"):
+        check.answers(
+            tokens_at_384=576, split_heads=print, shape_of_small_patches=shape
+        )
+    assert capsys.readouterr().out == "shape_of_small_patches: right\n"
+    assert [(r.check, r.passed) for r in asked.records] == [
+        ("answer:tokens_at_384", False),
+        ("split_heads", False),
+        ("answer:shape_of_small_patches", True),
+    ]
+
+
+def test_a_module_that_is_built_is_judged_with_its_sizes(asked):
+    check.multi_head_attention(vit_steps.MultiHeadAttention(20, 4))
+    with pytest.raises(check.CheckFailed, match="num_heads is built in"):
+        check.multi_head_attention(lambda D, h: vit_steps.MultiHeadAttention(D, 4))
+
+
 def test_an_endless_loop_is_judged_too(judge):
     code = """
 import vit_check as check
@@ -113,7 +144,7 @@ def loop(x, h):
         pass
 check.split_heads(loop)
 """
-    assert "did not come to an end" in run(judge, code).stderr
+    assert "is there an endless loop" in run(judge, code).stderr
     assert [r.passed for r in judge.records] == [False]
 
 
@@ -143,12 +174,13 @@ HEADER = json.dumps({"__metadata__": {"structure": "[" * 100_000}}).encode()
         [None] * 4,
     ],
 )
-def test_rubbish_for_records_is_not_passed(judge, records):
+def test_rubbish_for_records_is_not_passed(asked, records):
     request = encode({"check": "split_heads", "form": "itself"})
-    talk(judge, request, encode({"records": records}))
-    assert not any(r.passed for r in judge.records)
-    assert run(judge, "import vit_check as check; check.split_heads(1)").returncode
-    assert judge.records[-1].sentence.startswith("got int, expected split_heads")
+    talk(asked, request, encode({"records": records}))
+    assert not any(r.passed for r in asked.records)
+    with pytest.raises(check.CheckFailed):
+        check.split_heads(1)
+    assert asked.records[-1].sentence.startswith("got int, expected split_heads")
 
 
 @pytest.mark.parametrize(
@@ -162,10 +194,11 @@ def test_rubbish_for_records_is_not_passed(judge, records):
         struct.pack("<Q", len(HEADER)) + HEADER,
     ],
 )
-def test_rubbish_does_not_stop_the_judge(judge, message):
-    talk(judge, message)
-    assert run(judge, "import vit_check as check; check.split_heads(1)").returncode
-    assert [r.passed for r in judge.records] == [False]
+def test_rubbish_does_not_stop_the_judge(asked, message):
+    talk(asked, message)
+    with pytest.raises(check.CheckFailed):
+        check.split_heads(1)
+    assert [r.passed for r in asked.records] == [False]
 
 
 def test_a_message_that_is_too_long_is_not_read(judge):
@@ -190,7 +223,6 @@ def test_what_is_sent_arrives(message):
     assert str(arrived) == str(message)
 
 
-def test_sizes_are_not_taken_from_a_notebook(judge, monkeypatch):
-    monkeypatch.setenv("VIT_CHECK_JUDGE", judge.path)
+def test_sizes_are_not_taken_from_a_notebook(asked):
     with pytest.raises(check.CheckFailed, match="is graded on the class"):
         check.multi_head_attention(torch.nn.Identity(), embed_dim=1, num_heads=1)

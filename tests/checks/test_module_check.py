@@ -106,7 +106,7 @@ class Lazy(nn.Module):
 
 
 @pytest.mark.parametrize(
-    "answer", [Lazy, functools.partial(Lazy, 10), lambda **sizes: Lazy(**sizes)]
+    "answer", [Lazy, functools.partial(Lazy), lambda **sizes: Lazy(**sizes)]
 )
 def test_layers_may_take_their_sizes_late_and_sizes_their_names(answer):
     check.mlp(answer)

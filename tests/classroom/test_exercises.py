@@ -6,7 +6,9 @@ import pytest
 from nbclient import NotebookClient
 from nbgrader.utils import is_grade, is_solution
 
-from classroom.release import RELEASED, SOURCES, released, text_of
+from classroom.grading.passing import checks_named_in
+from classroom.release.release import RELEASED, SOURCES, released, text_of
+from tests.classroom.bench.adversaries import tasks_of
 from tests.conftest import CHAPTERS, ROOT, read, tags
 
 SETS = sorted(SOURCES.glob("*.ipynb"))
@@ -140,6 +142,17 @@ def test_what_is_not_written_hears_a_sentence(path):
         errors = [o for o in cell.outputs if o.output_type == "error"]
         if is_grade(cell):
             assert [error.ename for error in errors] == ["CheckFailed"], cell.id
-            assert len(errors[0].traceback) == 1, cell.id
+            said = [line.split(":")[0] for line in errors[0].traceback]
+            asked = checks_named_in(cell.source)
+            assert said == [name.removeprefix("answer:") for name in asked], cell.id
         else:
             assert not errors, f"{cell.id}: {errors}"
+            assert not any("Ellipsis" in str(o) for o in cell.outputs), cell.id
+
+
+def test_release_is_the_same_each_time(exercises):
+    one = text_of(released(read(exercises.path)))
+    assert one == text_of(released(read(exercises.path)))
+    assert "BEGIN" not in one
+    assert "a hidden word" not in one
+    assert len(tasks_of(exercises)) == 4

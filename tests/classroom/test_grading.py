@@ -10,28 +10,20 @@ import signal
 import subprocess
 import sys
 import time
-import zipfile
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from classroom import sandbox
-from classroom.adversaries import dump, kinds, solved, tasks_of
-from classroom.assignment import Assignment
-from classroom.course import Course
-from classroom.grade import Refused, grade_class, main
-from classroom.gradebook import marks
-from classroom.intake import NoSubmissions, safe_name, take_in
-from classroom.limits import Limits
-from classroom.marks import cell
-from classroom.oddities import Written, nearly_identical
-from classroom.outputs import clean_output
-from classroom.release import released, text_of
-from classroom.restore import Unreadable, read, restore
-from classroom.sandbox import SandboxMissing, check_sandbox, sandboxed
-from classroom.verdict import Attempt, checks_named_in, why_failed
-from classroom.worker import Terms
+from classroom.grading import sandbox
+from classroom.grading.__main__ import main
+from classroom.grading.course import Course
+from classroom.grading.grade import Refused, grade_class
+from classroom.grading.gradebook import marks
+from classroom.grading.limits import Limits
+from classroom.grading.result import Terms
+from classroom.grading.sandbox import SandboxMissing, check_sandbox, sandboxed
+from tests.classroom.bench.adversaries import dump, kinds, solved
 from tests.classroom.small_exercises import write_source
 from tests.conftest import REQUIRED, ROOT
 
@@ -47,16 +39,12 @@ def sandbox_works():
     return ""
 
 
+# One process grades the class that these tests look at.
+one_class = pytest.mark.xdist_group("a graded class")
 WHY_NOT = sandbox_works()
 in_sandbox = pytest.mark.skipif(
     bool(WHY_NOT) and "bubblewrap" not in REQUIRED, reason=WHY_NOT or "bubblewrap works"
 )
-
-
-@pytest.fixture(scope="module")
-def exercises(tmp_path_factory):
-    path = tmp_path_factory.mktemp("source") / "05_heads.ipynb"
-    return Assignment(write_source(path))
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +80,7 @@ def fingerprint(folder):
 
 
 @in_sandbox
+@one_class
 @pytest.mark.parametrize("name", KINDS)
 def test_each_gets_the_mark_it_deserves(name, graded, exercises):
     result, mark = graded[1][name]
@@ -101,6 +90,7 @@ def test_each_gets_the_mark_it_deserves(name, graded, exercises):
 
 
 @in_sandbox
+@one_class
 def test_written_answers_wait_for_a_person(graded):
     assert graded[1]["right"][1].waiting == 1
     assert graded[1]["empty"][1].waiting == 0
@@ -108,6 +98,7 @@ def test_written_answers_wait_for_a_person(graded):
 
 
 @in_sandbox
+@one_class
 def test_what_was_tampered_with_is_reported(graded):
     course, found = graded
     for name in (
@@ -128,6 +119,7 @@ def test_what_was_tampered_with_is_reported(graded):
 
 
 @in_sandbox
+@one_class
 def test_tables_have_the_columns_of_the_platforms(graded):
     course, _ = graded
     canvas = table(course.root / "canvas-05_heads.csv")
@@ -145,6 +137,7 @@ def table(path):
 
 
 @in_sandbox
+@one_class
 def test_feedback_explains_and_runs_nothing(graded):
     course, found = graded
     for name, (result, _) in found.items():
@@ -165,6 +158,16 @@ def test_feedback_explains_and_runs_nothing(graded):
 
 
 @in_sandbox
+@one_class
+def test_cells_are_numbered_as_they_ran(graded):
+    course, _ = graded
+    nb = nbformat.read(course.autograded("right", "05_heads"), as_version=4)
+    numbers = [c.execution_count for c in nb.cells if c.cell_type == "code"]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+@in_sandbox
+@one_class
 def test_a_second_run_repeats_nothing(graded, exercises, capfd):
     course, found = graded
     results = sorted(course.root.glob("results/*/*.json"))
@@ -180,11 +183,11 @@ def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
     """Nothing is lost, nothing is done twice, and nobody is left running."""
     place, out = tmp_path / "in", tmp_path / "out"
     place.mkdir()
-    for number in range(6):
+    for number in range(4):
         nb = solved(exercises, number % 3)
         nb.cells.append(nbformat.v4.new_markdown_cell(f"Student {number}"))
         (place / f"s{number}.ipynb").write_bytes(dump(nb))
-    command = [sys.executable, "-m", "classroom.grade", str(place), "--out", str(out)]
+    command = [sys.executable, "-m", "classroom.grading", str(place), "--out", str(out)]
     command += ["--source", str(exercises.path), "--jobs", "2"]
     run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     results = out / "results" / "05_heads"
@@ -194,17 +197,17 @@ def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     first = {path: path.stat().st_mtime_ns for path in results.glob("*.json")}
-    assert 2 <= len(first) < 6
+    assert 2 <= len(first) < 4
     until = time.monotonic() + 20
     while (left := running_under(out)) and time.monotonic() < until:
         time.sleep(0.2)
     assert not left
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "6 notebooks were graded" in done.stdout
+    assert "4 notebooks were graded" in done.stdout
     assert {path: path.stat().st_mtime_ns for path in first} == first
     scores = [row[4] for row in table(out / "marks.csv")[1:]]
-    assert scores == ["0", "3", "6"] * 2
+    assert scores == ["0", "3", "6", "0"]
 
 
 def running_under(out):
@@ -262,7 +265,10 @@ print(json.dumps({{
     }
 
 
-@pytest.mark.parametrize("system, words", [("linux", "apt install"), ("darwin", "WSL")])
+@pytest.mark.parametrize(
+    "system, words",
+    [("linux", "apt install"), ("darwin", "virtual one"), ("win32", "WSL 2")],
+)
 def test_without_a_sandbox_it_refuses(
     system, words, exercises, tmp_path, monkeypatch, capsys
 ):
@@ -296,232 +302,9 @@ def test_a_broken_set_grades_nobody_until_it_is_mended(exercises, tmp_path):
         grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
 
 
-# What is handed in
-
-
-def names_of(place, exercises, tmp_path, pattern=None):
-    taken = take_in(place, [exercises], tmp_path / "kept", pattern)
-    return {s.student: s for s in taken.submissions}, taken.left_out
-
-
-@pytest.mark.parametrize(
-    "path, student, lms_id",
-    [
-        ("Ada Lovelace_123_assignsubmission_file_/05_heads.ipynb", "Ada", "123"),
-        ("Ada Lovelace_123_assignsubmission_file_05_heads.ipynb", "Ada", "123"),
-        ("lovelaceada_123_456_05_heads.ipynb", "lovelaceada_123", "123"),
-        ("lovelaceada_LATE_123_456_05_heads-2.ipynb", "lovelaceada_123", "123"),
-        ("ada/05_heads.ipynb", "ada", ""),
-        ("ada.ipynb", "ada", ""),
-        ("05_heads_ada.ipynb", "ada", ""),
-        ("ada/05_heads.ipynb.txt", "ada", ""),
-        ("../../ada/05_heads.ipynb", "ada", ""),
-        ("/etc/05_heads.ipynb", "etc", ""),
-    ],
-)
-def test_names_as_platforms_export_them(path, student, lms_id, exercises, tmp_path):
-    place = tmp_path / "export.zip"
-    with zipfile.ZipFile(place, "w") as archive:
-        archive.writestr(path, dump(solved(exercises)))
-        archive.writestr("__MACOSX/._x.ipynb", b"")
-        archive.writestr("notes.txt", b"")
-    found, left_out = names_of(place, exercises, tmp_path)
-    (name,) = found
-    assert name.startswith(student)
-    assert found[name].lms_id == lms_id
-    assert found[name].late == ("LATE" in path)
-    assert left_out == ["notes.txt: not a notebook."]
-    assert sorted(os.listdir(tmp_path)) == ["export.zip", "kept"]
-
-
-def test_one_folder_around_all_is_left_out(exercises, tmp_path):
-    for name in ("ada", "grace"):
-        (tmp_path / "in" / "week 1" / name).mkdir(parents=True)
-        data = dump(solved(exercises, len(name) % 3))
-        (tmp_path / "in" / "week 1" / name / "05_heads.ipynb").write_bytes(data)
-    found, _ = names_of(tmp_path / "in", exercises, tmp_path)
-    assert set(found) == {"ada", "grace"}
-
-
-def test_the_last_attempt_counts(exercises, tmp_path):
-    place = tmp_path / "in"
-    place.mkdir()
-    for turn, tasks in (("", 0), ("-1", 1), ("-10", 3), ("-2", 2)):
-        path = place / f"ada_7_{9 + len(turn)}_work{turn}.ipynb"
-        path.write_bytes(dump(solved(exercises, tasks)))
-    found, left_out = names_of(place, exercises, tmp_path)
-    assert found["ada_7"].path.endswith("-10.ipynb")
-    assert len(left_out) == 3
-
-
-def test_odd_files_harm_nobody(exercises, tmp_path):
-    place = tmp_path / "in"
-    place.mkdir()
-    (place / "good.ipynb").write_bytes(dump(solved(exercises)))
-    (tmp_path / "secret.ipynb").write_bytes(dump(solved(exercises)))
-    (place / "link.ipynb").symlink_to(tmp_path / "secret.ipynb")
-    (place / "loop").symlink_to(place)
-    os.mkfifo(place / "pipe.ipynb")
-    (place / "archive.zip").write_bytes(b"PK not really")
-    with zipfile.ZipFile(place / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
-        for number in range(3):
-            archive.writestr(f"{number}.ipynb", bytes(30 * 2**20))
-    found, left_out = names_of(place, exercises, tmp_path)
-    assert "good" in found
-    assert not [name for name in found if "link" in name or "pipe" in name]
-    assert any("link.ipynb" in sentence for sentence in left_out)
-    sizes = [path.stat().st_size for path in (tmp_path / "kept").iterdir()]
-    assert max(sizes) <= Limits().notebook + 1
-
-
-def test_nothing_to_grade_is_said(exercises, tmp_path):
-    with pytest.raises(NoSubmissions, match="No notebook"):
-        take_in(tmp_path, [exercises], tmp_path / "kept")
-    with pytest.raises(NoSubmissions, match="neither"):
-        take_in(tmp_path / "missing", [exercises], tmp_path / "kept")
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["../../etc/passwd", "a/b", "=cmd()", "né\nw", "", "..", "x" * 500, "\ud800"],
-)
-def test_names_are_safe_in_paths(name):
-    safe = safe_name(name)
-    assert safe not in ("", ".", "..")
-    assert not set("/\\\n\0=") & set(safe)
-    assert len(safe.encode()) < 200
-    assert safe_name(name + "!") != safe
-
-
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", " =1"])
-def test_no_spreadsheet_runs_a_name(text):
-    assert cell(text).startswith("'")
-    assert "\n" not in cell(text + "\n")
-
-
-# Putting right what came
-
-
-def test_all_of_the_release_has_its_place_again(exercises):
-    nb = solved(exercises)
-    nb.cells = nb.cells[::-1][:5]
-    restored = restore(read(dump(nb)), exercises.release)
-    names = [c.metadata.nbgrader.grade_id for c in restored.nb.cells if named(c)]
-    assert sorted(names) == sorted(
-        c.metadata.nbgrader.grade_id for c in exercises.release.cells if named(c)
-    )
-    nbformat.validate(restored.nb)
-
-
-def named(notebook_cell):
-    return "nbgrader" in notebook_cell.metadata
-
-
-def test_an_answer_without_a_name_is_recognised(exercises):
-    nb = json.loads(dump(solved(exercises)))
-    for number, one in enumerate(nb["cells"]):
-        one["metadata"], one["id"] = {}, str(number)
-    restored = restore(read(json.dumps(nb).encode()), exercises.release)
-    by_name = {c.metadata.nbgrader.grade_id: c for c in restored.nb.cells if named(c)}
-    assert "They mix tokens" in by_name["why"].source
-    assert "reshape" in by_name["split-heads"].source
-    assert not restored.tampered
-
-
-@pytest.mark.parametrize(
-    "data, word",
-    [
-        (b"", "empty"),
-        (b"\xff\xfe\x00", "text"),
-        (b"{", "whole"),
-        (b"[]", "no cells"),
-        (b"[" * 100_000, "deeply"),
-        (b'{"worksheets": 1, "nbformat": 3}', "damaged"),
-        (b" " * 2**20 * 21, "MB"),
-    ],
-)
-def test_what_is_no_notebook_is_said_in_a_sentence(data, word):
-    with pytest.raises(Unreadable, match=word) as caught:
-        read(data)
-    assert "\n" not in str(caught.value)
-
-
-def test_damaged_cells_are_left_out():
-    cells = [None, 3, {}, {"cell_type": "code", "source": 3}, {"cell_type": "x"}]
-    cells += [{"cell_type": "code", "source": ["a", 1, "b"], "id": {}, "metadata": 1}]
-    (one,) = read(json.dumps({"cells": cells}).encode())
-    assert one.source == "ab"
-
-
-# The verdict
-
-
-def test_checks_are_read_from_the_cell():
-    source = "check.a(f)\nfor n in (1, 2):\n    check.b(f, n)\ncheck.answer('x', 3)"
-    assert sorted(checks_named_in(source)) == ["a", "answer:x", "b"]
-    assert checks_named_in("%%time\ncheck.a(") == []
-
-
-def test_only_what_the_judge_saw_counts():
-    good = Attempt(ended_well=True, words=["word"])
-    one = make_record("a", True)
-    assert why_failed(good, "word", ["a"], [one]) is None
-    assert "not asked" in why_failed(good, "word", ["a"], [])
-    assert "not asked" in why_failed(good, "word", ["a", "a"], [one])
-    assert "belong" in why_failed(good, "word", [], [one])
-    assert why_failed(good, "word", ["a"], [make_record("a", False)]) == "wrong"
-    assert "end" in why_failed(good, "other", [], [])
-    assert why_failed(Attempt(words=["word"]), "word", [], [])
-
-
-def make_record(name, passed):
-    class Record:
-        check, sentence = name, None if passed else "wrong"
-
-    Record.passed = passed
-    return Record
-
-
-@pytest.mark.parametrize(
-    "kind, content",
-    [
-        ("stream", {}),
-        ("stream", {"name": 3, "text": {"a": 1}}),
-        ("display_data", {"data": "x"}),
-        ("display_data", {"data": {"text/html": "<script>", "image/png": "AAAA"}}),
-        ("error", {"ename": None, "traceback": "x"}),
-        ("unknown", {}),
-    ],
-)
-def test_outputs_of_any_shape_are_harmless(kind, content):
-    output = clean_output(kind, content, 100)
-    if output is not None:
-        nbformat.validate(nbformat.v4.new_notebook(cells=[code(output)]))
-        assert "script" not in json.dumps(output)
-
-
-def code(output):
-    return nbformat.v4.new_code_cell("", outputs=[output])
-
-
-def test_near_copies_are_found():
-    text = "Attention compares every query with every key. " * 5
-    other = "Position embeddings tell the model where a patch was in the image. " * 4
-    everyone = [
-        Written("ada", "", text),
-        Written("bob", "", text.replace("every", "each", 1)),
-        Written("eve", "", other),
-    ]
-    assert [pair[2:] for pair in nearly_identical(everyone)] == [("ada", "bob")]
-
-
-# The released notebook
-
-
-def test_release_is_the_same_each_time(exercises):
-    one = text_of(released(nbformat.read(exercises.path, as_version=4)))
-    two = text_of(released(nbformat.read(exercises.path, as_version=4)))
-    assert one == two
-    assert "BEGIN" not in one
-    assert "a hidden word" not in one
-    assert len(tasks_of(exercises)) == 4
+@in_sandbox
+def test_an_environment_may_be_a_link(tmp_path, monkeypatch):
+    link = tmp_path / "environment"
+    link.symlink_to(sys.prefix)
+    monkeypatch.setattr(sandbox.sys, "prefix", str(link))
+    assert link in sandbox._python_environment.__wrapped__()

@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from tests.site.test_pages import HTML, SOURCES
 
 CHAPTERS = [s for s in SOURCES if re.match(r"notebooks/\d", s)]
+EXERCISE = next(s for s in SOURCES if s.startswith("notebooks/exercises/"))
 EXTRA = ["search", "genindex", "_modules/index"]
 MEGABYTE = 1_000_000
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
@@ -136,6 +137,22 @@ def test_page_from_a_server(visit, site, page):
             one.tab.set_viewport_size(size)
             assert too_wide(one.tab) == [0, []], f"{scheme}, {size['width']} pixels"
     assert one.errors == []
+
+
+# A page of each kind; test_fonts.py says that none takes other fonts than the book's.
+OF_EACH_KIND = ["book/intro", "book/lab", "book/notation", "book/package", "search"]
+OF_EACH_KIND += ["book/teaching", CHAPTERS[1], CHAPTERS[12], EXERCISE]
+
+
+@pytest.mark.parametrize("browser", ["monospaced"], indirect=True)
+@pytest.mark.parametrize("page", OF_EACH_KIND)
+def test_no_page_scrolls_sideways_with_other_fonts(visit, page):
+    one = visit()
+    one.tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
+    one.tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    for size in (WIDE, PHONE, NARROWEST):
+        one.tab.set_viewport_size(size)
+        assert too_wide(one.tab) == [0, []], f"{size['width']} pixels"
 
 
 @pytest.mark.parametrize("page", [*SOURCES, *EXTRA, "index"])

@@ -7,8 +7,8 @@ import pypdf
 import pytest
 
 from book._extensions.downloads import ARCHIVE, FOLDER, write_archive
-from book.pdf import NoBrowser, write_pdf
-from tests.conftest import NOTEBOOKS, REQUIRED, ROOT
+from book.pdf import write_pdf
+from tests.conftest import NOTEBOOKS, ROOT
 from tests.site.test_pages import HTML, page_soup
 
 PDF = "vision-transformer-step-by-step.pdf"
@@ -40,18 +40,18 @@ def test_intro_links_both():
 
 
 @pytest.fixture(scope="module")
-def paper(tmp_path_factory):
+def paper(browser, tmp_path_factory):
     """Two pages of the book, printed as all of it is."""
     target = tmp_path_factory.mktemp("paper") / PDF
-    try:
-        write_pdf(["book/notation", "notebooks/01_why_patches"], target)
-    except NoBrowser as error:
-        (pytest.fail if "browser" in REQUIRED else pytest.skip)(str(error))
+    write_pdf(browser, ["book/notation", "notebooks/01_why_patches"], target)
     return pypdf.PdfReader(target)
 
 
 def test_pdf_has_title_contents_and_chapters_with_their_text(paper):
-    text = [page.extract_text() for page in paper.pages]
+    numbers, text = zip(
+        *(page.extract_text().split("\n", 1) for page in paper.pages), strict=True
+    )
+    assert [int(number) for number in numbers] == [*range(1, len(text) + 1)]
     assert 5 <= len(text) <= 60
     assert "Vision Transformer, Step by Step" in text[0] and "CC BY 4.0" in text[0]
     assert "Contents" in text[1] and "1. Why patches" in text[1]
@@ -62,6 +62,17 @@ def test_pdf_has_title_contents_and_chapters_with_their_text(paper):
     assert paper.pages[0].mediabox.width == pytest.approx(595, abs=1)  # A4
     for left_out in ("Show code cell", "Copy to clipboard", "\\("):
         assert left_out not in "".join(text)
+
+
+def test_pdf_is_set_in_the_books_own_fonts(paper):
+    fonts = [
+        font.get_object()
+        for page in paper.pages
+        for font in page["/Resources"].get("/Font", {}).values()
+    ]
+    names = {font["/BaseFont"].split("+")[-1] for font in fonts if "/BaseFont" in font}
+    assert {"BookTextRegular", "BookTextBold", "BookCodeRegular"} <= names
+    assert not [name for name in names if not name.startswith(("Book", "MJX"))]
 
 
 def test_pdf_has_an_outline_links_and_tags(paper):

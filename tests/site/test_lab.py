@@ -13,6 +13,7 @@ from torch.testing import assert_close
 
 from book import lab_data as lab
 from tests.conftest import ROOT
+from tests.site.conftest import in_all_fonts
 from vit_steps import VisionTransformer
 from vit_steps.attention_maps import (
     attention_rollout,
@@ -759,6 +760,27 @@ def test_weights_that_do_not_come_are_said(browser, site):
     tab.close()
 
 
+CUT = """() => [...document.querySelectorAll(".vit-lab *")]
+    .filter((e) => e.clientWidth > 1 && getComputedStyle(e).overflowX !== "visible")
+    .filter((e) => e.scrollWidth > e.clientWidth)
+    .map((e) => [e.tagName, e.className, e.scrollWidth, e.clientWidth])"""
+
+
+@in_all_fonts
+def test_nothing_in_the_lab_is_cut_or_scrolls(browser, site):
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(site + PAGE)
+    open_all(tab)
+    for width in (1440, 1280, 768, 390, 360, 320):
+        tab.set_viewport_size({"width": width, "height": 900})
+        drawn(tab)
+        assert tab.evaluate(CUT) == [], width
+        page = "document.documentElement"
+        assert tab.evaluate(f"{page}.scrollWidth - {page}.clientWidth") == 0, width
+    tab.close()
+
+
+@in_all_fonts
 def test_opening_moves_nothing_that_is_seen(browser, site):
     for size in ((1280, 900), (360, 740)):
         tab = browser.new_page(viewport={"width": size[0], "height": size[1]})

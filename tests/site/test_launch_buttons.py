@@ -1,5 +1,9 @@
 """The menu that opens a chapter on Colab, Kaggle or Binder, in a browser."""
 
+import pytest
+
+from book._extensions.launch_buttons import add_kaggle
+
 CHAPTER = "notebooks/02_patch_embedding.html"
 MENU = ".dropdown-launch-buttons"
 
@@ -26,3 +30,34 @@ def test_without_scripts(browser, site):
     tab.keyboard.press("Tab")
     assert tab.locator(f"{MENU} a:focus").count() == 1
     context.close()
+
+
+class Book:
+    """As much of Sphinx's application as the menu asks for."""
+
+    class config:
+        html_theme_options = {  # noqa: RUF012
+            "repository_url": "https://github.com/ann/course",
+            "repository_branch": "main",
+        }
+
+
+@pytest.mark.parametrize(
+    "set_by_the_fork, shown",
+    [
+        (["Binder", "Colab"], ["Colab", "Kaggle", "Binder"]),
+        (["Colab"], ["Colab", "Kaggle"]),
+        (["Binder"], ["Kaggle", "Binder"]),
+        (["JupyterHub", "Colab"], ["Colab", "Kaggle", "JupyterHub"]),
+    ],
+)
+def test_a_fork_may_set_any_of_the_addresses(set_by_the_fork, shown):
+    menu = {
+        "label": "launch-buttons",
+        "buttons": [{"text": name} for name in set_by_the_fork],
+    }
+    context = {"header_buttons": [{"label": "repository"}, menu]}
+    add_kaggle(Book, "notebooks/01_why_patches", "page.html", context, None)
+    assert [button["text"] for button in menu["buttons"]] == shown
+    [kaggle] = [button for button in menu["buttons"] if button["text"] == "Kaggle"]
+    assert "ann/course/blob/main/notebooks/01_why_patches.ipynb" in kaggle["url"]

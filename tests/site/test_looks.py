@@ -15,6 +15,7 @@ from PIL import Image
 from book._extensions import pictures
 from book._extensions.repository import Repository
 from tests.conftest import ROOT, read
+from tests.site.conftest import in_all_fonts
 from tests.site.test_pages import HTML, SOURCES, page_soup, soup
 
 SITE = Repository.of(ROOT).pages
@@ -118,6 +119,7 @@ TEXTS = """() => [...document.querySelectorAll('.model-map text')]
     })"""
 
 
+@in_all_fonts
 @pytest.mark.parametrize("width", [1440, 1280, 768, 390, 360, 320])
 @pytest.mark.parametrize("page", ["book/intro", CHAPTERS[3]])
 def test_what_is_written_on_the_map_fits_its_box(open_page, page, width):

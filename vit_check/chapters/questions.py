@@ -1,5 +1,6 @@
 """The values that the exercises ask for by name."""
 
+import difflib
 from typing import Any
 
 from vit_check.chapters.attention_maps import questions as attention_maps
@@ -19,6 +20,7 @@ from vit_check.chapters.training import questions as training
 from vit_check.chapters.vision_transformer import questions as vision_transformer
 from vit_check.chapters.why_patches import questions as why_patches
 from vit_check.engine.values import ValueCheck
+from vit_check.engine.verdict import Misused
 
 CHAPTERS = [
     why_patches,
@@ -50,8 +52,16 @@ def answer(name: str, value: Any, hint: int = 0) -> None:
 
     Raises:
         CheckFailed: if the value is not right.
-        ValueError: if there is no question by that name.
+        Misused: if there is no question by that name.
     """
-    if name not in QUESTIONS:
-        raise ValueError(f"name: got {name!r}, expected a question of the exercises")
+    if not isinstance(name, str) or name not in QUESTIONS:
+        raise Misused(_no_such_question(name, value))
     QUESTIONS[name](value, hint)
+
+
+def _no_such_question(name: Any, value: Any) -> str:
+    if isinstance(value, str) and value in QUESTIONS:
+        return f'check.answer: the name comes first, check.answer("{value}", ...)'
+    near = difflib.get_close_matches(str(name), QUESTIONS, n=3, cutoff=0.4)
+    said = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"name: got {str(name)[:60]!r}, expected a question of the exercises{said}"

@@ -14,12 +14,15 @@ from torch import Generator
 
 from vit_check.engine.asking import JUDGE, ask
 from vit_check.engine.observing import Record
-from vit_check.engine.verdict import CheckFailed, Finding, Mistake
+from vit_check.engine.verdict import CheckFailed, Finding, Mistake, Misused
 from vit_check.engine.watching import Trouble, one_thread, watch
 
 SEED = 20101192
 
 Case = list[Any]
+
+# What may come of any mistake, so that another case may show which it is.
+RAISED = ("raises", "raises alone", "batch of one")
 
 
 class Check:
@@ -53,8 +56,8 @@ class Check:
             hint: 1, 2 or 3 to add a hint to what is wrong.
             **sizes: what a module that is built already was built with.
         """
-        if hint not in (0, 1, 2, 3):
-            raise ValueError(f"hint: got {hint!r}, expected 0, 1, 2 or 3")
+        if type(hint) is not int or hint not in (0, 1, 2, 3):
+            raise Misused(f"hint: got {hint!r}, expected 0, 1, 2 or 3")
         if JUDGE in os.environ:
             finding = self._asked(answer, sizes)
         else:
@@ -72,7 +75,7 @@ class Check:
         """What is wrong with an answer; None if nothing is.
 
         Raises:
-            ValueError: if ``sizes`` are not those the check can use.
+            Misused: if ``sizes`` are not those the check can use.
         """
         check = self.form_for(answer)
         cases = check.cases(Generator().manual_seed(seed), sizes)
@@ -99,17 +102,23 @@ class Check:
         Where an error is raised, which may come of any mistake, another case may show
         which it is.
         """
-        known = {mistake.name for mistake in self.mistakes}
-        raised = None
+        known = {mistake.name for mistake in self.mistakes} | {"built in"}
+        raised: tuple[Finding, Case] | None = None
+        passed: list[Case] = []
         for case, record in records:
             with one_thread():
                 finding = self.judge(case, record)
-            if finding is None or (raised and finding.mistake not in known):
-                continue
-            if finding.mistake not in ("raises", "batch of one"):
-                return finding
-            raised = finding
-        return raised
+            if finding is None:
+                passed.append(case)
+            elif finding.mistake in RAISED:
+                raised = finding, case
+            elif raised is None or finding.mistake in known:
+                return self.told(finding, case, passed)
+        return None if raised is None else self.told(*raised, passed)
+
+    def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
+        """A finding as it is said, knowing on which cases the answer is right."""
+        return finding
 
     @property
     def asked_as(self) -> str:
@@ -133,7 +142,11 @@ class Check:
         try:
             return watch(lambda: self.observe(answer, case))
         except Trouble as trouble:
-            return _trouble(trouble.mistake, trouble.sentence)
+            return _trouble(trouble.mistake, self.about(answer) + trouble.sentence)
+
+    def about(self, answer: Any) -> str:
+        """What is to be said of a kind of answer before what it raised."""
+        return ""
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
         """Inputs, as plain data."""

@@ -62,7 +62,8 @@ def difference(
     if isinstance(expected, int | float) and not isinstance(expected, bool):
         return _number_difference(got, expected, what)
     if got != expected:
-        return Finding("value", f"{what} is {_short(got)}, expected {_short(expected)}")
+        said = _short(got) if isinstance(got, bool | int | float | str) else _kind(got)
+        return Finding("value", f"{what} is {said}, expected {_short(expected)}")
     return None
 
 
@@ -125,7 +126,7 @@ def _value_difference(
     where = f"differs first at {place}: got" if place else "is"
     one, other = _numbers(got[index], expected[index])
     text = f"{what} {where} {one}, expected {other}"
-    if _same_numbers(got, expected):
+    if got.dtype != torch.bool and _same_numbers(got, expected):
         return Finding("order", f"{text}; the numbers are right, their order is not")
     return Finding("values", text)
 
@@ -143,7 +144,8 @@ def _list_difference(got: Any, expected: list[Any], shape: str, what: str) -> An
 
 def _dict_difference(got: Any, expected: dict[str, Any], what: str) -> Finding | None:
     if not isinstance(got, dict) or "?" in got:
-        return Finding("type", f"{what} is {_kind(got)}, expected {list(expected)}")
+        names = ", ".join([*expected][:4]) + (" …" if len(expected) > 4 else "")
+        return Finding("type", f"{what} is {_kind(got)}, expected a dict of {names}")
     for key in expected:
         if key not in got:
             return Finding("missing", f"{key} is missing in {what}")
@@ -175,6 +177,8 @@ def _number_difference(got: Any, expected: float, what: str) -> Finding | None:
 
 
 def _close(got: Tensor, expected: Tensor) -> Tensor:
+    if got.is_complex() or expected.is_complex():
+        return got == expected
     if not (got.is_floating_point() and expected.is_floating_point()):
         return got.to(torch.float64) == expected.to(torch.float64)
     coarse = max(TOLERANCE[got.dtype], TOLERANCE[expected.dtype])
@@ -227,7 +231,7 @@ def _numbers(one: Any, other: Any) -> tuple[str, str]:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = " ".join(repr(value).split())
     return text if len(text) < 60 else text[:60] + " …"
 
 
@@ -239,5 +243,8 @@ def _kind(value: Any) -> str:
     if isinstance(value, list):
         return f"{len(value)} things in a list or tuple"
     if isinstance(value, dict):
-        return f"of type {value['?']}" if "?" in value else f"a dict of {list(value)}"
+        if "?" in value:
+            return f"of type {value['?']}"
+        names = ", ".join([*value][:4]) + (" …" if len(value) > 4 else "")
+        return f"a dict of {names or 'nothing'}"
     return f"{_short(value)} of type {type(value).__name__}"

@@ -1,5 +1,8 @@
 """Checks of functions."""
 
+import contextlib
+import functools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +18,8 @@ from vit_check.engine.observing import (
     shapes_in,
     tensors_in,
 )
-from vit_check.engine.verdict import Finding, Mistake
+from vit_check.engine.verdict import Finding, Mistake, Misused
+from vit_check.engine.watching import listed
 
 
 class FunctionCheck(Check):
@@ -57,8 +61,14 @@ class FunctionCheck(Check):
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
         if sizes:
-            raise ValueError(f"{next(iter(sizes))}: {self.name} takes no such argument")
+            raise Misused(f"{next(iter(sizes))}: {self.name} takes no such argument")
         return self.inputs(generator)
+
+    def about(self, answer: Any) -> str:
+        if not isinstance(answer, type):
+            return ""
+        kind = f"got the class {answer.__name__}, expected {self.signature}"
+        return f"{kind}; called with these arguments, it "
 
     def observe(self, answer: Any, case: Case) -> Record:
         return observe_call(self._call(answer), case, self.batched, self.gradients)
@@ -77,7 +87,7 @@ class FunctionCheck(Check):
         finding = difference(output, expected["output"], self.shape)
         if finding is not None:
             known = self._known(case, output, expected["output"])
-            return known or batch_mixed(record) or finding
+            return known or batch_mixed(record) or batch_built_in(record) or finding
         for before, after in zip(case, record["after"], strict=True):
             if not same(after, plain(before)):
                 return Finding(
@@ -120,6 +130,8 @@ class FunctionCheck(Check):
         return None
 
     def _call(self, answer: Callable[..., Any]) -> Callable[..., Any]:
+        answer = self._noting_arguments(answer)
+
         def call(*arguments: Any) -> Any:
             if self.scenario is not None:
                 output = self.scenario(answer, *arguments)
@@ -128,6 +140,27 @@ class FunctionCheck(Check):
             return output if self.normalise is None else self.normalise(output)
 
         return call
+
+    def _noting_arguments(self, answer: Callable[..., Any]) -> Callable[..., Any]:
+        """The same answer; what it raises knows the arguments it was raised for."""
+        if isinstance(answer, type):  # what it is may matter to the scenario
+            return answer
+        inside = re.search(r"\((.*?)\)", self.signature)
+        names = (
+            [n.split("=")[0].strip() for n in inside[1].split(",")] if inside else []
+        )
+
+        @functools.wraps(answer)
+        def noting(*arguments: Any, **named: Any) -> Any:
+            try:
+                return answer(*arguments, **named)
+            except Exception as error:
+                given = {**dict(zip(names, arguments, strict=False)), **named}
+                with contextlib.suppress(Exception):
+                    vars(error)["raised_for"] = listed(given)
+                raise
+
+        return noting
 
 
 BATCH_MIXED = Finding(
@@ -143,6 +176,20 @@ def batch_mixed(record: Record) -> Finding | None:
     for output, one in zip(together, alone, strict=False):
         if output.ndim and output[:1].shape == one.shape and not same(output[:1], one):
             return BATCH_MIXED
+    return None
+
+
+def batch_built_in(record: Record) -> Finding | None:
+    """Whether as many samples come out of one sample as of the whole batch."""
+    together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
+    for output, one in zip(together, alone, strict=False):
+        if output.ndim == one.ndim > 1 and len(output) == len(one) > 1:
+            return Finding(
+                "built in",
+                f"gives {tuple(output.shape)} for the whole batch and "
+                f"{tuple(one.shape)} for one sample alone: the size of the batch, "
+                f"{len(one)}, is built in",
+            )
     return None
 
 

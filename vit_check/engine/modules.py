@@ -1,18 +1,22 @@
 """Checks of modules."""
 
+import copy
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.check import Case, Check
+from vit_check.engine.check import RAISED, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import (
     BATCH_MIXED,
     FunctionCheck,
+    batch_built_in,
     batch_mixed,
     cannot_be_trained,
     wrong_gradient,
@@ -27,8 +31,8 @@ from vit_check.engine.observing import (
     tensors_in,
 )
 from vit_check.engine.reading import Part, Weights, parts_of
-from vit_check.engine.verdict import Finding, Mistake
-from vit_check.engine.watching import Trouble, watch
+from vit_check.engine.verdict import Finding, Mistake, Misused
+from vit_check.engine.watching import Trouble, listed, watch
 
 
 class ModuleCheck(Check):
@@ -36,10 +40,12 @@ class ModuleCheck(Check):
 
     Its parameters are drawn anew and read as those of the package's own module, in
     every way that their shapes allow. It is right if for one of the readings the
-    package's module with these weights puts out the same.
+    package's module with these weights puts out the same. A class is built twice, with
+    sizes that differ in every number, so that none of them can be written into it.
 
     Args:
         sizes: what a class is built with, by name and in order.
+        other_sizes: what it is built with as well; no value as in ``sizes``.
         inputs: from a generator and the sizes, tensors with the batch first.
         reading: from the parts of a module and the sizes, each way to read its
             parameters, as weights under the package's names.
@@ -61,6 +67,7 @@ class ModuleCheck(Check):
         name: str,
         signature: str,
         sizes: Mapping[str, Any],
+        other_sizes: Mapping[str, Any],
         inputs: Callable[[Generator, Mapping[str, Any]], list[Tensor]],
         reading: Callable[[list[Part], Mapping[str, Any]], Iterator[Weights]],
         reference: Callable[..., Any],
@@ -78,7 +85,8 @@ class ModuleCheck(Check):
         widths: Mapping[str, float] | None = None,
     ) -> None:
         super().__init__(name, signature, mistakes, hints)
-        self.sizes, self.inputs = sizes, inputs
+        self.sizes, self.other_sizes = sizes, other_sizes
+        self.inputs = inputs
         self.reading, self.reference = reading, reference
         self.shape, self.lacking, self.initial = shape, lacking, initial
         self.function, self.normalise = function, normalise
@@ -87,11 +95,20 @@ class ModuleCheck(Check):
 
     @property
     def forms(self) -> Mapping[str, Check]:
-        own = {"itself": self}
+        own: dict[str, Check] = {"itself": self, "built": self._of_one_size}
         return own if self.function is None else own | {"function": self.function}
 
+    @cached_property
+    def _of_one_size(self) -> "ModuleCheck":
+        """The same for a module that is built already and has the sizes it has."""
+        own = copy.copy(self)
+        own.other_sizes = self.sizes
+        return own
+
     def form_for(self, answer: Any) -> Check:
-        if self.function is None or isinstance(answer, (type, nn.Module)):
+        if isinstance(answer, nn.Module):
+            return self._of_one_size
+        if self.function is None or isinstance(answer, type):
             return self
         try:
             parameters = inspect.signature(answer).parameters.values()
@@ -119,15 +136,28 @@ class ModuleCheck(Check):
         for name in sizes:
             if name not in self.sizes:
                 expected = ", ".join(self.sizes)
-                raise ValueError(
-                    f"{name}: got a size by this name, expected {expected}"
-                )
-        sizes = {**self.sizes, **sizes}
-        for dtype in ("float64", "float32"):
+                raise Misused(f"{name}: got a size by this name, expected {expected}")
+        first = {**self.sizes, **sizes}
+        other = first if sizes else dict(self.other_sizes)
+        for built_with, dtype in ((first, "float64"), (other, "float32")):
             seed = int(torch.randint(2**31, (), generator=generator))
-            yield [sizes, self.inputs(generator, sizes), seed, dtype]
+            yield [built_with, self.inputs(generator, built_with), seed, dtype]
         if self.coinciding is not None:
-            yield [sizes, self.coinciding(generator, sizes), seed, dtype]
+            yield [first, self.coinciding(generator, first), seed, dtype]
+
+    def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
+        """Where it is right with other sizes, that is said too."""
+        right = [sizes for sizes, *_ in passed if sizes != case[0]]
+        if not right or finding.mistake not in _MAY_COME_OF_SIZES:
+            return finding
+        said = finding.sentence
+        if finding.mistake in RAISED:
+            said = f"it {said}"
+        return Finding(
+            "built in",
+            f"is right when it is built with {listed(right[0])}, but not with "
+            f"{listed(case[0])}, so that a size must be built in: {said}",
+        )
 
     def observe(self, answer: Any, case: Case) -> Record:
         sizes, inputs, seed, dtype = case
@@ -145,7 +175,7 @@ class ModuleCheck(Check):
     def judge(self, case: Case, record: Record) -> Finding | None:
         sizes, inputs, _, dtype = case
         if "trouble" in record:
-            return self._trouble(record, sizes)
+            return self._trouble(record, sizes, inputs)
         floats = getattr(torch, dtype)
         inputs = [x.to(floats) if x.is_floating_point() else x for x in inputs]
         parts = parts_of(record)
@@ -154,14 +184,15 @@ class ModuleCheck(Check):
             return early
         readings = list(self.reading(parts, sizes))
         if not readings:
-            return self._lacking(parts, sizes, record)
+            built_in = self._built_in(record, parts, sizes, inputs)
+            return built_in or self._lacking(parts, sizes, record)
         for place, weights in enumerate(readings):
             if same(record["output"], self._expected(weights, sizes, inputs)):
                 finding = self._finding_behind_values(case, record, weights, inputs)
                 return finding or self._initial_finding(parts, sizes, place)
         right = self._expected(readings[0], sizes, inputs)
         for mistake in self.mistakes:
-            for weights in readings[: self.tried]:
+            for weights in readings[: mistake.readings or self.tried]:
                 try:
                     with torch.no_grad():
                         wrong = plain(mistake.wrong(weights, sizes, *inputs))
@@ -169,10 +200,14 @@ class ModuleCheck(Check):
                     continue
                 if same(record["output"], wrong):
                     return Finding(mistake.name, mistake.sentence)
+        built_in = self._built_in(record, parts, sizes, inputs, fitting=True)
+        if built_in is not None:
+            return built_in
         finding = difference(record["output"], right, self.shape)
-        finding = batch_mixed(record) or finding
+        finding = batch_mixed(record) or batch_built_in(record) or finding
         if record["unused"] and tensors_in(record["output"]):
             return _unused(record)
+        finding = _more_than_asked_for(parts, readings[0]) or finding
         assert finding is not None
         return self._with_sizes_said(finding, record, sizes)
 
@@ -182,13 +217,70 @@ class ModuleCheck(Check):
         with torch.no_grad():
             return plain(self.reference(weights, sizes, *inputs))
 
-    def _trouble(self, record: Record, sizes: Mapping[str, Any]) -> Finding:
+    def _built_in(
+        self,
+        record: Record,
+        parts: list[Part],
+        sizes: Mapping[str, Any],
+        inputs: list[Tensor],
+        fitting: bool = False,
+    ) -> Finding | None:
+        """The size that is another than was asked for, if that is all that is wrong.
+
+        Args:
+            fitting: whether its parameters can be read as they should be. Where not,
+                or where an error was raised, it is only asked whether they fit a size
+                that the class is built with at another time.
+        """
+        for changed in self._changed(sizes, fitting):
+            believed = {**sizes, **changed}
+            try:
+                readings = list(self.reading(parts, believed))[: self.tried]
+                found = any(
+                    "output" not in record
+                    or same(record["output"], self._expected(w, believed, inputs))
+                    for w in readings
+                )
+            except Exception:  # nothing can be built with these sizes
+                continue
+            if found:
+                return _built_in_as(changed, sizes)
+        return None
+
+    def _changed(
+        self, sizes: Mapping[str, Any], any_number: bool
+    ) -> Iterator[dict[str, int]]:
+        """Sizes, one or two, that may be built in."""
+        numbers = {
+            name: {self.sizes[name], self.other_sizes[name]} - {value}
+            for name, value in sizes.items()
+            if type(value) is int
+        }
+        for name, likely in numbers.items():
+            others = {*range(2, 13)} - {sizes[name]} if any_number else set()
+            yield from ({name: number} for number in [*likely, *(others - likely)])
+        for names in itertools.combinations(numbers, 2):
+            for pair in itertools.product(*(numbers[name] for name in names)):
+                yield dict(zip(names, pair, strict=True))
+
+    def _trouble(
+        self, record: Record, sizes: Mapping[str, Any], inputs: list[Tensor]
+    ) -> Finding:
         """What was raised; or what it lacks, which may be why."""
         trouble = Finding(*record["trouble"])
-        if trouble.mistake in ("raises", "batch of one") and "values" in record:
+        if trouble.mistake in RAISED and "values" in record:
             parts = parts_of(record)
-            if self.lacking is not None and not any(self.reading(parts, sizes)):
-                trouble = self.lacking(parts, sizes) or trouble
+            if not any(self.reading(parts, sizes)):
+                lacks = self.lacking(parts, sizes) if self.lacking else None
+                found = self._built_in(record, parts, sizes, []) or lacks
+                if found is not None:
+                    return self._with_sizes_said(found, record, sizes)
+            (called_with,) = re.findall(r"called with (\w+)", self.signature)
+            given = listed({called_with: inputs[0]})
+            trouble = Finding(
+                trouble.mistake,
+                f"{trouble.sentence}, for {given} and built with {listed(sizes)}",
+            )
             return self._with_sizes_said(trouble, record, sizes)
         return trouble
 
@@ -210,11 +302,10 @@ class ModuleCheck(Check):
         """With a reminder for who gave a module and did not say its sizes."""
         if not record["built"] or dict(sizes) != dict(self.sizes):
             return finding
-        said = ", ".join(f"{name}={value}" for name, value in sizes.items())
         return Finding(
             finding.mistake,
             f"{finding.sentence}; unless this module, which is built already, was "
-            f"built with {said}, give the class, or say its sizes after it",
+            f"built with {listed(sizes)}, give the class, or say its sizes after it",
         )
 
     def _finding_behind_values(
@@ -284,6 +375,30 @@ class ModuleCheck(Check):
         return self.initial(reading, sizes)
 
 
+def _built_in_as(built_in: Mapping[str, int], sizes: Mapping[str, Any]) -> Finding:
+    asked_for = {name: sizes[name] for name in built_in}
+    are = "is" if len(built_in) == 1 else "are"
+    return Finding(
+        "built in",
+        f"{' and '.join(built_in)} {are} built in: asked for {listed(asked_for)}, it "
+        f"still has {listed(built_in)}",
+    )
+
+
+# What may be wrong for no other reason than that a size is built in.
+_MAY_COME_OF_SIZES = {
+    *RAISED,
+    "shape",
+    "reshape",
+    "values",
+    "factor",
+    "order",
+    "not finite",
+    "parameters",
+    "unused",
+}
+
+
 def _finding_before_values(record: Record) -> Finding | None:
     output, again = record["output"], record["again"]
     if not same(output, again) and same(shapes_in(output), shapes_in(again)):
@@ -302,6 +417,20 @@ def _unused(record: Record) -> Finding:
         "unused",
         f"has a parameter {name} that takes no part in the output: "
         "its layer is made but not called, or its gradient is cut off",
+    )
+
+
+def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:
+    """Parameters that are not in a reading: every number that is drawn differs."""
+    read = torch.cat([value.flatten() for value in weights.values()])
+    more = [p for p in parts if not torch.isin(p.value.flatten()[:1], read).all()]
+    if not more:
+        return None
+    shapes = ", ".join(f"{p.name} {tuple(p.value.shape)}" for p in more[:2])
+    return Finding(
+        "more than asked for",
+        f"has more parameters than the task asks for, which makes it another model: "
+        f"{shapes}",
     )
 
 

@@ -11,6 +11,7 @@ import math
 import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from decimal import Decimal
 from typing import Any
 
 import torch
@@ -21,25 +22,30 @@ from vit_check.engine.watching import Trouble, in_words
 
 Record = dict[str, Any]
 
+META = "Tensor on the device meta, which holds no numbers"
+NESTED = "nested tensor"
+
 
 def plain(value: Any, depth: int = 0) -> Any:
     """A value as tensors, numbers, strings, None, lists and dicts of them.
 
-    A tensor of a subclass becomes a plain tensor, a dataclass or a named tuple a dict,
-    and what is none of these ``{"?": name of its type}``.
+    A tensor of a subclass becomes a plain tensor, a dataclass a dict, and what is none
+    of these ``{"?": what it is}``.
     """
     if isinstance(value, Tensor):
+        if value.is_meta or value.is_nested:
+            return {"?": NESTED if value.is_nested else META}
         return Tensor.as_subclass(value, Tensor).detach().clone()
     if value is None or type(value) in (bool, float, str):
         return value
     if isinstance(value, numbers.Integral):
         return _within_floats(int(value))
-    if isinstance(value, numbers.Real):
+    if isinstance(value, numbers.Real | Decimal):
         return float(value)
+    if type(value).__module__ == "numpy" and type(value).__name__.startswith("bool"):
+        return bool(value)
     if depth < 4:
-        if hasattr(value, "_asdict"):
-            value = value._asdict()
-        elif is_dataclass(value) and not isinstance(value, type):
+        if is_dataclass(value) and not isinstance(value, type):
             value = {f.name: getattr(value, f.name, None) for f in fields(value)}
         if isinstance(value, Mapping):
             return {str(k): plain(v, depth + 1) for k, v in value.items()}
@@ -149,7 +155,10 @@ def observe_call(
     record: Record = {"output": output, "after": plain(first)}
     record["again"] = plain(function(*_copies(list(arguments))))
     if batched:
-        record["alone"] = plain(function(*_copies(alone)))
+        try:
+            record["alone"] = plain(function(*_copies(alone)))
+        except RuntimeError as error:
+            raise _alone(error) from None
     if gradients:
         own = _copies(list(arguments), gradients=True)
         leaves = [t for t in tensors_in(own) if t.requires_grad]
@@ -160,7 +169,7 @@ def observe_call(
     return record
 
 
-def _in_a_batch(error: RuntimeError, alone: Callable[[], Any]) -> Trouble:
+def _in_a_batch(error: Exception, alone: Callable[[], Any]) -> Trouble:
     """The error in words; whether one sample alone raises it too is told as well."""
     trouble = in_words(error)
     if trouble.mistake == "raises":
@@ -171,6 +180,17 @@ def _in_a_batch(error: RuntimeError, alone: Callable[[], Any]) -> Trouble:
         return Trouble(
             "batch of one",
             f"takes a batch of one, and with a larger one it {trouble.sentence}",
+        )
+    return trouble
+
+
+def _alone(error: RuntimeError) -> Trouble:
+    trouble = in_words(error)
+    if trouble.mistake == "raises":
+        return Trouble(
+            "raises alone",
+            "takes the batch that it is given, and with one sample alone it "
+            f"{trouble.sentence}: is the size of the batch built in?",
         )
     return trouble
 
@@ -278,6 +298,12 @@ def observe_module(
     if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
         with torch.no_grad():  # layers such as nn.LazyLinear take their sizes from it
             call(*(x.float() if x.is_floating_point() else x.clone() for x in inputs))
+    if any(p.is_meta for p in module.parameters()):
+        raise Trouble(
+            "no numbers",
+            "has parameters on the device meta, which hold no numbers; build it on "
+            "the processor",
+        )
     names = [name for name, _ in module.named_parameters()]
     record: Record = {
         "names": names,
@@ -297,13 +323,17 @@ def observe_module(
     with torch.no_grad():
         try:
             output, record["order"] = _running_order(module, lambda: call(*first))
-        except RuntimeError as error:
+        except Exception as error:
             trouble = _in_a_batch(error, lambda: call(*(x[:1].clone() for x in inputs)))
             return record | {"trouble": [trouble.mistake, trouble.sentence]}
         _refuse_made_in_forward(module, names)
         record["output"], record["after"] = output, plain(first)
         record["again"] = plain(call(*_copies(list(inputs))))
-        record["alone"] = plain(call(*(x[:1].clone() for x in inputs)))
+        try:
+            record["alone"] = plain(call(*(x[:1].clone() for x in inputs)))
+        except RuntimeError as error:
+            trouble = _alone(error)
+            return record | {"trouble": [trouble.mistake, trouble.sentence]}
         record["values after"] = [plain(p) for p in module.parameters()]
     own = _copies(list(inputs), gradients=True)
     leaves = [x for x in own if x.requires_grad]

@@ -130,10 +130,11 @@ def _bias_of(part: Part, outs: int, vectors: Sequence[Part]) -> Part | None:
 
 def _stem(name: str) -> str:
     """The name without what says weight or bias: in_proj_weight and in_proj_bias."""
-    last = name.rpartition(".")[2].lower()
-    for word in ("weight", "bias"):
+    last = ".".join(name.lower().rsplit(".", 2)[-2 if name[-1].isdigit() else -1 :])
+    for word in ("weight", "bias", "gamma", "beta", "scale", "shift", "gain", "offset"):
         last = last.replace(word, "")
-    return last.strip("_").removeprefix("w").removeprefix("b").strip("_")
+    last = last.strip("_")
+    return last.removeprefix("w").removeprefix("b").removeprefix("g").strip("_")
 
 
 def norms(parts: Sequence[Part], size: int) -> list[tuple[Tensor, Tensor]]:
@@ -154,19 +155,59 @@ def norms(parts: Sequence[Part], size: int) -> list[tuple[Tensor, Tensor]]:
 def layer_norms(parts: list[Part], D: int) -> list[tuple[Part, Part]]:
     """Weight and bias of each norm over D numbers, in running order.
 
-    A norm that somebody has written is a module with two vectors and nothing else; the
-    weight is the one that begins at 1.
+    A norm that somebody has written is a module with two vectors and nothing else, or
+    two vectors beside other things, where the weight is the one that begins at 1.
     """
     owned: dict[str, list[Part]] = {}
     for part in parts:
-        owned.setdefault(part.owner, []).append(part)
+        owned.setdefault(_home(part), []).append(part)
     found = []
     for members in owned.values():
-        vectors = [p for p in members if tuple(p.value.shape) == (D,)]
+        vectors = [_flat(p) for p in members if p.value.shape[-1:].numel() == D]
+        vectors = [
+            p for p in vectors if p.value.ndim == 1 and p.kind in ("norm", "own")
+        ]
         kinds = {p.kind for p in members}
-        if len(vectors) == len(members) == 2 and kinds in ({"norm"}, {"own"}):
+        two = len(vectors) == len(members) == 2 and kinds in ({"norm"}, {"own"})
+        if two and not torch.equal(vectors[0].initial, vectors[1].initial):
             found.append(sorted(vectors, key=_bias_last))
+        else:
+            found += _pairs([p for p in vectors if p.kind == "own"])
     return [(weight, bias) for weight, bias in found]
+
+
+def _home(part: Part) -> str:
+    """The module that keeps it, be it in a list."""
+    owner, _, last = part.name.rpartition(".")
+    return owner.rpartition(".")[0] if last.isdigit() else owner
+
+
+def _flat(part: Part) -> Part:
+    """(1, 1, D) as (D,); anything else as it is."""
+    if part.value.numel() != part.value.shape[-1]:
+        return part
+    return replace(part, value=part.value.flatten(), initial=part.initial.flatten())
+
+
+def _pairs(vectors: Sequence[Part]) -> list[list[Part]]:
+    """Each weight, which begins at 1, and its bias: by its name, or the next one."""
+    weights = [p for p in vectors if bool((p.initial == 1).all())]
+    left = [p for p in vectors if bool((p.initial == 0).all())]
+    found = []
+    for weight in weights:
+        named = [p for p in left if _stem(p.name) == _stem(weight.name)]
+        behind = [p for p in left if vectors.index(p) > vectors.index(weight)]
+        bias = next(iter(named or behind), None)
+        if bias is not None:
+            left.remove(bias)
+            found.append([weight, bias])
+    return found
+
+
+def without_norms(parts: list[Part], D: int) -> list[Part]:
+    """The parts that are no norm over D numbers."""
+    names = {part.name for pair in layer_norms(parts, D) for part in pair}
+    return [part for part in parts if part.name not in names]
 
 
 def _bias_last(part: Part) -> bool:
@@ -176,14 +217,20 @@ def _bias_last(part: Part) -> bool:
 
 
 def attention_readings(
-    maps: Sequence[Linear], embed_dim: int, num_heads: int, ordered: bool = False
+    maps: Sequence[Linear],
+    embed_dim: int,
+    num_heads: int,
+    ordered: bool = False,
+    from_heads: Sequence[Linear] = (),
 ) -> Iterator[Weights]:
     """Every way to read linear maps as queries, keys, values and the projection.
 
     Accepted are one matrix for q, k and v in any order and layout, a matrix for each,
-    one for keys and values, and a matrix for each head.
+    one for keys and values, a matrix or three for each head, and all four in one.
 
     Args:
+        maps: those that take D numbers.
+        from_heads: those from the d numbers of a head to D, which are added.
         ordered: take the first reading of each layout only: the projection last, and q,
             k, v in their order.
 
@@ -195,7 +242,12 @@ def attention_readings(
     whole = [m for m in maps if m.outs == D]
     triple = [m for m in maps if m.outs == 3 * D]
     double = [m for m in maps if m.outs == 2 * D]
+    four = [m for m in maps if m.outs == 4 * D]
     head = [m for m in maps if m.outs == d and d != D]
+    fused = [m for m in maps if m.outs == 3 * d and d != D]
+    if len(from_heads) == h > 1 and not whole:
+        whole = [_side_by_side(from_heads)]
+        maps = [*maps, *whole]
     if len(triple) == 1 and len(whole) == 1 and len(maps) == 2:
         for q, k, v in _thirds(triple[0], h, d):
             yield from _readings_of(q, k, v, whole[0], ordered)
@@ -203,10 +255,10 @@ def attention_readings(
         for proj, q in itertools.permutations(whole[::-1]):
             for k, v in _halves(double[0], h, d):
                 yield from _readings_of(q, k, v, proj, ordered)
+    elif len(four) == 1 and len(maps) == 1:
+        yield from _of_four(_split_evenly(four[0], 4), ordered)
     elif len(whole) == 4 and len(maps) == 4:
-        for proj in whole[::-1]:
-            q, k, v = (m for m in whole if m is not proj)
-            yield from _readings_of(q, k, v, proj, ordered)
+        yield from _of_four(whole, ordered)
     elif len(head) == 3 * h and len(whole) == 1:
         for groups in (
             [head[i::3] for i in range(3)],
@@ -214,6 +266,33 @@ def attention_readings(
         ):
             q, k, v = (_stacked(group) for group in groups)
             yield from _readings_of(q, k, v, whole[0], ordered)
+    if len(fused) == (h + 1 if 3 * d == D else h) and len(maps) == h + 1:
+        joint, proj = fused[:h], (whole[-1:] or fused[-1:])[0]
+        cut = [_split(m, 3, 1, d) for m in joint]
+        for of_heads in zip(*cut, strict=True):
+            q, k, v = (_stacked(group) for group in zip(*of_heads, strict=True))
+            yield from _readings_of(q, k, v, proj, ordered)
+
+
+def _of_four(whole: Sequence[Linear], ordered: bool) -> Iterator[Weights]:
+    for proj in whole[::-1]:
+        q, k, v = (m for m in whole if m is not proj)
+        yield from _readings_of(q, k, v, proj, ordered)
+
+
+def _split_evenly(joint: Linear, number: int) -> list[Linear]:
+    """A stack of matrices; each may as well be its transpose."""
+    biases: Sequence[Tensor | None] = [None] * number
+    if joint.bias is not None:
+        biases = joint.bias.chunk(number)
+    weights = joint.weight.chunk(number)
+    return [Linear(w, b, True) for w, b in zip(weights, biases, strict=True)]
+
+
+def _side_by_side(heads: Sequence[Linear]) -> Linear:
+    """Matrices from d to D whose outputs are added, as one from D to D."""
+    bias = sum(m.bias_or_zeros() for m in heads)
+    return Linear(torch.cat([m.weight for m in heads], dim=1), bias, False)  # type: ignore[arg-type]
 
 
 def _readings_of(

@@ -80,14 +80,21 @@ class ValueCheck(Check):
         if isinstance(right, str) and not isinstance(given, str):
             return Finding("value", f"is to be a text in quotes: {self.signature}")
         number = isinstance(right, int | float) and not isinstance(right, bool)
-        if number and isinstance(given, str):
-            text = f"is {given[:40]!r}, a text in quotes, expected a number without"
+        if isinstance(right, int | float) and isinstance(given, str):
+            kind = "a number" if number else "True or False"
+            text = f"is {given[:40]!r}, a text in quotes, expected {kind} without"
             return Finding("value", text)
-        if isinstance(right, int | float) and isinstance(given, int | float):
+        if number and (isinstance(given, bool) or given != given):
+            return Finding("value", f"is {given}, expected a number: {self.signature}")
+        if number and isinstance(given, int | float):
             off = "too large" if given > right else "too small"
             return Finding("value", f"is {given:,}, which is {off}: {self.signature}")
         if type(given) is type(right) and not isinstance(right, list | dict):
             return Finding("value", f"is {given!r}, which is not {self.signature}")
+        if isinstance(right, list) and isinstance(given, list):
+            empty = [place for place, item in enumerate(given) if _is_empty(item)]
+            if empty and len(given) == len(right):
+                return Finding("value", f"has nothing yet at place {empty[0]}")
         if isinstance(right, dict) and isinstance(given, dict):
             for key in right:
                 if key in given and _is_empty(given[key]):
@@ -140,7 +147,8 @@ def _not_the_list(given: Any, right: list[Any]) -> str | None:
 def _text_for_a_number(given: Iterable[Any], right: Iterable[Any]) -> str | None:
     for one, expected in zip(given, right, strict=True):
         if isinstance(one, str) and isinstance(expected, int | float):
-            return f"has {one[:40]!r} in quotes, expected a number without"
+            kind = "True or False" if isinstance(expected, bool) else "a number"
+            return f"has {one[:40]!r} in quotes, expected {kind} without"
     return None
 
 
@@ -156,7 +164,7 @@ def _is_empty(value: Any) -> bool:
 def _as_lists(value: Any) -> Any:
     """Tensors of numbers as the lists they print as."""
     if hasattr(value, "tolist"):
-        return value.tolist()
+        return _as_lists(plain(value.tolist()))
     if isinstance(value, list):
         return [_as_lists(item) for item in value]
     if isinstance(value, dict):
@@ -180,6 +188,8 @@ def _form(value: Any) -> Any:
     """A value with its numbers left out, so that no sentence tells the answer."""
     if isinstance(value, list):
         return [_form(item) for item in value]
-    if isinstance(value, dict):
+    if isinstance(value, dict) and "?" not in value:
         return {key: _form(item) for key, item in value.items()}
-    return 0 if isinstance(value, int | float) else ""
+    if isinstance(value, int | float | str):
+        return "" if isinstance(value, str) else 0
+    return value

@@ -1,6 +1,6 @@
 """What a check has to say: one sentence about an answer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,22 @@ class CheckFailed(AssertionError):
         text = f"{check}: {sentence}"
         super().__init__(text if hint is None else f"{text}\n{hint}")
 
+    @classmethod
+    def of_several(cls, failures: Sequence["CheckFailed"]) -> "CheckFailed":
+        """One for several answers, with a line for each."""
+        first = failures[0]
+        failed = cls(first.check, first.mistake, first.sentence, first.hint)
+        failed.args = ("\n".join(map(str, failures)),)
+        return failed
+
     def _render_traceback_(self) -> list[str]:  # asked for by IPython
+        return str(self).splitlines()
+
+
+class Misused(ValueError):
+    """A check was not called as it is to be called; shown as a sentence alone."""
+
+    def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
 
 
@@ -51,8 +66,11 @@ class Mistake:
         name: short, such as ``"scale by D"``.
         sentence: says what is wrong, not what to type.
         wrong: takes the arguments that the check gives to a right answer.
+        readings: of a module, with how many it is tried; None for as many as the check
+            tries.
     """
 
     name: str
     sentence: str
     wrong: Callable[..., Any]
+    readings: int | None = None

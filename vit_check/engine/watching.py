@@ -13,7 +13,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -100,9 +100,14 @@ def watch(run: Callable[[], Any]) -> Any:
             thread.join()
     if late:
         left = "" if stopped else "; it still runs, so restart the kernel"
-        raise Trouble(
-            "endless", f"did not come to an end: is there an endless loop?{left}"
+        known = (
+            f"it had computed for more than {CPU_SECONDS:g} s, where a right answer "
+            "takes far less: is there an endless loop, or a slow one?"
+            if computed - importing > CPU_SECONDS
+            else f"it had not come to an end after {WALL_SECONDS:g} s: is there an "
+            "endless loop, or does it wait for something?"
         )
+        raise Trouble("endless", f"was stopped: {known}{left}")
     error = outcome.get("error")
     if isinstance(error, Trouble):
         raise error
@@ -240,8 +245,21 @@ def in_words(error: BaseException) -> Trouble:
         message = ""
     if len(message) > 200:
         message = message[:200] + " …"
-    name = type(error).__name__
-    return Trouble("raises", f"stopped with {name}: {message}{at}")
+    name, given = type(error).__name__, getattr(error, "raised_for", "")
+    given = f", for {given}" if given else ""
+    return Trouble("raises", f"stopped with {name}: {message}{at}{given}")
+
+
+def listed(given: Mapping[str, Any]) -> str:
+    """Arguments as a sentence shows them: tensors by their shape, and numbers."""
+    return ", ".join(
+        f"{name} {tuple(value.shape)}"
+        if isinstance(value, torch.Tensor)
+        else f"{name}={value}"
+        for name, value in given.items()
+        if isinstance(value, torch.Tensor | int | float)
+        or (isinstance(value, tuple) and all(isinstance(n, int) for n in value))
+    )
 
 
 def _line_of_the_answer(error: BaseException) -> str:

@@ -1,14 +1,20 @@
 """The look of the book's figures: colours, sizes, and PNGs that are crisp and small."""
 
 import io
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 from cycler import cycler
 from IPython.core.getipython import get_ipython
 from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
 from PIL import Image
 from scipy.spatial import cKDTree
+
+# The book's font, made by book/fonts.py of Inter (SIL Open Font License, beside it).
+FONTS = Path(__file__).parent / "fonts"
+FAMILY = ["Book Text", "DejaVu Sans"]  # matplotlib brings the second
 
 # Okabe and Ito's colours, told apart with any colour vision.
 COLOURS = {
@@ -23,13 +29,16 @@ COLOURS = {
 
 
 def use_book_style() -> None:
-    """Set matplotlib to the look of the book's figures."""
+    """Set matplotlib to the look of the book's figures, the same on every machine."""
+    for file in sorted(FONTS.glob("*.ttf")):
+        fontManager.addfont(file)
     plt.rcParams.update(
         {
             "figure.figsize": (7.2, 3.6),
             "figure.dpi": 110,
             "figure.facecolor": "white",
             "figure.constrained_layout.use": True,
+            "font.family": FAMILY,
             "font.size": 10,
             "axes.titlesize": 10,
             "axes.spines.top": False,

@@ -157,11 +157,12 @@
       c.drawImage(lab.pixels(values, 1, count, colour), 0, 0, width, 32);
       if (few) {
         c.clearRect(0, 32, width, 40);
-        c.fillStyle = getComputedStyle(canvas).color;
-        c.font = "13px sans-serif";
+        const { color, fontFamily: family } = getComputedStyle(canvas);
+        c.fillStyle = color;
+        c.font = `13px ${family}`;
         c.textAlign = "center";
         for (let k = 0; k < count; k++) c.fillText(String(k), ((k + 0.5) * width) / count, 49);
-        c.font = "10px sans-serif";
+        c.font = `10px ${family}`;
         for (let k = 0; k < count; k++) c.fillText(values[k].toFixed(2), ((k + 0.5) * width) / count, 66);
       }
       size(canvas, width, height);

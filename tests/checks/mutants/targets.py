@@ -148,24 +148,24 @@ def _solutions() -> Iterator[Target]:
 def _solutions_of(path, cells):
     where = path.relative_to(ROOT).as_posix()
     asked = [
-        (place, cell.metadata.nbgrader.grade_id, call)
+        (place, cell.metadata.nbgrader.grade_id, name, answer)
         for place, cell in enumerate(cells)
         if cell.metadata.get("nbgrader", {}).get("grade")
-        for call in _check_calls(cell.source)
+        for name, answer in _checked_in(cell.source)
     ]
-    answered = {name for *_, call in asked for name in _names(call.args[0])}
-    for number, (place, cell, call) in enumerate(asked):
+    answered = {name for *_, answer in asked for name in _names(answer)}
+    for number, (place, cell, name, answer) in enumerate(asked):
         earlier = cells[:place]
         given = [n for c in earlier if not _is_solution(c) for n in _definitions(c)]
         solved = [n for c in earlier if _is_solution(c) for n in _definitions(c)]
-        mine = _needed(_names(call.args[0]), solved, answered)
+        mine = _needed(_names(answer), solved, answered)
         rest = [node for node in solved if node not in mine]
-        again = any(c.func.attr == call.func.attr for *_, c in asked[:number])
+        again = any(earlier == name for _, _, earlier, _ in asked[:number])
         yield Target(
-            call.func.attr,
+            name,
             f"{where}, {cell}" if again else where,
             _text(mine),
-            ast.unparse(call.args[0]),
+            ast.unparse(answer),
             before=_text([*given, *rest]),
         )
 
@@ -174,14 +174,18 @@ def _is_solution(cell):
     return cell.metadata.get("nbgrader", {}).get("solution", False)
 
 
-def _check_calls(source):
-    """Calls of ``check.something(answer)``, where a function or class is the answer."""
+def _checked_in(source):
+    """Checks of functions and classes in a cell, each with the answer it is given."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             of = node.func.value
-            if isinstance(of, ast.Name) and of.id == "check" and node.args:
-                if node.func.attr != "answer":
-                    yield node
+            if isinstance(of, ast.Name) and of.id == "check":
+                if node.func.attr in _checks():
+                    yield node.func.attr, node.args[0]
+                elif node.func.attr == "answers":
+                    yield from (
+                        (k.arg, k.value) for k in node.keywords if k.arg in _checks()
+                    )
 
 
 def _definitions(cell):

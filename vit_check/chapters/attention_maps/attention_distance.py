@@ -31,6 +31,7 @@ def _distance(
     across = (place % width)[:, None] - place % width
     distances = {
         "straight": (down**2 + across**2) ** 0.5,
+        "straight, squared": (down**2 + across**2) ** 0.5,
         "squared": (down**2 + across**2) * 1.0,
         "steps": (down.abs() + across.abs()) * 1.0,
         "larger": torch.maximum(down.abs(), across.abs()) * 1.0,
@@ -38,6 +39,7 @@ def _distance(
         "index": (place[:, None] - place).abs() * 1.0,
     }[measure].to(weights[0])  # (N, N)
     distances = patch_size * distances
+    distances = distances**2 if measure == "straight, squared" else distances
     means = []
     for block in weights:
         table = {
@@ -120,6 +122,11 @@ attention_distance = FunctionCheck(
             "squared",
             "the squared distance is averaged: the root is missing",
             partial(_distance, measure="squared"),
+        ),
+        Mistake(
+            "squared in pixels",
+            "the squared distance is averaged: the root is missing",
+            partial(_distance, measure="straight, squared"),
         ),
         Mistake(
             "along the grid",

@@ -32,7 +32,8 @@ def _rollout(
             "product": lambda block=block: block.prod(dim=1),
             "first": lambda block=block: block[:, 0],
         }[heads]()  # (B, T, T)
-        if mix == "rightly":
+        merged = merged.mT if mix == "turned" else merged
+        if mix in ("rightly", "turned"):
             merged = residual * identity + (1 - residual) * merged
         elif mix == "renormalised":
             merged = shares(merged + identity)
@@ -59,6 +60,7 @@ def _rollout(
                 "later on the left": lambda a, b: b @ a,
                 "later on the right": lambda a, b: a @ b,
                 "number by number": lambda a, b: a * b,
+                "number by number from the identity": lambda a, b: a * b * identity,
             }[product](rollout, block)
     if result == "heads at the end":
         return rollout.mean(dim=1)
@@ -179,6 +181,18 @@ attention_rollout = FunctionCheck(
             "the blocks are multiplied number by number; summing over all paths is a "
             "matrix product",
             partial(_rollout, product="number by number"),
+        ),
+        Mistake(
+            "number by number from the identity",
+            "the blocks are multiplied number by number, so that the identity's zeros "
+            "stay zeros; summing over all paths is a matrix product",
+            partial(_rollout, product="number by number from the identity"),
+        ),
+        Mistake(
+            "tables turned",
+            "each table is transposed before it is multiplied: rows ask, columns are "
+            "asked, and a row of each already sums to 1",
+            partial(_rollout, mix="turned"),
         ),
         Mistake(
             "last block alone",

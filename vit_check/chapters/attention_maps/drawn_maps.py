@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import torch
 from torch import Generator, Tensor
+from torch.nn import functional as F
 
 Weights = list[Tensor]
 
@@ -27,6 +28,12 @@ def drawn_weights(
 
 def shares(amounts: Tensor) -> Tensor:
     return amounts / amounts.sum(dim=-1, keepdim=True)
+
+
+def _stretched(weights: Tensor) -> Tensor:
+    row = weights[..., 0, 1:]
+    row = row - row.amin(dim=-1, keepdim=True)
+    return row / row.amax(dim=-1, keepdim=True)
 
 
 ROWS: list[tuple[str, str, Callable[[Tensor], Tensor]]] = [
@@ -79,6 +86,23 @@ ROWS: list[tuple[str, str, Callable[[Tensor], Tensor]]] = [
         "the row is divided by its largest share, expected by its sum: maps of "
         "different images could no longer be compared",
         lambda a: a[..., 0, 1:] / a[..., 0, 1:].amax(dim=-1, keepdim=True),
+    ),
+    (
+        "divided by the root of the squares",
+        "the row is divided by the root of its squares' sum, as F.normalize does "
+        "unless it is told p=1, expected by its sum",
+        lambda a: F.normalize(a[..., 0, 1:], dim=-1),
+    ),
+    (
+        "stretched from 0 to 1",
+        "the row is stretched until its smallest share is 0 and its largest 1: it does "
+        "not sum to 1, and says nothing any more about how level it was",
+        _stretched,
+    ),
+    (
+        "divided over the heads",
+        "the shares are divided by their sum over the heads, expected over the patches",
+        lambda a: a[..., 0, 1:] / a[..., 0, 1:].sum(dim=-2, keepdim=True),
     ),
     (
         "mean over all rows",

@@ -22,6 +22,8 @@ def _mask(
     put: str = "fill",
     which: str = "all",
     channels: str = "all",
+    in_pixels: bool = False,
+    short: int = 0,
 ) -> Tensor:
     """Patches taken out with a place for each usual mistake."""
     H, W, P = images.shape[2], images.shape[3], patch_size
@@ -40,8 +42,10 @@ def _mask(
                 "rows": divmod(index, columns),
                 "columns": divmod(index, rows)[::-1],
                 "by the rows": divmod(index, rows),
+                "across first": divmod(index, columns)[::-1],
             }[count]
-            taken[:, row * P : (row + 1) * P, column * P : (column + 1) * P] = True
+            top, left = (row, column) if in_pixels else (row * P, column * P)
+            taken[:, top : top + P - short, left : left + P - short] = True
         if put == "kept":
             taken = ~taken
         value = {"zero": 0.0, "mean": picture.mean().item()}.get(put, fill)
@@ -107,6 +111,24 @@ mask_patches = FunctionCheck(
             "first image's patches",
             "all images lose the patches of the first; each has a row of its own",
             partial(_mask, which="first image's"),
+        ),
+        Mistake(
+            "row and column exchanged",
+            "index // columns is taken for the column and index % columns for the row; "
+            "patches are numbered row by row",
+            partial(_mask, count="across first"),
+        ),
+        Mistake(
+            "patches for pixels",
+            "the row and column of a patch are taken for pixels: patch (row, column) "
+            "begins at row · P and column · P",
+            partial(_mask, in_pixels=True),
+        ),
+        Mistake(
+            "a pixel short",
+            "each patch is covered but for its last row and column: a slice ends "
+            "before its second number",
+            partial(_mask, short=1),
         ),
         Mistake(
             "everybody's patches",

@@ -22,14 +22,18 @@ def _mass(
     end: int = 0,
     order: str = "rows",
     result: str = "inside",
+    one_box: bool = False,
+    sides_long: bool = False,
 ) -> Tensor:
     """The share inside the box with a place for each usual mistake."""
     (H, W), P = image_size, patch_size
     inside = []
-    for box in boxes.tolist():
+    for box in (boxes[:1].expand_as(boxes) if one_box else boxes).tolist():
         named = dict(zip(sides.split(), box, strict=True))
         top, left = named["top"], named["left"]
         bottom, right_ = named["bottom"] + end, named["right"] + end
+        if sides_long:
+            bottom, right_ = top + bottom, left + right_
         pixels = torch.zeros(H, W, dtype=attention.dtype)
         pixels[max(top, 0) : bottom, max(left, 0) : right_] = 1
         blocks = pixels.unfold(0, P, P).unfold(1, P, P)  # (rows, columns, P, P)
@@ -119,6 +123,17 @@ mass_inside = FunctionCheck(
             "the box is read as left, top, right, bottom; it is top, left, bottom, "
             "right",
             partial(_mass, sides="left top right bottom"),
+        ),
+        Mistake(
+            "height and width of the box",
+            "bottom and right are taken for the height and the width of the box; they "
+            "are a row and a column of the image",
+            partial(_mass, sides_long=True),
+        ),
+        Mistake(
+            "first image's box",
+            "all images get the box of the first; each has a row of its own",
+            partial(_mass, one_box=True),
         ),
         Mistake(
             "one pixel too many",

@@ -46,7 +46,7 @@ class _AnotherCrop:
 def _two_steps(
     step: Callable[..., Any], images: Tensor, labels: Tensor, classes: int, seed: int
 ) -> dict[str, Any]:
-    """Student and teacher after two steps on two batches."""
+    """Student and teacher after two steps, with gradients there from an earlier one."""
     features = images[0, 0].numel()
     with torch.random.fork_rng(devices=[]):  # layers are drawn when they are made
         student = _Student(features, classes)
@@ -56,6 +56,8 @@ def _two_steps(
     for number, module in enumerate((student, teacher)):
         draw(module.double(), seed + number)
     student.eval()
+    for parameter in student.parameters():
+        parameter.grad = parameter.detach().flip(0)
     optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
     augment = _AnotherCrop()
     losses = [
@@ -186,6 +188,12 @@ distillation_step = FunctionCheck(
             "the gradients of the step before are still there: they are never set to "
             "zero",
             _stepping(moves="backward step"),
+        ),
+        Mistake(
+            "cleared at the end alone",
+            "the gradients are cleared behind the step alone: those of an earlier step "
+            "that are there when the function is called go into it",
+            _stepping(moves="backward step zero"),
         ),
         Mistake(
             "no step",

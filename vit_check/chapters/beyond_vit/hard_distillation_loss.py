@@ -111,6 +111,15 @@ hard_distillation_loss = FunctionCheck(
             ),
         ),
         Mistake(
+            "teacher's logits",
+            "the teacher's logits are the target as they are, as if they were shares; "
+            "hard distillation takes its choice alone, as if it were a label",
+            _hard(
+                lambda c, d, y, t, _: _entropy(c, y),
+                lambda c, d, y, t, said: _entropy(d, said),
+            ),
+        ),
+        Mistake(
             "own choice",
             "the distillation token's own choice is its target; ask the teacher",
             _hard(

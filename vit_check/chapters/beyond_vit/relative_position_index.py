@@ -90,6 +90,18 @@ relative_position_index = FunctionCheck(
             lambda w: _index(w, start=0),
         ),
         Mistake(
+            "columns not shifted",
+            "the rows' difference is shifted to begin at 0 and the columns' is not, so "
+            "that two pairs of differences share a number",
+            lambda w: _index(w) - (w - 1),
+        ),
+        Mistake(
+            "shifted by w, rows by 2w + 1",
+            "the differences are shifted by w and counted as if there were 2w + 1 of "
+            "them; they run from 1 - w to w - 1, which is 2w - 1",
+            lambda w: _index(w, start=w, base=2 * w + 1),
+        ),
+        Mistake(
             "shifted by w",
             "the differences are shifted by w, so that the numbers do not begin at 0",
             lambda w: _index(w, start=w),

@@ -57,6 +57,35 @@ def _counted_from_the_front(height: int, width: int, w: int, shift: int) -> Tens
     )
 
 
+def _height_for_both(height: int, width: int, w: int, shift: int) -> Tensor:
+    return _allowed(
+        height,
+        width,
+        w,
+        lambda row, column: 2 * (row >= height - shift) + (column >= height - shift),
+    )
+
+
+def _edges_exchanged(height: int, width: int, w: int, shift: int) -> Tensor:
+    return _allowed(
+        height,
+        width,
+        w,
+        lambda row, column: 2 * (row >= width - shift) + (column >= height - shift),
+    )
+
+
+def _rolled_down(height: int, width: int, w: int, shift: int) -> Tensor:
+    return _allowed(
+        height,
+        width,
+        w,
+        lambda row, column: (
+            2 * ((row - shift) % height < shift) + ((column - shift) % width < shift)
+        ),
+    )
+
+
 def _windows_of_old(height: int, width: int, w: int, shift: int) -> Tensor:
     return _allowed(
         height,
@@ -145,6 +174,24 @@ shifted_window_mask = FunctionCheck(
             "and to the left, so what was carried stands at the bottom and at the "
             "right",
             _counted_from_the_front,
+        ),
+        Mistake(
+            "height for both",
+            "the strip at the right is looked for height - shift columns from the "
+            "left; a row has width columns",
+            _height_for_both,
+        ),
+        Mistake(
+            "edges exchanged",
+            "the strip of rows is counted from the width and that of columns from the "
+            "height; there are height rows and width columns",
+            _edges_exchanged,
+        ),
+        Mistake(
+            "rolled down",
+            "the map is rolled down and to the right; it is to be rolled up and to the "
+            "left, by minus the shift",
+            _rolled_down,
         ),
         Mistake(
             "old windows",

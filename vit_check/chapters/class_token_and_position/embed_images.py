@@ -9,10 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.class_token_and_position.class_token import (
-    NOT_LEARNED,
-    starts_wide,
-)
+from vit_check.chapters.class_token_and_position.class_token import NOT_LEARNED
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck, run_module
 from vit_check.engine.reading import Part, Weights
@@ -103,16 +100,41 @@ def _embedding_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | N
             "the class token has one too, which makes T = N + 1",
         )
     if (N + 1) * D not in counts:
-        return Finding(
-            "no positions",
-            "has no learned positions: T = N + 1 of them, of D numbers each",
-        )
+        return _without_positions(parts, sizes)
     vectors = [p for p in parts if p.value.numel() == D]
     if all(p.kind in ("linear", "convolution") for p in vectors):
         return Finding(
             "no class token", "has no class token: one learned vector of D numbers"
         )
     return None
+
+
+def _without_positions(parts: list[Part], sizes: Mapping[str, Any]) -> Finding:
+    D, N = sizes["embed_dim"], _grid_side(sizes) ** 2
+    H, P = sizes["image_size"], sizes["patch_size"]
+    needed = (
+        f"an image of {H}×{H} has N = {N} patches of {P}×{P}, so T = N + 1 = {N + 1}"
+    )
+    own = [p for p in parts if p.kind in ("own", "table") and p.value.shape[-1] == D]
+    for part in own:
+        shape, many = tuple(part.value.shape), part.value.numel() // D
+        if many > 1 and part.value.numel() != D * sizes["in_channels"] * P * P:
+            return Finding(
+                "another number of positions",
+                f"has positions for {many} tokens, {part.name} {shape}; {needed}",
+            )
+    single = [p for p in own if p.value.ndim > 1 and p.value.numel() == D]
+    if len(single) > 1:
+        names = " and ".join(f"{p.name} {tuple(p.value.shape)}" for p in single)
+        return Finding(
+            "one position for all",
+            f"has {names}, of D numbers each: that is a class token and one position "
+            f"for all tokens; {needed}, and each has a position of its own",
+        )
+    return Finding(
+        "no positions",
+        "has no learned positions: T = N + 1 of them, of D numbers each",
+    )
 
 
 def _embed(
@@ -188,6 +210,7 @@ embed_images = ModuleCheck(
     "class ViTEmbedding(image_size, patch_size, in_channels, embed_dim), called with "
     "images (B, C, H, W)",
     sizes={"image_size": 20, "patch_size": 4, "in_channels": 3, "embed_dim": 120},
+    other_sizes={"image_size": 12, "patch_size": 3, "in_channels": 2, "embed_dim": 40},
     inputs=lambda generator, sizes: [
         normal(
             generator,
@@ -316,5 +339,4 @@ embed_images = ModuleCheck(
     ),
     shape="(B, T, D)",
     lacking=_embedding_lacks,
-    initial=starts_wide,
 )

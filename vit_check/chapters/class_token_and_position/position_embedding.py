@@ -8,7 +8,6 @@ from torch import Generator
 
 from vit_check.chapters.class_token_and_position.class_token import (
     NOT_LEARNED,
-    starts_wide,
     with_weights,
 )
 from vit_check.engine.check import Case
@@ -186,6 +185,26 @@ def _positions_lack(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | No
     return None
 
 
+def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
+    """Positions that begin much wider than the 0.02 that is asked for.
+
+    A table of sines and cosines may be where learning begins: in each of its rows but
+    the class token's the squares add up to D/2.
+    """
+    rows = weights["pos_embed"][0]  # (T, D)
+    lengths = rows.square().sum(dim=1) / (rows.shape[1] / 2)  # (T,)
+    if torch.isclose(lengths[1:], lengths.new_ones(()), atol=1e-3).all():
+        return None
+    width = rows.square().mean().sqrt().item()
+    if width < 0.1:
+        return None
+    root = "; 0.02 is the width, and its root was taken" if 0.12 < width < 0.16 else ""
+    return Finding(
+        "wide start",
+        f"starts positions about {width:.2g} wide, expected a width of 0.02{root}",
+    )
+
+
 def _position_inputs(generator: Generator) -> Iterator[Case]:
     for B, T, D, dtype in (
         (3, 5, 8, torch.float32),
@@ -209,6 +228,7 @@ position_embedding = ModuleCheck(
     "position_embedding",
     "class PositionEmbedding(num_tokens, embed_dim), called with tokens (B, T, D)",
     sizes={"num_tokens": 9, "embed_dim": 32},
+    other_sizes={"num_tokens": 6, "embed_dim": 20},
     inputs=lambda generator, sizes: [
         normal(generator, 3, sizes["num_tokens"], sizes["embed_dim"])
     ],
@@ -218,7 +238,7 @@ position_embedding = ModuleCheck(
     hints=_HINTS_OF_POSITIONS,
     shape="(B, T, D)",
     lacking=_positions_lack,
-    initial=starts_wide,
+    initial=_starts_wide,
     function=FunctionCheck(
         "position_embedding",
         "position_embedding(tokens, pos_embed) -> (B, T, D)",

@@ -1,5 +1,6 @@
 """Check of chapter 3: sines and cosines in two dimensions."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -45,6 +46,9 @@ def _sincos(
     return code[None].to(torch.get_default_dtype())
 
 
+_OF_A_TURN = math.log(2 * math.pi, 10000)
+
+
 def _sizes_exchanged(embed_dim: int, grid_size: Any, cls_token: bool = True) -> Tensor:
     return _sincos(embed_dim, (grid_size[1], grid_size[0]), cls_token)
 
@@ -52,6 +56,12 @@ def _sizes_exchanged(embed_dim: int, grid_size: Any, cls_token: bool = True) -> 
 def _in_turns(embed_dim: int, grid_size: Any, cls_token: bool = True) -> Tensor:
     right = _sincos(embed_dim, grid_size, cls_token)
     return right.unflatten(2, (2, 2, -1)).transpose(3, 4).flatten(2)
+
+
+def _column_first_in_turns(
+    embed_dim: int, grid_size: Any, cls_token: bool = True
+) -> Tensor:
+    return torch.cat(_in_turns(embed_dim, grid_size, cls_token).chunk(2, -1)[::-1], -1)
 
 
 def _in_one_dimension(embed_dim: int, grid_size: Any, cls_token: bool = True) -> Tensor:
@@ -124,6 +134,19 @@ sincos_position_embedding = FunctionCheck(
             partial(_sincos, order="(column cos)(column sin)(row cos)(row sin)"),
         ),
         Mistake(
+            "column first, in turns",
+            "the column comes before the row, and a sine and a cosine take turns: the "
+            "order of the quarters is row sines, row cosines, column sines, column "
+            "cosines",
+            _column_first_in_turns,
+        ),
+        Mistake(
+            "whole turns",
+            "the angles are multiplied by 2π, so that the fastest clock goes round "
+            "once a step and always reads the same",
+            partial(_sincos, exponents=lambda i, n: i / n - _OF_A_TURN),
+        ),
+        Mistake(
             "one dimension",
             "the places are counted along the line of patches, in one dimension: half "
             "of the numbers are to tell the row, half the column",
@@ -162,6 +185,17 @@ sincos_position_embedding = FunctionCheck(
             "the exponent of the last clock is 1: D/4 clocks have exponents i/(D/4), "
             "and the 1 is not reached",
             partial(_sincos, exponents=lambda i, n: i / (n - 1)),
+        ),
+        Mistake(
+            "column first, end included",
+            "the column comes before the row, and the exponent of the last clock is "
+            "1: the first half of the numbers tells the row, and D/4 clocks have "
+            "exponents i/(D/4)",
+            partial(
+                _sincos,
+                order="(column sin)(column cos)(row sin)(row cos)",
+                exponents=lambda i, n: i / (n - 1),
+            ),
         ),
         Mistake(
             "multiplied",

@@ -1,6 +1,7 @@
 """Check of chapter 6: stochastic depth."""
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -11,6 +12,7 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.verdict import Mistake
+from vit_check.engine.watching import Trouble
 
 
 def _coins(x: Tensor, chance: float, shape: tuple[int, ...]) -> Tensor:
@@ -44,38 +46,43 @@ def _dropped(
 
 def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
     """What an answer does to a large batch, in words that no draw can change."""
+    at = "" if drop_prob else " with drop_prob 0"
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(20101192)
         seen, own = {}, x.clone()
-        for where, chance, training in (
-            ("training", drop_prob, True),
-            ("evaluation", drop_prob, False),
-            ("training with drop_prob 0", 0.0, True),
-        ):
+        for where, training in (("training", True), ("evaluation", False)):
             given = own.clone()
-            seen[f"the output in {where}"] = _effect(
-                answer, given, own, chance, training
-            )
+            run = _prepared(answer, drop_prob, training)
+            seen[f"the output in {where}{at}"] = _effect(run, given, own, drop_prob)
             if not torch.equal(given, own):  # in place: let it be seen
                 x.copy_(given)
         return seen
 
 
-def _effect(
-    answer: Any, given: Tensor, x: Tensor, drop_prob: float, training: bool
-) -> Any:
-    def run(x: Tensor) -> Any:
-        if isinstance(answer, type) and issubclass(answer, nn.Module):
-            return answer(drop_prob).train(training)(x)
-        return answer(x, drop_prob, training)
+def _prepared(answer: Any, drop_prob: float, training: bool) -> Callable[[Tensor], Any]:
+    """An answer, function or module, that takes nothing but x any more."""
+    made = inspect.unwrap(answer)
+    if isinstance(made, type) and issubclass(made, nn.Module):
+        module: nn.Module = made(drop_prob)
+        return module.train(training)
+    return lambda x: answer(x, drop_prob, training)
 
+
+def _effect(
+    run: Callable[[Tensor], Any], given: Tensor, x: Tensor, drop_prob: float
+) -> Any:
+    seed = torch.initial_seed()
     y = run(given)
     if not isinstance(y, Tensor):
         return y
     if y.ndim == x.ndim and y.shape[1:] == x.shape[1:] and len(y) < len(x):
         return "of fewer samples"
-    if y.shape != x.shape or y.dtype != x.dtype:
-        return f"of shape {tuple(y.shape)} and {y.dtype}"
+    if y.shape != x.shape:
+        shapes = f"{tuple(y.shape)}, expected {tuple(x.shape)}, that is (B, T, D)"
+        raise Trouble("shape", f"the output has shape {shapes}")
+    if y.dtype != x.dtype:
+        text = f"the output is {y.dtype}, expected {x.dtype}, as what came in"
+        raise Trouble("dtype", text)
     y = Tensor.as_subclass(y, Tensor).detach()
     factors = y.double() / x.double()  # (B, T, D)
     if not torch.isfinite(factors).all():
@@ -85,6 +92,11 @@ def _effect(
     alike = {name: _alike(factors, axis) for axis, name in enumerate(_AXES)}
     if alike["samples"]:  # one coin for all, perhaps: flip it again
         factors = torch.stack([run(x[:2].clone()).detach() / x[:2] for _ in range(60)])
+        drawn = "alike in each call" if _alike(factors, 0) else "anew in each call"
+    else:
+        drawn = _how_drawn(run, x, y)
+    if drawn == "alike in each call" and torch.initial_seed() != seed:
+        drawn += ", by a seed"
     share = (factors == 0).double().mean().item()
     dropped = "some of it is dropped"
     for part, expected in (("drop_prob", drop_prob), ("1 - drop_prob", 1 - drop_prob)):
@@ -93,9 +105,37 @@ def _effect(
     left = factors[factors != 0].mul(1000).round().div(1000).unique()  # (factors,)
     return {
         "what falls": dropped if share else "nothing is dropped",
-        "what is alike": ", ".join(name for name in alike if alike[name]),
+        "what is alike": ", ".join(n for n in alike if alike[n]) or "nothing",
         "the factor of what is kept": left[:3].tolist(),
+        "how it is drawn": drawn if share else "not at all",
     }
+
+
+def _how_drawn(run: Callable[[Tensor], Any], x: Tensor, y: Tensor) -> str:
+    """Whether what falls is another choice, and of another size, in each call."""
+    if torch.equal(run(x.clone()) == 0, y == 0):
+        return "alike in each call"
+    fallen = (y == 0).sum()
+    if all((run(x.clone()) == 0).sum() == fallen for _ in range(4)):
+        return "equally many in each call"  # which coins hardly ever do
+    return "anew in each call"
+
+
+def _first_fall(x: Tensor, drop_prob: float, training: bool) -> Tensor:
+    if not training or drop_prob == 0:
+        return x
+    fall = int(len(x) * drop_prob)
+    return torch.cat([0 * x[:fall], x[fall:] / (1 - drop_prob)])
+
+
+def _seeded(x: Tensor, drop_prob: float, training: bool) -> Tensor:
+    torch.manual_seed(0)
+    return _dropped(x, drop_prob, training)
+
+
+def _shuffled(x: Tensor, drop_prob: float, training: bool) -> Tensor:
+    order = torch.randperm(len(x))
+    return _first_fall(x[order], drop_prob, training)[order.argsort()]
 
 
 def _removed(x: Tensor, drop_prob: float, training: bool) -> Tensor:
@@ -110,8 +150,8 @@ def _alike(factors: Tensor, axis: int) -> bool:
 
 
 def _drop_inputs(generator: Generator) -> Iterator[Case]:
-    for drop_prob in (0.25, 0.6):
-        x = normal(generator, 4000, 3, 2)
+    for drop_prob in (0.25, 0.6, 0.0):
+        x = normal(generator, 2000, 3, 2)
         yield [(x + x.sign() / 2).float(), drop_prob]
 
 
@@ -143,6 +183,25 @@ drop_path = FunctionCheck(
             "the same numbers are dropped in all samples; each sample has a coin of "
             "its own, for all its numbers",
             partial(_dropped, coin="position"),
+        ),
+        Mistake(
+            "same samples each time",
+            "the same samples fall in every call, which is a choice and no coin: draw "
+            "anew each time, and without a seed or a generator made in the function",
+            _first_fall,
+        ),
+        Mistake(
+            "seeded",
+            "the same samples fall in every call: a seed in the function makes the "
+            "coins fall alike each time, and it resets PyTorch's generator for the "
+            "whole training as well",
+            _seeded,
+        ),
+        Mistake(
+            "always as many",
+            "equally many samples fall in every call, so that of a batch of one none "
+            "ever does, or always: each sample flips a coin of its own",
+            _shuffled,
         ),
         Mistake(
             "not scaled",

@@ -17,6 +17,7 @@ from vit_check.chapters.encoder_block.mlp import (
     two_layers,
 )
 from vit_check.chapters.multi_head_attention.multi_head_attention import (
+    maps_from_heads,
     multi_head_attention,
 )
 from vit_check.engine.check import Case
@@ -32,6 +33,7 @@ from vit_check.engine.reading import (
     layer_norms,
     linears,
     sides,
+    without_norms,
 )
 from vit_check.engine.verdict import Finding, Mistake
 from vit_steps.encoder import EncoderBlock
@@ -230,12 +232,13 @@ def _of_block(
     eps: float = 1e-6,
     attend: Any = None,
     think: Any = two_layers,
+    level: Callable[..., Tensor] = F.layer_norm,
 ) -> Tensor:
     """A block with a place for each usual mistake."""
 
     def norm(name: str) -> Function:
         weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
-        return lambda x: F.layer_norm(x, x.shape[-1:], weight, bias, eps)
+        return lambda x: level(x, x.shape[-1:], weight, bias, eps)
 
     of_attention = {
         name.removeprefix("attn."): value
@@ -264,6 +267,8 @@ _USUAL_IN_ATTENTION = {
     "no scale",
     "scale by D",
     "scale by d",
+    "scale late, by d",
+    "scale late, by D",
     "softmax over queries",
     "heads joined by view",
     "split and joined by view",
@@ -274,7 +279,14 @@ _USUAL_IN_ATTENTION = {
     "projection unused",
 }
 
-OF_BLOCK = [
+
+def by_std(x: Tensor, shape: Any, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
+    """A norm that divides by the sample's standard deviation plus eps."""
+    mean, std = x.mean(dim=-1, keepdim=True), x.std(dim=-1, keepdim=True)
+    return weight * (x - mean) / (std + eps) + bias
+
+
+_ONE_FAULT = [
     *(
         Mistake(m.name, m.sentence, partial(_of_block, wiring=m.wrong))
         for m in _OF_WIRING
@@ -288,6 +300,12 @@ OF_BLOCK = [
         "eps 1e-12",
         "the norms' eps is 1e-12; the Vision Transformer's is 1e-6",
         partial(_of_block, eps=1e-12),
+    ),
+    Mistake(
+        "divided by std + eps",
+        "the norms divide by std + eps, the std of a sample, with D - 1 below the sum; "
+        "a layer norm divides by √(variance + eps), with D below it",
+        partial(_of_block, level=by_std),
     ),
     Mistake(
         "PyTorch's defaults",
@@ -312,10 +330,28 @@ OF_BLOCK = [
     ),
 ]
 
+# Whoever leaves PyTorch's eps as it is may have made another mistake beside it.
+OF_BLOCK = [
+    *_ONE_FAULT,
+    *(
+        Mistake(
+            f"{m.name} with PyTorch's eps",
+            f"{m.sentence}; and the norms' eps is 1e-5, PyTorch's default, expected "
+            "1e-6",
+            partial(m.wrong, eps=1e-5),
+            readings=4,
+        )
+        for m in _ONE_FAULT
+        if "eps" not in m.name and m.name != "PyTorch's defaults"
+    ),
+]
+
 
 def attention_maps(parts: list[Part], D: int, h: int, M: int) -> list[Linear]:
     """The linear maps that queries, keys, values and projections may be made of."""
-    widths = {D, 2 * D, 3 * D, D // h} - {M}
+    widths = {D, 2 * D, 3 * D, D // h, 3 * D // h} - {M}
+    if any(p.value.shape == (4, D, D) for p in parts):
+        widths.add(4 * D)
     return [m for m in linears(parts, D) if m.outs in widths]
 
 
@@ -339,7 +375,9 @@ def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     norms = layer_norms(parts, D)
     if len(norms) != 2:
         return
+    parts = without_norms(parts, D)
     maps, mlps = attention_maps(parts, D, h, M), list(mlp_readings(parts, D, M))
+    from_heads = maps_from_heads(parts, D, h)
     # The usual readings of attention first; and which norm is the first one where
     # neither is called?
     for pair, ordered in (
@@ -348,13 +386,19 @@ def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         (norms, False),
         (norms[::-1], False),
     ):
-        for attention in attention_readings(maps, D, h, ordered):
+        for attention in attention_readings(maps, D, h, ordered, from_heads):
             for (layers,) in mlps:
                 yield block_weights(pair, attention, layers)
 
 
 def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     D, M = sizes["embed_dim"], hidden_dim(sizes)
+    if any(p.kind == "norm" and p.value.ndim > 1 for p in parts):
+        return Finding(
+            "norm over tokens",
+            "has a norm whose weight has two axes, so that it runs over the tokens "
+            "too; it runs over the D numbers of each token",
+        )
     norms = len(layer_norms(parts, D))
     if norms == 1:
         return Finding(
@@ -374,8 +418,13 @@ def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     if finding is not None:
         return finding
     if not any(sides(p) == {D, M} for p in parts):
+        widths = sorted(
+            {n for p in parts for n in sides(p) - {D, 3 * D} if D in sides(p)}
+        )
+        there = f"those beside D×D go to or from {widths}" if widths else "all are D×D"
         return Finding(
-            "MLP missing", "has no MLP: no matrix from D to M numbers or back"
+            "MLP missing",
+            f"has no matrix from D = {D} to M = {M} numbers, or back; {there}",
         )
     others = [p for p in parts if sides(p) != {D, M}]
     assert multi_head_attention.lacking is not None
@@ -438,6 +487,7 @@ encoder_block = ModuleCheck(
     "encoder_block",
     "class EncoderBlock(embed_dim, num_heads, mlp_ratio), called with x (B, T, D)",
     sizes={"embed_dim": 10, "num_heads": 2, "mlp_ratio": 6},
+    other_sizes={"embed_dim": 12, "num_heads": 3, "mlp_ratio": 5},
     inputs=lambda generator, sizes: [
         0.1 + 0.3 * normal(generator, 4, 7, sizes["embed_dim"])
     ],

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -30,6 +31,7 @@ def normed(
         var = x.var(dim=axes, correction=correction, keepdim=keepdim)
     else:
         var = x.square().mean(dim=axes, keepdim=keepdim)
+        var = var - mean.square() if variance == "of squares less mean" else var
     width = {
         "around eps": (var + eps).sqrt(),
         "before eps": var.sqrt() + eps,
@@ -54,6 +56,22 @@ def _norm_inputs(generator: Generator) -> Iterator[Case]:
         weight, bias = 1 + 0.3 * normal(generator, D), 0.5 * normal(generator, D)
         yield [x.to(dtype), weight.to(dtype), bias.to(dtype)]
     yield [0.1 * normal(generator, 2, 3, 5), *normal(generator, 2, 5), 1e-2]
+    yield _far_and_narrow(generator)
+
+
+def _far_and_narrow(generator: Generator) -> Case:
+    """Tokens near 256 that differ by 16ths: by powers of two, so that their mean is
+    exact in float32, and the 16ths are lost when they are squared."""
+    side = 2.0 * torch.randint(2, (2, 3, 1), generator=generator) - 1
+    x = 256 + side * torch.tensor([1.0, -1.0, 3.0, -3.0]) / 16  # (B, T, 4)
+    weight, bias = 1 + 0.3 * normal(generator, 4), 0.5 * normal(generator, 4)
+    return [x, weight.float(), bias.float()]
+
+
+def _normed_by(answer: Any, x: Tensor, *others: Any) -> Any:
+    """The answer's output, without a gradient where float32 leaves no digit of it."""
+    with torch.set_grad_enabled(x.dtype == torch.float64 or bool(x.mean() < 100)):
+        return answer(x, *others)
 
 
 layer_norm = FunctionCheck(
@@ -114,6 +132,13 @@ layer_norm = FunctionCheck(
             "the variance is the mean of the squares; subtract the mean before you "
             "square",
             partial(normed, variance="of squares"),
+        ),
+        Mistake(
+            "difference of squares",
+            "the variance is the mean of the squares less the square of the mean: for "
+            "numbers far from 0 both are large, and in float32 what lies between them "
+            "is lost; subtract the mean first, then square",
+            partial(normed, variance="of squares less mean"),
         ),
         Mistake(
             "no division",
@@ -185,4 +210,5 @@ layer_norm = FunctionCheck(
     ),
     shape="(B, T, D)",
     batched=(0,),
+    scenario=_normed_by,
 )

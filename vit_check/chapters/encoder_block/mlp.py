@@ -262,6 +262,7 @@ mlp = ModuleCheck(
     "mlp",
     "class MLP(embed_dim, hidden_dim), called with x (B, T, D)",
     sizes={"embed_dim": 6, "hidden_dim": 10},
+    other_sizes={"embed_dim": 8, "hidden_dim": 20},
     inputs=lambda generator, sizes: [normal(generator, 2, 5, sizes["embed_dim"])],
     reading=_mlp_reading,
     reference=_right_mlp,

@@ -69,6 +69,12 @@ merge_heads = FunctionCheck(
             lambda x: merged(x).mT,
         ),
         Mistake(
+            "T and h mixed up",
+            "the last reshape has h where T belongs: behind the transpose the axes are "
+            "(B, T, h, d)",
+            lambda x: merged(x).reshape(len(x), x.shape[1], -1),
+        ),
+        Mistake(
             "heads reversed",
             "the heads come in reverse order",
             lambda x: merged(x.flip(1)),

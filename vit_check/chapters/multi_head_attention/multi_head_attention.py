@@ -15,7 +15,14 @@ from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attentio
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck, run_module
-from vit_check.engine.reading import Part, Weights, attention_readings, linears, norms
+from vit_check.engine.reading import (
+    Linear,
+    Part,
+    Weights,
+    attention_readings,
+    linears,
+    norms,
+)
 from vit_check.engine.verdict import Finding, Mistake
 from vit_steps.attention import MultiHeadAttention
 
@@ -31,6 +38,7 @@ def _several_heads(
     gather: str = "v",
     project: bool = True,
     causal: bool = False,
+    late: str | None = None,
 ) -> Any:
     """Multi-head attention with a place for each usual mistake."""
     h = sizes["num_heads"]
@@ -55,9 +63,13 @@ def _several_heads(
     past = torch.ones(T, T, dtype=torch.bool).tril() if causal else None
     factor = {"d": d, "D": D, "1": 1, "d²": d**2, "T": T, "h": h, "1/d": 1 / d}[scale]
     v = {"v": v, "k": k, "q": q}[gather]
+    if late is not None:  # what is divided behind the softmax, divides the values too
+        v = v / {"d": d, "D": D, "h": h}[late] ** 0.5
     found, shares = attend(q, k, v, past, factor**0.5, axis)
     if merge == "weights":
         return shares
+    if merge == "mean of weights":
+        return shares.mean(dim=1)
     if split == "none" or merge == "view":
         joined = found.reshape(B, T, D)
     elif merge == "averaged":
@@ -96,10 +108,18 @@ def _without_projection_bias(
 def _readings(parts: list[Part], sizes: Mapping[str, Any]) -> Iterator[Weights]:
     D = sizes["embed_dim"]
     inside = norms(parts, D)
-    for weights in attention_readings(linears(parts, D), D, sizes["num_heads"]):
+    h = sizes["num_heads"]
+    from_heads = maps_from_heads(parts, D, h)
+    for weights in attention_readings(linears(parts, D), D, h, from_heads=from_heads):
         if inside:
             weights["norm.weight"], weights["norm.bias"] = inside[0]
         yield weights
+
+
+def maps_from_heads(parts: list[Part], D: int, h: int) -> list[Linear]:
+    """An output matrix for each head, from its d numbers to D."""
+    layers = [p for p in parts if p.kind in ("linear", "norm")]
+    return [m for m in linears(layers, D // h) if m.outs == D] if h > 1 else []
 
 
 def _attention_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
@@ -195,6 +215,21 @@ _OF_HEADS = [
         "scale inverted",
         "the scores are multiplied by √d instead of divided",
         partial(_several_heads, scale="1/d"),
+    ),
+    *(
+        Mistake(
+            f"scale late, by {letter}",
+            f"the weights are divided by √{letter} behind the softmax, so that a row "
+            "no longer sums to 1; the scores are to be divided by √d in front of it",
+            partial(_several_heads, scale="1", late=letter),
+        )
+        for letter in ("d", "D")
+    ),
+    Mistake(
+        "scaled twice",
+        "the scores are divided by √d in front of the softmax, as they should be, and "
+        "the weights once more behind it",
+        partial(_several_heads, late="d"),
     ),
     Mistake(
         "softmax over queries",
@@ -326,6 +361,12 @@ _OF_HEADS = [
         "the weights are returned first, expected the output first",
         partial(_several_heads, merge="weights"),
     ),
+    Mistake(
+        "weights first, averaged",
+        "the weights, averaged over the heads, are returned first, expected the output "
+        "first",
+        partial(_several_heads, merge="mean of weights"),
+    ),
 ]
 _NORM_INSIDE = Mistake(
     "norm inside",
@@ -367,6 +408,7 @@ multi_head_attention = ModuleCheck(
     "multi_head_attention",
     "class MultiHeadAttention(embed_dim, num_heads), called with x (B, T, D)",
     sizes={"embed_dim": 20, "num_heads": 4},  # h is not 3, as q, k, v are
+    other_sizes={"embed_dim": 12, "num_heads": 2},
     inputs=_heads_inputs,
     reading=_readings,
     reference=_right_heads,

@@ -458,6 +458,7 @@ patch_embedding = ModuleCheck(
     "class PatchEmbedding(image_size, patch_size, in_channels, embed_dim), called with "
     "images (B, C, H, W)",
     sizes={"image_size": 24, "patch_size": 4, "in_channels": 3, "embed_dim": 10},
+    other_sizes={"image_size": 18, "patch_size": 6, "in_channels": 2, "embed_dim": 16},
     inputs=_embedding_inputs,
     reading=_embedding_readings,
     reference=_right_embedding,

@@ -79,7 +79,7 @@ def patchify_inputs(generator: Generator) -> Iterator[Case]:
         (3, 2, 5, 4, 3, torch.float64),
         (2, 3, 3, 4, 2, torch.float32),  # N = C·P·P
         (2, 3, 4, 4, 4, torch.float32),
-        (2, 3, 2, 5, 4, torch.bfloat16),
+        (2, 4, 2, 5, 4, torch.bfloat16),
         (3, 2, 5, 4, (3, 6), torch.float32),
     ):
         height, width = as_pair(P, "patch_size")
@@ -110,6 +110,12 @@ patchify = FunctionCheck(
             "patches transposed",
             "your patches are transposed: row 0 holds column 0",
             partial(cut, order=(0, 2, 4, 1, 5, 3)),
+        ),
+        Mistake(
+            "a list of patches",
+            "the patches are returned one by one, expected one tensor: stack them "
+            "along axis 1",
+            lambda images, patch: right_patchify(images, patch).unbind(1),
         ),
         Mistake(
             "image transposed",

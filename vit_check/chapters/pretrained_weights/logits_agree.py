@@ -63,6 +63,14 @@ def _agree_inputs(generator: Generator) -> Iterator[Case]:
         "logits near 1000": [large + 3 * atol, large],
     }
     yield [list(pairs), list(pairs.values()), atol]
+    pairs = {
+        "equal logits, with atol = 0": off_at(),
+        "logits that are not equal, with atol = 0": off_at((0, 1, atol)),
+    }
+    yield [list(pairs), list(pairs.values()), 0.0]
+    # Their numbers are the same, in the same order.
+    pairs = {"(K, B) beside (B, K)": [expected.reshape(K, B), expected]}
+    yield [list(pairs), list(pairs.values()), atol]
 
 
 def _compare_them(
@@ -76,8 +84,10 @@ def _compare_them(
 
 def _in_a_word(output: Any) -> Any:
     """True or False as a word, from a bool or a tensor of one."""
-    if isinstance(output, Tensor) and output.dtype == torch.bool:
-        return str(output.item()) if output.numel() == 1 else output
+    if isinstance(output, Tensor):
+        if output.numel() != 1:
+            return f"a tensor of shape {tuple(output.shape)}"
+        output = output.item()
     if type(output).__module__ == "numpy" and hasattr(output, "item"):
         output = output.item()
     if isinstance(output, int | float) and not isinstance(output, bool):
@@ -173,6 +183,24 @@ logits_agree = FunctionCheck(
             lambda got, expected, atol: (
                 got.shape == expected.shape
                 and bool(((got - expected).abs() <= atol).any())
+            ),
+        ),
+        Mistake(
+            "smaller than atol",
+            "equal logits do not agree where atol is 0: no difference is smaller than "
+            "0, so ask whether each is at most atol",
+            lambda got, expected, atol: (
+                got.shape == expected.shape
+                and bool(((got - expected).abs() < atol).all())
+            ),
+        ),
+        Mistake(
+            "numbers counted",
+            "logits (K, B) and (B, K) agree: there are as many numbers in both, and "
+            "the shapes differ",
+            lambda got, expected, atol: (
+                got.numel() == expected.numel()
+                and _agree(got.flatten(), expected.flatten(), atol)
             ),
         ),
         Mistake(

@@ -10,6 +10,7 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import tensors_in
 from vit_check.engine.verdict import Mistake
 from vit_check.engine.watching import Trouble
 from vit_steps.pretrained.names import TORCHVISION
@@ -49,9 +50,18 @@ def _ours(generator: Generator, depth: int, D: int, dtype: torch.dtype) -> list[
 
 def _rename_inputs(generator: Generator) -> Iterator[Case]:
     yield _ours(generator, 2, 6, torch.float32)
-    yield _ours(generator, 12, 3, torch.bfloat16)
-    names, tensors = _ours(generator, 1, 5, torch.float64)
-    yield [[*names, "mask_token"], [*tensors, normal(generator, 1, 5)]]
+    yield _ours(generator, 32, 3, torch.bfloat16)
+    for other in ("mask_token", *_HOLDS_A_NAME):
+        names, tensors = _ours(generator, 1, 5, torch.float64)
+        yield [[*names, other], [*tensors, normal(generator, 1, 5)]]
+
+
+# Layers of timm that our model has not, each with a name of ours in its own.
+_HOLDS_A_NAME = {
+    "head_dist.weight": "heads.head_dist.weight",
+    "aux_head.weight": "aux_heads.head.weight",
+    "fc_norm.weight": "fc_encoder.ln.weight",
+}
 
 
 def _rename_them(
@@ -67,14 +77,20 @@ def _rename_them(
             "changes the dictionary it is given, which its caller still needs: put "
             "what you rename into a new one",
         )
-    return output
-
-
-def _sorted(output: Any) -> Any:
-    """A state dict in the order of its names, for the order says nothing."""
+    if isinstance(output, (list, tuple)):
+        raise Trouble(
+            "not a dictionary",
+            f"returns a {type(output).__name__}, expected a dictionary, name to tensor",
+        )
     if not isinstance(output, Mapping):
         return output
-    return dict(sorted(output.items(), key=lambda pair: str(pair[0])))
+    own = {tensor.data_ptr() for tensor in tensors}
+    same = all(tensor.data_ptr() in own for tensor in tensors_in(output))
+    return {
+        # The order says nothing.
+        "the output": dict(sorted(output.items(), key=lambda pair: str(pair[0]))),
+        "what its tensors are": "those that were given" if same else "copies",
+    }
 
 
 def _to_torchvision(given: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -86,7 +102,7 @@ def _renamed(
     keep: Callable[[str], bool] = lambda name: True,
     tensor: Callable[[str, Tensor], Tensor] = lambda name, tensor: tensor,
 ) -> Callable[[dict[str, Tensor]], dict[str, Tensor]]:
-    """Renaming that goes on to change their names, drop some, or change tensors."""
+    """Renaming that goes on to change the names, drop some, or change tensors."""
 
     def rename(given: dict[str, Tensor]) -> dict[str, Tensor]:
         right = _to_torchvision(given)
@@ -157,8 +173,8 @@ rename_weights = FunctionCheck(
         ),
         Mistake(
             "first digit",
-            "of a block's number only the first digit is read: blocks 10 and 11 land "
-            "on block 1",
+            "of a block's number only the first digit is read: blocks 10 to 19 land on "
+            "block 1",
             _renamed(_numbered(lambda number: number[0])),
         ),
         Mistake(
@@ -261,18 +277,29 @@ rename_weights = FunctionCheck(
             "whoever loads the weights hears of it",
             _renamed(keep=lambda name: name != "mask_token"),
         ),
+        Mistake(
+            "piece of another name",
+            "a name that is not in the table is changed, because a name of ours is a "
+            "piece of it: head of head_dist and aux_head, norm of fc_norm",
+            _renamed(lambda name: _HOLDS_A_NAME.get(name, name)),
+        ),
+        Mistake(
+            "copied",
+            "the tensors are copies of those that are given, and need their memory a "
+            "second time; only the names are to be new",
+            _renamed(tensor=lambda name, t: t.clone()),
+        ),
     ],
     hints=(
         "Print the names of both models side by side and go through them line by line. "
-        "Which of our names are pieces of others?",
-        "A dictionary from pieces of our names to pieces of theirs is enough, if no "
-        "piece is found where it is not meant: norm also stands in norm1, and norm. "
-        "with its dot does not.",
-        "for name, tensor in state_dict.items(), and inside for old, new in "
-        "PIECES.items(): name = name.replace(old, new); then renamed[name] = tensor. "
-        "One piece is 'blocks.', which becomes 'encoder.layers.encoder_layer_'.",
+        "Which of our names are pieces of others, such as norm1 and fc_norm?",
+        "replace finds a piece wherever it stands. A dictionary from whole names to "
+        "whole names finds nothing else; loops over the blocks and over weight and "
+        "bias write it.",
+        "table[f'blocks.{i}.norm1.{p}'] = f'encoder.layers.encoder_layer_{i}.ln_1.{p}' "
+        "and so on, then {table.get(name, name): tensor for name, tensor in "
+        "state_dict.items()}.",
     ),
     gradients=False,
     scenario=_rename_them,
-    normalise=_sorted,
 )

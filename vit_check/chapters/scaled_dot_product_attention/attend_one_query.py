@@ -175,6 +175,30 @@ attend_one_query = FunctionCheck(
             ),
         ),
         Mistake(
+            "softmax of single scores",
+            "all weights are 1: the softmax runs over an axis of length 1, and the "
+            "scores lie along the other",
+            partial(_one_query, share=torch.ones_like),
+        ),
+        Mistake(
+            "scores for weights",
+            "the second thing returned is the scores, expected the weights, after the "
+            "softmax",
+            lambda query, keys, values: (
+                _one_query(query, keys, values)[0],
+                keys @ query / len(query) ** 0.5,
+            ),
+        ),
+        Mistake(
+            "exponentials for weights",
+            "the second thing returned is the exponentials, expected the weights, "
+            "which are what is left when they are divided by their sum",
+            lambda query, keys, values: (
+                _one_query(query, keys, values)[0],
+                (keys @ query / len(query) ** 0.5).exp(),
+            ),
+        ),
+        Mistake(
             "output alone",
             "only the output is returned, expected (output, weights)",
             lambda *three: _one_query(*three)[0],

@@ -18,6 +18,13 @@ masked_attention = FunctionCheck(
     partial(attention_inputs, masks=True),
     [
         Mistake(
+            "fill too high",
+            "the number that takes a hidden key's score is not low enough: where the "
+            "visible keys have scores of -300, a hidden one gets all the weight; "
+            "only minus infinity lies below every score",
+            partial(attend, masked="low"),
+        ),
+        Mistake(
             "mask inverted",
             "the mask is the wrong way round: True says that a key may be attended",
             partial(attend, masked="inverted"),

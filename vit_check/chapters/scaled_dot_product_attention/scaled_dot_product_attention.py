@@ -26,10 +26,11 @@ def attend(
     """Attention with a place for each usual mistake."""
     scale = q.shape[-1] ** 0.5 if scale is None else scale
     scores = q @ k.transpose(-2, -1) / scale  # (..., T_q, T_k)
-    if mask is not None and masked in ("rightly", "inverted", "nan", "level", "high"):
+    fills = {"rightly": -math.inf, "inverted": -math.inf, "nan": -math.inf}
+    fills |= {"level": -1e9, "high": 1e9, "low": -100.0}
+    if mask is not None and masked in fills:
         keep = ~mask if masked == "inverted" else mask
-        lowest = {"level": -1e9, "high": 1e9}.get(masked, -math.inf)
-        scores = scores.masked_fill(~keep, lowest)
+        scores = scores.masked_fill(~keep, fills[masked])
     if mask is not None and masked == "multiplied":
         scores = scores * mask
     if mask is not None and masked == "added":
@@ -37,6 +38,8 @@ def attend(
     weights = scores.softmax(dim=axis)
     if mask is not None and masked == "late":
         weights = weights * mask
+    if mask is not None and masked == "low":
+        weights = weights * mask.any(-1, keepdim=True)
     if masked != "nan":
         weights = weights.nan_to_num(0.0)
     return weights @ v, weights
@@ -49,6 +52,7 @@ def _scaled_by(size: str, q: Tensor, k: Tensor, v: Tensor, *mask: Any) -> Any:
         "keys": k.shape[-2] ** 0.5,
         "queries": q.shape[-2] ** 0.5,
         "values": v.shape[-1] ** 0.5,
+        "8": 8.0,
         "axis 1": q.shape[1] ** 0.5,
         "inverse": q.shape[-1] ** -0.5,
     }
@@ -124,7 +128,7 @@ def attention_inputs(generator: Generator, masks: bool) -> Iterator[Case]:
         return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
 
     for leading, queries, keys, d, values, dtype in (
-        ((2, 3), 7, 5, 6, 4, torch.float32),
+        ((3, 2), 7, 5, 6, 4, torch.float32),
         ((3,), 4, 4, 5, 5, torch.float64),
         ((2,), 3, 3, 3, 3, torch.float32),
         ((2,), 5, 6, 8, 8, torch.bfloat16),
@@ -144,6 +148,20 @@ def attention_inputs(generator: Generator, masks: bool) -> Iterator[Case]:
             normal(2, 3, 5, 7),
             padding[:, None, None],
         ]
+        yield _far_from_zero(generator)
+
+
+def _far_from_zero(generator: Generator) -> Case:
+    """Scores near -300, or near 300; one key is hidden."""
+    q, k = (
+        torch.randn(shape, generator=generator, dtype=torch.float64)
+        for shape in ((2, 4, 6), (2, 5, 6))
+    )
+    seen = torch.tensor([True, False, True, True, True])
+    q[..., 0] = torch.tensor([20.0, 20.0, 20.0, -20.0])
+    k[..., 0] = -15.0 * 6**0.5
+    v = torch.randn((2, 5, 3), generator=generator, dtype=torch.float64)
+    return [q, k, v, seen.expand(2, 4, 5)]
 
 
 OF_ATTENTION = [
@@ -180,6 +198,12 @@ OF_ATTENTION = [
         "the scores are divided by the root of the values' length; it is queries and "
         "keys that are multiplied, and theirs is d",
         partial(_scaled_by, "values"),
+    ),
+    Mistake(
+        "scale by 8",
+        "the scores are divided by 8, which is √d where d is 64; here d is the length "
+        "of the queries that come in",
+        partial(_scaled_by, "8"),
     ),
     Mistake(
         "scale inverted",

@@ -51,6 +51,12 @@ softmax = FunctionCheck(
             lambda s: share(s, s.max()),
         ),
         Mistake(
+            "one for all rows, covered",
+            "gives a row of zeros where it lies far below another: one number is taken "
+            "off the whole table, and each row should lose its own largest score",
+            lambda s: share(s, s.max()).nan_to_num(0.0),
+        ),
+        Mistake(
             "mean subtracted",
             "gives NaN where one score towers over its row: taking off the row's mean, "
             "or its smallest score, leaves that one too large for the exponential",
@@ -74,6 +80,18 @@ softmax = FunctionCheck(
             "turns the NaN of large scores into zeros, and such a row adds up to 0; "
             "take its largest score off first, and there is no NaN",
             lambda s: share(s).nan_to_num(0.0),
+        ),
+        Mistake(
+            "clamped",
+            "cuts large scores down to one number, so that they can no longer be told "
+            "apart; take the row's largest off, which keeps their differences",
+            lambda s: share(s.clamp(min=-80, max=80)),
+        ),
+        Mistake(
+            "sum over axis 1",
+            "adds up over axis 1, which is the last only where there are two; dim=-1 "
+            "is the last of any number",
+            lambda s: share(s, s.amax(dim=-1, keepdim=True), axis=1),
         ),
         Mistake(
             "over the first axis",

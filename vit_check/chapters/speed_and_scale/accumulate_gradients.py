@@ -68,6 +68,8 @@ def _accumulate(
         waiting[-1].backward()
     if step == "once":
         optimizer.step()
+    if clear == "after":
+        optimizer.zero_grad()
 
 
 def _one_pass(
@@ -96,12 +98,13 @@ def _train_in_parts(
     labels: Tensor,
     num_parts: int,
 ) -> dict[str, Any]:
-    """Two steps, so that gradients that are left from the first one show."""
+    """Two steps; what an earlier one has left in the gradients is there before both."""
     K, numbers = weight.shape
     with torch.random.fork_rng(devices=[]):
         layer = nn.Linear(numbers, K, bias=False, dtype=weight.dtype)
     model = nn.Sequential(nn.Flatten(), layer)
     layer.weight.data = weight.clone()
+    layer.weight.grad = weight.flip(0, 1)
     sizes: list[int] = []
     waiting = [0]  # forward passes that no backward pass has followed, after each
 
@@ -221,6 +224,12 @@ accumulate_gradients = FunctionCheck(
             "never cleared",
             "the gradients of the step before are still there when the next one begins",
             partial(_accumulate, clear="never"),
+        ),
+        Mistake(
+            "cleared at the end alone",
+            "the gradients are cleared behind the step alone: those of an earlier step "
+            "that are there when the function is called go into it",
+            partial(_accumulate, clear="after"),
         ),
         Mistake(
             "short part dropped",

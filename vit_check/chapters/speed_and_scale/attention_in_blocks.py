@@ -156,6 +156,12 @@ attention_in_blocks = FunctionCheck(
             partial(in_blocks, maximum=False),
         ),
         Mistake(
+            "begins at -100",
+            "the largest score begins at a number that scores may lie below: every "
+            "exponential of such a query is then 0",
+            partial(in_blocks, begin=-100.0),
+        ),
+        Mistake(
             "largest of the block",
             "the new largest score is that of this block alone and may be lower than "
             "the old one: the factor then grows instead of shrinking, and overflows",
@@ -189,6 +195,12 @@ attention_in_blocks = FunctionCheck(
             "no scale",
             "the scores are not divided by √d",
             partial(in_blocks, scale=1.0),
+        ),
+        Mistake(
+            "scale by the number of keys",
+            "the scores are divided by the root of the number of keys, expected of d, "
+            "the width of a key",
+            lambda q, k, v, block: in_blocks(q, k, v, block, scale=len(k) ** 0.5),
         ),
         Mistake(
             "scale by block",

@@ -21,6 +21,13 @@ def _average(gradients: Sequence[Tensor], counts: Sequence[int]) -> Tensor:
     return _weighted(gradients, [count / sum(counts) for count in counts])
 
 
+def _average_of_who_had_some(
+    gradients: Sequence[Tensor], counts: Sequence[int]
+) -> Tensor:
+    there = [i for i, count in enumerate(counts) if count > 0]
+    return _average([gradients[i] for i in there], [counts[i] for i in there])
+
+
 def _gradient_inputs(generator: Generator) -> Iterator[Case]:
     for counts, shape, dtype in (
         ([5, 3, 2], (4, 5), torch.float64),
@@ -33,14 +40,24 @@ def _gradient_inputs(generator: Generator) -> Iterator[Case]:
             for _ in counts
         ]
         yield [gradients, counts]
+    gradients = [
+        torch.randn(3, 2, generator=generator, dtype=torch.float64) for _ in range(3)
+    ]
+    yield [[*gradients, torch.full_like(gradients[0], torch.nan)], [2, 3, 1, 0]]
 
 
 average_gradients = FunctionCheck(
     "average_gradients",
     "average_gradients(gradients, counts) -> the gradient of the whole batch",
-    _average,
+    _average_of_who_had_some,
     _gradient_inputs,
     [
+        Mistake(
+            "zero times NaN",
+            "a process without an image sends NaN, the mean over nothing, and spoils "
+            "the sum: zero times NaN is NaN, so leave it out",
+            _average,
+        ),
         Mistake(
             "mean of means",
             "every process counts the same, however many images it had: an image of a "
@@ -130,9 +147,9 @@ average_gradients = FunctionCheck(
     hints=(
         "One process had 24 images and the other 16. Which share of the whole mean is "
         "one image, and which share of its own process's mean was it?",
-        "Multiply each gradient by its number of images, add them up, divide by the "
-        "number of all images.",
-        "sum(count * gradient for ...) / sum(counts).",
+        "Multiply each gradient by its number of images, add up those that had any, "
+        "and divide by the number of all images.",
+        "sum(count * gradient for gradient, count in ... if count) / sum(counts).",
     ),
     gradients=False,
 )

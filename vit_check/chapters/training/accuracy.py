@@ -52,6 +52,11 @@ accuracy = FunctionCheck(
             lambda x, y: (x.argmax(dim=1) == y).sum().item(),
         ),
         Mistake(
+            "a count, as a float",
+            "the right answers are counted, expected their share, from 0 to 1",
+            lambda x, y: float((x.argmax(dim=1) == y).sum()),
+        ),
+        Mistake(
             "percent",
             "the share is in per cent, expected from 0 to 1",
             lambda x, y: 100 * _fraction(x, y),
@@ -65,6 +70,12 @@ accuracy = FunctionCheck(
             "lowest logit",
             "the class with the lowest logit is taken for the answer",
             lambda x, y: _fraction(-x, y),
+        ),
+        Mistake(
+            "every answer with every label",
+            "answers (B, 1) are compared with labels (B,), which stretches both to "
+            "B×B: every answer is held against every label",
+            lambda x, y: (x.argmax(dim=1, keepdim=True) == y).double().mean().item(),
         ),
         Mistake(
             "argmax over the batch",

@@ -33,8 +33,13 @@ def _adamw(
     if decay == "in the gradient":
         g = g + weight_decay * w
     m = beta1 * m + (1 - beta1) * g
-    v = beta2 * v + (1 - beta2) * {"squared": g**2, "size": g.abs()}[square]
-    at = step - 1 if correct == "a step late" else step
+    squares = {
+        "squared": g**2,
+        "size": g.abs(),
+        "of all": g.square().sum().expand_as(g),
+    }[square]
+    v = beta2 * v + (1 - beta2) * squares
+    at = step + {"a step late": -1, "a step early": 1}.get(correct, 0)
     m_hat = m / (1 - beta1**at) if correct != "none" else m
     v_hat = v / (1 - beta2**at) if correct not in ("none", "m alone") else v
     divisor = {
@@ -99,6 +104,12 @@ adamw_step = FunctionCheck(
             partial(_adamw, correct="a step late"),
         ),
         Mistake(
+            "correction a step early",
+            "the correction is that of the next step; the first step is step 1, and "
+            "step counts from there already",
+            partial(_adamw, correct="a step early"),
+        ),
+        Mistake(
             "decay in the gradient",
             "the decay is added to the gradient and goes through m and v: that is Adam "
             "with a penalty, and AdamW keeps the two apart",
@@ -139,6 +150,12 @@ adamw_step = FunctionCheck(
             "no square",
             "v averages the gradient's size, expected its square",
             partial(_adamw, square="size"),
+        ),
+        Mistake(
+            "one square for all",
+            "v averages the square of the gradient's whole length, expected of each "
+            "number by itself: every weight has a step of its own",
+            partial(_adamw, square="of all"),
         ),
         Mistake(
             "no root",

@@ -85,6 +85,14 @@ clip_gradients = FunctionCheck(
             lambda g, limit: _scaled(g, _lengths(g).square().sum(), limit),
         ),
         Mistake(
+            "mean of the squares",
+            "the squares are averaged; the length is the root of their sum, however "
+            "many there are",
+            lambda g, limit: _scaled(
+                g, torch.cat([x.flatten() for x in g]).square().mean().sqrt(), limit
+            ),
+        ),
+        Mistake(
             "sum of sizes",
             "the length is taken to be the sum of the numbers' sizes, expected the "
             "root of the sum of their squares",

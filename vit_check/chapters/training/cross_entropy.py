@@ -30,6 +30,7 @@ def _cross_entropy(
         "twice": p.log_softmax(dim=1),
         "no softmax": logits,
         "no log": p,
+        "largest of the batch": _lowered_by_the_largest(logits),
         "of a quotient": (powers / powers.sum(dim=1, keepdim=True)).log(),
         "of a sum": logits - powers.sum(dim=1, keepdim=True).log(),
         "of a softmax": p.log(),
@@ -58,6 +59,11 @@ def _cross_entropy(
     }[reduce]
 
 
+def _lowered_by_the_largest(logits: Tensor) -> Tensor:
+    lowered = logits - logits.max()
+    return lowered - lowered.exp().sum(dim=1, keepdim=True).log()
+
+
 def _picked(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -> Tensor:
     log_p = logits.log_softmax(dim=1)
     nll = -log_p[:, labels].mean()
@@ -83,6 +89,8 @@ def _cross_entropy_inputs(generator: Generator) -> Iterator[Case]:
     yield [normal(4, 5).double() + 800.0, labels(4, 5), 0.2]  # e^800 is infinite
     apart = 800.0 * normal(5, 4).argsort(dim=1)
     yield [normal(5, 4).double() - apart, labels(5, 4), 0.1]  # e^-800 is 0
+    rows_apart = 800.0 * torch.arange(4.0)[:, None].double()
+    yield [normal(4, 3).double() + rows_apart, labels(4, 3), 0.1]
     yield [normal(3, 6).double(), labels(3, 6), 0.1]
 
 
@@ -210,6 +218,13 @@ cross_entropy = FunctionCheck(
             "the loss is infinite for logits of 300: so is e³⁰⁰ in 32 bits; take the "
             "largest logit out before the sum of the powers",
             partial(_cross_entropy, log="of a sum"),
+        ),
+        Mistake(
+            "largest of the batch",
+            "the loss is not finite where one image's logits lie hundreds below "
+            "another's: the largest logit of the batch is taken out, expected each "
+            "row's own",
+            partial(_cross_entropy, log="largest of the batch"),
         ),
         Mistake(
             "logarithm of a little more",

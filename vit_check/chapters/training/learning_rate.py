@@ -38,6 +38,7 @@ def _rate(
         share = {
             "rightly": (step + 1) / (w + 1),
             "from 0": step / w,
+            "from 0, never at the peak": step / (w + 1),
             "to the peak": (step + 1) / w,
             "at the peak": 1.0,
             "over all steps": (step + 1) / (total_steps + 1),
@@ -49,6 +50,8 @@ def _rate(
         progress = step / total_steps
     elif passed == "from the start in less":
         progress = step / max(1, total_steps - w)
+    elif passed == "counted from 1":
+        progress = (step - w + 1) / max(1, total_steps - w)
     elif passed == "a step early":
         progress = (step - w) / max(1, total_steps - w - 1)
     else:  # "of all steps"
@@ -61,6 +64,7 @@ def _rate(
         "quarter": math.cos(math.pi * progress / 2),
         "not halved": 1 + math.cos(math.pi * progress),
         "negative": math.cos(math.pi * progress),
+        "no pi": (1 + math.cos(progress)) / 2,
         "degrees": (1 + math.cos(180 * progress)) / 2,
         "rising": (1 - math.cos(math.pi * progress)) / 2,
     }[fall]
@@ -78,6 +82,12 @@ learning_rate = FunctionCheck(
             "the warm-up starts at 0, so the first step changes nothing; step 0 should "
             "already have its part of the rise",
             partial(_rate, rise="from 0"),
+        ),
+        Mistake(
+            "a step behind",
+            "the warm-up is a step behind: the first step changes nothing; step 0 "
+            "should already have its part of the rise",
+            partial(_rate, rise="from 0, never at the peak"),
         ),
         Mistake(
             "peak too soon",
@@ -126,6 +136,12 @@ learning_rate = FunctionCheck(
             partial(_rate, passed="a step early"),
         ),
         Mistake(
+            "fall counted from 1",
+            "the fall is a step ahead: the rate should be at its peak in the first "
+            "step behind the warm-up, where none of the fall is done",
+            partial(_rate, passed="counted from 1"),
+        ),
+        Mistake(
             "no fall",
             "the rate stays at its peak after the warm-up",
             partial(_rate, fall="level"),
@@ -156,6 +172,12 @@ learning_rate = FunctionCheck(
             "the cosine alone runs from 1 to -1: the second half of the training would "
             "go uphill",
             partial(_rate, fall="negative"),
+        ),
+        Mistake(
+            "no pi",
+            "the share of the fall is taken for the angle itself; half a cosine ends "
+            "at π",
+            partial(_rate, fall="no pi"),
         ),
         Mistake(
             "degrees",

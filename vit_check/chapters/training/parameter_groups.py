@@ -1,5 +1,6 @@
 """Check of chapter 8: which numbers decay."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ from torch import nn
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
 from vit_check.engine.verdict import Mistake
+from vit_check.engine.watching import Trouble
 from vit_steps.training import parameter_groups as right_groups
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
@@ -20,6 +22,8 @@ def _build(kind: str) -> nn.Module:
             return VisionTransformer(
                 ViTConfig(8, 4, in_channels=2, num_classes=3, layer_scale=0.1, **sizes)  # type: ignore[arg-type]
             )
+        if kind == "PyTorch's encoder":
+            return nn.TransformerEncoderLayer(8, 2, 16)
         return nn.Sequential(
             nn.Conv2d(2, 4, 3),
             nn.BatchNorm2d(4),
@@ -37,19 +41,42 @@ def _decays(
     groups = group(model, weight_decay)
     if groups is None:
         return None
+    if isinstance(groups, torch.optim.Optimizer):
+        raise Trouble(
+            "an optimizer",
+            "returns an optimizer, expected the list of groups that one is made of",
+        )
     seen: dict[str, Any] = {"what is returned": "a list of dicts with params"}
     listed = isinstance(groups, (list, tuple)) and len(groups) > 0
     if not listed or not all(isinstance(g, dict) and "params" in g for g in groups):
         of = f" of {type(groups[0]).__name__}" if listed else ""
         return {"what is returned": f"a {type(groups).__name__}{of}"}
-    # Whatever a group leaves out, the optimizer fills in.
+    for given in groups:
+        if "weight_decay" not in given:
+            raise Trouble(
+                "no decay of its own",
+                f"has a group with {' and '.join(map(str, given))} and without "
+                "weight_decay: the optimizer then gives it its default, which is not 0",
+            )
     optimizer = torch.optim.AdamW(list(groups), lr=1.0)
+    listed_in = Counter(
+        id(parameter)
+        for group in optimizer.param_groups
+        for parameter in group["params"]
+    )
     found = {
         id(parameter): group["weight_decay"]
         for group in optimizer.param_groups
         for parameter in group["params"]
     }
     named = dict(model.named_parameters())
+    for name, parameter in named.items():
+        if listed_in[id(parameter)] > 1:
+            raise Trouble(
+                "listed twice",
+                f"lists {name} {listed_in[id(parameter)]} times in one group: the "
+                "optimizer then moves it as many times in each step",
+            )
     missing = [name for name, parameter in named.items() if id(parameter) not in found]
     seen["what is in no group"] = ", ".join(missing) or "nothing"
     for name, parameter in named.items():
@@ -61,14 +88,12 @@ def _grouped(
     model: nn.Module,
     weight_decay: float,
     decays: Callable[[str, nn.Parameter], bool],
-    rest: dict[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Two groups; those for which ``decays`` is true first."""
     named = list(model.named_parameters())
-    rest = {"weight_decay": 0.0} if rest is None else rest
     return [
         {"params": [p for n, p in named if decays(n, p)], "weight_decay": weight_decay},
-        {"params": [p for n, p in named if not decays(n, p)], **rest},
+        {"params": [p for n, p in named if not decays(n, p)], "weight_decay": 0.0},
     ]
 
 
@@ -80,7 +105,13 @@ parameter_groups = FunctionCheck(
     "parameter_groups",
     "parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]",
     right_groups,
-    lambda generator: iter([["Vision Transformer", 0.3], ["convolutions", 0.05]]),
+    lambda generator: iter(
+        [
+            ["Vision Transformer", 0.3],
+            ["convolutions", 0.05],
+            ["PyTorch's encoder", 0.2],
+        ]
+    ),
     [
         Mistake(
             "norms by their name",
@@ -147,10 +178,12 @@ parameter_groups = FunctionCheck(
             ),
         ),
         Mistake(
-            "no decay of its own",
-            "the second group does not say its decay: the optimizer then gives it the "
-            "default, which is not 0",
-            lambda m, decay: _grouped(m, decay, _is_matrix, rest={}),
+            "in_proj_weight spared",
+            "the matrix called in_proj_weight is spared: nn.MultiheadAttention keeps "
+            "queries, keys and values in a parameter of its own, in no nn.Linear",
+            lambda m, decay: _grouped(
+                m, decay, lambda n, p: _is_matrix(n, p) and "in_proj" not in n
+            ),
         ),
         Mistake(
             "rest left out",

@@ -46,8 +46,13 @@ def steps(
     lr: float,
     *clip_norm: float,
 ) -> dict[str, Any]:
-    """Steps on one batch after the other; what they return, and the weights."""
+    """Steps on one batch after the other; what they return, and the weights.
+
+    An earlier step has left its gradients when the first one begins.
+    """
     model = _Network(weights)
+    for parameter in model.parameters():
+        parameter.grad = 0.3 * parameter.detach().flip(0)
     kinds: dict[str, Any] = {"SGD": torch.optim.SGD, "AdamW": torch.optim.AdamW}
     optimizer = kinds[kind](model.parameters(), lr=lr)
     calls = _listen(model, optimizer)
@@ -213,6 +218,12 @@ OF_STEPS = [
         partial(step, order="backward clip step"),
     ),
     Mistake(
+        "cleared at the end alone",
+        "the gradients are cleared behind the step alone: those of an earlier batch "
+        "that are there when the function is called go into its step",
+        partial(step, order="backward clip step zero"),
+    ),
+    Mistake(
         "no step",
         "the weights do not change: the gradients are there, but the optimizer is not "
         "asked for a step",
@@ -304,8 +315,8 @@ train_step = FunctionCheck(
     hints=(
         "Five things happen: logits, loss, old gradients cleared, new gradients, a "
         "step. Which is missing, or in the wrong place?",
-        "Old gradients may be cleared anywhere before backward() or after the step, "
-        "and never between the two.",
+        "Old gradients may be cleared anywhere before backward(), and never between "
+        "backward() and the step.",
         "loss = F.cross_entropy(model(images), labels); optimizer.zero_grad(); "
         "loss.backward(); optimizer.step(); return loss.item().",
     ),

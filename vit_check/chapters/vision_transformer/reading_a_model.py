@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import torch
 from torch import Tensor
 
 from vit_check.chapters.encoder_block.encoder_block import (
@@ -10,6 +11,9 @@ from vit_check.chapters.encoder_block.encoder_block import (
     hidden_dim,
 )
 from vit_check.chapters.encoder_block.mlp import mlp_lacks, mlp_readings
+from vit_check.chapters.multi_head_attention.multi_head_attention import (
+    maps_from_heads,
+)
 from vit_check.engine.reading import (
     Linear,
     Part,
@@ -18,19 +22,17 @@ from vit_check.engine.reading import (
     attention_readings,
     layer_norms,
     linears,
+    without_norms,
 )
 from vit_check.engine.verdict import Finding
 
 
 def _class_tokens(parts: list[Part], D: int) -> list[Part]:
     """What may be the class token, the likeliest first."""
-    of_norms = {id(part) for pair in layer_norms(parts, D) for part in pair}
     fitting = [
         part
-        for part in parts
-        if part.kind in ("own", "table")
-        and part.value.numel() == D
-        and id(part) not in of_norms
+        for part in without_norms(parts, D)
+        if part.kind in ("own", "table") and part.value.numel() == D
     ]
     return sorted(fitting, key=lambda part: part.value.ndim == 1)
 
@@ -50,11 +52,13 @@ def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[tuple[Tensor, Tensor]]
     """Weight (D, C, P, P) and bias of the patch projection; a linear map's numbers
     may stand by channel, row, column or by row, column, channel."""
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
+    vectors = [p for p in without_norms(parts, D) if p.value.ndim == 1]
     for part in parts:
         if part.kind in ("norm", "table") or part.value.ndim < 2:
             continue
-        vectors = [p for p in parts if p.value.ndim == 1 and p.kind != "norm"]
-        for found in linears([part, *vectors], C * P * P):
+        own = [v for v in vectors if v.kind == "own" and v.value.numel() == D]
+        tried = [[v] for v in own] if part.kind == "own" else [vectors]
+        for found in (m for v in tried for m in linears([part, *v], C * P * P)):
             if found.outs != D or found.bias is None:
                 continue
             yield found.weight.reshape(D, C, P, P), found.bias
@@ -71,7 +75,8 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D, L, T = sizes["embed_dim"], sizes["depth"], _tokens_of(sizes)
     M, K, h = hidden_dim(sizes), sizes["num_classes"], sizes["num_heads"]
     norms = layer_norms(parts, D)
-    tokens, positions = _class_tokens(parts, D)[:1], _tables(parts, T, D)[:1]
+    parts = without_norms(parts, D)
+    tokens, positions = _class_tokens(parts, D)[:3], _tables(parts, T, D)[:1]
     heads = [m for m in linears(parts, D) if m.outs == K and m.bias is not None]
     if len(norms) != 2 * L + 1 or not tokens or not positions or len(heads) != 1:
         return
@@ -80,13 +85,21 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         return
     each = len(maps) // L
     groups = [maps[number * each : (number + 1) * each] for number in range(L)]
+    out = maps_from_heads(parts, D, h)
+    of_each = len(out) // L
+    from_heads = [out[number * of_each : (number + 1) * of_each] for number in range(L)]
     outside = {
-        "cls_token": tokens[0].value.reshape(1, 1, D),
         "pos_embed": positions[0].value.reshape(1, T, D),
         "head.weight": heads[0].weight,
         "head.bias": heads[0].bias_or_zeros(),
     }
     mlps, kernels = list(mlp_readings(parts, D, M, L)), list(_kernels(parts, sizes))
+    with_tokens = [
+        (kernel, bias, token.value.reshape(1, 1, D))
+        for kernel, bias in kernels
+        for token in tokens
+        if not torch.equal(token.value.flatten(), bias)
+    ]
     # In running order, the usual readings of attention first; then with the two norms
     # of a block the other way round, and with a final norm that is never called.
     pairs = [norms[2 * number : 2 * number + 2] for number in range(L)]
@@ -98,11 +111,14 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         (norms[-1], pairs, False),
         (norms[-1], [pair[::-1] for pair in pairs], False),
     ):
-        attentions = (attention_readings(group, D, h, ordered) for group in groups)
+        attentions = (
+            attention_readings(group, D, h, ordered, out)
+            for group, out in zip(groups, from_heads, strict=True)
+        )
         for of_attention in zip(*attentions, strict=True):
             for layers in mlps:
-                for kernel, bias in kernels:
-                    weights = dict(outside)
+                for kernel, bias, token in with_tokens:
+                    weights = {**outside, "cls_token": token}
                     weights |= {"patch_embed.proj.weight": kernel}
                     weights |= {"patch_embed.proj.bias": bias}
                     weights |= {"norm.weight": final[0].value}

@@ -9,7 +9,11 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
-from vit_check.chapters.encoder_block.encoder_block import OF_BLOCK, output_of_tuple
+from vit_check.chapters.encoder_block.encoder_block import (
+    OF_BLOCK,
+    by_std,
+    output_of_tuple,
+)
 from vit_check.chapters.vision_transformer.reading_a_model import (
     model_lacks,
     model_readings,
@@ -73,6 +77,7 @@ def _model(
     embed: Callable[..., Tensor] = _embed,
     block: Callable[..., Tensor] | None = None,
     eps: float = 1e-6,
+    level: Callable[..., Tensor] = F.layer_norm,
 ) -> Tensor:
     """A Vision Transformer with a place for each usual mistake."""
     block = _RIGHT_BLOCK if block is None else block
@@ -90,9 +95,7 @@ def _model(
         images,
         partial(embed, weights),
         blocks,
-        lambda x: F.layer_norm(
-            x, width, weights["norm.weight"], weights["norm.bias"], eps
-        ),
+        lambda x: level(x, width, weights["norm.weight"], weights["norm.bias"], eps),
         lambda x: F.linear(x, weights["head.weight"], weights["head.bias"]),
     )
 
@@ -112,7 +115,7 @@ def _with_tokens(tokens: str) -> Callable[..., Tensor]:
 # In a model these two are one: either way the class token meets itself alone.
 _OTHERWISE_IN_MODEL = {"PyTorch's defaults", "across the batch", "causal"}
 
-_OF_MODEL = [
+_ONE_FAULT = [
     *(Mistake(m.name, m.sentence, partial(_model, wiring=m.wrong)) for m in OF_WIRING),
     Mistake(
         "eps 1e-5",
@@ -135,15 +138,6 @@ _OF_MODEL = [
         "eps 1e-12",
         "the norms' eps is 1e-12; the Vision Transformer's is 1e-6",
         partial(_model, block=_OF_BLOCK["eps 1e-12"].wrong, eps=1e-12),
-    ),
-    *(
-        Mistake(
-            f"{kind} with PyTorch's eps",
-            f"{_OF_BLOCK[name].sentence}; and all norms have PyTorch's eps of 1e-5, "
-            "expected 1e-6",
-            partial(_model, block=partial(_OF_BLOCK[name].wrong, eps=1e-5), eps=1e-5),
-        )
-        for kind, name in (("post-norm", "post-norm"), ("ReLU", "ReLU"))
     ),
     Mistake(
         "PyTorch's defaults",
@@ -228,6 +222,33 @@ _OF_MODEL = [
         Mistake(m.name, m.sentence, partial(_model, block=m.wrong))
         for m in OF_BLOCK
         if "eps" not in m.name and m.name not in _OTHERWISE_IN_MODEL
+    ),
+    Mistake(
+        "divided by std + eps",
+        _OF_BLOCK["divided by std + eps"].sentence,
+        partial(_model, block=_OF_BLOCK["divided by std + eps"].wrong, level=by_std),
+    ),
+]
+
+
+def _with_pytorchs_eps(mistake: Mistake) -> Mistake:
+    """The same in a model all of whose norms have PyTorch's eps."""
+    assert isinstance(mistake.wrong, partial)
+    block = mistake.wrong.keywords.get("block") or _RIGHT_BLOCK
+    return Mistake(
+        f"{mistake.name} with PyTorch's eps",
+        f"{mistake.sentence}; and all norms have PyTorch's eps of 1e-5, expected 1e-6",
+        partial(mistake.wrong, block=partial(block, eps=1e-5), eps=1e-5),
+        readings=2,
+    )
+
+
+_OF_MODEL = [
+    *_ONE_FAULT,
+    *(
+        _with_pytorchs_eps(mistake)
+        for mistake in _ONE_FAULT
+        if "eps" not in mistake.name and "PyTorch" not in mistake.name
     ),
 ]
 
@@ -338,6 +359,16 @@ vision_transformer = _ModelCheck(
         "depth": 3,
         "num_heads": 2,
         "mlp_ratio": 5,
+    },
+    other_sizes={
+        "image_size": 16,
+        "patch_size": 4,
+        "in_channels": 2,
+        "num_classes": 7,
+        "embed_dim": 12,
+        "depth": 2,
+        "num_heads": 3,
+        "mlp_ratio": 6,
     },
     inputs=lambda generator, sizes: [
         0.1

@@ -82,6 +82,18 @@ def _averaged_logits(
     return classify(images, embed, blocks, norm, head, "all tokens").mean(dim=1)
 
 
+def _pooled_first(
+    images: Tensor,
+    embed: Step,
+    blocks: Sequence[Step],
+    norm: Step,
+    head: Step,
+    pick: str,
+) -> Tensor:
+    x = classify(images, embed, blocks, lambda x: x, lambda x: x, "all tokens")
+    return head(norm(_PICKED[pick](x)))
+
+
 def _residual_around(
     images: Tensor, embed: Step, blocks: Sequence[Step], norm: Step, head: Step
 ) -> Tensor:
@@ -122,6 +134,18 @@ OF_WIRING = [
         "the head reads the mean of the patches' tokens, which is another model; here "
         "it reads the class token",
         partial(classify, pick="mean of patches"),
+    ),
+    Mistake(
+        "mean of the tokens, then norm",
+        "the mean of all tokens is normed and read, which is another model; here the "
+        "norm comes first, and the head reads the class token",
+        partial(_pooled_first, pick="mean"),
+    ),
+    Mistake(
+        "mean of the patches, then norm",
+        "the mean of the patches' tokens is normed and read, which is another model; "
+        "here the norm comes first, and the head reads the class token",
+        partial(_pooled_first, pick="mean of patches"),
     ),
     Mistake(
         "mean of the logits",

@@ -18,7 +18,8 @@ def _four_costs(answer: Any) -> Any:
     """Four costs by name, from an object, a dict or a tuple that holds them."""
     if isinstance(answer, Mapping):
         return {name: answer[name] for name in _COSTS if name in answer} or answer
-    if isinstance(answer, (tuple, list)) and not hasattr(answer, "_asdict"):
+    named = set(getattr(answer, "_fields", ())) & set(_COSTS)
+    if isinstance(answer, (tuple, list)) and not named:
         four = len(answer) == len(_COSTS)
         return dict(zip(_COSTS, answer, strict=True)) if four else answer
     found = {n: getattr(answer, n) for n in _COSTS if hasattr(answer, n)}

@@ -156,6 +156,14 @@ block_macs = FunctionCheck(
             layers=lambda D, M: 2 * M * M,
         ),
         Mistake(
+            "biases counted",
+            "counts the biases too; each is added without a multiplication",
+            lambda T, D, ratio=4: (
+                2 * T * T * D,
+                _block(T, D, ratio)[1] + T * (5 * D + ratio * D),
+            ),
+        ),
+        Mistake(
             "pairs counted",
             "counts the pairs of tokens in the quadratic part; each pair takes D "
             "multiply-accumulates",

@@ -1,6 +1,7 @@
 """Check of chapter 1: how many tokens there are."""
 
 import math
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,17 +20,26 @@ _OTHER_ERROR = "another error"
 _NOT_RAISED = "no error"
 _NO_PAIRS = "takes no pairs"
 _NO_INTS = "takes no ints"
+_SIDES_SWAPPED = "refuses what fits, and takes it with the patch's sides swapped"
+_BOTH_SIDES = "a ValueError where neither side fits, and none where one does not"
+_ASSERTED = "an AssertionError"
+_SIZES_NAMED = "a ValueError that names the sizes"
+_SIZES_UNNAMED = "a ValueError that does not name the sizes"
 
 
-def _count_or_refuse(count: Any, image_size: Size, patch_size: Size) -> Any:
-    """The count; for patches that do not fit, that it refuses them."""
+def _count_or_refuse(
+    count: Any, image_size: Size, patch_size: Size, by_what: bool = False
+) -> Any:
+    """The count; for patches that do not fit, that it refuses them, or by what."""
     fits = _sides_fit(image_size, patch_size)
     try:
         found = count(image_size, patch_size)
-    except (ValueError, AssertionError):
-        if fits:
+    except (ValueError, AssertionError) as error:
+        if fits and _refuses_sides_swapped(count):
+            return _SIDES_SWAPPED
+        if fits or (by_what and not _runs(count, 12, 4)):
             raise
-        return _REFUSED
+        return _of_kind(error, image_size, patch_size) if by_what else _REFUSED
     except TypeError:
         ints = isinstance(image_size, int) and isinstance(patch_size, int)
         if ints and _runs(count, (12, 12), (4, 4)):
@@ -41,7 +51,29 @@ def _count_or_refuse(count: Any, image_size: Size, patch_size: Size) -> Any:
         if fits or type(error) not in (Exception, RuntimeError):
             raise
         return _OTHER_ERROR
-    return found if fits or _is_count(found) else _NOT_RAISED
+    if fits:
+        return found
+    if not _is_count(found):
+        return _NOT_RAISED
+    return _BOTH_SIDES if _refuses_both_sides_alone(count) else found
+
+
+def _refuses_sides_swapped(count: Any) -> bool:
+    return _runs(count, (12, 18), (6, 4)) and not _runs(count, (12, 18), (4, 6))
+
+
+def _refuses_both_sides_alone(count: Any) -> bool:
+    one = _runs(count, (13, 16), 4) and _runs(count, (12, 17), 4)
+    return one and not _runs(count, (13, 17), 4)
+
+
+def _of_kind(error: Exception, image_size: Size, patch_size: Size) -> str:
+    if isinstance(error, AssertionError):
+        return _ASSERTED
+    said = set(re.findall(r"\d+", str(error)))
+    sides = zip(as_pair(image_size, ""), as_pair(patch_size, ""), strict=True)
+    named = any(n % p and {str(n), str(p)} <= said for n, p in sides)
+    return _SIZES_NAMED if named else _SIZES_UNNAMED
 
 
 def _runs(count: Any, image_size: Size, patch_size: Size) -> bool:
@@ -78,6 +110,8 @@ def _counting_inputs(generator: Generator) -> Iterator[Case]:
     yield [(2 * side, 5 * side - 1), side]
     yield [(5 * side - 1, 2 * side), side]
     yield [(40, 90), 20]  # the area is that of nine patches
+    yield [(40, 90), 20, True]
+    yield [(10 * side + 1, 4 * side), side, True]
 
 
 def _sides(image_size: Size, patch_size: Size) -> tuple[int, int, int, int]:
@@ -125,6 +159,21 @@ def _refusing_otherwise(image_size: Size, patch_size: Size) -> int:
     return right_count(image_size, patch_size)
 
 
+def _asserting(image_size: Size, patch_size: Size) -> int:
+    assert _sides_fit(image_size, patch_size), (image_size, patch_size)
+    return right_count(image_size, patch_size)
+
+
+def _refusing_in_silence(image_size: Size, patch_size: Size) -> int:
+    if not _sides_fit(image_size, patch_size):
+        raise ValueError
+    return right_count(image_size, patch_size)
+
+
+def _with_patch_turned(image_size: Size, patch_size: Size) -> int:
+    return right_count(image_size, as_pair(patch_size, "patch_size")[::-1])
+
+
 def _saying_otherwise(image_size: Size, patch_size: Size) -> int | None:
     if not _sides_fit(image_size, patch_size):
         return None
@@ -135,6 +184,13 @@ def _for_ints(image_size: Any, patch_size: Any) -> int:
     if image_size % patch_size:
         raise ValueError
     return int((image_size // patch_size) ** 2)
+
+
+def _with_and_for_or(image_size: Size, patch_size: Size) -> int:
+    H, W, height, width = _sides(image_size, patch_size)
+    if H % height and W % width:
+        raise ValueError
+    return _by_sides(image_size, patch_size)
 
 
 def _steps_of_one(image_size: Size, patch_size: Size) -> int:
@@ -153,11 +209,22 @@ def _square_of(image_size: Size, patch_size: Size, axis: int) -> int:
 
 token_count = FunctionCheck(
     "token_count",
-    "token_count(image_size, patch_size) -> the int N, or a ValueError where the "
-    "patches do not fill the image",
+    "token_count(image_size, patch_size) -> the int N, or a ValueError that names both "
+    "sizes where the patches do not fill the image",
     right_count,
     _counting_inputs,
     [
+        Mistake(
+            "assert",
+            "refuses by assert, which `python -O` takes away; raise a ValueError",
+            _asserting,
+        ),
+        Mistake(
+            "sizes not named",
+            "raises a ValueError that does not say which sizes did not fit; whoever "
+            "meets it will want to know the image's and the patch's",
+            _refusing_in_silence,
+        ),
         Mistake(
             "class token counted",
             "counts one too many: N is the number of patches, and the class token, "
@@ -237,6 +304,12 @@ token_count = FunctionCheck(
             _saying_otherwise,
         ),
         Mistake(
+            "and for or",
+            "refuses an image only if the patches fill neither of its sides; one that "
+            "they do not fill is enough",
+            _with_and_for_or,
+        ),
+        Mistake(
             "width not checked",
             "refuses a height that the patches do not fill, and lets such a width pass",
             lambda image, patch: _with_one_side_checked(image, patch, 0),
@@ -293,15 +366,22 @@ token_count = FunctionCheck(
                 else right_count(image, patch)
             ),
         ),
+        Mistake(
+            "patch sides swapped and checked",
+            "asks whether the patch's width divides the height and its height the "
+            "width: sizes are (height, width)",
+            _with_patch_turned,
+        ),
     ],
     hints=(
         "How many patches lie side by side along the height, and how many along the "
         "width? Each of the sizes may be an int or a (height, width).",
         "Rows are H // P, columns are W // P, and N is their product. A remainder on "
-        "either side is a ValueError.",
+        "either side is a ValueError, with both sizes in its sentence.",
         "H, W = image_size if isinstance(image_size, tuple) else (image_size, "
         "image_size); the same for the patch; `if H % height or W % width: raise "
-        "ValueError(...)`; then return (H // height) * (W // width).",
+        'ValueError(f"{H}×{W} pixels, patches of {height}×{width}")`; then return '
+        "(H // height) * (W // width).",
     ),
     gradients=False,
     scenario=_count_or_refuse,

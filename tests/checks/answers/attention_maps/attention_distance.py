@@ -154,3 +154,17 @@ def both_mistakes_of_the_exercise(weights, grid_size, patch_size):
     distances = patch_size * torch.cdist(places, places)
     means = [(block[..., 1:, 1:] * distances).sum(-1) for block in weights]
     return torch.stack([mean.mean(dim=(0, 2)) for mean in means])
+
+
+@wrong("attention_distance", "squared in pixels")
+def squared_in_pixels(weights, grid_size, patch_size):
+    rows, columns = grid_size
+    index = torch.arange(rows * columns)
+    places = torch.stack([index // columns, index % columns], dim=1) * patch_size
+    distances = (places[:, None] - places).square().sum(dim=-1).to(weights[0])
+    means = []
+    for block in weights:
+        shares = block[..., 1:, 1:]
+        shares = shares / shares.sum(dim=-1, keepdim=True)
+        means.append((shares * distances).sum(dim=-1).mean(dim=(0, 2)))
+    return torch.stack(means)

@@ -171,3 +171,30 @@ def follows_each_head(weights):
     for block in weights:
         rollout = (0.5 * block + 0.5 * torch.eye(block.shape[-1]).to(block)) @ rollout
     return rollout.mean(dim=1)
+
+
+@right("attention_rollout")
+def rollout_as_abnar_and_zuidema(weights):
+    rollout = torch.eye(weights[0].shape[-1]).to(weights[0])
+    for block in weights:
+        with_itself = block.mean(dim=1) + torch.eye(block.shape[-1]).to(block)
+        rollout = with_itself / with_itself.sum(dim=-1, keepdim=True) @ rollout
+    return rollout
+
+
+@wrong("attention_rollout", "tables turned")
+def rollout_of_turned_tables(weights):
+    identity = torch.eye(weights[0].shape[-1]).to(weights[0])
+    rollout = identity
+    for block in weights:
+        rollout = (0.5 * identity + 0.5 * block.mean(dim=1)).mT @ rollout
+    return rollout
+
+
+@wrong("attention_rollout", "number by number from the identity")
+def rollout_with_a_star(weights):
+    identity = torch.eye(weights[0].shape[-1]).to(weights[0])
+    rollout = identity
+    for block in weights:
+        rollout = (0.5 * identity + 0.5 * block.mean(dim=1)) * rollout
+    return rollout

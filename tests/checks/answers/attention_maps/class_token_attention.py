@@ -108,3 +108,33 @@ def zeroes_its_own_share(weights):
 def divides_by_the_first_image(weights):
     row = torch.stack(weights, dim=1)[..., 0, 1:]
     return row / row.sum(-1, keepdim=True) + 0.1 * (row - row[-1:])
+
+
+@wrong("class_token_attention", "divided by the root of the squares")
+def normalised_by_default(weights):
+    return torch.stack([F.normalize(w[:, :, 0, 1:], dim=-1) for w in weights], dim=1)
+
+
+@wrong("class_token_attention", "divided over the heads")
+def divided_along_another_axis(weights):
+    row = torch.stack(weights, dim=1)[:, :, :, 0, 1:]
+    return row / row.sum(dim=2, keepdim=True)
+
+
+@wrong("class_token_attention", "stretched from 0 to 1")
+def as_grey_values(weights):
+    row = torch.stack(weights, dim=1)[..., 0, 1:]
+    row = row - row.min(dim=-1, keepdim=True).values
+    return row / row.max(dim=-1, keepdim=True).values
+
+
+def of_a_batch(B):
+    def attention(weights):
+        maps = class_token_to_patches(torch.stack(weights, dim=1))
+        return maps.reshape(B, len(weights), maps.shape[2], -1)
+
+    return attention
+
+
+for size in (3, 4):
+    wrong("class_token_attention", "built in")(of_a_batch(size))

@@ -78,3 +78,21 @@ def one_sum_for_all(attention):
 def written_for_four_axes(attention):
     _batch, _heads, _, _ = attention.shape
     return F.normalize(attention[:, :, 0, 1:], p=1, dim=-1)
+
+
+@wrong("class_token_to_patches", "divided by the root of the squares")
+def normalised_by_default(attention):
+    return F.normalize(attention[..., 0, 1:], dim=-1)
+
+
+@wrong("class_token_to_patches", "divided over the heads")
+def divided_along_another_axis(attention):
+    row = attention[:, :, 0, 1:]
+    return row / row.sum(dim=1, keepdim=True)
+
+
+@wrong("class_token_to_patches", "stretched from 0 to 1")
+def stretched_for_a_picture(attention):
+    row = attention[..., 0, 1:]
+    low, high = row.amin(-1, keepdim=True), row.amax(-1, keepdim=True)
+    return (row - low) / (high - low)

@@ -133,3 +133,54 @@ def only_one_channel(images, patch_size, indices, fill=0.0):
 @wrong("mask_patches", "none")
 def returns_nothing(images, patch_size, indices, fill=0.0):
     with_slices(images, patch_size, indices, fill)
+
+
+def covered(images, indices, fill, corner):
+    """A copy in which ``corner(index)`` says rows and columns of what is covered."""
+    images = images.clone()
+    for image, hidden in zip(images, indices.tolist(), strict=True):
+        for index in hidden:
+            (top, bottom), (left, right) = corner(index)
+            image[:, top:bottom, left:right] = fill
+    return images
+
+
+@wrong("mask_patches", "row and column exchanged")
+def covers_down_for_across(images, patch_size, indices, fill=0.0):
+    P, columns = patch_size, images.shape[3] // patch_size
+
+    def corner(index):
+        row, column = index % columns, index // columns
+        return (row * P, (row + 1) * P), (column * P, (column + 1) * P)
+
+    return covered(images, indices, fill, corner)
+
+
+@wrong("mask_patches", "patches for pixels")
+def covers_at_the_patchs_number(images, patch_size, indices, fill=0.0):
+    P, columns = patch_size, images.shape[3] // patch_size
+
+    def corner(index):
+        row, column = divmod(index, columns)
+        return (row, row + P), (column, column + P)
+
+    return covered(images, indices, fill, corner)
+
+
+@wrong("mask_patches", "a pixel short")
+def covers_all_but_the_edge(images, patch_size, indices, fill=0.0):
+    P, columns = patch_size, images.shape[3] // patch_size
+
+    def corner(index):
+        top, left = index // columns * P, index % columns * P
+        return (top, top + P - 1), (left, left + P - 1)
+
+    return covered(images, indices, fill, corner)
+
+
+@right("mask_patches")
+def covers_by_fold(images, patch_size, indices, fill=0.0):
+    pieces = F.unfold(images, patch_size, stride=patch_size).clone()  # (B, C·P·P, N)
+    for piece, hidden in zip(pieces, indices, strict=True):
+        piece[:, hidden] = fill
+    return F.fold(pieces, images.shape[2:], patch_size, stride=patch_size)

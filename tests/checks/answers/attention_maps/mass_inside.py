@@ -127,3 +127,40 @@ def whole_patches(attention, boxes, image_size, patch_size):
 def width_before_height(attention, boxes, image_size, patch_size):
     W, H = image_size
     return mass_inside(attention, boxes, (H, W), patch_size)
+
+
+def pixels_of(attention, image_size, patch_size):
+    (H, W), P = image_size, patch_size
+    maps = attention.reshape(-1, H // P, W // P) / P**2
+    return maps.repeat_interleave(P, dim=1).repeat_interleave(P, dim=2)
+
+
+@right("mass_inside")
+def mass_by_overlaps(attention, boxes, image_size, patch_size):
+    (H, W), P = image_size, patch_size
+    rows, columns = torch.arange(H // P) * P, torch.arange(W // P) * P
+    top, left, bottom, right = boxes.unsqueeze(-1).unbind(1)
+    high = (torch.minimum(rows + P, bottom) - torch.maximum(rows, top)).clamp(min=0)
+    wide = torch.minimum(columns + P, right) - torch.maximum(columns, left)
+    wide = wide.clamp(min=0)
+    maps = attention.reshape(-1, H // P, W // P)
+    high, wide = high.to(maps), wide.to(maps)
+    return torch.einsum("brc,br,bc->b", maps, high, wide) / P**2
+
+
+@wrong("mass_inside", "height and width of the box")
+def mass_in_a_box_as_coco_has_it(attention, boxes, image_size, patch_size):
+    pixels = pixels_of(attention, image_size, patch_size)
+    return torch.stack(
+        [
+            picture[top : top + height, left : left + width].sum()
+            for picture, (top, left, height, width) in zip(pixels, boxes, strict=True)
+        ]
+    )
+
+
+@wrong("mass_inside", "first image's box")
+def mass_in_the_first_box(attention, boxes, image_size, patch_size):
+    top, left, bottom, right = boxes[0]
+    pixels = pixels_of(attention, image_size, patch_size)
+    return pixels[:, top:bottom, left:right].sum(dim=(1, 2))

@@ -23,7 +23,7 @@ def as_in_a_loop(student, teacher, optimizer, augment, images, labels):
     return loss.item()
 
 
-@right("distillation_step")
+@wrong("distillation_step", "cleared at the end alone")
 def cleaning_up_behind_itself(student, teacher, optimizer, augment, images, labels):
     seen = augment(images)
     with torch.inference_mode():
@@ -31,6 +31,21 @@ def cleaning_up_behind_itself(student, teacher, optimizer, augment, images, labe
     from_class, from_teacher = student.train().two_answers(seen)
     loss = F.cross_entropy(from_class, labels) / 2
     loss = loss + F.cross_entropy(from_teacher, told.clone().argmax(-1)) / 2
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return loss
+
+
+@right("distillation_step")
+def in_inference_mode(student, teacher, optimizer, augment, images, labels):
+    seen = augment(images)
+    with torch.inference_mode():
+        told = teacher.eval()(seen)
+    from_class, from_teacher = student.train().two_answers(seen)
+    loss = F.cross_entropy(from_class, labels) / 2
+    loss = loss + F.cross_entropy(from_teacher, told.clone().argmax(-1)) / 2
+    student.zero_grad(set_to_none=False)
     loss.backward()
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)

@@ -84,3 +84,15 @@ def drops_along_the_last_axis(tokens, num_registers):
 @wrong("drop_registers", "registers alone")
 def keeps_what_should_go(tokens, num_registers):
     return tokens[:, 1 : num_registers + 1]
+
+
+def of_a_batch(B):
+    def drop(tokens, num_registers):
+        rest = torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1)
+        return rest.reshape(B, -1, tokens.shape[2])
+
+    return drop
+
+
+for size in (2, 3, 4):
+    wrong("drop_registers", "built in")(of_a_batch(size))

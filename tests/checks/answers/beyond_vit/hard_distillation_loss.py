@@ -94,3 +94,16 @@ def cut_off(answers, labels, teacher_logits):
 def side_by_side(answers, labels, teacher_logits):
     label_loss = F.cross_entropy(answers[0], labels)
     return label_loss, F.cross_entropy(answers[1], teacher_logits.argmax(1))
+
+
+@wrong("hard_distillation_loss", "teacher's logits")
+def logits_as_a_target(answers, labels, teacher_logits):
+    labelled = F.cross_entropy(answers[0], labels)
+    return (labelled + F.cross_entropy(answers[1], teacher_logits)) / 2
+
+
+@right("hard_distillation_loss")
+def both_at_once(answers, labels, teacher_logits):
+    return F.cross_entropy(
+        torch.cat(answers), torch.cat([labels, teacher_logits.argmax(dim=1)])
+    )

@@ -97,3 +97,19 @@ def index_of_floats(window_size):
 @wrong("relative_position_index", "begins at 1")
 def index_from_one(window_size):
     return index_with_loops(window_size) + 1
+
+
+@wrong("relative_position_index", "columns not shifted")
+def shifts_the_rows_alone(window_size):
+    token = torch.arange(window_size**2)
+    row, column = token // window_size, token % window_size
+    down = row[:, None] - row + window_size - 1
+    return down * (2 * window_size - 1) + column[:, None] - column
+
+
+@wrong("relative_position_index", "shifted by w, rows by 2w + 1")
+def leaves_room_for_w(window_size):
+    token = torch.arange(window_size**2)
+    row, column = token // window_size, token % window_size
+    down = row[:, None] - row + window_size
+    return down * (2 * window_size + 1) + column[:, None] - column + window_size

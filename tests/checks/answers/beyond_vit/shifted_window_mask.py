@@ -112,6 +112,64 @@ def mask_of_a_map_that_lies(height, width, window_size, shift):
     return mask_by_rolling(width, height, window_size, shift)
 
 
+def mask_of_groups(group, window_size):
+    inside = cut_with_loops(group[None, ..., None], window_size)[..., 0]
+    return inside.unsqueeze(1) == inside.unsqueeze(2)
+
+
+@wrong("shifted_window_mask", "height for both")
+def mask_with_height_twice(height, width, window_size, shift):
+    row, column = torch.arange(height)[:, None], torch.arange(width)
+    group = 2 * (row >= height - shift) + (column >= height - shift)
+    return mask_of_groups(group, window_size)
+
+
+@wrong("shifted_window_mask", "edges exchanged")
+def mask_with_its_sides_exchanged(height, width, window_size, shift):
+    row, column = torch.arange(height)[:, None], torch.arange(width)
+    group = 2 * (row >= width - shift) + (column >= height - shift)
+    return mask_of_groups(group, window_size)
+
+
+@wrong("shifted_window_mask", "columns alone")
+def mask_with_width_twice(height, width, window_size, shift):
+    row, column = torch.arange(height)[:, None], torch.arange(width)
+    group = 2 * (row >= width - shift) + (column >= width - shift)
+    return mask_of_groups(group, window_size)
+
+
+@wrong("shifted_window_mask", "rolled down")
+def mask_of_the_other_roll(height, width, window_size, shift):
+    names = torch.arange(height * width).reshape(height, width)
+    names = names.roll((shift, shift), (0, 1))
+    group = 2 * (names // width < shift) + 1 * (names % width < shift)
+    return mask_of_groups(group, window_size)
+
+
+@wrong("shifted_window_mask", "minus a hundred")
+def mask_of_the_official_code(H, W, window_size, shift_size):
+    img_mask = torch.zeros((1, H, W, 1))
+    h_slices = (
+        slice(0, -window_size),
+        slice(-window_size, -shift_size),
+        slice(-shift_size, None),
+    )
+    cnt = 0
+    for h in h_slices:
+        for w in h_slices:
+            img_mask[:, h, w, :] = cnt
+            cnt += 1
+    mask_windows = cut_with_einops(img_mask, window_size).flatten(1)
+    attn_mask = mask_windows.unsqueeze(1) - mask_windows.unsqueeze(2)
+    attn_mask = attn_mask.masked_fill(attn_mask != 0, (-100.0))
+    return attn_mask.masked_fill(attn_mask == 0, 0.0)
+
+
+@wrong("shifted_window_mask", "dtype")
+def mask_of_ones_and_zeros(height, width, window_size, shift):
+    return mask_as_swin_does(height, width, window_size, shift).float()
+
+
 @wrong("shifted_window_mask", "one number for two ways")
 def counts_how_often_carried(height, width, window_size, shift):
     down = (torch.arange(height) >= height - shift).int()[:, None]

@@ -155,3 +155,17 @@ def deaf_to_the_labels_gradient(answers, labels, teacher_logits, temperature, sh
     labelled = F.cross_entropy(answers[0], labels)
     kl = kl.detach() + 0 * kl
     return (1 - share) * labelled + share * temperature**2 * kl
+
+
+@wrong("soft_distillation_loss", "mean over classes")
+def as_in_deits_code(answers, labels, teacher_logits, temperature, share):
+    """Divides the sum by all numbers, which is not the mean over the images."""
+    from_class, from_teacher = answers
+    divergence = F.kl_div(
+        F.log_softmax(from_teacher / temperature, dim=1),
+        F.log_softmax(teacher_logits / temperature, dim=1),
+        reduction="sum",
+        log_target=True,
+    )
+    divergence = divergence * temperature**2 / from_teacher.numel()
+    return F.cross_entropy(from_class, labels) * (1 - share) + divergence * share

@@ -90,3 +90,10 @@ def cut_with_height_for_width(x, window_size):
     m = H // window_size
     x = x.view(B, m, window_size, m, window_size, C)
     return x.permute(0, 1, 3, 2, 4, 5).reshape(-1, window_size**2, C)
+
+
+@right("window_partition")
+def by_unfolding(x, window_size):
+    w = window_size
+    windows = x.unfold(1, w, w).unfold(2, w, w)  # (B, H/w, W/w, C, w, w)
+    return windows.permute(0, 1, 2, 4, 5, 3).flatten(3, 4).flatten(0, 2)

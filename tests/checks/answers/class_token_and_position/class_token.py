@@ -1,5 +1,5 @@
 import torch
-from einops import repeat
+from einops import pack, repeat
 from torch import nn
 from torch.nn import functional as F
 
@@ -18,12 +18,18 @@ class WithEinops(nn.Module):
         return torch.cat((tokens, patches), -2)
 
 
+@wrong("class_token", "built in")
+class OfViTTinysWidth(InFront):
+    def __init__(self, embed_dim):
+        super().__init__(192)
+
+
 @right("class_token")
 class AsATable(nn.Module):
     def __init__(self, dim):
         super().__init__()
         self.table = nn.Embedding(1, dim)
-        nn.init.normal_(self.table.weight, std=0.5)
+        nn.init.normal_(self.table.weight, std=0.02)
 
     def forward(self, patches):
         first = self.table(torch.zeros(len(patches), 1, dtype=torch.long))
@@ -204,3 +210,57 @@ def function_not_expanded(patches, cls_token):
 def function_by_data(patches, cls_token):
     first = cls_token.data.expand(len(patches), -1, -1)
     return torch.cat([first, patches], 1)
+
+
+@wrong("class_token", "wide start")
+class BetweenZeroAndOne(InFront):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        self.cls_token = nn.Parameter(torch.rand(1, 1, embed_dim))
+
+
+@wrong("class_token", "wide start")
+class OfOnes(InFront):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        self.cls_token = nn.Parameter(torch.ones(embed_dim))
+
+    def token(self, x):
+        return self.cls_token.repeat(len(x), 1, 1)
+
+
+@right("class_token")
+class BeginsAsXavierWould(InFront):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        nn.init.xavier_uniform_(self.cls_token)
+
+
+@right("class_token")
+class BeginsWithTheRootOfTheWidth(InFront):
+    def __init__(self, embed_dim):
+        super().__init__(embed_dim)
+        nn.init.normal_(self.cls_token, std=0.02**0.5)
+
+
+@right("class_token")
+class WrittenIntoAnEmptyTensor(InFront):
+    def forward(self, x):
+        B, N, D = x.shape
+        out = torch.empty(B, N + 1, D, dtype=x.dtype)
+        out[:, :1] = self.cls_token
+        out[:, 1:] = x
+        return out
+
+
+@right("class_token")
+class LoopsOverTheImages(InFront):
+    def forward(self, x):
+        return torch.stack([torch.vstack([self.cls_token[0], image]) for image in x])
+
+
+@right("class_token")
+class WithEinopsPack(InFront):
+    def forward(self, x):
+        tokens, _ = pack([repeat(self.cls_token, "1 1 d -> b d", b=len(x)), x], "b * d")
+        return tokens

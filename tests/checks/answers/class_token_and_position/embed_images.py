@@ -1,3 +1,5 @@
+from types import MappingProxyType
+
 import torch
 from einops import rearrange, repeat
 from einops.layers.torch import Rearrange
@@ -36,6 +38,32 @@ class Tokens(nn.Module):
 
     def forward(self, x):
         return torch.cat([self.token(x), self.patches(x)], dim=1) + self.pos
+
+
+class OfOneSize(Tokens):
+    fixed = MappingProxyType({"in_channels": 3})
+
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        given = {
+            "image_size": image_size,
+            "patch_size": patch_size,
+            "in_channels": in_channels,
+            "embed_dim": embed_dim,
+        }
+        super().__init__(**given | self.fixed)
+
+
+wrong("embed_images", "built in")(OfOneSize)
+
+
+@wrong("embed_images", "built in")
+class OfTwentyFivePatches(OfOneSize):
+    fixed = MappingProxyType({"image_size": 20, "patch_size": 4})
+
+
+@wrong("embed_images", "built in")
+class OfFortyNumbers(OfOneSize):
+    fixed = MappingProxyType({"embed_dim": 40})
 
 
 @right("embed_images")
@@ -190,7 +218,7 @@ class TokenNotExpanded(Tokens):
         return self.cls
 
 
-@wrong("embed_images", "wide start")
+@right("embed_images")
 class PositionsOfWidthOne(Tokens):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__(image_size, patch_size, in_channels, embed_dim)
@@ -231,3 +259,79 @@ class PixelsAsTokens(Tokens):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__(image_size, patch_size, in_channels, embed_dim)
         self.conv = nn.Conv2d(in_channels, embed_dim, 1)
+
+
+@right("embed_images")
+class Embeddings(nn.Module):
+    """As in a tutorial in the style of Hugging Face's models: all begins at randn."""
+
+    class PatchEmbeddings(nn.Module):
+        def __init__(self, image_size, patch_size, num_channels, hidden_size):
+            super().__init__()
+            self.num_patches = (image_size // patch_size) ** 2
+            self.projection = nn.Conv2d(
+                num_channels, hidden_size, kernel_size=patch_size, stride=patch_size
+            )
+
+        def forward(self, x):
+            return self.projection(x).flatten(2).transpose(1, 2)
+
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        self.patch_embeddings = self.PatchEmbeddings(
+            image_size, patch_size, in_channels, embed_dim
+        )
+        self.cls_token = nn.Parameter(torch.randn(1, 1, embed_dim))
+        self.position_embeddings = nn.Parameter(
+            torch.randn(1, self.patch_embeddings.num_patches + 1, embed_dim)
+        )
+        self.dropout = nn.Dropout(0.0)
+
+    def forward(self, x):
+        x = self.patch_embeddings(x)
+        batch_size, _, _ = x.size()
+        cls_tokens = self.cls_token.expand(batch_size, -1, -1)
+        x = torch.cat((cls_tokens, x), dim=1)
+        return self.dropout(x + self.position_embeddings)
+
+
+@right("embed_images")
+class ByNameOfItsParts(nn.Module):
+    """As in a tutorial with nn.Sequential and einops' layers."""
+
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        self.projection = nn.Sequential(
+            nn.Conv2d(in_channels, embed_dim, patch_size, stride=patch_size),
+            Rearrange("b e h w -> b (h w) e"),
+        )
+        self.cls_token = nn.Parameter(torch.randn(1, 1, embed_dim))
+        number = (image_size // patch_size) ** 2 + 1
+        self.positions = nn.Parameter(torch.randn(number, embed_dim))
+
+    def forward(self, x):
+        b, _, _, _ = x.shape
+        x = self.projection(x)
+        cls_tokens = repeat(self.cls_token, "() n e -> b n e", b=b)
+        x = torch.cat([cls_tokens, x], dim=1)
+        x += self.positions
+        return x
+
+
+@wrong("embed_images", "another number of positions")
+class For197(Tokens):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__(image_size, patch_size, in_channels, embed_dim)
+        self.pos = nn.Parameter(torch.zeros(1, 197, embed_dim))
+
+    def forward(self, x):
+        patches = self.patches(x)
+        tokens = torch.cat([self.token(patches), patches], dim=1)
+        return tokens + self.pos[:, : tokens.shape[1]]
+
+
+@wrong("embed_images", "one position for all")
+class OnePositionForAll(Tokens):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__(image_size, patch_size, in_channels, embed_dim)
+        self.pos = nn.Parameter(torch.zeros(1, 1, embed_dim))

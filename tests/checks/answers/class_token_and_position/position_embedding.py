@@ -20,11 +20,23 @@ class FromATable(nn.Module):
         return x + self.positions(self.ids)
 
 
+@wrong("position_embedding", "built in")
+class OfNineTokens(Learned):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__(9, embed_dim)
+
+
+@wrong("position_embedding", "built in")
+class OfThirtyTwoNumbers(Learned):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__(num_tokens, 32)
+
+
 @right("position_embedding")
-class Half(nn.Module):
+class RowByRow(nn.Module):
     def __init__(self, num_tokens, embed_dim):
         super().__init__()
-        self.table = nn.Parameter(torch.randn(num_tokens, embed_dim) * 0.5)
+        self.table = nn.Parameter(torch.randn(num_tokens, embed_dim) * 0.02)
 
     def forward(self, x):
         return torch.stack([x[:, i] + row for i, row in enumerate(self.table)], 1)
@@ -217,3 +229,55 @@ def function_in_place(tokens, pos_embed):
 @wrong("position_embedding", "by the batch")
 def function_sequence_first(tokens, pos_embed):
     return tokens + pos_embed.transpose(0, 1)[: tokens.size(0)]
+
+
+@wrong("position_embedding", "wide start")
+class OfTheRootOfTheWidth(Learned):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__(num_tokens, embed_dim)
+        nn.init.normal_(self.pos_embed, std=0.02**0.5)
+
+
+@wrong("position_embedding", "wide start")
+class AsWideAsTheFaultyOne(Learned):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__(num_tokens, embed_dim)
+        self.pos_embed = nn.Parameter(0.5 * torch.randn(1, num_tokens, embed_dim))
+
+
+@right("position_embedding")
+class BeginsWithZeros(Learned):
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__(num_tokens, embed_dim)
+        self.pos_embed = nn.Parameter(torch.zeros(1, num_tokens, embed_dim))
+
+
+@right("position_embedding")
+class BeginsWithSinesThatLearn(nn.Module):
+    """As d2l's table, made a parameter."""
+
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__()
+        P = torch.zeros((1, num_tokens, embed_dim))
+        X = torch.arange(num_tokens, dtype=torch.float32).reshape(-1, 1) / torch.pow(
+            10000, torch.arange(0, embed_dim, 2, dtype=torch.float32) / embed_dim
+        )
+        P[:, :, 0::2], P[:, :, 1::2] = torch.sin(X), torch.cos(X)
+        self.P = nn.Parameter(P)
+
+    def forward(self, X):
+        return X + self.P[:, : X.shape[1], :]
+
+
+@wrong("position_embedding", "twice")
+class AddsAndAddsOnceMore(Learned):
+    def forward(self, x):
+        y = x + self.pos_embed
+        return y + self.pos_embed
+
+
+@wrong("position_embedding", "changes its input")
+class AddsInPlace(Learned):
+    def forward(self, x):
+        x += self.pos_embed
+        return x

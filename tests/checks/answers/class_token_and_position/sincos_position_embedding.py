@@ -150,3 +150,59 @@ def the_whole_width(embed_dim, grid_size, cls_token=True):
 def the_class_token_is_number_0(embed_dim, grid_size, cls_token=True):
     found = _tutorial(embed_dim, grid_size, False)
     return torch.cat([found[:, :1], found], dim=1) if cls_token else found
+
+
+@wrong("sincos_position_embedding", "column first, end included")
+def as_in_simple_vit(embed_dim, grid_size, cls_token=True):
+    return _tutorial(embed_dim, grid_size, cls_token, order="wh", ends=1)
+
+
+@wrong("sincos_position_embedding", "column first, end included")
+def as_in_big_vision(embed_dim, grid_size, cls_token=True):
+    y, x = np.mgrid[: grid_size[0], : grid_size[1]]
+    omega = np.arange(embed_dim // 4) / (embed_dim // 4 - 1)
+    omega = 1.0 / (10_000**omega)
+    y = np.einsum("m,d->md", y.flatten(), omega)
+    x = np.einsum("m,d->md", x.flatten(), omega)
+    pe = np.concatenate([np.sin(x), np.cos(x), np.sin(y), np.cos(y)], axis=1)
+    pe = torch.from_numpy(pe)
+    return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
+
+
+@wrong("sincos_position_embedding", "column first, in turns")
+def as_an_image_in_turns(d_model, grid_size, cls_token=True):
+    height, width = grid_size
+    pe, half = torch.zeros(d_model, height, width), d_model // 2
+    div_term = torch.exp(torch.arange(0.0, half, 2) * -(math.log(10000.0) / half))
+    pos_w = torch.arange(0.0, width).unsqueeze(1)
+    pos_h = torch.arange(0.0, height).unsqueeze(1)
+    pe[0:half:2] = (pos_w * div_term).sin().T.unsqueeze(1).repeat(1, height, 1)
+    pe[1:half:2] = (pos_w * div_term).cos().T.unsqueeze(1).repeat(1, height, 1)
+    pe[half::2] = (pos_h * div_term).sin().T.unsqueeze(2).repeat(1, 1, width)
+    pe[half + 1 :: 2] = (pos_h * div_term).cos().T.unsqueeze(2).repeat(1, 1, width)
+    pe = pe.flatten(1).T
+    return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
+
+
+@wrong("sincos_position_embedding", "whole turns")
+def in_whole_turns(embed_dim, grid_size, cls_token=True):
+    def clocks(places):
+        speeds = 10000 ** (-torch.arange(embed_dim // 4) / (embed_dim // 4))
+        angles = 2 * math.pi * places[:, None].double() * speeds.double()
+        return torch.cat([angles.sin(), angles.cos()], 1)
+
+    n = torch.arange(grid_size[0] * grid_size[1])
+    pe = torch.cat([clocks(n // grid_size[1]), clocks(n % grid_size[1])], 1)
+    return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
+
+
+@wrong("sincos_position_embedding", "sizes exchanged")
+def counts_with_the_rows(embed_dim, grid_size, cls_token=True):
+    def clocks(places):
+        speeds = 10000 ** (-torch.arange(embed_dim // 4) / (embed_dim // 4))
+        angles = places[:, None] * speeds
+        return torch.cat([angles.sin(), angles.cos()], 1)
+
+    n = torch.arange(grid_size[0] * grid_size[1])
+    pe = torch.cat([clocks(n // grid_size[0]), clocks(n % grid_size[0])], 1)
+    return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]

@@ -1,3 +1,6 @@
+import random
+
+import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -157,3 +160,150 @@ def drops_in_place(x, drop_prob, training):
 @wrong("drop_path", "none")
 def returns_nothing(x, drop_prob, training):
     as_in_timm(x, drop_prob, training)
+
+
+@right("drop_path")
+def with_bernoulli_of_the_keep_probability(x, drop_prob, training):
+    if training:
+        mask = torch.bernoulli(torch.full((len(x), 1, 1), 1 - drop_prob))
+        return x / (1 - drop_prob) * mask
+    return x
+
+
+@right("drop_path")
+def with_a_loop_and_pythons_random(x, drop_prob, training):
+    if not training:
+        return x
+    kept = [float(random.random() >= drop_prob) for _ in x]
+    return x * torch.tensor(kept).view(-1, 1, 1) / (1 - drop_prob)
+
+
+@right("drop_path")
+def with_numpy(x, drop_prob, training):
+    if not training:
+        return x
+    kept = np.random.binomial(1, 1 - drop_prob, size=(x.shape[0], 1, 1))
+    return x * torch.from_numpy(kept).to(x.dtype) / (1 - drop_prob)
+
+
+@right("drop_path")
+class WithAGeneratorOfItsOwn(nn.Module):
+    def __init__(self, drop_prob):
+        super().__init__()
+        self.drop_prob = drop_prob
+        self.coins = torch.Generator().manual_seed(3)
+
+    def forward(self, x):
+        if not self.training:
+            return x
+        coin = torch.rand(len(x), 1, 1, generator=self.coins) >= self.drop_prob
+        return x * coin / (1 - self.drop_prob)
+
+
+@wrong("drop_path", "same samples each time")
+def drops_the_first_of_them(x, drop_prob, training):
+    if not training:
+        return x
+    n = int(len(x) * drop_prob)
+    return torch.cat([x[:n] * 0, x[n:] / (1 - drop_prob)])
+
+
+@wrong("drop_path", "same samples each time")
+def drops_every_kth(x, drop_prob, training):
+    if not training:
+        return x
+    i = torch.arange(len(x))
+    keep = ((i + 1) * drop_prob).floor() == (i * drop_prob).floor()
+    return x * keep[:, None, None] / (1 - drop_prob)
+
+
+@wrong("drop_path", "seeded")
+def seeds_in_each_call(x, drop_prob, training):
+    if not training:
+        return x
+    torch.manual_seed(0)
+    return x * (torch.rand(len(x), 1, 1) >= drop_prob) / (1 - drop_prob)
+
+
+@wrong("drop_path", "same samples each time")
+def makes_its_generator_in_each_call(x, drop_prob, training):
+    if not training:
+        return x
+    g = torch.Generator().manual_seed(0)
+    return x * (torch.rand(len(x), 1, 1, generator=g) >= drop_prob) / (1 - drop_prob)
+
+
+@wrong("drop_path", "same samples each time")
+def seeds_numpy(x, drop_prob, training):
+    if not training:
+        return x
+    np.random.seed(0)
+    kept = np.random.rand(len(x), 1, 1) >= drop_prob
+    return x * torch.from_numpy(kept) / (1 - drop_prob)
+
+
+@wrong("drop_path", "same samples each time")
+def coins_flipped_once_for_all(x, drop_prob, training):
+    if not training:
+        return x
+    return x * (COINS[: len(x)] >= drop_prob) / (1 - drop_prob)
+
+
+COINS = torch.rand(2000, 1, 1)
+
+
+@wrong("drop_path", "always as many")
+def draws_places_without_putting_back(x, drop_prob, training):
+    if not training:
+        return x
+    scale = torch.full((len(x), 1, 1), 1 / (1 - drop_prob))
+    scale[torch.randperm(len(x))[: int(len(x) * drop_prob)]] = 0
+    return x * scale
+
+
+@wrong("drop_path", "coin inverted")
+def coin_inverted_and_nothing_said_of_zero(x, drop_prob, training):
+    if not training:
+        return x
+    return x * (torch.rand(len(x), 1, 1) < drop_prob) / (1 - drop_prob)
+
+
+@wrong("drop_path", "drop_prob as keep")
+def bernoulli_of_the_drop_probability(x, drop_prob, training):
+    if not training:
+        return x
+    mask = torch.bernoulli(torch.full((len(x), 1, 1), drop_prob))
+    return x * mask / drop_prob
+
+
+@wrong("drop_path", "shape")
+def coin_of_four_axes(x, drop_prob, training):
+    if not training or drop_prob == 0:
+        return x
+    return x * (torch.rand(len(x), 1, 1, 1) >= drop_prob) / (1 - drop_prob)
+
+
+@wrong("drop_path", "dtype")
+def coin_of_double_precision(x, drop_prob, training):
+    if not training or drop_prob == 0:
+        return x
+    coin = torch.rand(len(x), 1, 1, dtype=torch.float64) >= drop_prob
+    return x * coin.double() / (1 - drop_prob)
+
+
+@right("drop_path")
+def sample_by_sample(x, drop_prob, training):
+    if not training:
+        return x
+    kept = [torch.bernoulli(torch.tensor(1 - drop_prob)) / (1 - drop_prob) for _ in x]
+    return torch.stack([sample * keep for sample, keep in zip(x, kept, strict=True)])
+
+
+@right("drop_path")
+def with_dropout_of_channels(x, drop_prob, training):
+    return F.dropout2d(x.unsqueeze(0), drop_prob, training).squeeze(0)
+
+
+@wrong("drop_path", "each token")
+def with_dropout_of_one_dimension(x, drop_prob, training):
+    return F.dropout1d(x, drop_prob, training)

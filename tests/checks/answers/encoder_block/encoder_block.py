@@ -38,6 +38,25 @@ class Block(nn.Module):
 right("encoder_block")(Block)
 
 
+def built_in(**sizes):
+    class Fixed(Block):
+        def __init__(self, embed_dim, num_heads, mlp_ratio):
+            given = {
+                "embed_dim": embed_dim,
+                "num_heads": num_heads,
+                "mlp_ratio": mlp_ratio,
+            }
+            super().__init__(**given | sizes)
+
+    return Fixed
+
+
+for name, number in (("num_heads", 2), ("num_heads", 4), ("num_heads", 5)):
+    wrong("encoder_block", "built in")(built_in(**{name: number}))
+for name, number in (("mlp_ratio", 6), ("mlp_ratio", 5), ("embed_dim", 12)):
+    wrong("encoder_block", "built in")(built_in(**{name: number}))
+
+
 right("encoder_block")(EncoderBlock)
 
 
@@ -388,3 +407,206 @@ def normed_callables(x, norm1, attn, norm2, mlp):
 def swapped_callables(x, norm1, attn, norm2, mlp):
     x = x + attn(norm2(x))
     return x + mlp(norm1(x))
+
+
+# Norms whose parameters live elsewhere
+
+
+def normed(x, weight, bias):
+    return F.layer_norm(x, x.shape[-1:], weight.flatten(), bias.flatten(), 1e-6)
+
+
+class RawNorms(nn.Module):
+    """The function of the task before, and its weights in the block itself."""
+
+    names = ("w1", "b1", "w2", "b2")
+    shape = ()
+
+    def __init__(self, embed_dim, num_heads, mlp_ratio):
+        super().__init__()
+        D, M = embed_dim, int(embed_dim * mlp_ratio)
+        for name, make in zip(self.names, self.makers(), strict=True):
+            setattr(self, name, nn.Parameter(make(*self.shape, D)))
+        self.attn = MultiHeadAttention(D, num_heads)
+        self.fc1, self.fc2 = nn.Linear(D, M), nn.Linear(M, D)
+
+    def makers(self):
+        return [torch.ones, torch.zeros] * 2
+
+    def vectors(self):
+        return [getattr(self, name) for name in self.names]
+
+    def forward(self, x):
+        w1, b1, w2, b2 = self.vectors()
+        x = x + self.attn(normed(x, w1, b1))[0]
+        return x + self.fc2(F.gelu(self.fc1(normed(x, w2, b2))))
+
+
+right("encoder_block")(RawNorms)
+
+
+@right("encoder_block")
+class RawNormsInGreek(RawNorms):
+    names = ("gamma1", "beta1", "gamma2", "beta2")
+    shape = (1, 1)
+
+
+@right("encoder_block")
+class RawNormsByWords(RawNorms):
+    names = ("norm1_weight", "norm1_bias", "norm2_weight", "norm2_bias")
+
+
+@right("encoder_block")
+class RawWeightsFirst(RawNorms):
+    names = ("scale_a", "scale_b", "shift_a", "shift_b")
+
+    def makers(self):
+        return [torch.ones, torch.ones, torch.zeros, torch.zeros]
+
+    def vectors(self):
+        return [self.scale_a, self.shift_a, self.scale_b, self.shift_b]
+
+
+@right("encoder_block")
+class NormsInAParameterList(RawNorms):
+    def __init__(self, embed_dim, num_heads, mlp_ratio):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        kept = nn.ParameterList(super().vectors())
+        for name in self.names:
+            delattr(self, name)
+        self.norms = kept
+
+    def vectors(self):
+        return list(self.norms)
+
+
+class WideNorm(nn.Module):
+    def __init__(self, D):
+        super().__init__()
+        self.a, self.b = (
+            nn.Parameter(torch.ones(1, 1, D)),
+            nn.Parameter(torch.zeros(1, 1, D)),
+        )
+
+    def forward(self, x):
+        return normed(x, self.a, self.b)
+
+
+@right("encoder_block")
+class WithWideNorms(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        self.norm1, self.norm2 = WideNorm(embed_dim), WideNorm(embed_dim)
+
+
+@wrong("encoder_block", "post-norm")
+class RawNormsBehind(RawNorms):
+    def forward(self, x):
+        w1, b1, w2, b2 = self.vectors()
+        x = normed(x + self.attn(x)[0], w1, b1)
+        return normed(x + self.fc2(F.gelu(self.fc1(x))), w2, b2)
+
+
+@wrong("encoder_block", "norm over tokens")
+class NormOverTokens(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        self.norm1 = nn.LayerNorm((7, embed_dim), eps=1e-6)
+
+
+# A second fault beside PyTorch's eps
+
+
+def with_pytorchs_eps(base):
+    class Changed(base):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            self.norm1.eps = self.norm2.eps = 1e-5
+
+    Changed.__name__ = f"{base.__name__}WithPyTorchsEps"
+    return Changed
+
+
+class Tanh(nn.Module):
+    def forward(self, x):
+        return F.gelu(x, approximate="tanh")
+
+
+class TanhBlock(Block):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.mlp[1] = Tanh()
+
+
+class NormsBehind(Block):
+    def forward(self, x):
+        x = self.norm1(x + self.attn(x))
+        return self.norm2(x + self.mlp(x))
+
+
+class NothingAdded(Block):
+    def forward(self, x):
+        return self.mlp(self.norm2(self.attn(self.norm1(x))))
+
+
+class AttentionLost(Block):
+    def forward(self, x):
+        y = x + self.attn(self.norm1(x))
+        return x + self.mlp(self.norm2(y))
+
+
+for mistake, base in (
+    ("tanh GELU", TanhBlock),
+    ("post-norm", NormsBehind),
+    ("no residual", NothingAdded),
+    ("attention lost", AttentionLost),
+):
+    wrong("encoder_block", f"{mistake} with PyTorch's eps")(with_pytorchs_eps(base))
+
+
+@wrong("encoder_block", "scale late, by D")
+class ScalesLate(Block):
+    def attn(self, x):
+        layer = self.attention
+        B, T, D = x.shape
+        q, k, v = layer.qkv(x).reshape(B, T, 3, layer.num_heads, -1).unbind(2)
+        scores = torch.einsum("bihd,bjhd->bhij", q, k)
+        weights = scores.softmax(-1) / D**0.5
+        return layer.proj(torch.einsum("bhij,bjhd->bihd", weights, v).flatten(2))
+
+
+class StdNorm(nn.Module):
+    """As in the Annotated Transformer."""
+
+    def __init__(self, D):
+        super().__init__()
+        self.a, self.b = nn.Parameter(torch.ones(D)), nn.Parameter(torch.zeros(D))
+
+    def forward(self, x):
+        mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
+        return self.a * (x - mean) / (std + 1e-6) + self.b
+
+
+@wrong("encoder_block", "divided by std + eps")
+class WithStd(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        self.norm1, self.norm2 = StdNorm(embed_dim), StdNorm(embed_dim)
+
+
+@wrong("encoder_block", "more than asked for")
+class ScaledBranches(Block):
+    """LayerScale, as in CaiT and timm."""
+
+    def __init__(self, embed_dim, num_heads, mlp_ratio):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        self.gamma_1 = nn.Parameter(0.1 * torch.ones(embed_dim))
+        self.gamma_2 = nn.Parameter(0.1 * torch.ones(embed_dim))
+
+    def forward(self, x):
+        x = x + self.gamma_1 * self.attn(self.norm1(x))
+        return x + self.gamma_2 * self.mlp(self.norm2(x))
+
+
+for ratio in (0.5, 1, 2, 3):
+    wrong("encoder_block", "MLP missing")(built_in(mlp_ratio=ratio))

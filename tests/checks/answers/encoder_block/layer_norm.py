@@ -1,6 +1,8 @@
 import math
 
 import torch
+from einops import reduce
+from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong
@@ -142,3 +144,63 @@ def centres_in_place(x, weight, bias, eps=1e-6):
 def with_statistics_detached(x, weight, bias, eps=1e-6):
     var, mean = torch.var_mean(x.detach(), dim=-1, correction=0, keepdim=True)
     return (x - mean) / torch.sqrt(var + eps) * weight + bias
+
+
+@wrong("layer_norm", "difference of squares")
+def squares_less_the_square(x, weight, bias, eps=1e-6):
+    mean = x.mean(-1, keepdim=True)
+    var = (x**2).mean(-1, keepdim=True) - mean**2
+    return (x - mean) / (var + eps).sqrt() * weight + bias
+
+
+@wrong("layer_norm", "difference of squares")
+def squares_less_the_square_by_einops(x, weight, bias, eps=1e-6):
+    mean = reduce(x, "b t d -> b t 1", "mean")
+    var = reduce(x * x, "b t d -> b t 1", "sum") / x.shape[-1] - mean * mean
+    return weight * (x - mean) * torch.rsqrt(var.clamp(min=0) + eps) + bias
+
+
+@right("layer_norm")
+def with_pythons_loops(x, weight, bias, eps=1e-6):
+    tokens = []
+    for token in x.reshape(-1, x.shape[-1]):
+        mean = sum(token) / len(token)
+        var = sum((number - mean) ** 2 for number in token) / len(token)
+        tokens.append((token - mean) / (var + eps) ** 0.5 * weight + bias)
+    return torch.stack(tokens).reshape(x.shape)
+
+
+@right("layer_norm")
+def with_std_squared(x, weight, bias, eps=1e-6):
+    std = x.std(dim=-1, keepdim=True, unbiased=False)
+    return weight * (x - x.mean(dim=-1, keepdim=True)) / (std**2 + eps).sqrt() + bias
+
+
+@right("layer_norm")
+def as_labml_does_it_centred(x, weight, bias, eps=1e-6):
+    dims = [-(i + 1) for i in range(len(weight.shape))]
+    mean = x.mean(dim=dims, keepdim=True)
+    var = ((x - mean) ** 2).mean(dim=dims, keepdim=True)
+    return weight * ((x - mean) / torch.sqrt(var + eps)) + bias
+
+
+@right("layer_norm")
+def by_the_module(x, weight, bias, eps=1e-6):
+    norm = nn.LayerNorm(x.shape[-1], eps=eps, dtype=x.dtype)
+    return torch.func.functional_call(norm, {"weight": weight, "bias": bias}, x)
+
+
+@wrong("layer_norm", "eps outside the root")
+def as_in_the_annotated_transformer(x, weight, bias, eps=1e-6):
+    mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True, correction=0)
+    return weight * (x - mean) / (std + eps) + bias
+
+
+@wrong("layer_norm", "over tokens and numbers")
+def with_a_shape_of_tokens_and_numbers(x, weight, bias, eps=1e-6):
+    return F.layer_norm(x, x.shape[1:], eps=eps) * weight + bias
+
+
+@wrong("layer_norm", "over everything")
+def with_the_mean_of_all(x, weight, bias, eps=1e-6):
+    return (x - x.mean()) / torch.sqrt(x.var(correction=0) + eps) * weight + bias

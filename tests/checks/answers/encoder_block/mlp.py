@@ -24,6 +24,18 @@ class TwoLayers(nn.Module):
         return self.net(x)
 
 
+@wrong("mlp", "built in")
+class OfTenHidden(TwoLayers):
+    def __init__(self, embed_dim, hidden_dim):
+        super().__init__(embed_dim, 10)
+
+
+@wrong("mlp", "built in")
+class OfEightNumbers(TwoLayers):
+    def __init__(self, embed_dim, hidden_dim):
+        super().__init__(8, hidden_dim)
+
+
 @right("mlp")
 class WithMatricesOfItsOwn(nn.Module):
     def __init__(self, d_model, d_ff):

@@ -85,3 +85,28 @@ def merge_number_by_number(x):
     for i in range(h):
         merged[:, :, i * d : (i + 1) * d] = x[:, i]
     return merged
+
+
+@wrong("merge_heads", "built in")
+def for_batches_of_five(x):
+    _, h, _, d = x.shape
+    return x.permute(0, 2, 1, 3).reshape(5, -1, h * d)
+
+
+@wrong("merge_heads", "T and h mixed up")
+def merge_into_the_axes_it_came_with(x):
+    return x.swapaxes(1, 2).reshape(*x.shape[:2], -1)
+
+
+@wrong("merge_heads", "heads along the tokens")
+def merge_with_hstack(x):
+    return torch.hstack(list(x.unbind(1)))
+
+
+@right("merge_heads")
+def merge_by_writing(x):
+    B, h, T, d = x.shape
+    out = x.new_empty(B, T, h * d)
+    for i in range(h):
+        out[..., i * d : (i + 1) * d] = x[:, i]
+    return out

@@ -40,6 +40,27 @@ class Heads(nn.Module):
 right("multi_head_attention")(Heads)
 
 
+HEADS = 4
+
+
+def built_in(number):
+    class Fixed(Heads):
+        def __init__(self, embed_dim, num_heads):
+            super().__init__(embed_dim, number)
+
+    return Fixed
+
+
+for number in (2, 3, HEADS, 5, 10):
+    wrong("multi_head_attention", "built in")(built_in(number))
+
+
+@wrong("multi_head_attention", "built in")
+class OfTwentyNumbers(Heads):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__(20, num_heads)
+
+
 @right("multi_head_attention")
 class PyTorchs(nn.Module):
     def __init__(self, embed_dim, num_heads):
@@ -578,3 +599,103 @@ def split_by_view_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
 @wrong("multi_head_attention", "projection without its bias")
 def biasless_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
     return as_a_function(x, qkv_w, qkv_b, proj_w, 0 * proj_b, num_heads)
+
+
+# Attention cut otherwise
+
+
+class OneLayerAHead(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        d = embed_dim // num_heads
+        self.qkv = nn.ModuleList(
+            [nn.Linear(embed_dim, 3 * d) for _ in range(num_heads)]
+        )
+        self.out = self.output(embed_dim, d, num_heads)
+
+    def output(self, D, d, h):
+        return nn.Linear(D, D)
+
+    def join(self, heads):
+        return self.out(torch.cat(heads, dim=-1))
+
+    def forward(self, x):
+        found = []
+        for layer in self.qkv:
+            q, k, v = layer(x).chunk(3, dim=-1)
+            found.append(F.scaled_dot_product_attention(q, k, v))
+        return self.join(found)
+
+
+right("multi_head_attention")(OneLayerAHead)
+
+
+@right("multi_head_attention")
+class OneOutputAHead(OneLayerAHead):
+    def output(self, D, d, h):
+        return nn.ModuleList([nn.Linear(d, D) for _ in range(h)])
+
+    def join(self, heads):
+        return sum(layer(head) for layer, head in zip(self.out, heads, strict=True))
+
+
+@right("multi_head_attention")
+class OneOutputAHeadOfThree(HeadByHead):
+    def __init__(self, dim, n):
+        super().__init__(dim, n)
+        del self.mix
+        self.proj = nn.ModuleList(
+            [nn.Linear(dim // n, dim, bias=False) for _ in range(n)]
+        )
+
+    def forward(self, x):
+        heads = zip(self.queries, self.keys, self.values, self.proj, strict=True)
+        return sum(
+            out(F.scaled_dot_product_attention(q(x), k(x), v(x)))
+            for q, k, v, out in heads
+        )
+
+
+@right("multi_head_attention")
+class AllInOneTensor(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        self.h = num_heads
+        self.W = nn.Parameter(torch.randn(4, embed_dim, embed_dim) / embed_dim**0.5)
+
+    def forward(self, x):
+        q, k, v = (
+            split_with_einops(x @ matrix, self.h) for matrix in self.W[:3].unbind()
+        )
+        return merge_with_einops(F.scaled_dot_product_attention(q, k, v)) @ self.W[3]
+
+
+# Scaled behind the softmax, as a tutorial does
+
+
+@wrong("multi_head_attention", "scale late, by d")
+class ScaledLate(Heads):
+    by = "d"
+
+    def forward(self, x):
+        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
+        width = self.d if self.by == "d" else self.d * self.h
+        weights = (q @ k.transpose(-2, -1)).softmax(dim=-1) / width**0.5
+        return self.out(self.merge(weights @ v))
+
+
+@wrong("multi_head_attention", "scale late, by D")
+class ScaledLateByD(ScaledLate):
+    by = "D"
+
+
+@wrong("multi_head_attention", "scaled twice")
+class ScaledTwice(Heads):
+    def merge(self, x):
+        return super().merge(x) / self.d**0.5
+
+
+@wrong("multi_head_attention", "weights first, averaged")
+class PyTorchsTurned(PyTorchs):
+    def forward(self, x):
+        return super().forward(x)[::-1]

@@ -86,3 +86,23 @@ def reorder_returns_q(rows, num_heads):
 def reorder_in_place(rows, num_heads):
     rows.copy_(reorder_with_einops(rows.clone(), num_heads))
     return rows
+
+
+@right("reorder_qkv")
+def by_row_numbers(rows, num_heads):
+    d = len(rows) // (3 * num_heads)
+    order = torch.arange(len(rows)).reshape(num_heads, 3, d).transpose(0, 1)
+    return rows[order.flatten()]
+
+
+@right("reorder_qkv")
+def by_chunks_of_chunks(rows, num_heads):
+    heads = [head.chunk(3) for head in rows.chunk(num_heads)]
+    return torch.cat([head[which] for which in range(3) for head in heads])
+
+
+@wrong("reorder_qkv", "the other way")
+def by_row_numbers_the_other_way(rows, num_heads):
+    d = len(rows) // (3 * num_heads)
+    order = torch.arange(len(rows)).reshape(3, num_heads, d).transpose(0, 1)
+    return rows[order.flatten()]

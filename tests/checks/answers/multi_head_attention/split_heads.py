@@ -101,3 +101,34 @@ def split_and_permuted_too_far(x, num_heads):
 def split_with_the_wrong_count(x, num_heads):
     B, T, D = x.size()
     return x.view(B, T, num_heads, D).transpose(1, 2)
+
+
+@right("split_heads")
+def split_and_stacked(x, num_heads):
+    return torch.stack(x.split(x.shape[-1] // num_heads, dim=-1), dim=1)
+
+
+@right("split_heads")
+def split_head_by_head(x, num_heads):
+    d = x.shape[2] // num_heads
+    out = torch.empty(len(x), num_heads, x.shape[1], d, dtype=x.dtype)
+    for i in range(num_heads):
+        out[:, i] = x[:, :, i * d : (i + 1) * d]
+    return out
+
+
+@wrong("split_heads", "heads in the batch")
+def split_as_in_d2l(X, num_heads):
+    X = X.reshape(X.shape[0], X.shape[1], num_heads, -1)
+    X = X.permute(0, 2, 1, 3)
+    return X.reshape(-1, X.shape[2], X.shape[3])
+
+
+@wrong("split_heads", "d before h")
+def split_with_the_letters_swapped(x, num_heads):
+    return rearrange(x, "b t (d h) -> b h t d", h=num_heads)
+
+
+@wrong("split_heads", "no transpose")
+def stacked_behind_the_tokens(x, num_heads):
+    return torch.stack(x.chunk(num_heads, -1), dim=2)

@@ -54,6 +54,24 @@ class Cut(nn.Module):
 right("patch_embedding")(Cut)
 
 
+@wrong("patch_embedding", "built in")
+class OfThreeChannels(Convolved):
+    def layer(self, P, C, D):
+        return nn.Conv2d(3, D, P, P)
+
+
+@wrong("patch_embedding", "window")
+class OfFourPixels(Convolved):
+    def layer(self, P, C, D):
+        return nn.Conv2d(C, D, 4, 4)
+
+
+@wrong("patch_embedding", "built in")
+class OfTenNumbers(Convolved):
+    def layer(self, P, C, D):
+        return nn.Conv2d(C, 10, P, P)
+
+
 @right("patch_embedding")
 class CutColumnByColumn(Cut):
     pattern = "b c (h p1) (w p2) -> b (h w) (p2 p1 c)"

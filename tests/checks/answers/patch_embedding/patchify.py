@@ -233,3 +233,60 @@ def cut_to_the_height_twice(images, patch_size):
         for left in range(0, H, P):
             patches.append(images[:, :, top : top + P, left : left + P].flatten(1))
     return torch.stack(patches, dim=1)
+
+
+@wrong("patchify", "built in")
+def for_batches_of_four(images, patch_size):
+    P, C = patch_size, images.shape[1]
+    x = images.unfold(2, P, P).unfold(3, P, P).permute(0, 2, 3, 1, 4, 5)
+    return x.reshape(4, -1, C * P * P)
+
+
+@wrong("patchify", "depends on the batch")
+def for_the_batch_of_the_first_test(images, patch_size):
+    return cut_with_einops(images, patch_size).reshape(
+        2, -1, images.shape[1] * patch_size**2
+    )
+
+
+@wrong("patchify", "a list of patches")
+def as_a_list(images, patch_size):
+    P = patch_size
+    return [
+        images[:, :, top : top + P, left : left + P].flatten(1)
+        for top in range(0, images.shape[2], P)
+        for left in range(0, images.shape[3], P)
+    ]
+
+
+@wrong("patchify", "shape")
+def of_three_channels(images, patch_size):
+    return cut_with_einops(images, patch_size)[:, :, : 3 * patch_size**2]
+
+
+@right("patchify")
+def by_pixel_unshuffle(images, patch_size):
+    return F.pixel_unshuffle(images, patch_size).flatten(2).transpose(1, 2)
+
+
+@right("patchify")
+def by_splitting_twice(images, patch_size):
+    rows = images.split(patch_size, dim=2)
+    squares = [square for row in rows for square in row.split(patch_size, dim=3)]
+    return torch.stack([square.flatten(1) for square in squares], 1)
+
+
+@wrong("patchify", "dtype")
+def into_zeros_of_the_default_type(images, patch_size):
+    P, (B, C, H, W) = patch_size, images.shape
+    patches = torch.zeros(B, (H // P) * (W // P), C * P * P)
+    for n in range(patches.shape[1]):
+        top, left = n // (W // P) * P, n % (W // P) * P
+        patches[:, n] = images[:, :, top : top + P, left : left + P].flatten(1)
+    return patches
+
+
+@wrong("patchify", "every n-th pixel")
+def with_the_letters_swapped(images, patch_size):
+    pattern = "b c (p1 h) (p2 w) -> b (h w) (c p1 p2)"
+    return rearrange(images, pattern, p1=patch_size, p2=patch_size)

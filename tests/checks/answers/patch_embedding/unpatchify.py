@@ -181,3 +181,21 @@ def put_together_as_a_square(patches, patch_size, image_size):
         p=patch_size,
         q=patch_size,
     )
+
+
+@right("unpatchify")
+def by_pixel_shuffle(patches, patch_size, image_size):
+    rows, columns = image_size[0] // patch_size, image_size[1] // patch_size
+    grid = patches.transpose(1, 2).unflatten(2, (rows, columns))
+    return F.pixel_shuffle(grid, patch_size)
+
+
+@wrong("unpatchify", "patches transposed")
+def with_the_pixels_swapped(patches, patch_size, image_size):
+    return rearrange(
+        patches,
+        "b (h w) (c p q) -> b c (h q) (w p)",
+        p=patch_size,
+        q=patch_size,
+        h=image_size[0] // patch_size,
+    )

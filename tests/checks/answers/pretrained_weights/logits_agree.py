@@ -32,6 +32,48 @@ def agree_with_not(got, expected, atol):
     return not (got - expected).abs().max().item() > atol and not got.isnan().any()
 
 
+@wrong("logits_agree", "numbers counted")
+def agree_when_flat(got, expected, atol):
+    return (
+        got.numel() == expected.numel()
+        and ((got.flatten() - expected.flatten()).abs() <= atol).all()
+    )
+
+
+@wrong("logits_agree", "smaller than atol")
+def agree_below_atol(got, expected, atol):
+    return got.shape == expected.shape and ((got - expected).abs() < atol).all().item()
+
+
+@wrong("logits_agree", "smaller than atol")
+def agree_if_the_largest_is_below(got, expected, atol):
+    if got.shape != expected.shape or got.isnan().any() or expected.isnan().any():
+        return False
+    return (got - expected).abs().max() < atol
+
+
+@wrong("logits_agree", "value")
+def agree_number_by_number(got, expected, atol):
+    return torch.isclose(got, expected, rtol=0, atol=atol)
+
+
+@right("logits_agree")
+def agree_in_loops(got, expected, atol):
+    if tuple(got.shape) != tuple(expected.shape):
+        return False
+    for row, other in zip(got.tolist(), expected.tolist(), strict=True):
+        for one, two in zip(row, other, strict=True):
+            if not abs(one - two) <= atol:
+                return False
+    return True
+
+
+@right("logits_agree")
+def agree_in_numpy(got, expected, atol):
+    got, expected = got.numpy(), expected.numpy()
+    return got.shape == expected.shape and (abs(got - expected) <= atol).all()
+
+
 @wrong("logits_agree", "as it was")
 def agree_as_a_colleague_wrote(got, expected, atol):
     difference = got - expected

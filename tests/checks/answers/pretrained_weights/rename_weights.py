@@ -1,6 +1,8 @@
 import re
 from collections import OrderedDict
 
+from torch import nn
+
 from tests.checks.answers import right, wrong
 
 PIECES = {
@@ -17,13 +19,15 @@ PIECES = {
     "norm.": "encoder.ln.",
     "head": "heads.head",
 }
+OTHERS = ("fc_norm", "head_dist", "aux_head")
 
 
 def by_pieces(state_dict, pieces=PIECES):
     renamed = {}
     for name, tensor in state_dict.items():
         for old, new in pieces.items():
-            name = name.replace(old, new)
+            if not name.startswith(OTHERS):
+                name = name.replace(old, new)
         renamed[name] = tensor
     return renamed
 
@@ -31,6 +35,103 @@ def by_pieces(state_dict, pieces=PIECES):
 @right("rename_weights")
 def rename_by_pieces(state_dict):
     return by_pieces(state_dict)
+
+
+@wrong("rename_weights", "piece of another name")
+def rename_by_replacing(state_dict):
+    renamed = {}
+    for name, tensor in state_dict.items():
+        for old, new in PIECES.items():
+            name = name.replace(old, new)
+        renamed[name] = tensor
+    return renamed
+
+
+@wrong("rename_weights", "piece of another name")
+def rename_by_pieces_with_dots(state_dict):
+    renamed = {}
+    for name, tensor in state_dict.items():
+        for old, new in (PIECES | {"head.": "heads.head."}).items():
+            if old != "head":
+                name = name.replace(old, new)
+        renamed[name] = tensor
+    return renamed
+
+
+@wrong("rename_weights", "piece of another name")
+def rename_what_begins_alike(state_dict):
+    pieces = [(r"^norm", "encoder.ln"), (r"^head", "heads.head")]
+    renamed = {}
+    for name, tensor in state_dict.items():
+        for old, new in PIECES.items():
+            if old not in ("norm.", "head"):
+                name = name.replace(old, new)
+        for pattern, new in pieces:
+            name = re.sub(pattern, new, name)
+        renamed[name] = tensor
+    return renamed
+
+
+def whole_names(blocks):
+    table = {"cls_token": "class_token", "pos_embed": "encoder.pos_embedding"}
+    for s in ("weight", "bias"):
+        table |= {
+            f"patch_embed.proj.{s}": f"conv_proj.{s}",
+            f"norm.{s}": f"encoder.ln.{s}",
+            f"head.{s}": f"heads.head.{s}",
+        }
+        for i in range(blocks):
+            for a, b in (
+                ("norm1.", "ln_1."),
+                ("attn.proj.", "self_attention.out_proj."),
+                ("norm2.", "ln_2."),
+                ("mlp.fc1.", "mlp.0."),
+                ("mlp.fc2.", "mlp.3."),
+                ("attn.qkv.", "self_attention.in_proj_"),
+            ):
+                table[f"blocks.{i}.{a}{s}"] = f"encoder.layers.encoder_layer_{i}.{b}{s}"
+    return table
+
+
+@right("rename_weights")
+def rename_by_a_table(state_dict):
+    table = whole_names(32)
+    return {table.get(name, name): tensor for name, tensor in state_dict.items()}
+
+
+@wrong("rename_weights", "missing")
+def rename_twelve_blocks(state_dict):
+    table = whole_names(12)
+    return {table.get(name, name): tensor for name, tensor in state_dict.items()}
+
+
+@wrong("rename_weights", "missing")
+def rename_twentyfour_blocks(state_dict):
+    table = whole_names(24)
+    return {table.get(name, name): tensor for name, tensor in state_dict.items()}
+
+
+@wrong("rename_weights", "raises")
+def rename_only_what_it_knows(state_dict):
+    return {whole_names(32)[name]: tensor for name, tensor in state_dict.items()}
+
+
+@wrong("rename_weights", "copied")
+def rename_and_clone(state_dict):
+    return {name: t.clone() for name, t in by_pieces(state_dict).items()}
+
+
+@right("rename_weights")
+def rename_as_parameters(state_dict):
+    return {
+        name: nn.Parameter(t, requires_grad=False)
+        for name, t in by_pieces(state_dict).items()
+    }
+
+
+@right("rename_weights")
+def rename_without_history(state_dict):
+    return {name: t.detach() for name, t in by_pieces(state_dict).items()}
 
 
 @right("rename_weights")
@@ -53,7 +154,7 @@ def rename_by_patterns(state_dict):
         tensor = state_dict[name]
         for pattern, new in rules:
             name = re.sub(pattern, new, name)
-        renamed[name] = tensor.clone()
+        renamed[name] = tensor
     return renamed
 
 
@@ -235,6 +336,6 @@ def rename_without_the_last_norm(state_dict):
     return by_pieces(state_dict, {o: n for o, n in PIECES.items() if o != "norm."})
 
 
-@wrong("rename_weights", "type")
+@wrong("rename_weights", "not a dictionary")
 def rename_into_a_list(state_dict):
     return list(by_pieces(state_dict).items())

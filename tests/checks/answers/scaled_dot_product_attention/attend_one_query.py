@@ -134,3 +134,36 @@ def values_asked(query, keys, values):
 @wrong("attend_one_query", "plain mean")
 def mean_of_values(query, keys, values):
     return values.mean(0), with_matrices(query, keys, values)[1]
+
+
+@wrong("attend_one_query", "scores for weights")
+def returns_the_scores(query, keys, values):
+    scores = keys @ query / math.sqrt(len(query))
+    return scores.softmax(0) @ values, scores
+
+
+@wrong("attend_one_query", "exponentials for weights")
+def returns_what_it_has_not_divided(query, keys, values):
+    exps = (keys @ query / math.sqrt(len(query))).exp()
+    return (exps / exps.sum()) @ values, exps
+
+
+@wrong("attend_one_query", "softmax of single scores")
+def softmax_down_a_single_row(query, keys, values):
+    scores = query.unsqueeze(0) @ keys.T / math.sqrt(query.size(-1))  # (1, T)
+    weights = torch.softmax(scores, dim=0).squeeze(0)
+    return weights @ values, weights
+
+
+@wrong("attend_one_query", "reshape")
+def as_a_batch_of_one_query(query, keys, values):
+    scores = query.unsqueeze(0) @ keys.T / math.sqrt(query.size(-1))  # (1, T)
+    weights = scores.softmax(dim=-1)
+    return weights @ values, weights
+
+
+@wrong("attend_one_query", "scale by keys")
+def takes_the_length_of_the_table(query, keys, values):
+    scores = (keys * query).sum(-1) / keys.shape[0] ** 0.5
+    weights = scores.softmax(0)
+    return (weights[:, None] * values).sum(0), weights

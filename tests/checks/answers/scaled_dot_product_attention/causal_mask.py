@@ -78,3 +78,13 @@ def with_axes_for_the_heads(num_tokens):
 @wrong("causal_mask", "type")
 def nested_lists(num_tokens):
     return [[j <= i for j in range(num_tokens)] for i in range(num_tokens)]
+
+
+@right("causal_mask")
+def where_the_added_mask_is_zero(n):
+    return torch.nn.Transformer.generate_square_subsequent_mask(n) == 0
+
+
+@wrong("causal_mask", "reshape")
+def with_axes_for_batch_and_heads(n):
+    return torch.tril(torch.ones(1, 1, n, n)).bool()

@@ -149,3 +149,43 @@ def masked_and_divided_by_d(q, k, v, mask):
     scores = (q @ k.mT / q.size(-1)).masked_fill(~mask, -math.inf)
     weights = scores.softmax(-1).nan_to_num(0)
     return weights @ v, weights
+
+
+def with_a_fill_of(fill):
+    def fills_with_a_number(q, k, v, mask):
+        scores = q @ k.mT / math.sqrt(q.size(-1))
+        weights = scores.masked_fill(~mask, fill).softmax(-1)
+        weights = weights * mask.any(-1, keepdim=True)
+        return weights @ v, weights
+
+    return fills_with_a_number
+
+
+right("masked_attention")(with_a_fill_of(-1e9))
+for fill in (-20.0, -30.0, -50.0, -100.0):
+    wrong("masked_attention", "fill too high")(with_a_fill_of(fill))
+
+
+@wrong("masked_attention", "row left level")
+def fills_with_minus_a_hundred_and_no_more(q, k, v, mask):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    weights = scores.masked_fill(mask == 0, -100).softmax(-1)
+    return weights @ v, weights
+
+
+@wrong("masked_attention", "gradient not finite")
+def adds_a_table_of_minus_infinity(q, k, v, mask):
+    bias = torch.zeros_like(mask, dtype=q.dtype).masked_fill(~mask, -math.inf)
+    weights = torch.softmax(q @ k.mT / math.sqrt(q.size(-1)) + bias, dim=-1)
+    weights = weights.masked_fill(mask.logical_not(), 0)
+    return torch.matmul(weights, v), weights
+
+
+@right("masked_attention")
+def multiplies_exponentials_in_einsum(q, k, v, mask):
+    scores = torch.einsum("...qd,...kd->...qk", q, k) / q.shape[-1] ** 0.5
+    scores = scores.masked_fill(~mask, -torch.inf)
+    top = scores.amax(-1, keepdim=True).clamp(min=-1e30)
+    exps = (scores - top).exp()
+    weights = exps / exps.sum(-1, keepdim=True).clamp(min=1e-30)
+    return torch.einsum("...qk,...kv->...qv", weights, v), weights

@@ -269,3 +269,27 @@ def four_axes_and_no_less(q, k, v):
 def without_gradients(q, k, v):
     with torch.no_grad():
         return as_in_the_paper(q, k, v)
+
+
+@wrong("scaled_dot_product_attention", "scale by 8")
+def as_wide_as_a_head_of_vit_base(q, k, v):
+    weights = torch.softmax(q @ k.transpose(-2, -1) / 8, dim=-1)
+    return weights @ v, weights
+
+
+@right("scaled_dot_product_attention")
+def fused_and_weights_beside_it(q, k, v):
+    weights = F.softmax(q @ k.mT * q.shape[-1] ** -0.5, dim=-1)
+    return F.scaled_dot_product_attention(q, k, v), weights
+
+
+@wrong("scaled_dot_product_attention", "axes")
+def weights_of_each_key(q, k, v):
+    weights = torch.softmax(k @ q.transpose(-2, -1) / q.shape[-1] ** 0.5, dim=-2)
+    return weights.transpose(-2, -1) @ v, weights
+
+
+@wrong("scaled_dot_product_attention", "not repeatable")
+def drops_some_of_the_weights(q, k, v):
+    weights = F.dropout(torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1), 0.1)
+    return weights @ v, weights

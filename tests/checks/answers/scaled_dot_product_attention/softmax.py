@@ -158,3 +158,32 @@ def always_double(scores):
 def by_numpy(scores):
     exps = torch.from_numpy(scores.detach().numpy())
     return exps.softmax(-1)
+
+
+@wrong("softmax", "one for all rows, covered")
+def adds_a_little_to_the_sum(scores):
+    exps = torch.exp(scores - scores.max())
+    return exps / (exps.sum(dim=-1, keepdim=True) + 1e-9)
+
+
+@wrong("softmax", "clamped")
+def clamps_what_is_large(scores):
+    exps = scores.clamp(max=80).exp()
+    return exps / exps.sum(dim=-1, keepdim=True)
+
+
+@wrong("softmax", "sum over axis 1")
+def sums_over_axis_one(scores):
+    exps = (scores - scores.amax(dim=-1, keepdim=True)).exp()
+    return exps / exps.sum(dim=min(1, scores.ndim - 1), keepdim=True)
+
+
+@right("softmax")
+def by_logsumexp(scores):
+    return torch.exp(scores - torch.logsumexp(scores, dim=-1, keepdim=True))
+
+
+@right("softmax")
+def with_the_largest_detached(x):
+    e_x = torch.exp(x - torch.max(x, dim=-1, keepdim=True)[0].detach())
+    return e_x / torch.einsum("...k->...", e_x)[..., None]

@@ -15,7 +15,7 @@ def accumulate_by_share(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@right("accumulate_gradients")
+@wrong("accumulate_gradients", "cleared at the end alone")
 def accumulate_sums(model, images, labels, optimizer, num_parts):
     model.train()
     for x, y in zip(
@@ -167,6 +167,29 @@ def accumulate_for_ever(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
+@wrong("accumulate_gradients", "cleared at the end alone")
+def accumulate_and_clear_behind(model, images, labels, optimizer, num_parts):
+    for i in torch.arange(len(images)).chunk(num_parts):
+        (
+            F.cross_entropy(model(images[i]), labels[i], reduction="sum") / len(images)
+        ).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+@right("accumulate_gradients")
+def accumulate_evenly(model, images, labels, optimizer, num_parts):
+    model.zero_grad(set_to_none=False)
+    images, labels = images.tensor_split(num_parts), labels.tensor_split(num_parts)
+    total = sum(map(len, labels))
+    for x, y in zip(images, labels, strict=True):
+        loss = F.cross_entropy(model(x), y, reduction="sum") / total
+        loss.backward()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return loss.item()
+
+
 @wrong("accumulate_gradients", "whole batch at once")
 def accumulate_all_at_once(model, images, labels, optimizer, num_parts):
     optimizer.zero_grad()
@@ -189,3 +212,23 @@ def accumulate_and_wait(model, images, labels, optimizer, num_parts):
     optimizer.zero_grad()
     for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
         (F.cross_entropy(model(x), y) * len(x) / len(images)).backward()
+
+
+@wrong("accumulate_gradients", "cleared at the end alone")
+def accumulate_as_trainers_do(model, images, labels, optimizer, num_parts):
+    parts = zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True)
+    for number, (x, y) in enumerate(parts, start=1):
+        (F.cross_entropy(model(x), y) * len(x) / len(images)).backward()
+        if number % num_parts == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+@right("accumulate_gradients")
+def accumulate_dealt_like_cards(model, images, labels, optimizer, num_parts):
+    optimizer.zero_grad()
+    for rank in range(num_parts):
+        x, y = images[rank::num_parts], labels[rank::num_parts]
+        loss = F.cross_entropy(model(x), y, reduction="sum") / len(images)
+        loss.backward()
+    optimizer.step()

@@ -162,3 +162,64 @@ def attend_with_the_last_maximum(q, k, v, block):
 @wrong("attention_in_blocks", "one largest for all queries")
 def attend_with_one_maximum(q, k, v, block):
     return attend_with_running(q, k, v, block, per_query=False)
+
+
+@wrong("attention_in_blocks", "scale by the number of keys")
+def divides_by_the_keys(q, k, v, block):
+    return in_turns(q, k, v, block, scale=math.sqrt(len(k)), begin=-math.inf)
+
+
+@wrong("attention_in_blocks", "begins at -100")
+def begins_at_a_low_number(q, k, v, block):
+    return in_turns(q, k, v, block, scale=math.sqrt(q.shape[1]), begin=-100.0)
+
+
+@right("attention_in_blocks")
+def begins_at_a_very_low_number(q, k, v, block):
+    return in_turns(q, k, v, block, scale=math.sqrt(q.shape[1]), begin=-1e9)
+
+
+def in_turns(q, k, v, block, scale, begin):
+    largest = torch.full((len(q), 1), begin).to(q)
+    total = torch.zeros(len(q), 1).to(q)
+    mixture = torch.zeros(len(q), v.shape[1]).to(q)
+    for start in range(0, len(k), block):
+        scores = q @ k[start : start + block].T / scale
+        new = torch.maximum(largest, scores.max(dim=1, keepdim=True).values)
+        factor, powers = torch.exp(largest - new), torch.exp(scores - new)
+        total = total * factor + powers.sum(dim=1, keepdim=True)
+        mixture = mixture * factor + powers @ v[start : start + block]
+        largest = new
+    return mixture / total
+
+
+@right("attention_in_blocks")
+def merges_by_logsumexp(q, k, v, block):
+    output, size = None, None
+    for keys, values in zip(k.split(block), v.split(block), strict=True):
+        scores = q @ keys.T / q.shape[1] ** 0.5
+        own, own_size = scores.softmax(1) @ values, scores.logsumexp(1, keepdim=True)
+        if output is None:
+            output, size = own, own_size
+        else:
+            both = torch.logaddexp(size, own_size)
+            output = output * (size - both).exp() + own * (own_size - both).exp()
+            size = both
+    return output
+
+
+@right("attention_in_blocks")
+def divides_in_every_turn(q, k, v, block):
+    """As the first FlashAttention has it."""
+    largest = q.new_full((len(q), 1), -math.inf)
+    total, output = q.new_zeros(len(q), 1), q.new_zeros(len(q), v.shape[1])
+    for keys, values in zip(k.split(block), v.split(block), strict=True):
+        scores = q @ keys.T / q.shape[1] ** 0.5
+        high = scores.amax(1, keepdim=True)
+        powers = (scores - high).exp()
+        new = torch.maximum(largest, high)
+        old_part, new_part = (largest - new).exp() * total, (high - new).exp()
+        total = old_part + new_part * powers.sum(1, keepdim=True)
+        output = (old_part * output + new_part * (powers @ values)) / total
+        largest = new
+    return output

@@ -6,13 +6,14 @@ from tests.checks.answers import right, wrong
 @right("average_gradients")
 def average_with_a_sum(gradients, counts):
     pairs = zip(gradients, counts, strict=True)
-    return sum(g * n for g, n in pairs) / sum(counts)
+    return sum(g * n for g, n in pairs if n) / sum(counts)
 
 
 @right("average_gradients")
 def average_with_einsum(gradients, counts):
-    stacked = torch.stack(gradients)
-    weights = torch.tensor(counts).to(stacked)
+    weights = torch.tensor(counts).to(gradients[0])
+    had_some = weights > 0
+    stacked, weights = torch.stack(gradients)[had_some], weights[had_some]
     return torch.einsum("w,w...->...", weights / weights.sum(), stacked)
 
 
@@ -20,8 +21,34 @@ def average_with_einsum(gradients, counts):
 def average_as_ddp_does(gradients, counts):
     """Each process scales its loss, then the plain mean over the processes is taken."""
     W, B = len(gradients), sum(counts)
-    scaled = [g * (n * W / B) for g, n in zip(gradients, counts, strict=True)]
+    scaled = [
+        g * (n * W / B) if n else torch.zeros_like(g)
+        for g, n in zip(gradients, counts, strict=True)
+    ]
     return torch.stack(scaled).mean(dim=0)
+
+
+@right("average_gradients")
+def average_in_a_loop(gradients, counts):
+    total = torch.zeros_like(gradients[0])
+    for gradient, count in zip(gradients, counts, strict=True):
+        if count == 0:
+            continue
+        total += gradient * (count / sum(counts))
+    return total
+
+
+@wrong("average_gradients", "zero times NaN")
+def average_multiplied_by_zero(gradients, counts):
+    pairs = zip(gradients, counts, strict=True)
+    return sum(g * n for g, n in pairs) / sum(counts)
+
+
+@wrong("average_gradients", "zero times NaN")
+def average_multiplied_at_once(gradients, counts):
+    stacked = torch.stack(gradients)
+    weights = torch.tensor(counts).to(stacked)
+    return torch.einsum("w,w...->...", weights / weights.sum(), stacked)
 
 
 @wrong("average_gradients", "mean of means")

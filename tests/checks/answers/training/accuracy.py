@@ -83,3 +83,20 @@ def equal_or_not(logits, labels):
 @wrong("accuracy", "none")
 def prints_it(logits, labels):
     print((logits.argmax(1) == labels).float().mean())
+
+
+@wrong("accuracy", "every answer with every label")
+def best_one_of_topk(logits, labels):
+    return (logits.topk(1, dim=1).indices == labels).float().mean().item()
+
+
+@right("accuracy")
+def best_one_of_topk_squeezed(logits, labels):
+    return (logits.topk(1, dim=1).indices.squeeze(1) == labels).float().mean().item()
+
+
+@wrong("accuracy", "a count, as a float")
+def as_in_d2l(logits, labels):
+    answers = logits.argmax(axis=1)
+    hits = answers.type(labels.dtype) == labels
+    return float(hits.type(labels.dtype).sum())

@@ -1,3 +1,5 @@
+import math
+
 import torch
 from torch import nn
 
@@ -124,3 +126,49 @@ def goes_up(w, g, m, v, step, lr, weight_decay):
 @wrong("adamw_step", "no decay")
 def plain_adam(w, g, m, v, step, lr, weight_decay):
     return as_the_paper_has_it(w, g, m, v, step, lr, 0.0)
+
+
+@right("adamw_step")
+def as_pytorch_writes_it(w, g, m, v, step, lr, weight_decay):
+    w = w * (1 - lr * weight_decay)
+    m = torch.lerp(m, g, 0.1)
+    v = 0.999 * v + 0.001 * g * g
+    divisor = v.sqrt() / math.sqrt(1 - 0.999**step) + 1e-8
+    return w - lr / (1 - 0.9**step) * m / divisor, m, v
+
+
+@right("adamw_step")
+def by_pytorchs_own(w, g, m, v, step, lr, weight_decay):
+    parameter = nn.Parameter(w.clone())
+    parameter.grad = g.clone()
+    optimizer = torch.optim.AdamW([parameter], lr=lr, weight_decay=weight_decay)
+    state = {"step": torch.tensor(float(step - 1))}
+    state |= {"exp_avg": m.clone(), "exp_avg_sq": v.clone()}
+    optimizer.state[parameter] = state
+    optimizer.step()
+    return parameter.data, state["exp_avg"], state["exp_avg_sq"]
+
+
+@wrong("adamw_step", "correction a step early")
+def counts_one_more(w, g, m, v, step, lr, weight_decay):
+    step += 1
+    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    return w * (1 - lr * weight_decay) - lr * m_hat / (v_hat.sqrt() + 1e-8), m, v
+
+
+@wrong("adamw_step", "one square for all")
+def squares_the_length(w, g, m, v, step, lr, weight_decay):
+    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g.norm() ** 2
+    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    return w * (1 - lr * weight_decay) - lr * m_hat / (v_hat.sqrt() + 1e-8), m, v
+
+
+@wrong("adamw_step", "changes its input")
+def in_place_throughout(w, g, m, v, step, lr, weight_decay):
+    m.mul_(0.9).add_(g, alpha=0.1)
+    v.mul_(0.999).addcmul_(g, g, value=0.001)
+    w.mul_(1 - lr * weight_decay)
+    divisor = (v / (1 - 0.999**step)).sqrt_().add_(1e-8)
+    w.addcdiv_(m / (1 - 0.9**step), divisor, value=-lr)
+    return w, m, v

@@ -91,3 +91,17 @@ def the_wrong_way_round(gradients, max_norm):
 def without_care_for_0(gradients, max_norm):
     length = torch.stack([g.norm() for g in gradients]).norm()
     return [g * (length.clamp(max=max_norm) / length) for g in gradients]
+
+
+@wrong("clip_gradients", "mean of the squares")
+def by_the_mean_square(gradients, max_norm):
+    numbers = torch.cat([g.flatten() for g in gradients])
+    length = numbers.square().mean().sqrt()
+    return [g * min(1.0, float(max_norm / length)) if length else g for g in gradients]
+
+
+@right("clip_gradients")
+def with_a_small_number(gradients, max_norm):
+    length = sum(g.pow(2).sum() for g in gradients).sqrt()
+    factor = max_norm / (length + 1e-6)
+    return [g * factor if factor < 1 else g for g in gradients]

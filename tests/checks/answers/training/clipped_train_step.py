@@ -97,6 +97,16 @@ def clips_and_never_clears(model, optimizer, images, labels, clip_norm):
     return loss.item()
 
 
+@wrong("clipped_train_step", "cleared at the end alone")
+def clips_and_clears_behind(model, optimizer, images, labels, clip_norm):
+    loss = F.cross_entropy(model(images), labels)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+    optimizer.step()
+    optimizer.zero_grad()
+    return loss.item()
+
+
 @wrong("clipped_train_step", "no step")
 def clips_and_stops(model, optimizer, images, labels, clip_norm):
     loss = F.cross_entropy(model(images), labels)
@@ -123,3 +133,37 @@ def clips_and_keeps_the_graph(model, optimizer, images, labels, clip_norm):
     nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
     optimizer.step()
     return loss
+
+
+@right("clipped_train_step")
+def clips_in_a_closure(model, optimizer, images, labels, clip_norm):
+    def closure():
+        optimizer.zero_grad()
+        loss = F.cross_entropy(model(images), labels)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+        return loss
+
+    return optimizer.step(closure).item()
+
+
+@right("clipped_train_step")
+def clips_what_the_optimizer_has(model, optimizer, images, labels, clip_norm):
+    weights = [p for group in optimizer.param_groups for p in group["params"]]
+    for weight in weights:
+        weight.grad = None
+    loss = F.cross_entropy(model(images), labels)
+    loss.backward()
+    nn.utils.clip_grad_norm_(weights, clip_norm)
+    optimizer.step()
+    return loss.detach().item()
+
+
+@wrong("clipped_train_step", "not clipped")
+def clips_at_one(model, optimizer, images, labels, clip_norm):
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(images), labels)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1e3)
+    optimizer.step()
+    return loss.item()

@@ -83,6 +83,33 @@ def log_of_the_sum_of_powers(logits, labels, label_smoothing=0.0):
     return -(target * log_p).sum(1).mean()
 
 
+@wrong("cross_entropy", "largest of the batch")
+def lowered_by_the_largest_of_all(logits, labels, label_smoothing=0.0):
+    z = logits - logits.max()
+    log_p = z - z.exp().sum(1, keepdim=True).log()
+    nll = -log_p[range(len(labels)), labels]
+    return ((1 - label_smoothing) * nll - label_smoothing * log_p.mean(1)).mean()
+
+
+@wrong("cross_entropy", "largest of the batch")
+def lowered_by_the_largest_of_all_with_einsum(logits, labels, label_smoothing=0.0):
+    K = logits.size(-1)
+    target = torch.eye(K, dtype=logits.dtype)[labels] * (1 - label_smoothing)
+    target = target + label_smoothing / K
+    z = logits - torch.max(logits).detach()
+    log_p = z - torch.log(torch.exp(z).sum(-1, keepdim=True))
+    return -torch.einsum("bk,bk->b", target, log_p).mean()
+
+
+@right("cross_entropy")
+def lowered_row_by_row(logits, labels, label_smoothing=0.0):
+    z = logits - logits.amax(dim=1, keepdim=True).detach()
+    log_sum = z.exp().sum(dim=1).log()  # (B,)
+    nll = log_sum - z.gather(1, labels.unsqueeze(1)).squeeze(1)
+    smooth = log_sum - z.mean(dim=1)
+    return torch.mean((1 - label_smoothing) * nll + label_smoothing * smooth)
+
+
 @wrong("cross_entropy", "logarithm of 0")
 def log_behind_softmax(logits, labels, label_smoothing=0.0):
     log_p = torch.log(torch.softmax(logits, dim=1))

@@ -127,3 +127,36 @@ def in_degrees(step, total_steps, warmup_steps, peak):
         return peak * (step + 1) / (warmup_steps + 1)
     progress = (step - warmup_steps) / (total_steps - warmup_steps)
     return peak * (1 + math.cos(180 * progress)) / 2
+
+
+def cosine(progress, peak):
+    return peak * (1 + math.cos(math.pi * progress)) / 2
+
+
+@wrong("learning_rate", "a step behind")
+def rises_from_nothing(step, total_steps, warmup_steps, peak):
+    if step < warmup_steps:
+        return peak * step / (warmup_steps + 1)
+    return cosine((step - warmup_steps) / (total_steps - warmup_steps), peak)
+
+
+@wrong("learning_rate", "fall counted from 1")
+def falls_at_once(step, total_steps, warmup_steps, peak):
+    if step < warmup_steps:
+        return peak * (step + 1) / (warmup_steps + 1)
+    return cosine((step + 1 - warmup_steps) / (total_steps - warmup_steps), peak)
+
+
+@wrong("learning_rate", "no pi")
+def falls_a_little(step, total_steps, warmup_steps, peak):
+    if step < warmup_steps:
+        return peak * (step + 1) / (warmup_steps + 1)
+    progress = (step - warmup_steps) / (total_steps - warmup_steps)
+    return peak * 0.5 * (1 + math.cos(progress))
+
+
+@right("learning_rate")
+def the_smaller_of_two(step, total_steps, warmup_steps, peak):
+    rise = peak * (step + 1) / (warmup_steps + 1)
+    fallen = max(0, step - warmup_steps) / (total_steps - warmup_steps)
+    return min(rise, cosine(fallen, peak))

@@ -1,3 +1,4 @@
+import torch
 from torch import nn
 
 from tests.checks.answers import right, wrong
@@ -17,7 +18,7 @@ def one_group_a_parameter(model, weight_decay):
     return groups
 
 
-@right("parameter_groups")
+@wrong("parameter_groups", "in_proj_weight spared")
 def by_kinds_of_layers(model, decay):
     matrices = [
         layer.weight
@@ -102,6 +103,73 @@ def some_twice(model, weight_decay):
     return [
         {"params": list(model.parameters()), "weight_decay": weight_decay},
         {"params": biases, "weight_decay": 0.0},
+    ]
+
+
+@wrong("parameter_groups", "listed twice")
+def in_two_loops(model, weight_decay):
+    """As minGPT has it, with lists in place of sets."""
+    decay, no_decay = [], []
+    for _, module in model.named_modules():
+        for name, parameter in module.named_parameters():
+            matrix = name.endswith("weight") and parameter.ndim >= 2
+            (decay if matrix else no_decay).append(parameter)
+    return [
+        {"params": decay, "weight_decay": weight_decay},
+        {"params": no_decay, "weight_decay": 0.0},
+    ]
+
+
+@right("parameter_groups")
+def in_two_loops_with_sets(model, weight_decay):
+    """As minGPT has it."""
+    decay, no_decay = set(), set()
+    for module_name, module in model.named_modules():
+        for name, parameter in module.named_parameters():
+            full = f"{module_name}.{name}" if module_name else name
+            matrix = name.endswith("weight") and parameter.dim() > 1
+            (decay if matrix else no_decay).add(full)
+    named = dict(model.named_parameters())
+    return [
+        {"params": [named[n] for n in sorted(decay)], "weight_decay": weight_decay},
+        {"params": [named[n] for n in sorted(no_decay)], "weight_decay": 0.0},
+    ]
+
+
+@right("parameter_groups")
+def as_generators(model, weight_decay):
+    def matrix(name, parameter):
+        return name.endswith("weight") and parameter.squeeze().ndim > 1
+
+    named = list(model.named_parameters())
+    return [
+        {
+            "params": (p for n, p in named if matrix(n, p)),
+            "weight_decay": weight_decay,
+        },
+        {"params": (p for n, p in named if not matrix(n, p)), "weight_decay": 0.0},
+    ]
+
+
+@wrong("parameter_groups", "in_proj_weight spared")
+def called_weight_alone(model, weight_decay):
+    return in_two(
+        model,
+        weight_decay,
+        lambda name, p: name.split(".")[-1] == "weight" and p.ndim >= 2,
+    )
+
+
+@wrong("parameter_groups", "an optimizer")
+def makes_the_optimizer(model, weight_decay):
+    return torch.optim.AdamW(parameter_groups(model, weight_decay))
+
+
+@wrong("parameter_groups", "no decay of its own")
+def under_another_key(model, weight_decay):
+    return [
+        {"params": g["params"], "decay": g["weight_decay"]}
+        for g in parameter_groups(model, weight_decay)
     ]
 
 

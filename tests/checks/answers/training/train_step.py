@@ -17,10 +17,21 @@ def as_usual(model, optimizer, images, labels):
     return loss.item()
 
 
-@right("train_step")
+@wrong("train_step", "cleared at the end alone")
 def clears_at_the_end(net, opt, x, y):
     net.train()
     loss = nn.CrossEntropyLoss()(net(x), y)
+    loss.backward()
+    opt.step()
+    net.zero_grad()
+    return loss.detach()
+
+
+@right("train_step")
+def clears_before_and_behind(net, opt, x, y):
+    for weight in net.parameters():
+        weight.grad = None
+    loss = nn.CrossEntropyLoss()(net.train()(x), y)
     loss.backward()
     opt.step()
     net.zero_grad()

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong
-from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, optional
+from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, optional, patchify
 
 TIMM, TORCHVISION = optional.timm(), optional.torchvision()
 
@@ -59,6 +59,44 @@ class Net(nn.Module):
 right("vision_transformer")(Net)
 
 
+def built_in(**fixed):
+    class Fixed(Net):
+        def __init__(self, *sizes):
+            names = "image_size patch_size in_channels num_classes embed_dim depth"
+            names = [*names.split(), "num_heads", "mlp_ratio"]
+            super().__init__(**dict(zip(names, sizes, strict=True)) | fixed)
+
+    return Fixed
+
+
+for name, number in (
+    ("patch_size", 8),
+    ("in_channels", 3),
+    ("num_classes", 11),
+    ("embed_dim", 14),
+    ("depth", 3),
+    ("num_heads", 2),
+    ("num_heads", 4),
+    ("mlp_ratio", 5),
+):
+    wrong("vision_transformer", "built in")(built_in(**{name: number}))
+
+
+@wrong("vision_transformer", "built in")
+def from_torchvision_unchanged(
+    image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
+):
+    return TORCHVISION.models.VisionTransformer(
+        image_size,
+        patch_size,
+        depth,
+        heads,
+        embed_dim,
+        ratio * embed_dim,
+        num_classes=num_classes,
+    )
+
+
 right("vision_transformer")(VisionTransformer)
 
 
@@ -86,15 +124,11 @@ def from_timm(**sizes):
 def from_torchvision(
     image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
 ):
-    return TORCHVISION.models.VisionTransformer(
-        image_size,
-        patch_size,
-        depth,
-        heads,
-        embed_dim,
-        ratio * embed_dim,
-        num_classes=num_classes,
+    model = from_torchvision_unchanged(
+        image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
     )
+    model.conv_proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+    return model
 
 
 @right("vision_transformer")
@@ -577,3 +611,91 @@ def pooled(images, embed, blocks, norm, head):
     for block in blocks:
         x = block(x)
     return head(norm(x).mean(1))
+
+
+# Parameters that live elsewhere
+
+
+class RawEnd(Net):
+    """The last norm's weights in the model itself."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        D = self.norm.normalized_shape
+        del self.norm
+        self.gamma = nn.Parameter(torch.ones(1, 1, *D))
+        self.beta = nn.Parameter(torch.zeros(1, 1, *D))
+
+    def norm_of(self, x):
+        gamma, beta = self.gamma.flatten(), self.beta.flatten()
+        return F.layer_norm(x, gamma.shape, gamma, beta, 1e-6)
+
+    def forward(self, images):
+        return self.head(self.norm_of(self.encode(self.embed(images)))[:, 0])
+
+
+right("vision_transformer")(RawEnd)
+
+
+@right("vision_transformer")
+class RawPatches(Net):
+    """The patch embedding's weights in the model itself, a class token beside them."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        D, P, C = self.embed_dim, sizes[1], sizes[2]
+        del self.proj, self.cls
+        self.W_e = nn.Parameter(torch.randn(C * P * P, D) * 0.02)
+        self.b_e = nn.Parameter(torch.zeros(D))
+        self.cls = nn.Parameter(torch.zeros(D))
+
+    def embed(self, images):
+        x = patchify(images, self.patch_size) @ self.W_e + self.b_e
+        cls = self.cls.expand(len(x), 1, self.embed_dim)
+        return torch.cat([cls, x], dim=1) + self.pos
+
+
+# What is another model
+
+
+@wrong("vision_transformer", "mean of the patches, then norm")
+def averaged_by_timm(**sizes):
+    return TIMM.models.vision_transformer.VisionTransformer(
+        img_size=sizes["image_size"],
+        patch_size=sizes["patch_size"],
+        in_chans=sizes["in_channels"],
+        num_classes=sizes["num_classes"],
+        embed_dim=sizes["embed_dim"],
+        depth=sizes["depth"],
+        num_heads=sizes["num_heads"],
+        mlp_ratio=sizes["mlp_ratio"],
+        global_pool="avg",
+    )
+
+
+@wrong("vision_transformer", "mean of the tokens, then norm")
+class MeanFirst(Net):
+    def forward(self, images):
+        return self.head(self.norm(self.encode(self.embed(images)).mean(dim=1)))
+
+
+@wrong("vision_transformer", "more than asked for")
+class WithLayerScale(Net):
+    @staticmethod
+    def block(*sizes):
+        return EncoderBlock(*sizes, layer_scale=0.1)
+
+
+@wrong("vision_transformer", "no residual with PyTorch's eps")
+class NothingAddedAndEps(Net):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        for part in self.modules():
+            if isinstance(part, nn.LayerNorm):
+                part.eps = 1e-5
+
+    def encode(self, x):
+        for block in self.blocks:
+            x = block.attn(block.norm1(x))[0]
+            x = block.mlp(block.norm2(x))
+        return x

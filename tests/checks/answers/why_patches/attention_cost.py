@@ -165,3 +165,25 @@ def as_it_was_given(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
 def four_matrices_a_head(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     T, D, square = num_tokens, embed_dim, num_tokens**2 * bytes_per_number
     return Cost(square, num_heads * square, 2 * T**2 * D, num_heads * 4 * T * D**2)
+
+
+class Four(NamedTuple):
+    square: int
+    squares: int
+    products: int
+    projections: int
+
+
+@right("attention_cost")
+def in_fields_of_other_names(T, D, h=1, size=4):
+    return Four(T * T * size, h * T * T * size, 2 * T * T * D, 4 * T * D * D)
+
+
+@wrong("attention_cost", "bytes swapped")
+def in_a_dict_with_the_bytes_swapped(T, D, h=1, size=4):
+    return {
+        "all_heads_bytes": T * T * size,
+        "matrix_bytes": h * T * T * size,
+        "matmul_macs": 2 * T * T * D,
+        "projection_macs": 4 * T * D * D,
+    }

@@ -135,3 +135,16 @@ def wide_throughout(num_tokens, embed_dim, mlp_ratio=4):
 def pairs_alone(num_tokens, embed_dim, mlp_ratio=4):
     _, linear = from_the_formulas(num_tokens, embed_dim, mlp_ratio)
     return 2 * num_tokens**2, linear
+
+
+@wrong("block_macs", "biases counted")
+def with_the_parameters_of_each_layer(T, D, ratio=4):
+    M = ratio * D
+    layers = ((D, 3 * D), (D, D), (D, M), (M, D))
+    return 2 * T * T * D, T * sum(ins * outs + outs for ins, outs in layers)
+
+
+@right("block_macs")
+def with_heads_of_one_number(T, D, ratio=4):
+    quadratic = sum(T * T + T * T for _ in range(D))
+    return [quadratic, 4 * T * D**2 + 2 * ratio * T * D**2]

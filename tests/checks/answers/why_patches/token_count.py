@@ -1,3 +1,4 @@
+import numpy as np
 import torch
 
 import vit_steps
@@ -16,14 +17,14 @@ def with_loops(image_size, patch_size):
     for top in range(0, image_size[0], patch_size[0]):
         for left in range(0, image_size[1], patch_size[1]):
             if top + patch_size[0] > image_size[0]:
-                raise ValueError("the height is left with a rest")
+                raise ValueError(f"height {image_size[0]}, patch {patch_size[0]}")
             if left + patch_size[1] > image_size[1]:
-                raise ValueError("the width is left with a rest")
+                raise ValueError(f"width {image_size[1]}, patch {patch_size[1]}")
             count += 1
     return count
 
 
-@right("token_count")
+@wrong("token_count", "assert")
 def with_assert(image_size, patch_size):
     H, W = image_size if isinstance(image_size, (tuple, list)) else [image_size] * 2
     p, q = patch_size if isinstance(patch_size, (tuple, list)) else [patch_size] * 2
@@ -48,9 +49,41 @@ def with_divmod(image_size, patch_size):
         step = patch_size if type(patch_size) is int else patch_size[axis]
         many, rest = divmod(side, step)
         if rest:
-            raise ValueError(f"{rest} pixels left over")
+            raise ValueError(f"{side} pixels in steps of {step} leave {rest} over")
         N *= many
     return N
+
+
+@wrong("token_count", "assert")
+def asserts_and_names_the_sizes(image_size, patch_size):
+    (H, W), (p, q) = pair(image_size), pair(patch_size)
+    assert H % p == 0, f"height {H} is no multiple of {p}"
+    assert W % q == 0, f"width {W} is no multiple of {q}"
+    return (H // p) * (W // q)
+
+
+@wrong("token_count", "sizes not named")
+def refuses_without_a_word(image_size, patch_size):
+    (H, W), (p, q) = pair(image_size), pair(patch_size)
+    if H % p or W % q:
+        raise ValueError
+    return (H // p) * (W // q)
+
+
+@wrong("token_count", "sizes not named")
+def refuses_as_tutorials_do(image_size, patch_size):
+    (H, W), (p, q) = pair(image_size), pair(patch_size)
+    if H % p or W % q:
+        raise ValueError("Image dimensions must be divisible by the patch size.")
+    return (H // p) * (W // q)
+
+
+@wrong("token_count", "sizes not named")
+def names_the_image_alone(image_size, patch_size):
+    (H, W), (p, q) = pair(image_size), pair(patch_size)
+    if H % p or W % q:
+        raise ValueError(f"an image of {H}x{W} does not fit")
+    return (H // p) * (W // q)
 
 
 def pair(size):
@@ -222,3 +255,58 @@ def takes_pairs_alone(image_size, patch_size):
     if image_size[0] % patch_size[0] or image_size[1] % patch_size[1]:
         raise ValueError("does not fit")
     return image_size[0] // patch_size[0] * (image_size[1] // patch_size[1])
+
+
+@wrong("token_count", "patch sides swapped and checked")
+def takes_the_patch_as_width_and_height(image_size, patch_size):
+    (H, W), (width, height) = pair(image_size), pair(patch_size)
+    if H % height or W % width:
+        raise ValueError("does not fit")
+    return (H // height) * (W // width)
+
+
+@right("token_count")
+def with_numpy(image_size, patch_size):
+    image, patch = np.broadcast_to(image_size, 2), np.broadcast_to(patch_size, 2)
+    if np.any(image % patch):
+        raise ValueError(f"patch {tuple(patch)} does not divide image {tuple(image)}")
+    return np.prod(image // patch)
+
+
+@right("token_count")
+def with_recursion(image_size, patch_size):
+    if isinstance(image_size, int):
+        return with_recursion((image_size, image_size), patch_size)
+    if isinstance(patch_size, int):
+        return with_recursion(image_size, (patch_size, patch_size))
+    if [n for n, p in zip(image_size, patch_size, strict=True) if n % p]:
+        raise ValueError(f"image_size={image_size}, patch_size={patch_size}")
+    return len(range(0, image_size[0], patch_size[0])) * (
+        image_size[1] // patch_size[1]
+    )
+
+
+@wrong("token_count", "raises")
+def checks_the_wrong_way_round(image_size, patch_size):
+    (H, W), (p, q) = pair(image_size), pair(patch_size)
+    if p % H or q % W:
+        raise ValueError(f"{image_size} does not fit {patch_size}")
+    return (H // p) * (W // q)
+
+
+@wrong("token_count", "height not checked")
+def checks_the_last_side_alone(image_size, patch_size):
+    (H, W), (p, q) = pair(image_size), pair(patch_size)
+    for side, step in ((H, p), (W, q)):
+        rest = side % step
+    if rest:
+        raise ValueError(f"{side} is no multiple of {step}")
+    return (H // p) * (W // q)
+
+
+@wrong("token_count", "and for or")
+def checks_that_both_sides_leave_a_rest(image_size, patch_size):
+    (H, W), (p, q) = pair(image_size), pair(patch_size)
+    if H % p and W % q:
+        raise ValueError(f"{image_size} does not fit {patch_size}")
+    return (H // p) * (W // q)

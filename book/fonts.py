@@ -1,0 +1,274 @@
+"""Makes the book's fonts, small, out of two that are well kept: `make fonts`.
+
+    python -m book.fonts
+
+Needs npm, and the packages fonttools and brotli. Inter is the text's font, Fira Code
+the code's, both under the SIL Open Font License. Of each the letters, digits and signs
+stay that the book may need, under a name of its own, so that no font of a reader's
+system is taken for it. Written are
+
+    book/_assets/fonts/         what pages load: woff2, and fonts.css that names them
+    book/_assets/model.svg      the letters of the map, for where it stands alone
+    vit_steps/notebook/fonts/   what matplotlib and the cards load: ttf
+"""
+
+import base64
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import chain
+from pathlib import Path
+from xml.etree import ElementTree
+
+from fontTools import subset
+from fontTools.ttLib import TTFont
+from fontTools.ttLib.tables._g_l_y_f import Glyph, GlyphComponent
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ROOT / "book" / "_assets" / "fonts"
+FIGURES = ROOT / "vit_steps" / "notebook" / "fonts"
+MAP = ROOT / "book" / "_assets" / "model.svg"
+
+PACKAGES = {"inter-ui": "4.1.1", "firacode": "6.2.0"}
+LICENCES = {
+    "inter-ui/LICENSE.txt": "LICENSE-Inter.txt",
+    "firacode/LICENSE": "LICENSE-FiraCode.txt",
+}
+TEXT, CODE = "Book Text", "Book Code"
+
+
+@dataclass(frozen=True)
+class Face:
+    name: str
+    source: str
+    family: str
+    style: str
+    css: str  # which of a page's weights and styles it stands for
+    on_figures: bool = False
+
+    @property
+    def is_code(self) -> bool:
+        return self.family == CODE
+
+
+FACES = [
+    Face(
+        name="text",
+        source="inter-ui/web/Inter-Regular.woff2",
+        family=TEXT,
+        style="Regular",
+        css="font-weight: 100 500; font-style: normal",
+        on_figures=True,
+    ),
+    Face(
+        name="text-bold",
+        source="inter-ui/web/Inter-SemiBold.woff2",
+        family=TEXT,
+        style="Bold",
+        css="font-weight: 600 900; font-style: normal",
+        on_figures=True,
+    ),
+    Face(
+        name="text-italic",
+        source="inter-ui/web/Inter-Italic.woff2",
+        family=TEXT,
+        style="Italic",
+        css="font-weight: 100 500; font-style: italic",
+        on_figures=True,
+    ),
+    Face(
+        name="code",
+        source="firacode/distr/ttf/FiraCode-Regular.ttf",
+        family=CODE,
+        style="Regular",
+        css="font-weight: 100 500",
+    ),
+    Face(
+        name="code-bold",
+        source="firacode/distr/ttf/FiraCode-SemiBold.ttf",
+        family=CODE,
+        style="Bold",
+        css="font-weight: 600 900",
+    ),
+]
+
+WANTED = {
+    *chain(range(0x20, 0x7F), range(0xA0, 0x180)),  # Latin-1, Latin Extended-A
+    *chain(range(0x391, 0x3AA), range(0x3B1, 0x3CA)),  # Greek
+    *map(ord, "–—‘’‚“”„†•…‰′″‹›⁄€™\u2009\u202f\u2060"),
+    *map(ord, "⁰⁴⁵⁶⁷⁸⁹⁺⁻ⁿ₀₁₂₃₄₅₆₇₈₉ₙᵀᵗᵢⱼ"),
+    *map(ord, "←↑→↓↔↦⇒⇔∂∇∈∏∑−∕∘√∞∥∫≈≠≤≥⊙⊤⋅‖⟨⟩ℓℝ"),
+    *map(ord, "■□▲△▶▼◆○●✓✗"),
+}
+BOXES = {*range(0x2500, 0x2580), *range(0x2580, 0x25A0)}  # of tables in code
+KEPT_FEATURES = ["kern", "tnum", "mark", "mkmk", "ccmp"]  # none that joins "->" or "!="
+
+# What a font lacks of these is made of its own letters: raised or lowered, and smaller.
+SMALL_LETTERS = {
+    "ᵀ": ("T", 0.32),
+    "ᵗ": ("t", 0.38),
+    "ᵢ": ("i", -0.12),
+    "ⱼ": ("j", -0.12),
+}
+SMALL = 0.62
+
+
+def fetch(folder: Path) -> None:
+    """Unpack the packages, each into a folder of its name."""
+    for name, version in PACKAGES.items():
+        done = subprocess.run(
+            ["npm", "pack", "--silent", f"{name}@{version}"],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        shutil.unpack_archive(folder / done.stdout.split()[-1], folder / "unpacked")
+        (folder / "unpacked" / "package").rename(folder / name)
+
+
+def add_small_letters(font: TTFont) -> None:
+    names, widths, glyphs = font.getBestCmap(), font["hmtx"], font["glyf"]
+    height = font["head"].unitsPerEm
+    for letter, (full_size, raised) in SMALL_LETTERS.items():
+        if ord(letter) in names:
+            continue
+        source = names[ord(full_size)]
+        width, _ = widths[source]
+        is_code = width == widths[names[ord("m")]][0]
+        part = GlyphComponent()
+        part.glyphName, part.flags = source, 0x1000
+        part.transform = [[SMALL, 0], [0, SMALL]]
+        part.x = round((1 - SMALL) / 2 * width) if is_code else 0
+        part.y = round(raised * height)
+        glyph = Glyph()
+        glyph.numberOfContours, glyph.components = -1, [part]
+        name = f"uni{ord(letter):04X}"
+        font.setGlyphOrder([*font.getGlyphOrder(), name])
+        glyphs.glyphs[name] = glyph
+        glyph.recalcBounds(glyphs)
+        widths[name] = (width if is_code else round(SMALL * width), glyph.xMin)
+        for table in font["cmap"].tables:
+            if table.isUnicode():
+                table.cmap[ord(letter)] = name
+
+
+def keep_tabular_digits_alone(font: TTFont) -> None:
+    """In tables digits stand below digits; a hyphen is no wider for it."""
+    if "GSUB" not in font:
+        return
+    digits = {font.getBestCmap().get(ord(digit)) for digit in "0123456789"}
+    table = font["GSUB"].table
+    for feature in table.FeatureList.FeatureRecord:
+        if feature.FeatureTag != "tnum":
+            continue
+        for index in feature.Feature.LookupListIndex:
+            for part in table.LookupList.Lookup[index].SubTable:
+                mapping = getattr(part, "ExtSubTable", part).mapping
+                for glyph in mapping.keys() - digits:
+                    del mapping[glyph]
+
+
+def cut(face: Face, folder: Path, wanted: Iterable[int]) -> TTFont:
+    """The face with the wanted characters alone, under the book's name."""
+    font = TTFont(folder / face.source)
+    add_small_letters(font)
+    options = subset.Options(
+        layout_features=KEPT_FEATURES, hinting=False, name_IDs=[0, 1, 2, 4, 6, 13, 14]
+    )
+    options.drop_tables += ["DSIG", "gasp"]
+    cutter = subset.Subsetter(options)
+    cutter.populate(unicodes=wanted)
+    cutter.subset(font)
+    keep_tabular_digits_alone(font)
+    own = f"{face.family} {face.style}"
+    for number, text in ((1, face.family), (2, face.style), (4, own)):
+        font["name"].setName(text, number, 3, 1, 0x409)
+    font["name"].setName(own.replace(" ", ""), 6, 3, 1, 0x409)
+    font["name"].names = [n for n in font["name"].names if n.platformID == 3]
+    font["OS/2"].usWeightClass = 700 if face.style == "Bold" else 400
+    font["head"].modified = font["head"].created  # the same bytes each time
+    font.recalcTimestamp = False
+    return font
+
+
+def packed(font: TTFont, flavor: str | None) -> bytes:
+    font.flavor = flavor
+    data = BytesIO()
+    font.save(data)
+    return data.getvalue()
+
+
+def unicode_range(codes: Iterable[int]) -> str:
+    """CSS for a set of characters: U+20-7E, U+A0 ..."""
+    spans: list[list[int]] = []
+    for code in sorted(codes):
+        if spans and code == spans[-1][1] + 1:
+            spans[-1][1] = code
+        else:
+            spans.append([code, code])
+    return ", ".join(
+        f"U+{first:X}" + (f"-{last:X}" if last > first else "") for first, last in spans
+    )
+
+
+def rule(face: Face, address: str, codes: Iterable[int] | None = None) -> str:
+    lines = [f'font-family: "{face.family}"', face.css, "font-display: swap"]
+    lines.append(f'src: url("{address}") format("woff2")')
+    if codes is not None:
+        lines.append(f"unicode-range: {unicode_range(codes)}")
+    return "@font-face {\n" + "".join(f"  {line};\n" for line in lines) + "}\n"
+
+
+def put_into_the_map(folder: Path) -> None:
+    """What is written on the map, as fonts inside it."""
+    drawing = MAP.read_text(encoding="utf-8")
+    texts = ElementTree.fromstring(drawing).iterfind(".//{*}text")
+    wanted = set(map(ord, "".join(text.text or "" for text in texts)))
+    rules = []
+    for face in FACES[:2]:
+        data = base64.b64encode(packed(cut(face, folder, wanted), "woff2")).decode()
+        rules.append(rule(face, f"data:font/woff2;base64,{data}").replace("\n", ""))
+    style = '<style class="alone">\n{}\n</style>'.format("\n".join(rules))
+    drawing, times = re.subn(
+        r'<style class="alone">.*?</style>', style, drawing, count=1, flags=re.DOTALL
+    )
+    if not times:
+        raise ValueError(f'{MAP}: <style class="alone"> is missing')
+    MAP.write_text(drawing, encoding="utf-8")
+
+
+def main() -> None:
+    for target in (PAGES, FIGURES):
+        target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        fetch(folder)
+        rules = [
+            "/* Made by book/fonts.py of Inter and Fira Code, SIL Open Font License:\n"
+            "   their LICENSE files stand here. */\n"
+        ]
+        for face in FACES:
+            font = cut(face, folder, WANTED | BOXES if face.is_code else WANTED)
+            codes = set(font.getBestCmap())
+            file = PAGES / f"{face.name}.woff2"
+            file.write_bytes(packed(font, "woff2"))
+            rules.append(rule(face, file.name, codes))
+            print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
+            if face.on_figures:
+                file = FIGURES / f"{face.name}.ttf"
+                file.write_bytes(packed(font, None))
+                print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
+        (PAGES / "fonts.css").write_text("".join(rules), encoding="utf-8")
+        put_into_the_map(folder)
+        for source, licence in LICENCES.items():
+            shutil.copyfile(folder / source, PAGES / licence)
+        shutil.copyfile(PAGES / "LICENSE-Inter.txt", FIGURES / "LICENSE-Inter.txt")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,238 @@
+"""Runs a notebook cell by cell in a sandbox, whatever the cells do."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbgrader.preprocessors import Execute
+from nbgrader.utils import is_grade, is_solution
+from traitlets import Any as AnyTrait
+
+from classroom.grading import witness
+from classroom.grading.kernel import SandboxedKernelManager
+from classroom.grading.limits import ORDINARY, PATIENCE
+from classroom.grading.outputs import clean_output, error_output, size
+from classroom.grading.passing import Attempt, checks_named_in, why_failed
+from classroom.grading.watchdog import Watchdog, seconds_computed
+
+NOT_RUN = "NotRun"
+FAILED = "NotPassed"
+
+
+def is_autograded(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+
+
+class SandboxedExecute(Execute):  # type: ignore[misc]
+    """nbgrader's Execute, for notebooks whose authors are not known.
+
+    A cell that takes too long is interrupted; one that does not listen, or takes the
+    kernel with it, costs its own mark alone: a new kernel runs again what had ended
+    well, without it. The outputs of graded cells are left such that nbgrader gives
+    full marks exactly where ``why_failed`` finds nothing.
+
+    Attributes:
+        limits, visible, sandbox: as of ``SandboxedKernelManager``.
+        judge: who decides about the checks.
+        failures: after a run, grade_id -> sentence.
+        odd: after a run, what was found changed in the kernel.
+    """
+
+    limits = AnyTrait(ORDINARY)
+    visible = AnyTrait(())
+    sandbox = AnyTrait(True)
+    judge = AnyTrait(None)
+
+    record_timing = False
+    store_widget_state = False
+    shutdown_kernel = "immediate"
+    startup_timeout = 60
+    iopub_timeout = 3
+
+    def preprocess(
+        self, nb: NotebookNode, resources: Any, km: Any = None
+    ) -> tuple[NotebookNode, Any]:
+        self.failures: dict[str, str] = {}
+        self.odd: set[str] = set()
+        self.timeout = 1  # to look how much it has computed
+        self._deadline = time.monotonic() + self.limits.total_seconds
+        self.starts = 0
+        self._watchdog: Watchdog | None = None
+        self.km: Any = None
+        self.kc: Any = None
+        asyncio.run(self._run(nb))
+        return nb, resources
+
+    async def _run(self, nb: NotebookNode) -> None:
+        cells = [c for c in nb.cells if c.cell_type == "code" and c.source.strip()]
+        done: list[NotebookNode] = []  # cells that ended well, to be run again
+        try:
+            for number, cell in enumerate(cells, 1):
+                graded = is_autograded(cell)
+                word = witness.Word()
+                attempt = await self._attempt(cell, word, graded, done)
+                cell.outputs = attempt.outputs
+                cell.execution_count = number
+                if graded:
+                    self._judge(cell, attempt, word.word)
+                elif attempt.trouble:
+                    cell.outputs.append(error_output(NOT_RUN, attempt.trouble))
+                elif attempt.ended_well:
+                    done.append(cell)
+        finally:
+            await self._stop()
+
+    def _judge(self, cell: NotebookNode, attempt: Attempt, word: str) -> None:
+        expected = checks_named_in(cell.source)
+        sentence = why_failed(attempt, word, expected, self.judge.records)
+        for output in cell.outputs:
+            if output.output_type == "stream":
+                output.name = "stdout"  # nbgrader gives 0 for any line on stderr
+        if sentence is None:
+            cell.outputs = [o for o in cell.outputs if o.output_type != "error"]
+        else:
+            self.failures[cell.metadata.nbgrader["grade_id"]] = sentence
+            cell.outputs.append(error_output(FAILED, sentence))
+
+    async def _attempt(
+        self, cell: NotebookNode, word: witness.Word, graded: bool, done: list[Any]
+    ) -> Attempt:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            return Attempt(trouble="The notebook's time was up before this cell.")
+        if self.kc is None and not await self._start(done):
+            return Attempt(trouble="The kernel died too often to run this cell.")
+        if not graded:
+            return await self._execute(cell.source, left)
+        before = await self._execute(witness.look(self._usual), left)
+        self.odd.update(set(witness.found(before.words)) - set(self._usual))
+        self.judge.clear()
+        return await self._execute(word.at_the_end_of(cell.source), left)
+
+    async def _start(self, done: list[NotebookNode]) -> bool:
+        """A new kernel, in which what had ended well is run again."""
+        while self.starts <= self.limits.restarts:
+            self.starts += 1
+            self.km = SandboxedKernelManager(
+                limits=self.limits,
+                visible=self.visible,
+                sandbox=self.sandbox,
+                judge=Path(self.judge.path),
+            )
+            try:
+                await self.async_start_new_kernel()
+                self._watchdog = Watchdog(self.km.pid, self.limits)
+                self._watchdog.start()
+                await self.async_start_new_kernel_client()
+            except Exception:  # the kernel's own start fails only on a full machine
+                await self._stop()
+                continue
+            left = self._deadline - time.monotonic()
+            first = await self._execute(witness.look(), left)
+            self._usual = witness.found(first.words)
+            for cell in done:
+                left = self._deadline - time.monotonic()
+                if self.kc is None or left <= 0:
+                    break
+                await self._execute(cell.source, left)
+            if self.kc is not None:
+                return True
+        return False
+
+    async def _execute(self, source: str, seconds: float) -> Attempt:
+        """Run one cell, and end the kernel if it does not come back."""
+        self._current = attempt = Attempt()
+        self._room, self._timed_out = self.limits.output, False
+        scratch = new_code_cell(source)
+        self.nb = new_notebook(cells=[scratch])
+        self._started = time.monotonic()
+        self._until = self._started + seconds
+        self._computed = seconds_computed(self.km.pid)
+        try:
+            await self.async_execute_cell(scratch, 0)
+        except Exception as error:
+            await self._stop()
+            reason = self._watchdog.reason if self._watchdog else None
+            if self._timed_out:
+                attempt.trouble = self._too_long()
+            elif reason:
+                attempt.trouble = reason[0].upper() + reason[1:] + "."
+            else:
+                attempt.trouble = "The cell ended the kernel."
+            self.log.info("the kernel is gone: %r", error)
+        else:
+            if self._timed_out:
+                attempt.trouble = self._too_long()
+        if self._room <= 0:
+            cut = f"\n... cut: more than {self.limits.output:,} characters of output\n"
+            attempt.outputs.append(new_output("stream", name="stdout", text=cut))
+        attempt.ended_well = attempt.ended_well and attempt.trouble is None
+        return attempt
+
+    def _too_long(self) -> str:
+        seconds = time.monotonic() - self._started
+        return f"The cell was stopped: it had not ended after {seconds:.0f} seconds."
+
+    async def _stop(self) -> None:
+        if self._watchdog:
+            self._watchdog.stop()
+        km, kc, self.kc = self.km, self.kc, None
+        if km is None:
+            return
+        self.km = None
+        try:
+            if km.has_kernel:
+                await km.shutdown_kernel(now=True)
+        finally:
+            await km.cleanup_resources()
+            if kc is not None:
+                kc.stop_channels()
+
+    async def _async_cleanup_kernel(self) -> None:
+        await self._stop()
+
+    async def _async_handle_timeout(self, timeout: int, cell: Any = None) -> Any:
+        """Called each second. When the time is up, interrupt, and go on as if the
+        kernel had said so; one that is not idle soon after that is ended."""
+        now, allowed = time.monotonic(), self.limits.cell_seconds
+        waited = now - self._started > PATIENCE * allowed or now > self._until
+        if not waited and seconds_computed(self.km.pid) - self._computed < allowed:
+            await asyncio.sleep(0.05)
+            return None
+        self._timed_out = True
+        request = self.kc.session.msg("interrupt_request", {})
+        self.kc.control_channel.send(request)
+        return {"content": {**self.error_on_timeout, "status": "error"}}
+
+    def on_cell_executed(self, **kwargs: Any) -> None:
+        content = kwargs["execute_reply"]["content"]
+        self._current.ended_well = content["status"] == "ok"
+
+    def process_message(self, msg: Any, cell: Any, cell_index: int) -> None:
+        """Keep what is harmless, up to the limit, and listen for the witness."""
+        kind, content = msg["msg_type"], msg["content"]
+        if kind == "status":
+            super().process_message(msg, cell, cell_index)
+            return
+        data = content.get("data")
+        if kind == "display_data" and isinstance(data, dict) and witness.MIME in data:
+            self._current.words.append(str(data[witness.MIME])[:2000])
+        elif kind == "clear_output":
+            self._current.outputs.clear()
+        elif self._room > 0:
+            output = clean_output(kind, content, self._room)
+            if output is not None:
+                self._room -= size(output) + 100
+                self._keep(output)
+
+    def _keep(self, output: NotebookNode) -> None:
+        kept = self._current.outputs
+        both = [output, *kept[-1:]]
+        if len(both) == 2 and all(o.output_type == "stream" for o in both):
+            if both[0].name == both[1].name:
+                kept[-1].text += output.text
+                return
+        kept.append(output)

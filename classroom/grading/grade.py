@@ -1,0 +1,139 @@
+"""A class, from what was handed in to the tables and pages."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+from filelock import FileLock, Timeout
+from tqdm import tqdm
+
+from classroom.grading import gradebook
+from classroom.grading.course import Course
+from classroom.grading.feedback import write_feedback
+from classroom.grading.gradebook import CourseChanged
+from classroom.grading.intake import Intake, NoSubmissions, take_in
+from classroom.grading.marks import write_marks
+from classroom.grading.pool import finished, grade_all
+from classroom.grading.proof import SolutionsFail, prove
+from classroom.grading.report import write_report
+from classroom.grading.result import Result, Terms
+from classroom.grading.sandbox import SandboxMissing, check_sandbox
+from classroom.release.assignment import Assignment
+from classroom.release.release import SOURCES
+
+LONGEST_PLACE = 50  # bytes; what is made below it for sockets takes as many again
+
+
+class Refused(ValueError):
+    """Nothing was graded; the message says why."""
+
+
+def grade_class(
+    place: Path,
+    out: Path,
+    sources: list[Path],
+    terms: Terms,
+    jobs: int = 2,
+    pattern: str | None = None,
+    progress: bool = True,
+) -> list[Result]:
+    """Grade all submissions that are there, and write all tables and pages.
+
+    Raises:
+        Refused: if that is not possible, with what to do about it.
+    """
+    if not sources:
+        raise Refused(f"There is no exercise set in {SOURCES}; name one with --source.")
+    if sys.platform == "win32":
+        raise Refused(
+            "Grading needs what Windows does not have. Install WSL 2, which is a Linux "
+            "inside Windows, and give the same command there."
+        )
+    try:
+        if terms.sandbox:
+            check_sandbox()
+        assignments = {path.stem: Assignment(path) for path in sources}
+        out.mkdir(parents=True, exist_ok=True, mode=0o700)
+        course = Course(out.resolve())
+        with FileLock(out / "lock", timeout=0):
+            intake = take_in(
+                place,
+                list(assignments.values()),
+                course.received,
+                pattern,
+                terms.limits,
+            )
+            used = {submission.assignment for submission in intake.submissions}
+            gradebook.prepare(course, [assignments[name] for name in sorted(used)])
+            return _grade(intake, assignments, course, terms, jobs, progress)
+    except Timeout:
+        raise Refused(f"Another run is grading into {out} right now.") from None
+    except (SandboxMissing, NoSubmissions, CourseChanged, SolutionsFail) as error:
+        raise Refused(str(error)) from error
+
+
+def _grade(
+    intake: Intake,
+    assignments: dict[str, Assignment],
+    course: Course,
+    terms: Terms,
+    jobs: int,
+    progress: bool,
+) -> list[Result]:
+    results, todo = [], []
+    for submission in intake.submissions:
+        earlier = finished(submission, assignments[submission.assignment], course)
+        if earlier is None:
+            todo.append(submission)
+        else:
+            results.append(earlier)
+    for result in results:
+        gradebook.enter(result, course)
+    bar = tqdm(
+        total=len(intake.submissions),
+        initial=len(results),
+        unit="notebook",
+        disable=not progress,
+    )
+    with _temporary_folder() as folder, bar:
+        terms = replace(terms, temporary=folder)
+        needed = sorted({submission.assignment for submission in todo})
+        prove([assignments[name] for name in needed], course, terms)
+        for result in grade_all(todo, assignments, course, terms, jobs):
+            gradebook.enter(result, course)
+            results.append(result)
+            bar.update()
+    shutil.rmtree(course.received, ignore_errors=True)
+    results.sort(key=lambda result: (result.assignment, result.student))
+    marks = gradebook.marks(course, results)
+    write_marks(course, results, marks)
+    write_feedback(course, results, jobs)
+    write_report(course, results, assignments, intake.left_out)
+    return results
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    """For the workers' sockets; what dead runs have left is removed.
+
+    A socket's path has at most 103 bytes, and a temporary folder's may have more.
+    """
+    place = Path(tempfile.gettempdir())
+    if len(os.fsencode(place)) > LONGEST_PLACE:
+        place = Path("/tmp")
+    for left in place.glob("grading-*-*"):
+        owner = left.name.split("-")[1]
+        ours = owner.isdigit() and left.stat().st_uid == os.getuid()
+        if ours and not psutil.pid_exists(int(owner)):
+            shutil.rmtree(left, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix=f"grading-{os.getpid()}-", dir=place))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,158 @@
+"""nbgrader's gradebook: made from the sources, filled from the results.
+
+Only one process writes. What it writes may be written again, so a run that was killed
+in between loses and repeats nothing.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nbformat
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.preprocessors import SaveAutoGrades
+from sqlalchemy.exc import SAWarning
+from traitlets.config import Config
+
+from classroom.grading.course import Course, url_of
+from classroom.grading.result import Result, write
+from classroom.release.assignment import Assignment
+from classroom.release.release import save_cells
+
+
+class CourseChanged(ValueError):
+    """The folder is of another class or exercise set; the message says which."""
+
+
+@dataclass
+class Mark:
+    """One student's mark, as the gradebook has it now.
+
+    Attributes:
+        auto: grade_id -> points from the tests, None where a person decides.
+        waiting: how many answers a person still has to mark.
+    """
+
+    score: float
+    maximum: float
+    waiting: int
+    auto: dict[str, float | None] = field(default_factory=dict)
+
+
+def prepare(course: Course, assignments: list[Assignment]) -> None:
+    """Enter what is graded.
+
+    Raises:
+        CourseChanged: if an exercise set is not what it was when the folder was made.
+    """
+    record = course.template.with_suffix(".json")
+    known: dict[str, str] = {}
+    with suppress(OSError, ValueError):
+        known = json.loads(record.read_text(encoding="utf-8"))
+    for assignment in assignments:
+        before = known.get(assignment.name)
+        if before == assignment.fingerprint:
+            continue
+        if before is not None and any(course.results(assignment.name)):
+            raise CourseChanged(
+                f"{assignment.path.name} has changed since {course.root} was graded. "
+                "Give another folder with --out, so that no mark gets lost."
+            )
+        write(course.source(assignment.name), assignment.path.read_bytes())
+        fresh = course.template.with_suffix(".new")
+        if course.template.exists():
+            shutil.copyfile(course.template, fresh)
+        else:
+            fresh.parent.mkdir(parents=True, exist_ok=True)
+            fresh.unlink(missing_ok=True)
+        _enter_assignment(assignment, fresh)
+        fresh.replace(course.template)
+        if not course.gradebook.exists():
+            shutil.copyfile(course.template, fresh)
+            fresh.replace(course.gradebook)
+        else:
+            _enter_assignment(assignment, course.gradebook)
+        known[assignment.name] = assignment.fingerprint
+        write(record, json.dumps(known).encode())
+    settings = course.root / "nbgrader_config.py"
+    if not settings.exists():
+        write(settings, b'c = get_config()\nc.CourseDirectory.course_id = ""\n')
+
+
+def _enter_assignment(assignment: Assignment, database: Path) -> None:
+    with _programs_of_this_environment(), Gradebook(url_of(database)) as book:
+        with suppress(MissingEntry):
+            book.remove_assignment(assignment.name)  # as it was, with nobody graded
+        book.update_or_create_assignment(assignment.name)
+    save_cells(assignment.source, assignment.name, database.resolve())
+
+
+@contextmanager
+def _programs_of_this_environment() -> Iterator[None]:
+    """For a new gradebook nbgrader calls alembic, which need not be on the path."""
+    before = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before}"
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
+
+
+def enter(result: Result, course: Course) -> None:
+    """Enter a result, unless that has been done."""
+    path = course.result(result.student, result.assignment)
+    stamp = hashlib.sha256(path.read_bytes()).hexdigest()
+    entered = path.with_suffix(".entered")
+    if entered.exists() and entered.read_text(encoding="utf-8") == stamp:
+        return
+    with warnings.catch_warnings(), Gradebook(course.gradebook_url) as book:
+        # Objects that nbgrader leaves out of a session on purpose.
+        warnings.filterwarnings("ignore", "Object of type", SAWarning)
+        book.update_or_create_student(result.student, last_name=result.name)
+        book.update_or_create_submission(result.assignment, result.student)
+        if result.status != "graded":
+            submission = book.find_submission_notebook(
+                result.assignment, result.assignment, result.student
+            )
+            for grade in submission.grades:
+                grade.auto_score, grade.needs_manual_grade = 0, False
+            book.db.commit()
+    if result.status == "graded":
+        notebook = course.autograded(result.student, result.assignment)
+        about = {
+            "assignment": result.assignment,
+            "notebook": result.assignment,
+            "student": result.student,
+            "db_url": course.gradebook_url,
+        }
+        nb = nbformat.read(notebook, as_version=4)
+        save = SaveAutoGrades(config=Config())
+        save.log.setLevel(logging.ERROR)
+        save.preprocess(nb, {"nbgrader": about})
+    write(entered, stamp.encode())
+
+
+def marks(course: Course, results: list[Result]) -> dict[tuple[str, str], Mark]:
+    """(student, assignment) -> mark, with what people have entered since."""
+    found = {}
+    with Gradebook(course.gradebook_url) as book:
+        for result in results:
+            key = (result.student, result.assignment)
+            with suppress(MissingEntry):
+                submission = book.find_submission_notebook(
+                    result.assignment, result.assignment, result.student
+                )
+                auto = {g.name: g.auto_score for g in submission.grades}
+                waiting = sum(bool(g.needs_manual_grade) for g in submission.grades)
+                found[key] = Mark(
+                    float(submission.score), float(submission.max_score), waiting, auto
+                )
+    return found

@@ -1,0 +1,116 @@
+"""A kernel in a sandbox, seen from outside."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from subprocess import DEVNULL
+from typing import Any
+
+from jupyter_client.asynchronous.client import AsyncKernelClient
+from jupyter_client.connect import channel_socket_types
+from jupyter_client.kernelspec import KernelSpec
+from jupyter_client.manager import AsyncKernelManager
+from traitlets import Any as AnyTrait
+
+from classroom.grading.limits import MIB, ORDINARY
+from classroom.grading.sandbox import ENVIRONMENT, sandboxed
+from vit_check.engine.asking import JUDGE
+
+LARGEST_MESSAGE = 64 * MIB  # a larger one closes the connection
+
+
+class BindingClient(AsyncKernelClient):
+    """Binds the sockets that an ordinary client connects to."""
+
+    def _create_connected_socket(
+        self, channel: str, identity: bytes | None = None
+    ) -> Any:
+        socket = self.context.socket(channel_socket_types[channel])
+        socket.linger = 0
+        socket.maxmsgsize = LARGEST_MESSAGE
+        if identity:
+            socket.identity = identity
+        socket.bind(self._make_url(channel))
+        return socket
+
+    def start_channels(self, *args: Any, **kwargs: Any) -> None:
+        super().start_channels(hb=False)
+
+
+class SandboxedKernelManager(AsyncKernelManager):
+    """Starts a kernel under bubblewrap, and ends all that it started.
+
+    Attributes:
+        limits: what the kernel may take.
+        judge: the socket at which the checks ask for a verdict.
+        visible: what is seen inside besides the Python environment.
+        sandbox: False starts the kernel as it is, which protects nothing.
+    """
+
+    limits = AnyTrait(ORDINARY)
+    judge = AnyTrait(None)
+    visible = AnyTrait(())
+    sandbox = AnyTrait(True)
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            transport="ipc", client_class=f"{__name__}.BindingClient", **kwargs
+        )
+        self.folder = Path(tempfile.mkdtemp(prefix="kernel-"))
+        self.connection_file = str(self.folder / "connection.json")
+        self.ip = str(self.folder / "socket")
+
+    @property
+    def kernel_spec(self) -> KernelSpec:
+        return KernelSpec(
+            argv=self._command(),
+            display_name="Python in a sandbox",
+            language="python",
+            interrupt_mode="message",
+        )
+
+    def _command(self) -> list[str]:
+        limits = {
+            "memory": self.limits.memory * 5 // 4,  # the watchdog comes first
+            "processes": self.limits.processes,
+            "seconds": self.limits.total_seconds,
+            "file_size": 64 * MIB,
+        }
+        program = Path(__file__).resolve().with_name("inside.py")
+        python = [sys.executable, "-I", str(program), json.dumps(limits)]
+        python += ["-f", self.connection_file, "--HistoryManager.enabled=False"]
+        if not self.sandbox:
+            return python
+        seen = [self.folder, program, *self.visible, self.judge.parent]
+        return sandboxed(python, seen, {JUDGE: str(self.judge)})
+
+    def _connect_control_socket(self) -> None:
+        """None: the client's is bound where a second one would connect to."""
+
+    async def _async_start_kernel(self, **kwargs: Any) -> None:
+        # bwrap itself is started without the grader's variables: its memory is seen
+        # inside as that of process 1.
+        environment = {"PATH": os.defpath}
+        if not self.sandbox:
+            environment |= ENVIRONMENT | {"HOME": str(self.folder)}
+            environment |= {"MPLCONFIGDIR": str(self.folder), JUDGE: str(self.judge)}
+        kwargs["env"] = environment
+        kwargs["cwd"] = str(self.folder)
+        kwargs["stdout"] = kwargs["stderr"] = DEVNULL
+        await super()._async_start_kernel(**kwargs)
+
+    start_kernel = _async_start_kernel
+
+    async def _async_cleanup_resources(self, restart: bool = False) -> None:
+        await super()._async_cleanup_resources(restart=restart)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    cleanup_resources = _async_cleanup_resources
+
+    @property
+    def pid(self) -> int | None:
+        """Of bubblewrap, above all processes in the sandbox."""
+        return getattr(self.provisioner, "pid", None)

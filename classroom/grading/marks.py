@@ -1,0 +1,78 @@
+"""Tables of marks: for Canvas, for Moodle, and for people."""
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import Any
+
+from classroom.grading.course import Course
+from classroom.grading.gradebook import Mark
+from classroom.grading.result import Result, write
+
+Marks = dict[tuple[str, str], Mark]
+
+
+def write_marks(course: Course, results: list[Result], marks: Marks) -> list[str]:
+    """Write all tables; their names."""
+    tables = {"marks.csv": _for_people(results, marks)}
+    for name in sorted({result.assignment for result in results}):
+        of_one = [result for result in results if result.assignment == name]
+        tables[f"canvas-{name}.csv"] = _canvas(name, of_one, marks)
+        tables[f"moodle-{name}.csv"] = _moodle(of_one, marks)
+    for file, rows in tables.items():
+        write(course.root / file, _csv(rows))
+    return list(tables)
+
+
+def cell(value: Any) -> str:
+    """A value that no spreadsheet takes for a formula, on one line."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    text = "".join(c if c.isprintable() else " " for c in str(value)).strip()
+    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
+
+
+def _csv(rows: Iterable[Iterable[Any]]) -> bytes:
+    stream = io.StringIO(newline="")
+    csv.writer(stream).writerows([cell(value) for value in row] for row in rows)
+    return stream.getvalue().encode(
+        "utf-8-sig"
+    )  # Excel needs to be told that it is UTF-8
+
+
+def _for_people(results: list[Result], marks: Marks) -> Iterable[Iterable[Any]]:
+    yield (
+        *("Student", "Name", "ID", "Exercise set", "Score", "Maximum", "To be marked"),
+        *("Late", "Status", "Remark"),
+    )
+    for r in results:
+        mark = marks[r.student, r.assignment]
+        yield (
+            *(r.student, r.name, r.lms_id, r.assignment, mark.score, mark.maximum),
+            *(mark.waiting, "late" if r.late else "", r.status, r.sentence),
+        )
+
+
+def _canvas(name: str, results: list[Result], marks: Marks) -> Iterable[Iterable[Any]]:
+    yield "Student", "ID", "SIS User ID", "SIS Login ID", "Section", name
+    maximum = max(marks[r.student, r.assignment].maximum for r in results)
+    yield "    Points Possible", "", "", "", "", maximum
+    for r in results:
+        score = marks[r.student, r.assignment].score
+        yield r.name, r.lms_id, "", "" if r.lms_id else r.student, "", score
+
+
+def _moodle(results: list[Result], marks: Marks) -> Iterable[Iterable[Any]]:
+    yield (
+        *("Identifier", "Full name", "Email address", "Status", "Grade"),
+        *("Maximum Grade", "Grade can be changed", "Last modified (submission)"),
+        *("Last modified (grade)", "Feedback comments"),
+    )
+    for r in results:
+        mark = marks[r.student, r.assignment]
+        identifier = f"Participant {r.lms_id}" if r.lms_id else r.student
+        status = "Submitted for grading" + (" - late" if r.late else "")
+        yield (
+            *(identifier, r.name, "", status, mark.score, mark.maximum, "Yes"),
+            *("", "", r.sentence),
+        )

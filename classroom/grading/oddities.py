@@ -1,0 +1,216 @@
+"""What a person should look at: not proof of anything."""
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from IPython.core.inputtransformer2 import TransformerManager
+from nbformat.notebooknode import NotebookNode
+from nbgrader.utils import is_grade, is_solution
+from rapidfuzz import fuzz, process
+
+MODULES = {
+    "the network": {"socket", "requests", "urllib", "http", "ftplib", "aiohttp"},
+    "other programs": {"subprocess", "multiprocessing", "ctypes", "pty"},
+    "Python's inner workings": {"gc", "inspect", "importlib", "builtins"},
+}
+CALLS = {
+    "other programs": {"os.system", "os.popen", "os.fork", "os.kill", "os._exit"},
+    "files": {"open", "shutil.rmtree", "os.remove", "os.unlink", "os.listdir"},
+    "Python's inner workings": {"eval", "exec", "sys._getframe", "get_ipython"},
+}
+CHECKS = {"check", "vit_check"}  # import vit_check as check
+SHORTEST_CODE = 400  # characters; right answers to a short task are all alike
+SHORTEST_TEXT = 150
+SAME_CODE = 97.0  # percent
+SAME_TEXT = 88.0
+
+
+def odd_source(nb: NotebookNode, source: NotebookNode) -> list[str]:
+    """What stands out in the cells that the student wrote."""
+    given = {cell.source.strip() for cell in source.cells}
+    wanted = _names_to_write(source)
+    trees = {
+        number: _tree(cell.source)
+        for number, cell in enumerate(nb.cells, 1)
+        if cell.cell_type == "code"
+    }
+    known = _imported(trees.values())
+    found: dict[str, None] = {}
+    for number, tree in trees.items():
+        cell = nb.cells[number - 1]
+        locked = is_grade(cell) and not is_solution(cell)
+        if locked or cell.source.strip() in given:
+            continue
+        for sentence in _odd_in(tree, wanted, known):
+            found[f"Cell {number} {sentence}."] = None
+    return list(found)[:20]
+
+
+def _odd_in(tree: ast.AST, wanted: set[str], known: dict[str, str]) -> Iterable[str]:
+    for node in ast.walk(tree):
+        taken = _taken(node)
+        for about, modules in MODULES.items():
+            for module in sorted({name.split(".")[0] for name in taken} & modules):
+                yield f"imports {module} ({about})"
+        if isinstance(node, ast.Attribute):
+            taken = [_full(node, known)]
+        for name in taken:
+            *place, last = name.split(".")
+            if place[:1] == ["vit_steps"] and last == "*":
+                yield f"takes everything from {'.'.join(place)}"
+            elif place[:1] == ["vit_steps"] and last in wanted:
+                yield f"takes {last} from the package instead of writing it"
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)[:60]
+            for about, calls in CALLS.items():
+                if called in calls or called.split("()")[0] in calls:
+                    yield f"calls {called} ({about})"
+            if called == "setattr" and node.args and _of_checks(node.args[0], known):
+                yield "changes the checks"
+        if _changes_checks(node, known):
+            yield "changes the checks"
+
+
+def _taken(node: ast.AST) -> list[str]:
+    """The full names of what an import asks for; ``module.*`` for all of a module."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [f"{node.module}.{alias.name}" for alias in node.names]
+    return []
+
+
+def _imported(trees: Iterable[ast.AST]) -> dict[str, str]:
+    """Name in the notebook -> full name of what was imported, or given a second name.
+
+    In the whole notebook at once: an import serves all cells below it.
+    """
+    known: dict[str, str] = {}
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias, full in zip(node.names, _taken(node), strict=False):
+                if alias.asname or isinstance(node, ast.ImportFrom):
+                    known[alias.asname or alias.name] = full
+                else:
+                    known[full.split(".")[0]] = full.split(".")[0]
+        elif isinstance(node, ast.Assign) and _full(node.value, known):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    known.setdefault(target.id, _full(node.value, known))
+    return known
+
+
+def _full(node: ast.AST, known: dict[str, str]) -> str:
+    """``vit_steps.patchify`` for ``v.patchify`` after ``import vit_steps as v``.
+
+    Empty for what does not begin with an imported name.
+    """
+    if isinstance(node, ast.Name):
+        return known.get(node.id, "")
+    if isinstance(node, ast.Attribute):
+        before = _full(node.value, known)
+        return f"{before}.{node.attr}" if before else ""
+    return ""
+
+
+def _of_checks(node: ast.AST, known: dict[str, str]) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    name = known.get(node.id, node.id) if isinstance(node, ast.Name) else ""
+    return name.split(".")[0] in CHECKS
+
+
+def _changes_checks(node: ast.AST, known: dict[str, str]) -> bool:
+    """Whether ``check``, or something in it, is made to be something else."""
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return any(
+            (alias.asname or alias.name) in CHECKS and full != "vit_check"
+            for alias, full in zip(node.names, _taken(node), strict=False)
+        )
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return node.name in CHECKS
+    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        return _of_checks(node.value, known)
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        return node.id in CHECKS
+    return False
+
+
+def _names_to_write(source: NotebookNode) -> set[str]:
+    return {
+        node.name
+        for cell in source.cells
+        if cell.cell_type == "code" and is_solution(cell)
+        for node in ast.walk(_tree(cell.source))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+
+
+def _tree(source: str) -> ast.AST:
+    try:
+        return ast.parse(TransformerManager().transform_cell(source))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+@dataclass(frozen=True)
+class Written:
+    """What one student wrote, in a form that renaming does not change."""
+
+    student: str
+    code: str
+    text: str
+
+
+def written(student: str, nb: NotebookNode, release: NotebookNode) -> Written:
+    given = {cell.source.strip() for cell in release.cells}
+    own = [
+        cell
+        for cell in nb.cells
+        if cell.source.strip() not in given
+        and (is_solution(cell) or not is_grade(cell))
+    ]
+    code = "\n".join(_normal(c.source) for c in own if c.cell_type == "code")
+    text = "\n".join(c.source for c in own if c.cell_type == "markdown")
+    return Written(student, code[:20_000], " ".join(text.split())[:20_000])
+
+
+def nearly_identical(everyone: list[Written]) -> list[tuple[float, str, str, str]]:
+    """(percent, "code" or "text", student, student), the most alike first."""
+    pairs = []
+    for kind, shortest, same in (
+        ("code", SHORTEST_CODE, SAME_CODE),
+        ("text", SHORTEST_TEXT, SAME_TEXT),
+    ):
+        long = [w for w in everyone if len(getattr(w, kind)) >= shortest]
+        texts = [getattr(w, kind) for w in long]
+        for number, text in enumerate(texts[:-1]):
+            rest = texts[number + 1 :]
+            for _, score, offset in process.extract_iter(
+                text, rest, scorer=fuzz.ratio, score_cutoff=same
+            ):
+                pairs.append(
+                    (
+                        score,
+                        kind,
+                        long[number].student,
+                        long[number + 1 + offset].student,
+                    )
+                )
+    return sorted(pairs, reverse=True)
+
+
+def _normal(source: str) -> str:
+    """Without comments, and with every name of the student's own called the same."""
+    tree = _tree(source)
+    own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in own:
+            node.id = "v"
+        elif isinstance(node, ast.arg):
+            node.arg = "v"
+    try:
+        return ast.unparse(tree)
+    except (RecursionError, ValueError):
+        return ""

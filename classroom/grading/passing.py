@@ -1,0 +1,104 @@
+"""Whether a graded cell has passed, decided from outside the kernel.
+
+A cell with checks has passed when the judge, another process than the student's, has
+seen every check pass that the released cell names; and every graded cell has to end
+without an error, and to say its word at the end.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from nbformat.notebooknode import NotebookNode
+
+from vit_check.chapters.questions import QUESTIONS
+
+if TYPE_CHECKING:
+    from vit_check.judge import Judgement
+
+
+@dataclass
+class Attempt:
+    """One run of one cell.
+
+    Attributes:
+        ended_well: the kernel said that there was no error.
+        trouble: a sentence if the cell was stopped or took the kernel with it.
+        words: what the cell sent through the witness's channel.
+    """
+
+    outputs: list[NotebookNode] = field(default_factory=list)
+    ended_well: bool = False
+    trouble: str | None = None
+    words: list[str] = field(default_factory=list)
+
+
+def checks_named_in(source: str) -> list[str]:
+    """As the judge calls them: ``["patchify"]`` for ``check.patchify(patchify)``."""
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:  # a magic
+        return []
+    return [
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "check"
+        and node.func.attr.islower()  # no exception
+        for name in _names_in(node, node.func.attr)
+    ]
+
+
+def _names_in(call: ast.Call, check: str) -> Iterable[str]:
+    """The check; of ``answer("x", ...)`` and of ``answers(x=..., y=...)`` the names."""
+    if check == "answers":
+        names = [k.arg for k in call.keywords if k.arg and k.arg != "hint"]
+        return [f"answer:{name}" if name in QUESTIONS else name for name in names]
+    if check == "answer" and call.args and isinstance(call.args[0], ast.Constant):
+        return [f"answer:{call.args[0].value!s}"]
+    return [check]
+
+
+def why_failed(
+    attempt: Attempt,
+    word: str,
+    expected: list[str],
+    records: "Iterable[Judgement]",
+) -> str | None:
+    """A sentence for the student, or None when the cell has passed.
+
+    Args:
+        expected: the checks that the released cell names.
+        records: what the judge saw.
+    """
+    if attempt.trouble:
+        return attempt.trouble
+    seen = list(records)
+    refused = {
+        record.check.removeprefix("answer:"): record.sentence
+        or f"The check {record.check} did not pass."
+        for record in seen
+        if not record.passed
+    }
+    if len(refused) > 1:
+        return "; ".join(f"{check}: {said}" for check, said in refused.items())
+    if refused:
+        return next(iter(refused.values()))
+    if not attempt.ended_well:
+        errors = [o for o in attempt.outputs if o.output_type == "error"]
+        if errors:
+            return f"{errors[-1].ename}: {errors[-1].evalue}"
+        return "The cell ended with an error that was not shown."
+    if word not in attempt.words:
+        return "The cell did not run to its end."
+    missing = Counter(expected) - Counter(record.check for record in seen)
+    if missing:
+        return f"The check {min(missing)} was not asked for a verdict."
+    more = {record.check for record in seen} - set(expected)
+    if more:
+        return f"The check {min(more)} was called, which does not belong here."
+    return None

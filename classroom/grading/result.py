@@ -1,0 +1,93 @@
+"""What is known of a submission when it has been graded, and how that is kept."""
+
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from classroom.grading.course import Course
+from classroom.grading.intake import Submission
+from classroom.grading.limits import ORDINARY, Limits
+from classroom.release.assignment import Assignment
+
+VERSION = 1  # of what is in a result
+
+
+@dataclass
+class Result:
+    """What became of one submission.
+
+    Attributes:
+        status: "graded", "unreadable" (mark 0) or "unfinished" (needs a person).
+        sentence: why, if it was not graded.
+        failures: grade_id -> sentence, of the graded cells that did not pass.
+        changes, tampered, odd: what had to be put right, and what looked odd.
+    """
+
+    student: str
+    name: str
+    lms_id: str
+    assignment: str
+    path: str
+    late: bool
+    submission: str  # digests, by which to know whether it has to be graded again
+    source: str
+    status: str = "graded"
+    sentence: str = ""
+    failures: dict[str, str] = field(default_factory=dict)
+    changes: list[str] = field(default_factory=list)
+    tampered: list[str] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    kernels: int = 0
+    version: int = VERSION
+
+    @classmethod
+    def of(cls, submission: Submission, assignment: Assignment) -> "Result":
+        return cls(
+            submission.student,
+            submission.name,
+            submission.lms_id,
+            submission.assignment,
+            submission.path,
+            submission.late,
+            submission.digest,
+            assignment.fingerprint,
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> "Result | None":
+        try:
+            return cls(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def save(self, course: Course) -> None:
+        text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
+        write(course.result(self.student, self.assignment), text.encode())
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How submissions are run."""
+
+    limits: Limits = ORDINARY
+    sandbox: bool = True
+    visible: tuple[Path, ...] = ()
+    temporary: Path | None = None  # the folder for sockets
+
+
+def write(path: Path, data: bytes) -> None:
+    """In one piece, or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(descriptor)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise

@@ -1,0 +1,135 @@
+"""One submission, in a process of its own, from the file to the result.
+
+Whatever goes wrong in here, another process goes on with the next submission. What is
+done is on the disk: first the graded notebook, then, as the last thing and in one
+piece, the result that says so.
+"""
+
+import logging
+import os
+import sys
+import tempfile
+import threading
+import time
+from multiprocessing import connection, parent_process
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    DeduplicateIds,
+    LimitOutput,
+    OverwriteCells,
+    OverwriteKernelspec,
+)
+from traitlets.config import Config
+
+from classroom.grading.course import Course
+from classroom.grading.execute import SandboxedExecute
+from classroom.grading.intake import Submission
+from classroom.grading.limits import MIB
+from classroom.grading.oddities import odd_source
+from classroom.grading.restore import Unreadable, read, restore
+from classroom.grading.result import Result, Terms, write
+from classroom.release.assignment import Assignment
+
+
+def grade(
+    submission: Submission, assignment: Assignment, course: Course, terms: Terms
+) -> Result:
+    """Grade one submission, and write down what came out."""
+    started = time.monotonic()
+    result = Result.of(submission, assignment)
+    write(course.submitted(submission.student, assignment.name), submission.data)
+    try:
+        cells = read(submission.data, terms.limits)
+        restored = restore(cells, assignment.release)
+    except Unreadable as error:
+        result.status, result.sentence = "unreadable", str(error)
+    else:
+        result.changes, result.tampered = restored.changes, restored.tampered
+        result.odd = odd_source(restored.nb, assignment.source)
+        execute = run(restored.nb, assignment, course, terms)
+        result.failures = execute.failures
+        result.kernels = execute.starts
+        result.odd += [
+            f"The notebook changed {name} in its kernel."
+            for name in sorted(execute.odd)
+        ]
+        nb = limited(restored.nb)
+        text = nbformat.writes(nb, version=4).encode()
+        write(course.autograded(submission.student, assignment.name), text)
+    result.seconds = round(time.monotonic() - started, 3)
+    result.save(course)
+    return result
+
+
+def run(
+    nb: NotebookNode, assignment: Assignment, course: Course, terms: Terms
+) -> SandboxedExecute:
+    """nbgrader's own steps, with the sandbox in place of its execution."""
+    about = {
+        "assignment": assignment.name,
+        "notebook": assignment.name,
+        "db_url": course.template_url,
+    }
+    resources = {"nbgrader": about}
+    for step in (
+        DeduplicateIds,
+        OverwriteKernelspec,
+        OverwriteCells,
+        CheckCellMetadata,
+    ):
+        nb, _ = step(config=Config()).preprocess(nb, resources)
+    from vit_check.judge import Judge  # brings torch, which only workers need
+
+    with tempfile.TemporaryDirectory(prefix="judge-") as folder:
+        with Judge(Path(folder, "judge")) as judge:
+            execute = SandboxedExecute(
+                limits=terms.limits,
+                visible=terms.visible,
+                sandbox=terms.sandbox,
+                judge=judge,
+            )
+            execute.preprocess(nb, resources)
+    return execute
+
+
+def limited(nb: NotebookNode) -> NotebookNode:
+    nb, _ = LimitOutput(config=Config()).preprocess(nb, {})
+    return nb
+
+
+def main(
+    submission: Submission, assignment: Assignment, course: Course, terms: Terms
+) -> None:
+    """The worker process."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if terms.temporary is not None:
+        tempfile.tempdir = str(terms.temporary)
+    import resource  # not on Windows, where the reason to stop is said before
+
+    memory = 4096 * MIB  # what a kernel sends is read in here
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    log = course.log(submission.student, assignment.name)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    stream = open(log, "w", encoding="utf-8")
+    os.dup2(stream.fileno(), 1)
+    os.dup2(stream.fileno(), 2)
+    sys.stdout = sys.stderr = stream
+    logging.basicConfig(stream=stream, level=logging.WARNING, force=True)
+    torch: Any = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+    grade(submission, assignment, course, terms)
+    stream.flush()
+    os._exit(0)  # threads that still wait are not waited for
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)

@@ -1,0 +1,72 @@
+"""An exercise set, as the grader knows it."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbgrader.utils import is_grade, is_locked, is_solution, is_task
+
+from classroom.release.release import released
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A source notebook, with solutions and hidden tests, and what is made of it."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    @cached_property
+    def source(self) -> NotebookNode:
+        return nbformat.read(self.path, as_version=4)
+
+    @cached_property
+    def release(self) -> NotebookNode:
+        return released(self.source)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes when anything changes that a mark may hang on."""
+        cells = [[c.cell_type, c.source, c.metadata] for c in self.source.cells]
+        return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+
+    @cached_property
+    def points(self) -> dict[str, float]:
+        """grade_id -> points, in the notebook's order."""
+        return {
+            cell.metadata.nbgrader["grade_id"]: float(cell.metadata.nbgrader["points"])
+            for cell in self.release.cells
+            if is_grade(cell) or is_task(cell)
+        }
+
+    @cached_property
+    def signs(self) -> list[bytes]:
+        """By which a notebook is recognised as one of these, unread."""
+        names = [
+            c.metadata.nbgrader["grade_id"] for c in self.release.cells if known(c)
+        ]
+        names += [cell.id for cell in self.release.cells if "id" in cell]
+        lines = [
+            line.strip()
+            for cell in self.release.cells
+            if cell.cell_type == "markdown"
+            for line in cell.source.splitlines()
+            if len(line.strip()) > 40 and line.isascii()
+        ]
+        return [json.dumps(sign)[1:-1].encode() for sign in (*names, *lines)]
+
+    def likeness(self, data: bytes) -> float:
+        """Between 0 and 1: how much of the release is in these bytes."""
+        return sum(sign in data for sign in self.signs) / max(1, len(self.signs))
+
+
+def known(cell: NotebookNode) -> bool:
+    """Whether nbgrader knows the cell by a name."""
+    return bool(is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell))

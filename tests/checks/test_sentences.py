@@ -1,0 +1,179 @@
+"""What is said where a check is misused, and of answers that nobody expects."""
+
+import collections
+import decimal
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import vit_check as check
+from vit_check import CheckFailed
+from vit_check.chapters.questions import QUESTIONS
+from vit_check.engine.comparing import difference
+from vit_steps import MultiHeadAttention, PatchEmbedding, patchify
+from vit_steps.attention import scaled_dot_product_attention
+
+
+def said(call, *arguments, **named):
+    with pytest.raises(CheckFailed) as failed:
+        call(*arguments, **named)
+    return str(failed.value)
+
+
+def alone(error):
+    """What a notebook shows: a sentence, and no trace of the stack."""
+    (line,) = error.value._render_traceback_()
+    assert line == str(error.value)
+    return line
+
+
+def test_a_question_that_is_not_there_is_answered_with_the_nearest():
+    with pytest.raises(ValueError) as error:
+        check.answer("token_at_384", 577)
+    assert "did you mean tokens_at_384" in alone(error)
+    with pytest.raises(ValueError, match="expected a question of the exercises$"):
+        check.answer("zzzzzz", 577)
+    with pytest.raises(ValueError, match="the name comes first"):
+        check.answer(577, "tokens_at_384")
+
+
+def test_a_check_that_is_not_there_is_answered_with_the_nearest():
+    with pytest.raises(AttributeError) as error:
+        check.attention  # noqa: B018
+    assert "multi_head_attention" in alone(error)
+    with pytest.raises(AttributeError, match="it is a question: check.answer"):
+        check.tokens_at_384  # noqa: B018
+    assert not hasattr(check, "__wrapped__")
+
+
+def test_a_hint_is_a_number():
+    with pytest.raises(ValueError, match="hint: got True, expected 0, 1, 2 or 3"):
+        check.answer("tokens_at_384", 577, hint=True)
+
+
+def test_no_question_is_named_as_a_check():
+    assert not set(QUESTIONS) & {*check.__all__, "hint"}
+
+
+def test_several_answers_are_each_reported(capsys):
+    text = said(
+        check.answers,
+        tokens_at_384=576,
+        patches_of_a_phone_photo=None,
+        shape_of_small_patches=(5, 24, 49),
+        patchify=patchify,
+    )
+    first, second = text.splitlines()
+    assert first.startswith("tokens_at_384: ")
+    assert second.startswith("patches_of_a_phone_photo: is not given yet")
+    assert capsys.readouterr().out == "shape_of_small_patches: right\npatchify: right\n"
+    check.answers(tokens_at_384=577, shape_of_small_patches=(5, 24, 49))
+    assert "Hint 2 of 3" in said(check.answers, tokens_at_384=576, hint=2)
+    with pytest.raises(ValueError, match="did you mean tokens_at_384"):
+        check.answers(tokens_at_38=576)
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        (print, "of type builtin_function_or_method, expected a number"),
+        (nn.Linear, "of type type, expected a number"),
+        (2j, "of type complex, expected a number"),
+        (True, "is True, expected a number"),
+        (float("nan"), "is nan, expected a number"),
+        (torch.ones(2, device="meta"), "holds no numbers, expected a number"),
+        (torch.nested.nested_tensor([torch.ones(2)]), "of type nested tensor"),
+    ],
+)
+def test_a_sentence_has_no_holes(value, words):
+    assert words in said(check.answer, "tokens_at_384", value)
+
+
+def test_an_empty_place_is_named():
+    shape = (5, None, 49)
+    assert "nothing yet at place 1" in said(
+        check.answer, "shape_of_small_patches", shape
+    )
+    words = said(check.answer, "bfloat16_moves", ("False", "False"))
+    assert "'False' in quotes, expected True or False without" in words
+
+
+def test_numbers_may_be_of_other_libraries():
+    right = QUESTIONS["bfloat16_moves"].expected()
+    check.answer("bfloat16_moves", tuple(np.bool_(value) for value in right))
+    shares = QUESTIONS["rollout_of_two_blocks"].expected().tolist()
+    check.answer("rollout_of_two_blocks", [decimal.Decimal(str(n)) for n in shares])
+
+
+def test_a_named_tuple_is_a_tuple():
+    named = collections.namedtuple("Attended", "output weights")
+
+    def attend(q, k, v):
+        return named(*scaled_dot_product_attention(q, k, v))
+
+    check.scaled_dot_product_attention(attend)
+
+
+def test_odd_tensors_are_answered_with_a_sentence():
+    def on_meta(images, patch_size):
+        return patchify(images.to("meta"), patch_size)
+
+    def nested(images, patch_size):
+        return torch.nested.nested_tensor([*patchify(images, patch_size)])
+
+    def made_complex(images, patch_size):
+        return patchify(images, patch_size).to(torch.complex64)
+
+    assert "holds no numbers, expected a tensor" in said(check.patchify, on_meta)
+    assert "nested tensor, expected a tensor" in said(check.patchify, nested)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "torch.complex64, expected" in said(check.patchify, made_complex)
+    with torch.device("meta"):
+        layer = MultiHeadAttention(20, 4)
+    assert "on the device meta" in said(check.multi_head_attention, layer)
+
+
+def test_an_error_is_told_with_what_went_in():
+    def square(images, patch_size):
+        B, C, H, _ = images.shape
+        return patchify(images.reshape(B, C, H, H), patch_size)
+
+    assert "patch_size)`, for images (2, " in said(check.patchify, square)
+
+    class Raises(MultiHeadAttention):
+        def forward(self, x):
+            return super().forward(x @ x)
+
+    words = said(check.multi_head_attention, Raises)
+    assert "for x (2, 7, 12) and built with embed_dim=12, num_heads=2" in words
+
+
+def test_a_size_of_the_batch_that_is_built_in_is_named():
+    def of_two(images, patch_size):
+        patches = patchify(images, patch_size)
+        return patches.reshape(4, -1, patches.shape[2])
+
+    assert "the size of the batch, 4, is built in" in said(check.patchify, of_two)
+
+
+def test_a_class_is_no_function():
+    class Patches:
+        def __init__(self, images):
+            self.images = images
+
+    words = said(check.patchify, Patches)
+    assert words.startswith("patchify: got the class Patches, expected patchify(")
+
+
+def test_a_module_that_checks_its_own_sizes_is_reminded_of_them():
+    words = said(check.patch_embedding, PatchEmbedding(32, 4, 3, 10))
+    assert "unless this module, which is built already" in words
+
+
+def test_an_order_is_not_said_of_true_and_false():
+    one = torch.tensor([[True, False], [True, True]])
+    assert difference(one, one.flip(0)).mistake == "values"

@@ -1,0 +1,375 @@
+"""Submissions of every sort, made from a source notebook, with the mark each deserves.
+
+Some are honest, some are damaged, some are a nuisance, and some try to get marks that
+they have not earned. A nuisance hands in right answers and has to get full marks for
+them; a cheat hands in none and has to get nothing.
+"""
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import nbformat
+from nbformat.notebooknode import NotebookNode
+from nbformat.v4 import new_code_cell
+from nbgrader.utils import is_grade, is_solution
+
+from classroom.grading.execute import is_autograded
+from classroom.release.assignment import Assignment
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One sort of submission.
+
+    Args:
+        make: assignment -> the bytes of a notebook.
+        solved: how many of the tasks that are graded by tests are right.
+        readable: whether it can be graded at all.
+    """
+
+    name: str
+    make: Callable[[Assignment], bytes]
+    solved: Callable[[int], int]
+    readable: bool = True
+
+    def expected(self, assignment: Assignment) -> float:
+        """The mark it deserves, before a person marks the written answers."""
+        tasks = tasks_of(assignment)
+        points = assignment.points
+        solved = tasks[: self.solved(len(tasks))]
+        return sum(points[name] for task in solved for name in task.tests)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Cells to fill in, and the cells that test them."""
+
+    solutions: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+def tasks_of(assignment: Assignment) -> list[Task]:
+    """Each run of solution cells with the test cells that follow it."""
+    tasks: list[Task] = []
+    solutions: list[str] = []
+    for cell in assignment.release.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if is_autograded(cell) and solutions:
+            tasks.append(Task(tuple(solutions), (name,)))
+            solutions = []
+        elif is_autograded(cell) and tasks:
+            last = tasks.pop()
+            tasks.append(Task(last.solutions, (*last.tests, name)))
+        elif is_solution(cell) and not is_grade(cell):
+            solutions.append(name)
+    return tasks
+
+
+def kinds() -> list[Kind]:
+    """All of them."""
+    return [*honest(), *damaged(), *nuisances(), *cheats()]
+
+
+def honest() -> list[Kind]:
+    return [
+        Kind("right", lambda a: dump(solved(a)), _all),
+        Kind("half right", _half_right, lambda count: count // 2),
+        Kind("empty", lambda a: dump(solved(a, 0)), _none),
+    ]
+
+
+def damaged() -> list[Kind]:
+    return [
+        Kind("stripped of metadata", _stripped, _all),
+        Kind("graded cells deleted", _deleted, _all),
+        Kind("broken JSON", lambda a: dump(solved(a))[:-200], _none, readable=False),
+        Kind("not a notebook", lambda a: b'{"cells": 3}', _none, readable=False),
+        Kind("nested too deeply", lambda a: b"[" * 200_000, _none, readable=False),
+        Kind("notebook format 3", _format_3, _all),
+        Kind("notebook format 4.0", _format_4_0, _all),
+        Kind("cells twice", _cells_twice, _all),
+    ]
+
+
+def nuisances() -> list[Kind]:
+    """Right answers, and a cell before or after them that does harm."""
+    others = [
+        Kind("endless loop", _endless, lambda count: count - 1),
+        Kind("prints what was run", _prints_what_was_run, _all),
+    ]
+    return others + [
+        Kind(name, lambda a, source=source: dump(with_cell(solved(a), source)), _all)
+        for name, source in NUISANCES.items()
+    ]
+
+
+def cheats() -> list[Kind]:
+    """No answers, and a cell that tries to get marks anyway."""
+    cheats = [
+        Kind(
+            name, lambda a, source=source: dump(with_cell(solved(a, 0), source)), _none
+        )
+        for name, source in CHEATS.items()
+    ]
+    return [
+        *cheats,
+        Kind("edits the tests", _edits_tests, _none),
+        Kind("skips the tests", _skips_tests, _none),
+        Kind("makes the tests text", _tests_as_text, _none),
+        Kind("raises its own points", _raises_points, _none),
+    ]
+
+
+NUISANCES = {
+    "memory hog": """
+import torch
+kept = []
+while True:
+    kept.append(torch.ones(64 * 2**20 // 4))
+""",
+    "500 processes": """
+import os, time
+for _ in range(500):
+    if os.fork() == 0:
+        time.sleep(600)
+        os._exit(0)
+""",
+    "deletes files": """
+import os, shutil
+for folder in ("/", os.getcwd(), os.path.expanduser("~"), "/tmp", "/home", "/srv"):
+    shutil.rmtree(folder, ignore_errors=True)
+os.makedirs(os.path.expanduser("~"), exist_ok=True)
+""",
+    "opens a socket": """
+import socket
+for address in (("1.1.1.1", 53), ("127.0.0.1", 22)):
+    try:
+        socket.create_connection(address, timeout=2)
+    except OSError as error:
+        print(error)
+    else:
+        print("connected")
+""",
+    "100 MB of output": "for _ in range(100_000): print('x' * 1000)",
+    "100 MB in one line": "print('x' * 100_000_000)",
+    "does not stop when told to": """
+while True:
+    try:
+        while True:
+            pass
+    except BaseException:
+        pass
+""",
+    "ends the kernel": "import os\nos._exit(0)",
+    "asks for input": "answer = input('name? ')",
+    "fills the disk": """
+import os
+try:
+    for number in range(10_000):
+        with open(os.path.expanduser(f"~/{number}"), "wb") as stream:
+            stream.write(bytes(2**25))
+finally:
+    for number in range(10_000):
+        if os.path.exists(os.path.expanduser(f"~/{number}")):
+            os.remove(os.path.expanduser(f"~/{number}"))
+""",
+    "script in its output": """
+from IPython.display import HTML, Javascript, display
+display(HTML("<script>document.title = 'mine'</script><img src=x onerror=alert(1)>"))
+display(Javascript("alert(1)"))
+""",
+}
+
+CHEATS = {
+    "reads the gradebook": """
+import os
+for place in ("..", "../..", os.path.expanduser("~"), "/home", "/mnt", "/srv"):
+    for number, (folder, _, names) in enumerate(os.walk(place)):
+        for name in names:
+            if name == "gradebook.db" or name.endswith(".ipynb"):
+                print(open(os.path.join(folder, name), "rb").read())
+        if number > 500:
+            break
+""",
+    "redefines the checks": """
+import vit_check as check
+for name in dir(check):
+    if not name.startswith("_"):
+        setattr(check, name, lambda *a, **k: None)
+def anything(*a, **k): return None
+""",
+    "redefines the judge's client": """
+import vit_check.engine.check as engine
+engine.ask = lambda *a, **k: None
+""",
+    "swallows later cells": """
+get_ipython().input_transformers_cleanup.append(lambda lines: ["pass\\n"])
+""",
+    "removes assertions": """
+import ast
+class Remove(ast.NodeTransformer):
+    def visit_Assert(self, node): return ast.Pass()
+    def visit_Raise(self, node): return ast.Pass()
+get_ipython().ast_transformers.append(Remove())
+""",
+    "hides its errors": """
+get_ipython().showtraceback = lambda *a, **k: None
+get_ipython()._showtraceback = lambda *a, **k: None
+get_ipython().set_custom_exc((BaseException,), lambda *a, **k: None)
+""",
+    "pretends partial credit": """
+import sys
+from IPython.display import display
+get_ipython().display_formatter.format = lambda *a, **k: ({"text/plain": "1.0"}, {})
+get_ipython().events.register("post_run_cell", lambda *a: print("1.0"))
+""",
+    "exits with success": """
+import atexit, os, signal, threading, time
+threading.Thread(target=lambda: (time.sleep(1), os._exit(0)), daemon=True).start()
+""",
+    "exceptions that are not": """
+import builtins
+class Quiet(BaseException): pass
+builtins.AssertionError = Quiet
+builtins.NotImplementedError = Quiet
+class CheckFailed(Exception): pass
+class CellTimeoutError(Exception): pass
+""",
+    "says it is done": """
+ip = get_ipython()
+kernel = ip.kernel
+def run_cell(*a, **k):
+    kernel.send_response(kernel.iopub_socket, "status", {"execution_state": "idle"})
+    import types
+    return types.SimpleNamespace(success=True, error_before_exec=None,
+                                 error_in_exec=None, result=None, execution_count=1)
+ip.run_cell = run_cell
+""",
+}
+
+
+def solved(assignment: Assignment, tasks: int | None = None) -> NotebookNode:
+    """The students' notebook with the first tasks solved, all if not said otherwise."""
+    nb = copy.deepcopy(assignment.release)
+    groups = tasks_of(assignment)
+    count = len(groups) if tasks is None else tasks
+    names = {name for group in groups[:count] for name in group.solutions}
+    answers = {
+        cell.metadata.nbgrader["grade_id"]: cell.source
+        for cell in assignment.source.cells
+        if is_solution(cell)
+    }
+    for cell in nb.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name in names or (is_grade(cell) and is_solution(cell) and count):
+            cell.source = answers[name]
+    return nb
+
+
+def with_cell(nb: NotebookNode, source: str) -> NotebookNode:
+    """With one more cell, before the first that is to be filled in."""
+    first = next(i for i, cell in enumerate(nb.cells) if is_solution(cell))
+    nb.cells.insert(first, new_code_cell(source.strip(), id="one-more"))
+    return nb
+
+
+def dump(nb: NotebookNode) -> bytes:
+    return nbformat.writes(nb, version=4).encode()
+
+
+def _all(count: int) -> int:
+    return count
+
+
+def _none(count: int) -> int:
+    return 0
+
+
+def _half_right(assignment: Assignment) -> bytes:
+    return dump(solved(assignment, len(tasks_of(assignment)) // 2))
+
+
+def _stripped(assignment: Assignment) -> bytes:
+    nb = json.loads(dump(solved(assignment)))
+    nb["metadata"] = {}
+    for number, cell in enumerate(nb["cells"]):
+        cell["metadata"] = {}
+        cell["id"] = f"c{number}"
+    return json.dumps(nb).encode()
+
+
+def _deleted(assignment: Assignment) -> bytes:
+    nb = solved(assignment)
+    nb.cells = [cell for cell in nb.cells if not is_autograded(cell)]
+    return dump(nb)
+
+
+def _format_3(assignment: Assignment) -> bytes:
+    nb = solved(assignment)
+    return nbformat.writes(nb, version=3).encode()
+
+
+def _format_4_0(assignment: Assignment) -> bytes:
+    nb = json.loads(dump(solved(assignment)))
+    nb["nbformat_minor"] = 0
+    for cell in nb["cells"]:
+        cell["metadata"]["id"] = cell.pop("id")
+        cell["metadata"].pop("nbgrader", None)
+    return json.dumps(nb).encode()
+
+
+def _cells_twice(assignment: Assignment) -> bytes:
+    nb = solved(assignment)
+    again = [copy.deepcopy(cell) for cell in nb.cells if is_autograded(cell)]
+    nb.cells += again
+    return json.dumps(nb).encode()
+
+
+def _endless(assignment: Assignment) -> bytes:
+    tasks = tasks_of(assignment)
+    nb = solved(assignment, len(tasks) - 1)
+    for cell in nb.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") in tasks[-1].solutions:
+            cell.source = "while True:\n    pass"
+    return dump(nb)
+
+
+def _prints_what_was_run(assignment: Assignment) -> bytes:
+    nb = solved(assignment)
+    nb.cells.append(new_code_cell("print(*In, sep='\\n')", id="one-more"))
+    return dump(nb)
+
+
+def _on_tests(assignment: Assignment, change: Callable[[NotebookNode], None]) -> bytes:
+    nb = solved(assignment, 0)
+    for cell in nb.cells:
+        if is_autograded(cell):
+            change(cell)
+    return json.dumps(nb).encode()
+
+
+def _edits_tests(assignment: Assignment) -> bytes:
+    return _on_tests(assignment, lambda cell: cell.update(source="assert True"))
+
+
+def _skips_tests(assignment: Assignment) -> bytes:
+    tags = ["skip-execution", "raises-exception"]
+    return _on_tests(assignment, lambda cell: cell.metadata.update(tags=tags))
+
+
+def _tests_as_text(assignment: Assignment) -> bytes:
+    def change(cell: NotebookNode) -> None:
+        cell.cell_type = "markdown"
+        for key in ("outputs", "execution_count"):
+            cell.pop(key, None)
+
+    return _on_tests(assignment, change)
+
+
+def _raises_points(assignment: Assignment) -> bytes:
+    def change(cell: NotebookNode) -> None:
+        cell.metadata.nbgrader.update(points=1000, solution=True, locked=False)
+
+    return _on_tests(assignment, change)

@@ -1,0 +1,10 @@
+import pytest
+
+from classroom.release.assignment import Assignment
+from tests.classroom.small_exercises import write_source
+
+
+@pytest.fixture(scope="session")
+def exercises(tmp_path_factory):
+    path = tmp_path_factory.mktemp("source") / "05_heads.ipynb"
+    return Assignment(write_source(path))

@@ -1,0 +1,119 @@
+"""Where grading cannot run it says so; where it can, nothing hangs on Linux alone."""
+
+import errno
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from classroom.grading import grade
+from tests.classroom.bench.adversaries import dump, solved
+from tests.conftest import ROOT
+from vit_check import judge
+from vit_check.judge import LONGEST_PATH, Judge
+
+unix_sockets = pytest.mark.skipif(
+    not hasattr(socket, "AF_UNIX"), reason="no Unix sockets here"
+)
+
+WINDOWS = """
+import os, signal, socket, sys
+import IPython, filelock, nbgrader.utils, psutil  # these have their way on Windows
+
+for name in ("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"):
+    sys.modules[name] = None
+for module, names in {
+    os: ("O_NOFOLLOW", "O_NONBLOCK", "fork", "getuid", "killpg"),
+    signal: ("SIGKILL",),
+    socket: ("AF_UNIX",),
+}.items():
+    for name in names:
+        delattr(module, name)
+from classroom.grading.__main__ import main
+sys.platform = "win32"
+assert main(sys.argv[1:]) == main([*sys.argv[1:], "--without-sandbox"]) == 1
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there it need not be simulated")
+def test_on_windows_it_says_where_to_grade(exercises, tmp_path):
+    (tmp_path / "ada.ipynb").write_bytes(dump(solved(exercises)))
+    command = [sys.executable, "-c", WINDOWS, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = done.stderr.splitlines()
+    assert len(said) == 2
+    assert all(line.startswith("Stopped: ") and "WSL 2" in line for line in said)
+
+
+class BsdSocket(socket.socket):
+    """As on macOS: a socket that listens is not connected, so it cannot be shut down;
+    and a path is shorter."""
+
+    def bind(self, address):
+        if len(os.fsencode(address)) > 103:
+            raise OSError("AF_UNIX path too long")
+        super().bind(address)
+
+    def shutdown(self, how):
+        raise OSError(errno.ENOTCONN, "Socket is not connected")
+
+
+@pytest.fixture
+def short_folder():
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)
+
+
+@unix_sockets
+def test_a_judge_ends_where_shutting_down_is_an_error(short_folder, monkeypatch):
+    monkeypatch.setattr(judge.socket, "socket", BsdSocket)
+    path = short_folder / "judge"
+    with Judge(path, checks={}) as one:
+        thread = one._thread
+        assert thread.is_alive()
+    assert not thread.is_alive()
+    assert not path.exists()
+
+
+@unix_sockets
+def test_a_judges_path_fits_on_every_system(short_folder):
+    longest = short_folder / ("x" * (LONGEST_PATH - len(f"{short_folder}/")))
+    with Judge(longest, checks={}):
+        pass
+    with pytest.raises(ValueError, match="104 bytes.* at most 103"):
+        Judge(f"{longest}x", checks={})
+
+
+@unix_sockets
+def test_sockets_fit_where_the_temporary_folder_has_a_long_name(tmp_path, monkeypatch):
+    deep = tmp_path / ("x" * 60)
+    deep.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(deep))
+    with grade._temporary_folder() as folder:
+        inside = tempfile.mkdtemp(prefix="kernel-", dir=folder)
+        assert len(f"{inside}/socket-5") <= LONGEST_PATH
+
+
+@unix_sockets
+def test_a_living_run_keeps_its_folder_without_proc(short_folder, monkeypatch):
+    dead = subprocess.Popen([sys.executable, "-c", "pass"])
+    dead.wait()
+    folders = {
+        name: short_folder / name
+        for name in (f"grading-{os.getpid()}-a", f"grading-{dead.pid}-b", "grading-x-c")
+    }
+    for folder in folders.values():
+        folder.mkdir()
+    there = Path.exists
+    monkeypatch.setattr(
+        Path, "exists", lambda self: self.parts[:2] != ("/", "proc") and there(self)
+    )
+    monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
+    with grade._temporary_folder():
+        left = [name for name, folder in folders.items() if folder.is_dir()]
+    assert left == [f"grading-{os.getpid()}-a", "grading-x-c"]

@@ -1,0 +1,53 @@
+"""Whether a cell has passed is decided by what the judge saw; what a kernel says is not
+trusted."""
+
+import json
+
+import nbformat
+import pytest
+
+from classroom.grading.outputs import clean_output
+from classroom.grading.passing import Attempt, checks_named_in, why_failed
+from vit_check.judge import Judgement
+
+
+def test_checks_are_read_from_the_cell():
+    source = "check.a(f)\nfor n in (1, 2):\n    check.b(f, n)\ncheck.answer('x', 3)"
+    assert sorted(checks_named_in(source)) == ["a", "answer:x", "b"]
+    assert checks_named_in("%%time\ncheck.a(") == []
+    several = "check.answers(tokens_at_384=n, patchify=f, hint=1)"
+    assert checks_named_in(several) == ["answer:tokens_at_384", "patchify"]
+
+
+def test_only_what_the_judge_saw_counts():
+    good = Attempt(ended_well=True, words=["word"])
+    one = Judgement("a", True, None)
+    assert why_failed(good, "word", ["a"], [one]) is None
+    assert "not asked" in why_failed(good, "word", ["a"], [])
+    assert "not asked" in why_failed(good, "word", ["a", "a"], [one])
+    assert "belong" in why_failed(good, "word", [], [one])
+    assert why_failed(good, "word", ["a"], [Judgement("a", False, "wrong")]) == "wrong"
+    assert "end" in why_failed(good, "other", [], [])
+    assert why_failed(Attempt(words=["word"]), "word", [], [])
+
+
+@pytest.mark.parametrize(
+    "kind, content",
+    [
+        ("stream", {}),
+        ("stream", {"name": 3, "text": {"a": 1}}),
+        ("display_data", {"data": "x"}),
+        ("display_data", {"data": {"text/html": "<script>", "image/png": "AAAA"}}),
+        ("error", {"ename": None, "traceback": "x"}),
+        ("unknown", {}),
+    ],
+)
+def test_outputs_of_any_shape_are_harmless(kind, content):
+    output = clean_output(kind, content, 100)
+    if output is not None:
+        nbformat.validate(nbformat.v4.new_notebook(cells=[code(output)]))
+        assert "script" not in json.dumps(output)
+
+
+def code(output):
+    return nbformat.v4.new_code_cell("", outputs=[output])

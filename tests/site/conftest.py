@@ -1,0 +1,73 @@
+"""One browser for each set of fonts, and the book as a static host serves it.
+
+The sets are made of fonts that matplotlib brings, so that the browser knows the same
+ones on every machine, and none of the machine's own. Chromium needs one at least.
+"""
+
+import shutil
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+from tests.conftest import REQUIRED, ROOT
+
+BROUGHT = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
+FONTS = {"dejavu": "DejaVuSans*.ttf", "monospaced": "DejaVuSansMono.ttf"}
+in_all_fonts = pytest.mark.parametrize("browser", FONTS, indirect=True)
+
+SETTINGS = """<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig><dir>{folder}</dir><cachedir>{folder}/cache</cachedir></fontconfig>
+"""
+
+
+def settings_of_fontconfig(fonts, folder):
+    """A file that leaves one set of fonts to whatever reads it."""
+    for file in BROUGHT.glob(FONTS[fonts]):
+        shutil.copy(file, folder)
+    settings = folder / "fonts.conf"
+    settings.write_text(SETTINGS.format(folder=folder), encoding="utf-8")
+    return settings
+
+
+@pytest.fixture(scope="package")
+def browser_with(tmp_path_factory):
+    """Gives the browser that knows a set of fonts; each is started once."""
+    from playwright.sync_api import sync_playwright
+
+    from book.chromium import launch
+
+    started = {}
+
+    def browser_with_fonts(fonts):
+        if fonts not in started:
+            folder = tmp_path_factory.mktemp(fonts)
+            settings = settings_of_fontconfig(fonts, folder)
+            started[fonts] = launch(playwright, fonts=settings)
+        if started[fonts] is None:
+            say = pytest.fail if "browser" in REQUIRED else pytest.skip
+            say("no Chromium, Chrome or Edge is installed")
+        return started[fonts]
+
+    with sync_playwright() as playwright:
+        yield browser_with_fonts
+        for browser in filter(None, started.values()):
+            browser.close()
+
+
+@pytest.fixture(scope="package")
+def browser(request, browser_with):
+    """The browser of all tests; those marked ``in_all_fonts`` get one after another."""
+    return browser_with(getattr(request, "param", "dejavu"))
+
+
+@pytest.fixture(scope="package")
+def site():
+    """The address of the built book."""
+    from book.chromium import served
+
+    html = ROOT / "_build" / "html"
+    assert (html / "index.html").exists(), "build the book first: make book"
+    with served(html) as address:
+        yield address

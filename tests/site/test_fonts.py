@@ -1,0 +1,247 @@
+"""The book brings its fonts: all that it writes is in them, and pages take no others.
+
+Needs _build/html, which `make book` makes. What needs a browser is skipped without one.
+"""
+
+import json
+import re
+from functools import cache
+from itertools import chain
+
+import matplotlib.pyplot as plt
+import pytest
+from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.ft2font import FT2Font
+
+from tests.conftest import NOTEBOOKS, ROOT, read
+from tests.site.conftest import in_all_fonts
+from tests.site.test_pages import HTML, SOURCES
+from vit_steps import notebook
+
+FONTS = ROOT / "book" / "_assets" / "fonts"
+FIGURES = ROOT / "vit_steps" / "notebook" / "fonts"
+# What a page or a figure may write though the book's fonts lack it.
+ELSEWHERE = set("\n\t")
+
+
+def range_of(rule):
+    """The characters that a @font-face says it has."""
+    spans = re.findall(r"U\+([0-9A-F]+)(?:-([0-9A-F]+))?", rule)
+    return {
+        chr(code)
+        for first, last in spans
+        for code in range(int(first, 16), int(last or first, 16) + 1)
+    }
+
+
+@cache
+def characters():
+    """The characters of all the book's fonts: what one lacks, another may have."""
+    return range_of((FONTS / "fonts.css").read_text(encoding="utf-8")) | ELSEWHERE
+
+
+def written_in(path):
+    """What stands in a source of a page, outputs included, as far as it is text."""
+    if path.suffix != ".ipynb":
+        return path.read_text(encoding="utf-8")
+    cells = read(path).cells
+    outputs = chain.from_iterable(cell.get("outputs", []) for cell in cells)
+    shown = [
+        json.dumps(
+            {
+                kind: text
+                for kind, text in {
+                    "stream": one.get("text"),
+                    **one.get("data", {}),
+                }.items()
+                if not kind.startswith("image/")
+            },
+            ensure_ascii=False,
+        )
+        for one in outputs
+    ]
+    return "".join([*(cell.source for cell in cells), *shown])
+
+
+PAGES = [
+    path
+    for source in SOURCES
+    for path in (ROOT / f"{source}.md", ROOT / f"{source}.ipynb")
+    if path.exists()
+]
+SCRIPTS = [*(ROOT / "vit_steps").rglob("*.py"), *(ROOT / "vit_check").rglob("*.py")]
+SCRIPTS += (ROOT / "book" / "_assets" / "lab").glob("*.js")
+
+
+@pytest.mark.parametrize(
+    "path", [*PAGES, *SCRIPTS], ids=lambda path: path.relative_to(ROOT).as_posix()
+)
+def test_all_that_is_written_is_in_the_fonts(path):
+    missing = set(written_in(path)) - characters()
+    assert not missing, {character: f"U+{ord(character):04X}" for character in missing}
+
+
+def test_the_fonts_are_small_and_bring_their_licences():
+    files = sorted(FONTS.glob("*.woff2"))
+    named = re.findall(
+        r'url\("([^"]+)"\)', (FONTS / "fonts.css").read_text(encoding="utf-8")
+    )
+    assert sorted(named) == [file.name for file in files]
+    assert sum(file.stat().st_size for file in files) < 200_000
+    for name in ("LICENSE-Inter.txt", "LICENSE-FiraCode.txt"):
+        licence = (FONTS / name).read_text(encoding="utf-8")
+        assert "Copyright" in licence and "SIL OPEN FONT LICENSE" in licence
+    assert (FIGURES / "LICENSE-Inter.txt").exists()
+
+
+# Figures
+
+
+@pytest.mark.parametrize(
+    "properties, file",
+    [
+        ({}, "text.ttf"),
+        ({"weight": "bold"}, "text-bold.ttf"),
+        ({"style": "italic"}, "text-italic.ttf"),
+    ],
+)
+def test_figures_are_set_in_the_packages_own_font(properties, file, caplog):
+    with plt.rc_context():
+        notebook.use_book_style()
+        assert findfont(FontProperties(**properties)) == str(FIGURES / file)
+    assert caplog.text == "", "matplotlib warns in the notebook"
+
+
+def test_what_figures_write_is_in_their_font():
+    font = FT2Font(FIGURES / "text.ttf")
+    has = {chr(code) for code in font.get_charmap()} | ELSEWHERE
+    for path in NOTEBOOKS:
+        drawing = "".join(
+            cell.source
+            for cell in read(path).cells
+            if cell.cell_type == "code" and re.search(r"plt\.|ax\.|show_", cell.source)
+        )
+        assert not set(drawing) - has, path.name
+
+
+# Pages in a browser
+
+# Which family each character is set in, those put there by scripts and styles as well.
+# A formula has MathJax's fonts, and says its characters in a style sheet of its own.
+WRITTEN = """() => {
+    const written = {};
+    const take = (element, text, part) => {
+        const family = getComputedStyle(element, part).fontFamily;
+        written[family] = [...new Set((written[family] ?? "") + text)].join("");
+    };
+    const skipped = ["script", "style", "title", "desc", "noscript", "mjx-container",
+        "mjx-container *"].join();
+    for (const element of document.querySelectorAll("body, body *")) {
+        if (element.matches(skipped)) continue;
+        for (const node of element.childNodes)
+            if (node.nodeType === Node.TEXT_NODE) take(element, node.data);
+        take(element, element.placeholder ?? "");
+        for (const part of ["::before", "::after", "::marker"]) {
+            const content = getComputedStyle(element, part).content;
+            if (content.startsWith('"')) take(element, content.split(" / ")[0], part);
+        }
+    }
+    return written;
+}"""
+
+
+def icons():
+    css = (HTML / "_static" / "icons.css").read_text(encoding="utf-8")
+    return {chr(int(code, 16)) for code in re.findall(r'content: "\\(\w+)"', css)}
+
+
+@pytest.mark.parametrize("page", [*SOURCES, "search", "genindex", "_modules/index"])
+def test_a_page_takes_the_books_fonts_and_no_other(tab, page):
+    tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
+    for place in tab.locator(".vit-lab").all() if page == "book/lab" else []:
+        place.scroll_into_view_if_needed()
+        place.and_(tab.locator("[data-state=open]")).wait_for(timeout=60_000)
+    written = tab.evaluate(WRITTEN)
+    assert len(written) >= 2
+    for family, text in written.items():
+        first = family.split(",")[0].strip('"')
+        assert first in ("Book Text", "Book Code", "Icons"), (family, text)
+        allowed = icons() | {'"'} if first == "Icons" else characters()
+        assert not set(text) - allowed, (family, set(text) - allowed)
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+def fonts_that_drew(tab, selector):
+    """What Chromium says it drew the words of the first such element with."""
+    session = tab.context.new_cdp_session(tab)
+    session.send("DOM.enable")
+    session.send("CSS.enable")
+    root = session.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
+    node = session.send("DOM.querySelector", {"nodeId": root, "selector": selector})
+    fonts = session.send("CSS.getPlatformFontsForNode", {"nodeId": node["nodeId"]})
+    return {(font["familyName"], font["isCustomFont"]) for font in fonts["fonts"]}
+
+
+KINDS = {
+    "article p": "Book Text",
+    "article h1": "Book Text",
+    "article p strong": "Book Text",
+    ".bd-sidebar-primary .nav-link, .bd-sidebar-primary a.reference": "Book Text",
+    ".model-map .name": "Book Text",
+    "article table td": "Book Text",
+    "div.cell_input pre .kn": "Book Code",
+    "div.cell_output pre": "Book Code",
+    "article code .pre": "Book Code",
+}
+
+
+@in_all_fonts
+def test_fonts_come_from_the_book_on_every_machine(tab):
+    tab.goto((HTML / "notebooks/04_scaled_dot_product_attention.html").as_uri())
+    tab.evaluate("document.fonts.ready")
+    for selector, family in KINDS.items():
+        assert fonts_that_drew(tab, selector) == {(family, True)}, selector
+
+
+@in_all_fonts
+def test_the_map_brings_its_letters_where_it_stands_alone(tab):
+    tab.goto((ROOT / "book" / "_assets" / "model.svg").as_uri())
+    tab.evaluate("document.fonts.ready")
+    for selector in (".name", ".shape"):
+        assert fonts_that_drew(tab, selector) == {("Book Text", True)}
+
+
+def test_no_page_carries_the_letters_of_the_map():
+    for page in ("book/intro", "notebooks/04_scaled_dot_product_attention"):
+        html = (HTML / f"{page}.html").read_text(encoding="utf-8")
+        assert "data:font" not in html and "svg:root" in html
+
+
+LINES = """(selector) => [...document.querySelectorAll(selector)].map(element => {
+    const box = element.getBoundingClientRect();
+    return [Math.round(box.top), Math.round(box.right), Math.round(box.height)];
+})"""
+
+
+def test_a_page_is_laid_out_alike_with_any_fonts(browser_with):
+    """Each paragraph, cell and table ends where it does with other fonts around."""
+    places = []
+    for fonts in ("dejavu", "monospaced"):
+        context = browser_with(fonts).new_context(
+            viewport={"width": 390, "height": 844}
+        )
+        tab = context.new_page()
+        tab.goto(
+            (HTML / "notebooks/01_why_patches.html").as_uri(), wait_until="networkidle"
+        )
+        tab.evaluate("document.fonts.ready")
+        places.append(tab.evaluate(LINES, "article :is(p, pre, table, h2, h3, li)"))
+        context.close()
+    assert len(places[0]) > 100
+    assert places[0] == places[1]
