@@ -220,7 +220,7 @@ class VisionTransformer(nn.Module):
                 f"name: got {os.fspath(name)!r}, which holds a {wrote}, "
                 f"expected a {cls.__name__}; call {wrote}.from_pretrained"
             )
-        fields: dict[str, Any] = {  # a list is JSON's form of (height, width)
+        fields: dict[str, Any] = {  # a list is how JSON has a (height, width)
             name: tuple(value) if isinstance(value, list) else value
             for name, value in metadata["config"].items()
         }
