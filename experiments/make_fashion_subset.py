@@ -12,12 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vit_steps.data.published import (
-    PER_CLASS,
-    SHIPPED,
-    first_of_each_class,
-    read_idx,
-)
+from vit_steps.data.published import PER_CLASS, SHIPPED, read_idx
 
 
 def main(folder: Path) -> None:
@@ -30,6 +25,12 @@ def main(folder: Path) -> None:
         arrays[f"{part}_labels"] = labels[kept]
     np.savez_compressed(SHIPPED, **arrays)
     print(f"{SHIPPED.name}: {SHIPPED.stat().st_size:,} bytes")
+
+
+def first_of_each_class(labels: np.ndarray, count: int) -> np.ndarray:
+    """Indices of the first ``count`` of each class, in the order they stand in."""
+    firsts = [np.flatnonzero(labels == label)[:count] for label in np.unique(labels)]
+    return np.sort(np.concatenate(firsts))
 
 
 if __name__ == "__main__":

@@ -23,8 +23,7 @@ def class_token_attention(
 
     Args:
         weights: one (B, h, T, T) a block, from ``encode(images, need_weights=True)``.
-        num_prefix_tokens: the model's own, if it has other tokens in front of the
-            patches than the class token.
+        num_prefix_tokens: tokens in front of the patches; the model knows its own.
 
     Shape:
         L of (B, h, T, T) -> (B, L, h, N), summing to 1 over the patches
@@ -47,8 +46,7 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
 
     Args:
         attention: rows and columns in the order of the tokens.
-        num_prefix_tokens: the model's own, if it has other tokens in front of the
-            patches than the class token.
+        num_prefix_tokens: tokens in front of the patches; the model knows its own.
 
     Shape:
         (..., T, T) -> (..., N)
@@ -113,8 +111,7 @@ def attention_distance(
         weights: one (B, h, T, T) a block, from ``encode(images, need_weights=True)``.
         grid_size: rows and columns of patches; an int for a square.
         patch_size: pixels; 1 gives the distance in patches.
-        num_prefix_tokens: the model's own, if it has other tokens in front of the
-            patches than the class token.
+        num_prefix_tokens: tokens in front of the patches; the model knows its own.
 
     Shape:
         L of (B, h, T, T) -> (L, h), in pixels
@@ -134,10 +131,9 @@ def attention_distance(
     distances = _distances(grid_size, patch_size).to(blocks[0])  # (N, N)
     means = []
     for block in blocks:
-        between_patches = _share(
-            block[..., num_prefix_tokens:, num_prefix_tokens:]
-        )  # (B, h, N, N)
-        distance = (between_patches * distances).sum(dim=-1)  # (B, h, N)
+        between_patches = block[..., num_prefix_tokens:, num_prefix_tokens:]
+        shares = _share(between_patches)  # (B, h, N, N)
+        distance = (shares * distances).sum(dim=-1)  # (B, h, N)
         means.append(distance.mean(dim=(0, 2)))  # (h,)
     return torch.stack(means)  # (L, h)
 
@@ -408,21 +404,18 @@ def deletion_curve(
         )
     if not counts or not all(0 <= count <= N for count in counts):
         raise ValueError(f"counts: got {counts}, expected some from 0 to {N}")
-    logits, probabilities, correct = [], [], []
+    scores = []
     for count in counts:
         patch_size = model.patch_embed.patch_size
         masked = mask_patches(images, patch_size, order[:, :count], fill)
         with torch.no_grad():
-            scores = model(masked)  # (B, K)
-        true = labels[:, None]
-        logits.append(scores.gather(1, true).squeeze(1))
-        probabilities.append(scores.softmax(dim=1).gather(1, true).squeeze(1))
-        correct.append(scores.argmax(dim=1) == labels)
+            scores.append(model(masked))  # (B, K)
+    logits, true = torch.stack(scores), labels[:, None]  # (S, B, K), (B, 1)
     return DeletionCurve(
         tuple(counts),
-        torch.stack(logits),
-        torch.stack(probabilities),
-        torch.stack(correct),
+        logits.take_along_dim(true[None], dim=2).squeeze(2),
+        logits.softmax(dim=2).take_along_dim(true[None], dim=2).squeeze(2),
+        logits.argmax(dim=2) == labels,
     )
 
 
@@ -480,7 +473,6 @@ def _distances(grid_size: Size, patch_size: Size) -> Tensor:
 def overlap(start: Tensor, end: Tensor, number: int, length: int) -> Tensor:
     """Share of each of ``number`` stretches that lies between: (B,) -> (B, number)."""
     first = torch.arange(number).to(start) * length  # (number,)
-    covered = torch.minimum(end[:, None], first + length) - torch.maximum(
-        start[:, None], first
-    )
+    last = torch.minimum(end[:, None], first + length)  # (B, number)
+    covered = last - torch.maximum(start[:, None], first)
     return covered.clamp_min(0) / length

@@ -38,7 +38,13 @@ def processes(device: str = "cpu") -> Iterator[torch.device]:
     if not dist.is_torchelastic_launched():
         yield torch.device(device)
         return
-    _check_store()
+    restarts = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
+    if restarts and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+        raise OSError(  # else it would wait for those that died
+            "restarted, but torchrun's store still has the addresses of the processes "
+            "that died (pytorch issue 135712); start it with "
+            "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 in the environment"
+        )
     own = torch.device(device)
     if own.type == "cuda":
         own = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
@@ -48,17 +54,6 @@ def processes(device: str = "cpu") -> Iterator[torch.device]:
         yield own
     finally:
         dist.destroy_process_group()
-
-
-def _check_store() -> None:
-    """Otherwise a restarted process calls at the addresses of those that died."""
-    restarts = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
-    if restarts and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
-        raise OSError(
-            "restarted, but torchrun's store still has the addresses of the processes "
-            "that died (pytorch issue 135712); start it with "
-            "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 in the environment"
-        )
 
 
 def process_rank() -> int:

@@ -127,11 +127,8 @@ class EncoderBlock(nn.Module):
             nn.Identity() if layer_scale is None else LayerScale(embed_dim, layer_scale)
         )
         self.norm2 = nn.LayerNorm(embed_dim, eps=norm_eps)
-        self.mlp = MLP(
-            embed_dim=embed_dim,
-            hidden_dim=int(embed_dim * mlp_ratio),
-            drop_rate=drop_rate,
-        )
+        hidden_dim = int(embed_dim * mlp_ratio)
+        self.mlp = MLP(embed_dim=embed_dim, hidden_dim=hidden_dim, drop_rate=drop_rate)
         self.ls2 = (
             nn.Identity() if layer_scale is None else LayerScale(embed_dim, layer_scale)
         )

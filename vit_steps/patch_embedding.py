@@ -83,12 +83,7 @@ class PatchEmbedding(nn.Module):
         nn.init.zeros_(self.proj.bias)
 
     def forward(self, images: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, N, D)
-
-        Raises:
-            ValueError: if rank, channels, size or dtype of the images are not those
-                expected.
-        """
+        """Raises ValueError if rank, channels, size or dtype are not those expected."""
         expected = (self.in_channels, *self.image_size)
         if images.ndim != 4 or tuple(images.shape[1:]) != expected:
             raise ValueError(

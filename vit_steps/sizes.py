@@ -23,31 +23,19 @@ def as_pair(size: Size, name: str) -> tuple[int, int]:
 
 
 def check_count(value: int, name: str) -> None:
-    """Refuse what is not a whole number of at least 1.
-
-    Raises:
-        ValueError: with the argument's ``name``.
-    """
+    """Raise ValueError, with the argument's name, if it is no int of at least 1."""
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name}: got {value!r}, expected a positive int")
 
 
 def check_rate(value: float, name: str) -> None:
-    """Refuse what is no share, or all of it: a rate of dropping, a decay.
-
-    Raises:
-        ValueError: with the argument's ``name``.
-    """
+    """Raise ValueError, with the argument's name, if it is not in [0, 1)."""
     if not 0.0 <= value < 1.0:
         raise ValueError(f"{name}: got {value}, expected 0 <= {name} < 1")
 
 
 def check_heads(embed_dim: int, num_heads: int) -> None:
-    """Refuse a width that the heads cannot share equally.
-
-    Raises:
-        ValueError: if one is no count, or ``num_heads`` does not divide ``embed_dim``.
-    """
+    """Raise ValueError if one is no count, or the heads cannot share D equally."""
     check_count(embed_dim, "embed_dim")
     check_count(num_heads, "num_heads")
     if embed_dim % num_heads:

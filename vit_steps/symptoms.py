@@ -17,11 +17,7 @@ from vit_steps.sizes import Size
 
 
 def overfit_one_batch(
-    model: nn.Module,
-    images: Tensor,
-    labels: Tensor,
-    steps: int = 100,
-    lr: float = 1e-3,
+    model: nn.Module, images: Tensor, labels: Tensor, steps: int = 100, lr: float = 1e-3
 ) -> list[float]:
     """Losses of a copy of the model that learns a single batch by heart.
 
@@ -129,9 +125,8 @@ def silent_parameters(model: nn.Module, images: Tensor) -> list[str]:
     generator = torch.Generator().manual_seed(0)
     pull = torch.randn(logits.shape, generator=generator).to(logits)  # (B, K)
     names, parameters = zip(*model.named_parameters(), strict=True)
-    gradients = torch.autograd.grad(
-        (logits * pull).sum(), parameters, allow_unused=True
-    )
+    pulled = (logits * pull).sum()
+    gradients = torch.autograd.grad(pulled, parameters, allow_unused=True)
     return [
         name
         for name, gradient in zip(names, gradients, strict=True)

@@ -212,10 +212,7 @@ def train_step(
 
 @torch.no_grad()
 def evaluate(
-    model: nn.Module,
-    dataset: Dataset[Any],
-    batch_size: int = 256,
-    num_workers: int = 0,
+    model: nn.Module, dataset: Dataset[Any], batch_size: int = 256, num_workers: int = 0
 ) -> Metrics:
     """Loss and accuracy on a data set; the model is left in the mode it was in."""
     was_training, device = model.training, next(model.parameters()).device
@@ -424,11 +421,11 @@ def mixing(
         return lambda images, labels: (images, labels)
     from torchvision.transforms import v2
 
-    mixers = [
-        kind(alpha=alpha, num_classes=num_classes)
-        for kind, alpha in ((v2.MixUp, config.mixup), (v2.CutMix, config.cutmix))
-        if alpha
-    ]
+    mixers = []
+    if config.mixup:
+        mixers.append(v2.MixUp(alpha=config.mixup, num_classes=num_classes))
+    if config.cutmix:
+        mixers.append(v2.CutMix(alpha=config.cutmix, num_classes=num_classes))
     return v2.RandomChoice(mixers)
 
 
@@ -471,12 +468,10 @@ def tensorboard(folder: str | os.PathLike[str]) -> Callable[[History], None]:
 
     def write(history: History) -> None:
         last = history.epochs[-1]
-        scalars = {"lr": last.lr, "train/loss": last.train_loss} | {
-            f"validation/{name}": value
-            for name, value in asdict(last.validation).items()
-        }
-        for name, value in scalars.items():
-            writer.add_scalar(name, value, last.epoch)
+        writer.add_scalar("lr", last.lr, last.epoch)
+        writer.add_scalar("train/loss", last.train_loss, last.epoch)
+        for name, value in asdict(last.validation).items():
+            writer.add_scalar(f"validation/{name}", value, last.epoch)
         writer.flush()
 
     return write

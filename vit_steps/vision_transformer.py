@@ -3,6 +3,7 @@
 import os
 from collections import OrderedDict
 from dataclasses import asdict, dataclass
+from inspect import signature
 from typing import Any, Self
 
 import torch
@@ -70,26 +71,24 @@ class ViTConfig:
 
     @classmethod
     def tiny(cls, **overrides: Any) -> Self:
-        return cls(**{"embed_dim": 192, "depth": 12, "num_heads": 3} | overrides)
+        return cls(**dict(embed_dim=192, depth=12, num_heads=3) | overrides)
 
     @classmethod
     def small(cls, **overrides: Any) -> Self:
-        return cls(**{"embed_dim": 384, "depth": 12, "num_heads": 6} | overrides)
+        return cls(**dict(embed_dim=384, depth=12, num_heads=6) | overrides)
 
     @classmethod
     def base(cls, **overrides: Any) -> Self:
-        return cls(**{"embed_dim": 768, "depth": 12, "num_heads": 12} | overrides)
+        return cls(**dict(embed_dim=768, depth=12, num_heads=12) | overrides)
 
     @classmethod
     def large(cls, **overrides: Any) -> Self:
-        return cls(**{"embed_dim": 1024, "depth": 24, "num_heads": 16} | overrides)
+        return cls(**dict(embed_dim=1024, depth=24, num_heads=16) | overrides)
 
     @classmethod
     def huge(cls, **overrides: Any) -> Self:
-        return cls(
-            **{"embed_dim": 1280, "depth": 32, "num_heads": 16, "patch_size": 14}
-            | overrides
-        )
+        huge = dict(embed_dim=1280, depth=32, num_heads=16, patch_size=14)
+        return cls(**huge | overrides)
 
     @property
     def num_prefix_tokens(self) -> int:
@@ -98,20 +97,8 @@ class ViTConfig:
 
     def cost(self) -> ModelCost:
         """Shape, parameters and MACs of every step, without building the model."""
-        return model_cost(
-            image_size=self.image_size,
-            patch_size=self.patch_size,
-            in_channels=self.in_channels,
-            num_classes=self.num_classes,
-            embed_dim=self.embed_dim,
-            depth=self.depth,
-            num_heads=self.num_heads,
-            mlp_ratio=self.mlp_ratio,
-            qkv_bias=self.qkv_bias,
-            representation_size=self.representation_size,
-            layer_scale=self.layer_scale,
-            num_prefix_tokens=self.num_prefix_tokens,
-        )
+        arguments = signature(model_cost).parameters  # all are fields, or properties
+        return model_cost(**{name: getattr(self, name) for name in arguments})
 
 
 class VisionTransformer(nn.Module):
@@ -139,9 +126,7 @@ class VisionTransformer(nn.Module):
         )
         self.make_tokens()
         self.pos_drop = nn.Dropout(config.drop_rate)
-        drop_path_rates = torch.linspace(
-            0.0, config.drop_path_rate, config.depth, device="cpu"
-        ).tolist()
+        rates = torch.linspace(0.0, config.drop_path_rate, config.depth, device="cpu")
         self.blocks = nn.ModuleList(
             EncoderBlock(
                 embed_dim=config.embed_dim,
@@ -150,11 +135,11 @@ class VisionTransformer(nn.Module):
                 qkv_bias=config.qkv_bias,
                 drop_rate=config.drop_rate,
                 attn_drop_rate=config.attn_drop_rate,
-                drop_path_rate=drop_path_rate,
+                drop_path_rate=rate,
                 layer_scale=config.layer_scale,
                 norm_eps=config.norm_eps,
             )
-            for drop_path_rate in drop_path_rates
+            for rate in rates.tolist()
         )
         self.norm = nn.LayerNorm(config.embed_dim, eps=config.norm_eps)
         features = config.embed_dim
@@ -196,19 +181,14 @@ class VisionTransformer(nn.Module):
         x = self.embed(images)  # (B, T, D)
         weights_per_block = []
         for block in self.blocks:
-            x, weights = block(
-                x, need_weights=need_weights
-            )  # (B, T, D), (B, h, T, T) or None
+            # (B, T, D), and (B, h, T, T) or None
+            x, weights = block(x, need_weights=need_weights)
             if weights is not None:
                 weights_per_block.append(weights)
         return self.norm(x), weights_per_block
 
     def forward(self, images: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, K): the logits, read from the class token.
-
-        Raises:
-            ValueError: if the images are not those the model was built for.
-        """
+        """The logits, read from the class token; raises as ``PatchEmbedding`` does."""
         tokens, _ = self.encode(images)  # (B, T, D)
         return self.head(self.pre_logits(tokens[:, 0]))  # (B, K)
 
@@ -240,10 +220,10 @@ class VisionTransformer(nn.Module):
                 f"name: got {os.fspath(name)!r}, which holds a {wrote}, "
                 f"expected a {cls.__name__}; call {wrote}.from_pretrained"
             )
-        fields: dict[str, Any] = metadata["config"]
-        for field, value in fields.items():
-            if isinstance(value, list):  # JSON's form of (height, width)
-                fields[field] = tuple(value)
+        fields = {  # a list is JSON's form of (height, width)
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in metadata["config"].items()
+        }
         model = cls(cls.config_class(**fields))
         model.load_state_dict(weights)
         return model.eval()

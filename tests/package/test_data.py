@@ -10,6 +10,7 @@ import pytest
 import torch
 from PIL import Image
 
+from experiments.make_fashion_subset import first_of_each_class
 from vit_steps import data, optional
 from vit_steps.data import cluttered_digits, published
 
@@ -287,7 +288,7 @@ def test_what_is_shipped_is_cut_from_what_is_published(part, count):
 
 def test_first_of_each_class():
     labels = np.array([2, 0, 2, 1, 2, 0, 0, 1])
-    assert published.first_of_each_class(labels, 2).tolist() == [0, 1, 2, 3, 5, 7]
+    assert first_of_each_class(labels, 2).tolist() == [0, 1, 2, 3, 5, 7]
 
 
 def test_all_of_fashion_mnist_from_the_published_files(tmp_path):

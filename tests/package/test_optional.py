@@ -1,6 +1,5 @@
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
 import pytest
@@ -55,6 +54,5 @@ def test_what_an_oracle_lacks_is_said(monkeypatch):
         raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
 
     monkeypatch.setattr(optional, "import_module", fails)
-    monkeypatch.setattr(optional, "torchvision", lambda: SimpleNamespace())
     with pytest.raises(ImportError, match="d2l needs pandas: pip install pandas"):
         optional.d2l()

@@ -1,22 +1,16 @@
 """Random changes that leave an image's class what it is."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from vit_steps import optional
 from vit_steps.sizes import Size, as_pair
-
-if TYPE_CHECKING:
-    from torchvision.transforms import v2
-
 
 NAMES = ("digits", "cluttered-digits", "fashion-mnist", "cifar-10", "folder")
 
 
-def augmentation(name: str, image_size: Size) -> "v2.Compose":
+def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
     """Random changes that leave an image's class what it is.
 
     Each is for one image, float between 0 and 1, before normalisation.
@@ -33,7 +27,6 @@ def augmentation(name: str, image_size: Size) -> "v2.Compose":
     """
     if name not in NAMES:
         raise ValueError(f"name: got {name!r}, expected one of {', '.join(NAMES)}")
-    optional.torchvision()
     from torchvision.transforms import InterpolationMode, v2
 
     size = as_pair(image_size, "image_size")
@@ -78,9 +71,8 @@ def prepare(
     changes: Sequence[Callable[[Tensor], Tensor]],
     mean: Sequence[float],
     std: Sequence[float],
-) -> "v2.Compose":
+) -> Callable[[Tensor], Tensor]:
     """From uint8 to a model's input, with changes on the way while it is in [0, 1]."""
-    optional.torchvision()
     from torchvision.transforms import v2
 
     to_float = v2.ToDtype(torch.float32, scale=True)

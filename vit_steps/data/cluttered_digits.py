@@ -117,13 +117,11 @@ def cluttered_digits(
     affine[:, 0, 0], affine[:, 0, 1] = turn.cos() / zoom[:, 0], -turn.sin()
     affine[:, 1, 0], affine[:, 1, 1] = turn.sin(), turn.cos() / zoom[:, 1]
     grid = F.affine_grid(affine, [count, 1, DIGIT, DIGIT], align_corners=False)
-    drawn = F.grid_sample(
-        digits[chosen], grid, align_corners=False
-    )  # (count, 1, 16, 16)
+    drawn = F.grid_sample(digits[chosen], grid, align_corners=False)
     corners = STEP * pick((IMAGE - DIGIT) // STEP + 1, count, 2)  # (count, 2)
     boxes = torch.cat([corners, corners + DIGIT], dim=1)  # (count, 4)
     layer = torch.zeros(count, IMAGE, IMAGE)
-    _paste(layer, brightness(count, 1, 1) * drawn[:, 0], corners)
+    _paste(layer, brightness(count, 1, 1) * drawn[:, 0], corners)  # (count, 16, 16)
 
     # Scraps of any digits, at different places, clear of the box.
     enlarged = F.interpolate(digits, (DIGIT, DIGIT), mode="bilinear")[:, 0]
@@ -134,9 +132,8 @@ def cluttered_digits(
     spots = free.flatten(1).float().multinomial(SCRAPS, generator=generator)
     spots = torch.stack([spots // len(lines), spots % len(lines)], dim=2)
     for k in range(SCRAPS):
-        _paste(
-            layer, brightness(count, 1, 1) * cut(enlarged, SCRAP, count), spots[:, k]
-        )
+        scraps = brightness(count, 1, 1) * cut(enlarged, SCRAP, count)
+        _paste(layer, scraps, spots[:, k])
 
     ground = BACKGROUND * cut(textures[:, 0], IMAGE, count)  # (count, 32, 32)
     images = layer + (1 - layer) * ground  # the ground shows where there is no ink

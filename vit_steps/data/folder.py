@@ -10,7 +10,6 @@ from PIL import Image, ImageOps
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from vit_steps import optional
 from vit_steps.data.augmentation import augmentation, prepare
 from vit_steps.data.photographs import IMAGENET_MEAN, IMAGENET_STD
 from vit_steps.data.sets import ImageData, stratified_split
@@ -68,7 +67,6 @@ def load_folder(
     if merge_validation:
         train = train + validation
 
-    optional.torchvision()
     from torchvision.transforms import v2
 
     height, width = as_pair(image_size, "image_size")
@@ -78,12 +76,9 @@ def load_folder(
     )
     normalised = prepare([], IMAGENET_MEAN, IMAGENET_STD)
     as_it_is = v2.Compose([middle, v2.PILToTensor(), normalised])
-    changed = v2.Compose(
-        [
-            v2.PILToTensor(),
-            prepare([augmentation("folder", image_size)], IMAGENET_MEAN, IMAGENET_STD),
-        ]
-    )
+    changes = [augmentation("folder", image_size)]
+    changed = prepare(changes, IMAGENET_MEAN, IMAGENET_STD)
+    changed = v2.Compose([v2.PILToTensor(), changed])
     return ImageData(
         "folder",
         classes,
@@ -99,7 +94,6 @@ def _listed(
     root: Path,
 ) -> tuple[tuple[str, ...], list[tuple[str, int]], list[list[tuple[str, int]]]]:
     """Classes, training files, and those of ``val`` and ``test`` where they are."""
-    optional.torchvision()
     from torchvision.datasets import ImageFolder
 
     if not root.is_dir():

@@ -16,9 +16,8 @@ def digits() -> tuple[Tensor, Tensor]:
     from sklearn.datasets import load_digits
 
     bunch = load_digits()
-    return torch.tensor(bunch.images, dtype=torch.float32)[:, None] / 16, torch.tensor(
-        bunch.target
-    )
+    images = torch.tensor(bunch.images, dtype=torch.float32)[:, None] / 16
+    return images, torch.tensor(bunch.target)
 
 
 def digits_split(labels: Tensor, seed: int = 0) -> dict[str, Tensor]:

@@ -5,27 +5,23 @@ scikit-image, which must be installed, and with this package.
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 
-from vit_steps.data import cluttered_digits
+from vit_steps.data import cluttered_digits, published
 from vit_steps.data.augmentation import NAMES, augmentation, prepare
 from vit_steps.data.folder import load_folder
 from vit_steps.data.handwritten_digits import digits, digits_split
-from vit_steps.data.published import (
-    CIFAR10_CLASSES,
-    FASHION_CLASSES,
-    cifar10,
-    fashion_mnist,
-)
 from vit_steps.data.sets import (
     ImageData,
     ImageSet,
     channel_statistics,
     stratified_split,
 )
+
+Parts = dict[str, ImageSet]
+_TEN_DIGITS = tuple("0123456789")
 
 
 def load(
@@ -89,9 +85,6 @@ def load(
     return ImageData(name, classes, **parts, mean=mean, std=std)
 
 
-Parts = dict[str, ImageSet]
-
-
 def _read_digits(seed: int) -> tuple[tuple[str, ...], Parts]:
     images = ImageSet(*digits())
     indices = digits_split(images.labels, seed)
@@ -110,28 +103,22 @@ def _read_cluttered_digits(
 
 
 def _read_fashion_mnist(
-    seed: int,
-    full: bool = False,
-    root: Path | str | None = None,
-    download: bool = False,
+    seed: int, full: bool = False, **source: Any
 ) -> tuple[tuple[str, ...], Parts]:
     train, test = (
-        ImageSet(*fashion_mnist(part, full, root, download))
+        ImageSet(*published.fashion_mnist(part, full, **source))
         for part in ("train", "test")
     )
-    return FASHION_CLASSES, _hold_out(train, 5000 if full else 1000, seed, test)
-
-
-def _read_cifar10(
-    seed: int, root: Path | str | None = None, download: bool = False
-) -> tuple[tuple[str, ...], Parts]:
-    train, test = (
-        ImageSet(*cifar10(part, root, download)) for part in ("train", "test")
+    return published.FASHION_CLASSES, _hold_out(
+        train, 5000 if full else 1000, seed, test
     )
-    return CIFAR10_CLASSES, _hold_out(train, len(train) // 10, seed, test)
 
 
-_TEN_DIGITS = tuple("0123456789")
+def _read_cifar10(seed: int, **source: Any) -> tuple[tuple[str, ...], Parts]:
+    train, test = (
+        ImageSet(*published.cifar10(part, **source)) for part in ("train", "test")
+    )
+    return published.CIFAR10_CLASSES, _hold_out(train, len(train) // 10, seed, test)
 
 
 _READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {

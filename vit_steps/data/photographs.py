@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -10,9 +9,6 @@ from PIL import Image, ImageOps
 from torch import Tensor
 
 from vit_steps.sizes import Size, as_pair
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)
@@ -67,11 +63,8 @@ PHOTOS = {
     ),
 }
 
-
 # Mean and standard deviation of ImageNet's channels, the customary normalisation.
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
-
-
 IMAGENET_STD = (0.229, 0.224, 0.225)
 
 

@@ -9,35 +9,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from vit_steps import optional
-
 SHIPPED = Path(__file__).with_name("fashion-mnist-7000.npz")
 PER_CLASS = {"train": 600, "test": 100}  # what is shipped of each class
 
-FASHION_CLASSES = (
-    "T-shirt/top",
-    "Trouser",
-    "Pullover",
-    "Dress",
-    "Coat",
-    "Sandal",
-    "Shirt",
-    "Sneaker",
-    "Bag",
-    "Ankle boot",
+FASHION_NAMES = (
+    "T-shirt/top, Trouser, Pullover, Dress, Coat, "
+    "Sandal, Shirt, Sneaker, Bag, Ankle boot"
 )
-CIFAR10_CLASSES = (
-    "airplane",
-    "automobile",
-    "bird",
-    "cat",
-    "deer",
-    "dog",
-    "frog",
-    "horse",
-    "ship",
-    "truck",
-)
+FASHION_CLASSES = tuple(FASHION_NAMES.split(", "))
+CIFAR10_NAMES = "airplane automobile bird cat deer dog frog horse ship truck"
+CIFAR10_CLASSES = tuple(CIFAR10_NAMES.split())
 
 
 @dataclass(frozen=True)
@@ -151,16 +132,9 @@ def read_idx(path: Path) -> np.ndarray:
     return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape).copy()
 
 
-def first_of_each_class(labels: np.ndarray, count: int) -> np.ndarray:
-    """Indices of the first ``count`` of each class, in the order they stand in."""
-    firsts = [np.flatnonzero(labels == label)[:count] for label in np.unique(labels)]
-    return np.sort(np.concatenate(firsts))
-
-
 def _by_torchvision(
     what: Download, root: Path | str | None, part: str, download: bool
 ) -> Any:
-    optional.torchvision()
     from torchvision import datasets
 
     load = getattr(datasets, what.loader)

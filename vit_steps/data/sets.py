@@ -50,9 +50,7 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
                 f"boxes: got shape {tuple(boxes.shape)}, {boxes.dtype}, "
                 f"expected ({n}, 4), int64"
             )
-        self.images = images
-        self.labels = labels
-        self.boxes = boxes
+        self.images, self.labels, self.boxes = images, labels, boxes
         self.transform = transform
 
     def __len__(self) -> int:
@@ -72,9 +70,7 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
         Shape:
             -> images (B, C, H, W), labels (B,)
         """
-        chosen = (
-            torch.arange(len(self)) if indices is None else torch.as_tensor(indices)
-        )
+        chosen = torch.as_tensor(range(len(self)) if indices is None else indices)
         images = torch.stack([self[int(index)][0] for index in chosen])
         return images, self.labels[chosen]
 
@@ -123,7 +119,14 @@ class ImageData:
                 )
             labels = getattr(dataset, "labels", getattr(dataset, "targets", None))
             if labels is not None:
-                _check_labels(torch.as_tensor(labels), len(self.classes), part)
+                labels = torch.as_tensor(labels)
+                low, high = int(labels.min()), int(labels.max())
+                if low < 0 or high >= self.num_classes:
+                    raise ValueError(
+                        f"{part}: got labels from {low} to {high}, expected 0 to "
+                        f"{self.num_classes - 1}, the places in classes; name every "
+                        "class, and count from 0"
+                    )
             with torch.random.fork_rng(devices=[]):  # to look is not to draw
                 shapes[part] = tuple(dataset[0][0].shape)
             if shapes[part] != shapes["train"]:
@@ -138,19 +141,7 @@ class ImageData:
         return len(self.classes)
 
 
-def _check_labels(labels: Tensor, num_classes: int, part: str) -> None:
-    low, high = int(labels.min()), int(labels.max())
-    if low < 0 or high >= num_classes:
-        raise ValueError(
-            f"{part}: got labels from {low} to {high}, expected 0 to "
-            f"{num_classes - 1}, the places in classes; name every class, and count "
-            "from 0"
-        )
-
-
-def channel_statistics(
-    images: Tensor,
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Mean and standard deviation of each channel over all pixels of all images.
 
     They belong to the training images alone: constants that have seen the test images

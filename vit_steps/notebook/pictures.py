@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from torch import Tensor
+from torch.nn import functional as F
 
 from vit_steps.patch_embedding import patchify
 from vit_steps.sizes import Size, as_pair, patch_grid
@@ -37,7 +38,6 @@ def show_patch_grid(
     ax: Axes | None = None,
     title: str | None = None,
     highlight: Sequence[int] = (),
-    number: bool = False,
 ) -> Axes:
     """Draw a picture with the lines along which it is cut.
 
@@ -45,7 +45,6 @@ def show_patch_grid(
         image: (C, H, W), values between 0 and 1.
         patch_size: pixels.
         highlight: indices of patches to frame.
-        number: write each patch's index into it.
     """
     ax = show_image(image, ax, title)
     height, width = as_pair(patch_size, "patch_size")
@@ -56,35 +55,13 @@ def show_patch_grid(
         ax.axvline(column * width - 0.5, color="white", linewidth=0.7)
     for index in highlight:
         _frame(ax, *divmod(index, columns), height, width)
-    if number:
-        for index in range(rows * columns):
-            row, column = divmod(index, columns)
-            ax.text(
-                (column + 0.5) * width - 0.5,
-                (row + 0.5) * height - 0.5,
-                str(index),
-                ha="center",
-                va="center",
-                fontsize=7,
-                color="white",
-                bbox={
-                    "facecolor": "black",
-                    "alpha": 0.55,
-                    "pad": 0.6,
-                    "edgecolor": "none",
-                },
-            )
     return ax
 
 
 def show_patches_apart(
-    image: Tensor,
-    patch_size: Size,
-    gap: float = 0.15,
-    ax: Axes | None = None,
-    title: str | None = None,
+    image: Tensor, patch_size: Size, ax: Axes | None = None, title: str | None = None
 ) -> Axes:
-    """Draw the patches of a picture, pulled apart by ``gap`` of a patch.
+    """Draw the patches of a picture, pulled apart.
 
     Shape:
         (C, H, W), values between 0 and 1
@@ -94,7 +71,7 @@ def show_patches_apart(
     patches = patchify(image[None], patch_size)[0].reshape(
         rows, columns, image.shape[0], height, width
     )
-    gap_pixels = max(1, round(gap * max(height, width)))
+    gap_pixels = max(1, round(0.15 * max(height, width)))
     return show_image(_tiled(patches, gap_pixels, 1.0), ax, title)
 
 
@@ -105,11 +82,10 @@ def show_heatmaps(
     ylabel: str | None = None,
     columns: int = 4,
     size: float = 2.2,
-    shared_scale: bool = True,
     diverging: bool = False,
     numbers: bool = False,
 ) -> Figure:
-    """Draw matrices side by side, each number a colour.
+    """Draw matrices side by side, each number a colour, on one scale for all.
 
     Args:
         matrices: (n, rows, columns), or a sequence of (rows, columns).
@@ -117,7 +93,6 @@ def show_heatmaps(
         xlabel, ylabel: what columns and rows are.
         columns: matrices in a line.
         size: inches of one matrix.
-        shared_scale: one colour scale, with one bar, for all; else one for each.
         diverging: centre the colours on zero.
         numbers: write the numbers into small matrices, with two decimals.
     """
@@ -127,20 +102,14 @@ def show_heatmaps(
     figure, axes = plt.subplots(
         down, across, figsize=(size * across + 0.8, size * down + 0.5), squeeze=False
     )
-    low, high = (
-        min(array.min() for array in arrays),
-        max(array.max() for array in arrays),
-    )
-    for index, ax in enumerate(axes.flat):
-        if index >= len(arrays):
-            ax.set_visible(False)
-            continue
-        array = arrays[index]
-        if not shared_scale:
-            low, high = array.min(), array.max()
-        if diverging:
-            high = max(abs(low), abs(high))
-            low = -high
+    low, high = min(a.min() for a in arrays), max(a.max() for a in arrays)
+    if diverging:
+        high = max(abs(low), abs(high))
+        low = -high
+    for ax in axes.flat[len(arrays) :]:
+        ax.set_visible(False)
+    for index, array in enumerate(arrays):
+        ax = axes.flat[index]
         drawn = ax.imshow(
             array,
             vmin=low,
@@ -160,10 +129,7 @@ def show_heatmaps(
             ax.set_yticks(range(array.shape[0]))
         if numbers:
             _write_numbers(ax, array, low, high, diverging)
-        if not shared_scale:
-            figure.colorbar(drawn, ax=ax, shrink=0.8)
-    if shared_scale:
-        figure.colorbar(drawn, ax=axes, shrink=0.8)
+    figure.colorbar(drawn, ax=axes, shrink=0.8)
     return figure
 
 
@@ -197,12 +163,8 @@ def show_attention_over_image(
         )
     height, width = image.shape[-2] // rows, image.shape[-1] // columns
     largest = weights.max().clamp(min=torch.finfo(weights.dtype).tiny)
-    light = (
-        (weights / largest)  # all dark where nothing is attended
-        .detach()
-        .repeat_interleave(height, 0)
-        .repeat_interleave(width, 1)
-    )
+    light = (weights / largest).detach()  # all dark where nothing is attended
+    light = light.repeat_interleave(height, 0).repeat_interleave(width, 1)
     ax = show_image(image * (0.15 + 0.85 * light), ax, title)
     if query is not None:
         _frame(ax, *divmod(query, columns), height, width)
@@ -275,8 +237,7 @@ def show_filters(
     tiles[: len(pictures)] = pictures
     gap_pixels = max(1, round(0.15 * max(pictures.shape[2:])))
     tiles = tiles.reshape(down, across, *pictures.shape[1:])
-    canvas = _tiled(tiles, gap_pixels, 1.0)
-    return show_image(canvas, ax, title)
+    return show_image(_tiled(tiles, gap_pixels, 1.0), ax, title)
 
 
 def show_position_similarity(
@@ -309,15 +270,13 @@ def show_position_similarity(
     return ax
 
 
-def show_token_trace(
-    steps: Sequence[tuple[str, Tensor]], max_width: int = 64
-) -> Figure:
+def show_token_trace(steps: Sequence[tuple[str, Tensor]]) -> Figure:
     """Draw one image's tokens after each step: a row a token, a column a number.
 
     Args:
         steps: (name, tokens) pairs, tokens (T, D); every step has its own colour scale.
-        max_width: of each token no more than so many numbers are drawn.
     """
+    max_width = 64  # of each token no more than so many numbers are drawn
     figure, axes = plt.subplots(
         1, len(steps), figsize=(1.6 * len(steps), 3.6), squeeze=False
     )
@@ -349,20 +308,10 @@ def _pixels(image: Tensor) -> np.ndarray:
 
 def _tiled(tiles: Tensor, gap_pixels: int, fill: float) -> Tensor:
     """Tiles beside each other: (rows, columns, C, P, P) -> (C, height, width)."""
-    rows, columns, C, height, width = tiles.shape
-    canvas = tiles.new_full(
-        (
-            C,
-            rows * height + (rows - 1) * gap_pixels,
-            columns * width + (columns - 1) * gap_pixels,
-        ),
-        fill,
-    )
-    for row in range(rows):
-        for column in range(columns):
-            top, left = row * (height + gap_pixels), column * (width + gap_pixels)
-            canvas[:, top : top + height, left : left + width] = tiles[row, column]
-    return canvas
+    with_gaps = F.pad(tiles, (0, gap_pixels, 0, gap_pixels), value=fill)
+    canvas = with_gaps.permute(2, 0, 3, 1, 4)  # (C, rows, P + gap, columns, P + gap)
+    canvas = canvas.flatten(3).flatten(1, 2)  # (C, height + gap, width + gap)
+    return canvas[:, :-gap_pixels, :-gap_pixels]
 
 
 def _show_tiles(

@@ -71,16 +71,8 @@ class Table:
         head = line(['th scope="col"'] * (rest + 1), list(self.headings))
         body = [line(['th scope="row"', *["td"] * rest], row) for row in self.rows]
         caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
-        return "\n".join(
-            [
-                f'<table class="vit-table">{caption}',
-                f"<thead>{head}</thead>",
-                "<tbody>",
-                *body,
-                "</tbody>",
-                "</table>",
-            ]
-        )
+        top = [f'<table class="vit-table">{caption}', f"<thead>{head}</thead>"]
+        return "\n".join([*top, "<tbody>", *body, "</tbody>", "</table>"])
 
     def __repr__(self) -> str:
         lines = [list(self.headings), *self.rows]

@@ -47,11 +47,7 @@ _MODULES = {
         "encoder.layer.{i}.mlp.activation_fn",
         "layers.{i}.mlp.activation_fn",
     ),
-    "blocks.{i}.mlp": (
-        LAYER + ".mlp",
-        "encoder.layer.{i}.mlp",
-        "layers.{i}.mlp",
-    ),
+    "blocks.{i}.mlp": (LAYER + ".mlp", "encoder.layer.{i}.mlp", "layers.{i}.mlp"),
 }
 
 

@@ -71,13 +71,10 @@ def focus_weights() -> StateDict:
         if node.op_type == "MatMul" and node.input[1] in tensors:
             layer = name.strip("/").removesuffix("/MatMul").replace("/", ".")
             named[f"{layer}.weight"] = tensors[node.input[1]].T
-    named["backbone.embeddings.position_embeddings"] = torch.cat(
-        [
-            tensors[nodes["/backbone/embeddings/Concat_6"].input[0]],  # (1, 1, D)
-            tensors[nodes["/backbone/embeddings/Reshape_1"].input[0]],  # (1, 37·37, D)
-        ],
-        dim=1,
-    )  # (1, 1 + 37·37, D)
+    cls_position = tensors[nodes["/backbone/embeddings/Concat_6"].input[0]]  # (1, 1, D)
+    positions = tensors[nodes["/backbone/embeddings/Reshape_1"].input[0]]
+    positions = torch.cat([cls_position, positions], dim=1)  # (1, 1 + 37·37, D)
+    named["backbone.embeddings.position_embeddings"] = positions
     named = without(named, "decoder")
     return from_dinov2(rename(named, {"backbone.{rest}": "{rest}"}))
 

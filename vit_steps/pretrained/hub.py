@@ -10,9 +10,7 @@ from torch import nn
 from vit_steps import optional
 from vit_steps.pretrained.first_difference import first_difference
 from vit_steps.pretrained.loading import config_of, load_weights
-from vit_steps.pretrained.names import (
-    from_timm,
-)
+from vit_steps.pretrained.names import from_timm
 from vit_steps.vision_transformer import VisionTransformer
 
 

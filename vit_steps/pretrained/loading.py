@@ -1,7 +1,6 @@
 """A state dict in our names, into a model, all of it or nothing."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,11 +8,7 @@ import torch
 from torch import Tensor
 
 from vit_steps.embedding import interpolate_position_embedding
-from vit_steps.pretrained.names import (
-    WeightsMismatch,
-    listing,
-    without,
-)
+from vit_steps.pretrained.names import WeightsMismatch, listing, without
 from vit_steps.sizes import Size
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
@@ -68,11 +63,8 @@ def load_weights(
 
     unexpected = [name for name in given if name not in wanted]
     missing = [name for name in wanted if name not in given]
-    misshapen = [
-        name
-        for name, tensor in given.items()
-        if name in wanted and tensor.shape != wanted[name].shape
-    ]
+    shared = [name for name in given if name in wanted]
+    misshapen = [name for name in shared if given[name].shape != wanted[name].shape]
     if unexpected or missing or misshapen:
         lines = ["the weights do not fit, and the model is as before."]
         if len(missing) == len(wanted):
@@ -147,7 +139,7 @@ def config_of(
         "patch_size": _size(patch_size),
         "in_channels": in_channels,
         "embed_dim": embed_dim,
-        "depth": len({name.split(".")[1] for name in state_dict if _in_block(name)}),
+        "depth": len({n.split(".")[1] for n in state_dict if n.startswith("blocks.")}),
         "mlp_ratio": mlp_ratio,
         "qkv_bias": "blocks.0.attn.qkv.bias" in state_dict,
     }
@@ -172,10 +164,6 @@ def config_of(
     if "blocks.0.ls1.gamma" in state_dict:
         fields["layer_scale"] = 1.0  # where training began; loading replaces it
     return ViTConfig(**fields | overrides)
-
-
-def _in_block(name: str) -> bool:
-    return re.match(r"blocks\.\d+\.", name) is not None
 
 
 def _size(pair: list[int]) -> Size:

@@ -64,16 +64,22 @@ _VIT_ENDS = _OUTSIDE_THE_BLOCKS | {
     "head.{p}": "classifier.{p}",  # in ViTForImageClassification alone
 }
 # In its files, and in the modules of transformers 4.
-HUGGINGFACE_SAVED = _VIT_ENDS | {
-    "blocks.{i}.norm1.{p}": "encoder.layer.{i}.layernorm_before.{p}",
+_ATTENTION_SAVED = {
     "blocks.{i}.attn.q.{p}": "encoder.layer.{i}.attention.attention.query.{p}",
     "blocks.{i}.attn.k.{p}": "encoder.layer.{i}.attention.attention.key.{p}",
     "blocks.{i}.attn.v.{p}": "encoder.layer.{i}.attention.attention.value.{p}",
     "blocks.{i}.attn.proj.{p}": "encoder.layer.{i}.attention.output.dense.{p}",
-    "blocks.{i}.norm2.{p}": "encoder.layer.{i}.layernorm_after.{p}",
-    "blocks.{i}.mlp.fc1.{p}": "encoder.layer.{i}.intermediate.dense.{p}",
-    "blocks.{i}.mlp.fc2.{p}": "encoder.layer.{i}.output.dense.{p}",
 }
+HUGGINGFACE_SAVED = (
+    _VIT_ENDS
+    | _ATTENTION_SAVED
+    | {
+        "blocks.{i}.norm1.{p}": "encoder.layer.{i}.layernorm_before.{p}",
+        "blocks.{i}.norm2.{p}": "encoder.layer.{i}.layernorm_after.{p}",
+        "blocks.{i}.mlp.fc1.{p}": "encoder.layer.{i}.intermediate.dense.{p}",
+        "blocks.{i}.mlp.fc2.{p}": "encoder.layer.{i}.output.dense.{p}",
+    }
+)
 # In the modules of transformers 5.
 HUGGINGFACE = _VIT_ENDS | {
     "blocks.{i}.norm1.{p}": "layers.{i}.layernorm_before.{p}",
@@ -94,12 +100,7 @@ _DINOV2 = _OUTSIDE_THE_BLOCKS | {
     "blocks.{i}.mlp.fc2.{p}": "encoder.layer.{i}.mlp.fc2.{p}",
     "blocks.{i}.ls2.gamma": "encoder.layer.{i}.layer_scale2.lambda1",
 }
-DINOV2_SAVED = _DINOV2 | {
-    "blocks.{i}.attn.q.{p}": "encoder.layer.{i}.attention.attention.query.{p}",
-    "blocks.{i}.attn.k.{p}": "encoder.layer.{i}.attention.attention.key.{p}",
-    "blocks.{i}.attn.v.{p}": "encoder.layer.{i}.attention.attention.value.{p}",
-    "blocks.{i}.attn.proj.{p}": "encoder.layer.{i}.attention.output.dense.{p}",
-}
+DINOV2_SAVED = _DINOV2 | _ATTENTION_SAVED
 DINOV2 = _DINOV2 | {
     "blocks.{i}.attn.q.{p}": "encoder.layer.{i}.attention.q_proj.{p}",
     "blocks.{i}.attn.k.{p}": "encoder.layer.{i}.attention.k_proj.{p}",

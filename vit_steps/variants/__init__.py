@@ -7,11 +7,7 @@ from vit_steps.variants.distillation import (
     soft_distillation_loss,
 )
 from vit_steps.variants.small_changes import VariantConfig, VariantVisionTransformer
-from vit_steps.variants.swin import (
-    SwinConfig,
-    SwinTransformer,
-    window_attention_cost,
-)
+from vit_steps.variants.swin import SwinConfig, SwinTransformer, window_attention_cost
 
 __all__ = [
     "DistilledConfig",

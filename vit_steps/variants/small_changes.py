@@ -89,10 +89,8 @@ class VariantVisionTransformer(VisionTransformer):
 
     def __init__(self, config: VariantConfig) -> None:
         super().__init__(config)
-        self.reg_token = nn.Parameter(
-            torch.empty(1, config.num_registers, config.embed_dim)
-        )
-        nn.init.trunc_normal_(self.reg_token, std=0.02)
+        registers = torch.empty(1, config.num_registers, config.embed_dim)
+        self.reg_token = nn.Parameter(nn.init.trunc_normal_(registers, std=0.02))
 
     def make_tokens(self) -> None:
         """The class token, if there is one, and its and the patches' positions."""

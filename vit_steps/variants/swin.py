@@ -144,11 +144,10 @@ class WindowAttention(nn.Module):
         bias = self.relative_position_bias_table[self.relative_position_index]
         bias = bias.permute(2, 0, 1)[None]  # (1, h, w², w²)
         if mask is not None:
-            masked = torch.zeros_like(mask, dtype=x.dtype).masked_fill(
-                ~mask, -torch.inf
-            )
-            masked = masked.repeat(windows // len(mask), 1, 1)  # (B·windows, w², w²)
-            bias = bias + masked[:, None]  # (B·windows, h, w², w²)
+            mask = mask.repeat(windows // len(mask), 1, 1)  # (B·windows, w², w²)
+            bias = bias.masked_fill(
+                ~mask[:, None], -torch.inf
+            )  # (B·windows, h, w², w²)
         output = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype))
         return self.proj(output.transpose(1, 2).reshape(windows, n, C))
 
@@ -188,9 +187,7 @@ class SwinBlock(nn.Module):
         self.drop_path = DropPath(drop_path_rate)
         mask = None
         if shifted:
-            mask = shifted_window_mask(
-                *resolution, window_size=window_size, shift=self.shift
-            )
+            mask = shifted_window_mask(*resolution, window_size, self.shift)
         self.register_buffer("mask", mask, persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:

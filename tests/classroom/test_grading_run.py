@@ -1,0 +1,152 @@
+"""A run of the grader: stopped at any moment, behind walls, refused with a reason."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import nbformat
+import pytest
+
+from classroom.grading import sandbox
+from classroom.grading.__main__ import main
+from classroom.grading.grade import Refused, grade_class
+from classroom.grading.sandbox import sandboxed
+from tests.classroom.bench.adversaries import dump, solved
+from tests.classroom.in_sandbox import QUICK, in_sandbox, table
+from tests.classroom.small_exercises import write_source
+from tests.conftest import ROOT
+
+
+@in_sandbox
+def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
+    """Nothing is lost, nothing is done twice, and nobody is left running."""
+    place, out = tmp_path / "in", tmp_path / "out"
+    place.mkdir()
+    for number in range(4):
+        nb = solved(exercises, number % 3)
+        nb.cells.append(nbformat.v4.new_markdown_cell(f"Student {number}"))
+        (place / f"s{number}.ipynb").write_bytes(dump(nb))
+    command = [sys.executable, "-m", "classroom.grading", str(place), "--out", str(out)]
+    command += ["--source", str(exercises.path), "--jobs", "2"]
+    run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
+    results = out / "results" / "05_heads"
+    until = time.monotonic() + 120
+    while len(list(results.glob("*.json"))) < 2 and time.monotonic() < until:
+        time.sleep(0.05)
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    first = {path: path.stat().st_mtime_ns for path in results.glob("*.json")}
+    assert 2 <= len(first) < 4
+    until = time.monotonic() + 20
+    while (left := running_under(out)) and time.monotonic() < until:
+        time.sleep(0.2)
+    assert not left
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "4 notebooks were graded" in done.stdout
+    assert {path: path.stat().st_mtime_ns for path in first} == first
+    scores = [row[4] for row in table(out / "marks.csv")[1:]]
+    assert scores == ["0", "3", "6", "0"]
+
+
+def running_under(out):
+    """Processes that have a file in this folder open."""
+    found = []
+    for process in os.listdir("/proc"):
+        try:
+            for descriptor in os.listdir(f"/proc/{process}/fd"):
+                target = os.readlink(f"/proc/{process}/fd/{descriptor}")
+                if target.startswith(str(out)):
+                    found.append(process)
+        except OSError:
+            continue
+    return found
+
+
+@in_sandbox
+def test_the_sandbox_hides_everything_else(tmp_path, monkeypatch):
+    (tmp_path / "secret.txt").write_text("secret")
+    monkeypatch.setenv("SECRET_TOKEN", "secret")
+    code = f"""
+import glob, json, os, socket
+def can(action):
+    try:
+        action()
+    except OSError:
+        return False
+    return True
+print(json.dumps({{
+    "files": can(lambda: open({str(tmp_path / "secret.txt")!r})),
+    "repository": can(lambda: open({str(ROOT / "Makefile")!r})),
+    "tests": can(lambda: os.listdir({str(ROOT / "tests")!r})),
+    "write": [p for p in ("/", "/usr", "/dev", {str(ROOT / "vit_steps")!r})
+              if can(lambda: open(p + "/mine", "w"))],
+    "network": can(lambda: socket.create_connection(("1.1.1.1", 53), timeout=1)),
+    "environment": [v for p in glob.glob("/proc/*/environ")
+                    for v in open(p).read().split(chr(0)) if "SECRET" in v],
+    "processes": len(glob.glob("/proc/[0-9]*")),
+    "torch": __import__("torch").ones(1).item(),
+}}))
+"""
+    command = sandboxed([sys.executable, "-c", code])
+    # As the kernels are started: without the variables, for process 1 shows its own.
+    done = subprocess.run(command, capture_output=True, text=True, env={})
+    found = json.loads(done.stdout)
+    assert found.pop("processes") <= 3
+    assert found == {
+        "files": False,
+        "repository": False,
+        "tests": False,
+        "write": [],
+        "network": False,
+        "environment": [],
+        "torch": 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    "system, words",
+    [("linux", "apt install"), ("darwin", "virtual one"), ("win32", "WSL 2")],
+)
+def test_without_a_sandbox_it_refuses(
+    system, words, exercises, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(sandbox.sys, "platform", system)
+    monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
+    (tmp_path / "a.ipynb").write_bytes(dump(solved(exercises)))
+    assert main([str(tmp_path), "--out", str(tmp_path / "out")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Stopped: ")
+    assert words in said
+    assert not (tmp_path / "out" / "gradebook.db").exists()
+
+
+@in_sandbox
+def test_a_broken_set_grades_nobody_until_it_is_mended(exercises, tmp_path):
+    source = nbformat.read(exercises.path, as_version=4)
+    broken = next(c for c in source.cells if c.id == "split-heads")
+    broken.source = broken.source.replace("transpose(1, 2)", "transpose(0, 1)")
+    path = tmp_path / "05_heads.ipynb"
+    nbformat.write(source, path)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.ipynb").write_bytes(dump(solved(exercises)))
+    with pytest.raises(Refused, match="test-split-heads"):
+        grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
+    assert not list(tmp_path.glob("out/results/05_heads/*.json"))
+    write_source(path)  # mended: nobody has a mark yet, so the folder will do
+    grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
+    assert len(list(tmp_path.glob("out/results/05_heads/*.json"))) == 1
+    nbformat.write(source, path)
+    with pytest.raises(Refused, match="has changed since"):
+        grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
+
+
+@in_sandbox
+def test_an_environment_may_be_a_link(tmp_path, monkeypatch):
+    link = tmp_path / "environment"
+    link.symlink_to(sys.prefix)
+    monkeypatch.setattr(sandbox.sys, "prefix", str(link))
+    assert link in sandbox._python_environment.__wrapped__()
