@@ -1,13 +1,12 @@
 """Giving all mutants of one answer to its check."""
 
 import ast
-import sys
-import threading
+from dataclasses import replace
 
 import torch
 
 from tests.checks.mutants.operators import mutants
-from tests.checks.mutants.targets import MADE, targets
+from tests.checks.mutants.targets import targets
 
 MEMORY = 4 * 2**30  # bytes of address space for a process
 
@@ -55,21 +54,9 @@ def lines_run(target, quick) -> set[int]:
     the package's own tests are for.
     """
     found = set()
-
-    def trace(frame, event, _):
-        if frame.f_code.co_filename != MADE:
-            return None
-        found.add(frame.f_lineno - target.first_line)
-        return trace
-
-    before = sys.gettrace()
-    threading.settrace(trace)  # an answer runs in a thread of its own
-    sys.settrace(trace)
-    try:
-        quick.examine(target.built(target.source), {})
-    finally:
-        sys.settrace(before)
-        threading.settrace(before)
+    marked = ast.unparse(_Marking().visit(ast.parse(target.source)))
+    marking = replace(target, globals=target.globals | {"_ran": found.add})
+    quick.examine(marking.built(marked), {})
     lines = set()
     for node in ast.walk(ast.parse(target.source)):
         if isinstance(node, ast.stmt) and not hasattr(node, "body"):
@@ -83,3 +70,19 @@ def lines_run(target, quick) -> set[int]:
         if found & set(inside):
             lines |= set(inside)
     return lines
+
+
+class _Marking(ast.NodeTransformer):
+    """Before each statement a call of ``_ran`` with its line."""
+
+    def generic_visit(self, node):
+        super().generic_visit(node)
+        for field in ("body", "orelse", "finalbody"):
+            statements = getattr(node, field, None)
+            if isinstance(statements, list):
+                marked = [
+                    [ast.parse(f"_ran({statement.lineno})").body[0], statement]
+                    for statement in statements
+                ]
+                setattr(node, field, [one for pair in marked for one in pair])
+        return node
