@@ -48,7 +48,7 @@ pdf: book
 
 test: form book .venv/compiled
 	@echo "== The package, the promises, the pages"
-	$(BIN)/pytest tests -rs -n 2 --dist loadgroup
+	$(BIN)/pytest tests -rs -n 2 --dist loadfile
 	@echo "== Every chapter, run again and compared"
 	$(BIN)/pytest --nbval --nbval-sanitize-with tests/repository/nbval_sanitize.cfg --nbval-cell-timeout 300 -n 2 --dist loadscope $(NB)
 
