@@ -15,9 +15,6 @@ from tests.classroom.in_sandbox import QUICK, in_sandbox, table
 
 KINDS = {kind.name: kind for kind in kinds()}
 
-# One process grades the class that these tests look at.
-pytestmark = pytest.mark.xdist_group("a graded class")
-
 
 @pytest.fixture(scope="module")
 def graded(exercises, tmp_path_factory):
