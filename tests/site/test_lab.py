@@ -128,7 +128,8 @@ def test_command_writes_all(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(lab, "measure", lambda *_: {"images": 1000})
     assert lab.main([str(tmp_path / "new"), "--dtype", "float32"]) == 0
     names = {path.name for path in (tmp_path / "new").iterdir()}
-    assert names == {"trained.js", "untrained.js", "pictures.js", "cat.jpg"}
+    written = {"trained.js", "untrained.js", "sizes.js", "pictures.js", "cat.jpg"}
+    assert names == written
     assert "trained.js" in capsys.readouterr().out
     assert '"dtype":"float32"' in (tmp_path / "new" / "trained.js").read_text()
 
