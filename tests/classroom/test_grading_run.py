@@ -33,14 +33,14 @@ def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
     command += ["--source", str(exercises.path), "--jobs", "2"]
     run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     results = out / "results" / "05_heads"
-    until = time.monotonic() + 120
+    until = time.monotonic() + 600  # a busy machine takes its time
     while len(list(results.glob("*.json"))) < 2 and time.monotonic() < until:
         time.sleep(0.05)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     first = {path: path.stat().st_mtime_ns for path in results.glob("*.json")}
     assert 2 <= len(first) < 4
-    until = time.monotonic() + 20
+    until = time.monotonic() + 60
     while (left := running_under(out)) and time.monotonic() < until:
         time.sleep(0.2)
     assert not left
