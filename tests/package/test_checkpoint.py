@@ -295,7 +295,7 @@ LIES_ABOUT_TENSORS = {
     "a thousand axes": change("head.weight", shape=[1] * 1000 + [3, 8]),
     "integers": change("head.weight", dtype="I32"),
     "other halves": change("head.weight", dtype="F16", shape=[3, 16]),
-    "numbers of 4 bits": change("head.weight", dtype="F4", shape=[3, 64]),
+    "numbers of 8 bits": change("head.weight", dtype="F8_E4M3", shape=[3, 32]),
     "complex numbers": change("head.weight", dtype="C64", shape=[3, 4]),
     "a type that is none": change("head.weight", dtype="F33"),
     "another name": rename("norm.weight", "norm.gain"),
@@ -462,6 +462,15 @@ def test_any_other_byte_is_taken_or_refused(tmp_path_factory, data):
         assert "m.safetensors" in str(error)
     else:
         assert all(tensor.isfinite().all() for tensor in model.state_dict().values())
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e5m2, torch.int32, torch.complex64])
+def test_another_kind_of_number_is_refused(dtype):
+    came, expected = {"a": torch.ones(2).to(dtype)}, {"a": torch.ones(2)}
+    with pytest.raises(
+        ValueError, match=rf"x: got {dtype} \(2,\) for 'a', expected fl"
+    ):
+        fitted("x", came, expected)
 
 
 def test_what_may_be_infinite_is_said_by_name():

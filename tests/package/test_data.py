@@ -313,7 +313,8 @@ NO_IDX = {
     "numbers cut off": gzip.compress(IDX[:-1]),
     "a number too many": gzip.compress(IDX + b"0"),
     "cut off": gzip.compress(IDX)[:-9],
-    "damaged": gzip.compress(IDX)[:12] + b"damaged" + gzip.compress(IDX)[19:],
+    "damaged": gzip.compress(IDX)[:10] + b"\xff" * 20,
+    "other numbers": gzip.compress(IDX)[:-8] + bytes(8),  # than their checksum's
     "far too many numbers": gzip.compress(
         b"\x00\x00\x08\x03" + struct.pack(">3i", 10**6, 10**6, 10**6)
     ),

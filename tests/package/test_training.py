@@ -478,6 +478,7 @@ LIES_OF_A_STATE = {
         colour="green"
     ),
     "a config that is none": lambda tensors, about: about.update(train_config=[1]),
+    "a config of words": lambda tensors, about: about.update(train_config=["seed"]),
     "no config": lambda tensors, about: about.pop("train_config"),
     "a missing weight": lambda tensors, about: tensors.pop(WEIGHT),
     "a weight too many": lambda tensors, about: tensors.update(w=torch.ones(1)),
