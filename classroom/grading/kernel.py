@@ -15,8 +15,10 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from traitlets import Any as AnyTrait
 
-from classroom.grading.limits import MIB, ORDINARY
-from classroom.grading.sandbox import ENVIRONMENT, sandboxed
+from classroom.grading.cgroup import Cgroup
+from classroom.grading.limits import DESCRIPTORS, MIB, ORDINARY
+from classroom.grading.sandbox import ENVIRONMENT, hand_over, sandboxed
+from classroom.grading.seccomp import open_filter
 from vit_check.engine.asking import JUDGE
 
 LARGEST_MESSAGE = 64 * MIB  # a larger one closes the connection
@@ -33,7 +35,9 @@ class BindingClient(AsyncKernelClient):
         socket.maxmsgsize = LARGEST_MESSAGE
         if identity:
             socket.identity = identity
-        socket.bind(self._make_url(channel))
+        url = self._make_url(channel)
+        socket.bind(url)
+        os.chmod(url.removeprefix("ipc://"), 0o666)  # in a folder that others cannot see
         return socket
 
     def start_channels(self, *args: Any, **kwargs: Any) -> None:
@@ -48,12 +52,14 @@ class SandboxedKernelManager(AsyncKernelManager):
         judge: the socket at which the checks ask for a verdict.
         visible: what is seen inside besides the Python environment.
         sandbox: False starts the kernel as it is, which protects nothing.
+        cgroup: the group to make one in for this kernel, or None.
     """
 
     limits = AnyTrait(ORDINARY)
     judge = AnyTrait(None)
     visible = AnyTrait(())
     sandbox = AnyTrait(True)
+    cgroup = AnyTrait(None)
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
@@ -62,6 +68,8 @@ class SandboxedKernelManager(AsyncKernelManager):
         self.folder = Path(tempfile.mkdtemp(prefix="kernel-"))
         self.connection_file = str(self.folder / "connection.json")
         self.ip = str(self.folder / "socket")
+        self.group: Cgroup | None = None
+        self._filter = -1  # none yet, and bubblewrap refuses this one
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -78,6 +86,7 @@ class SandboxedKernelManager(AsyncKernelManager):
             "processes": self.limits.processes,
             "seconds": self.limits.total_seconds,
             "file_size": 64 * MIB,
+            "descriptors": DESCRIPTORS,
         }
         program = Path(__file__).resolve().with_name("inside.py")
         python = [sys.executable, "-I", str(program), json.dumps(limits)]
@@ -85,7 +94,7 @@ class SandboxedKernelManager(AsyncKernelManager):
         if not self.sandbox:
             return python
         seen = [self.folder, program, *self.visible, self.judge.parent]
-        return sandboxed(python, seen, {JUDGE: str(self.judge)})
+        return sandboxed(python, self._filter, seen, {JUDGE: str(self.judge)})
 
     def _connect_control_socket(self) -> None:
         """None: the client's is bound where a second one would connect to."""
@@ -100,12 +109,32 @@ class SandboxedKernelManager(AsyncKernelManager):
         kwargs["env"] = environment
         kwargs["cwd"] = str(self.folder)
         kwargs["stdout"] = kwargs["stderr"] = DEVNULL
-        await super()._async_start_kernel(**kwargs)
+        if self.cgroup is not None:
+            self.group = Cgroup.create(self.cgroup, self.folder.name, self.limits)
+            kwargs["preexec_fn"] = self.group.enter
+        if self.sandbox:
+            self._filter = open_filter()
+            kwargs["pass_fds"] = [self._filter]
+        try:
+            await super()._async_start_kernel(**kwargs)
+        finally:
+            if self.sandbox:
+                os.close(self._filter)
 
     start_kernel = _async_start_kernel
 
+    async def _async_pre_start_kernel(self, **kwargs: Any) -> Any:
+        command = await super()._async_pre_start_kernel(**kwargs)
+        hand_over(self.folder)
+        hand_over(Path(self.connection_file))
+        return command
+
+    pre_start_kernel = _async_pre_start_kernel
+
     async def _async_cleanup_resources(self, restart: bool = False) -> None:
         await super()._async_cleanup_resources(restart=restart)
+        if self.group is not None:
+            self.group.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     cleanup_resources = _async_cleanup_resources

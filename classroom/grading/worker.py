@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import psutil
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import (
     CheckCellMetadata,
@@ -33,6 +34,7 @@ from classroom.grading.limits import MIB
 from classroom.grading.oddities import odd_source
 from classroom.grading.restore import Unreadable, read, restore
 from classroom.grading.result import Result, Terms, write
+from classroom.grading.sandbox import hand_over
 from classroom.release.assignment import Assignment
 
 
@@ -54,6 +56,7 @@ def grade(
         execute = run(restored.nb, assignment, course, terms)
         result.failures = execute.failures
         result.kernels = execute.starts
+        result.starved = execute.starved
         result.odd += [
             f"The notebook changed {name} in its kernel."
             for name in sorted(execute.odd)
@@ -87,10 +90,13 @@ def run(
 
     with tempfile.TemporaryDirectory(prefix="judge-") as folder:
         with Judge(Path(folder, "judge")) as judge:
+            hand_over(Path(folder))
+            os.chmod(judge.path, 0o666)  # in a folder that others cannot see
             execute = SandboxedExecute(
                 limits=terms.limits,
                 visible=terms.visible,
                 sandbox=terms.sandbox,
+                cgroup=terms.cgroup,
                 judge=judge,
             )
             execute.preprocess(nb, resources)
@@ -103,9 +109,15 @@ def limited(nb: NotebookNode) -> NotebookNode:
 
 
 def main(
-    submission: Submission, assignment: Assignment, course: Course, terms: Terms
+    submission: Submission,
+    assignment: Assignment,
+    course: Course,
+    terms: Terms,
+    processors: set[int],
 ) -> None:
-    """The worker process."""
+    """The worker process, on these processors, which what it starts cannot leave."""
+    if processors:
+        psutil.Process().cpu_affinity(sorted(processors))
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if terms.temporary is not None:
         tempfile.tempdir = str(terms.temporary)
