@@ -42,6 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("--total-seconds", type=int, default=Limits.total_seconds)
     add("--memory", type=int, default=Limits.memory // MIB, help="MiB, a notebook")
     add("--visible", type=Path, action="append", help="folder that notebooks may read")
+    add("--weak-sandbox", action="store_true", help="grade where it is not tight")
     add("--without-sandbox", action="store_true", help="run what students send as you")
     options = parser.parse_args(arguments)
     out = options.out or Path(f"{options.submissions.with_suffix('')}-graded")
@@ -53,6 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
     terms = Terms(
         limits=limits,
         sandbox=not options.without_sandbox,
+        weak=options.weak_sandbox,
         visible=tuple(path.resolve() for path in options.visible or ()),
     )
     sources = options.source or sorted(SOURCES.glob("*.ipynb"))

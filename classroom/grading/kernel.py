@@ -5,10 +5,12 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
 
+import zmq
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.connect import channel_socket_types
 from jupyter_client.kernelspec import KernelSpec
@@ -22,6 +24,7 @@ from classroom.grading.seccomp import open_filter
 from vit_check.engine.asking import JUDGE
 
 LARGEST_MESSAGE = 64 * MIB  # a larger one closes the connection
+LONGEST_SEND = 10_000  # milliseconds; to a kernel that is gone it would take for ever
 
 
 class BindingClient(AsyncKernelClient):
@@ -33,15 +36,30 @@ class BindingClient(AsyncKernelClient):
         socket = self.context.socket(channel_socket_types[channel])
         socket.linger = 0
         socket.maxmsgsize = LARGEST_MESSAGE
+        socket.sndtimeo = LONGEST_SEND
         if identity:
             socket.identity = identity
         url = self._make_url(channel)
         socket.bind(url)
-        os.chmod(url.removeprefix("ipc://"), 0o666)  # in a folder that others cannot see
+        os.chmod(
+            url.removeprefix("ipc://"), 0o666
+        )  # in a folder that others cannot see
         return socket
 
     def start_channels(self, *args: Any, **kwargs: Any) -> None:
         super().start_channels(hb=False)
+
+    async def _async_wait_for_ready(self, timeout: float | None = None) -> None:
+        """Ask the kernel only once it has connected: until then, to send is to wait."""
+        started = time.monotonic()
+        while not await self.shell_channel.socket.poll(200, zmq.POLLOUT):
+            if not await self.parent.is_alive():
+                raise RuntimeError("the kernel ended while it started")
+            if timeout is not None and time.monotonic() - started > timeout:
+                raise TimeoutError(f"the kernel did not start in {timeout} seconds")
+        await super()._async_wait_for_ready(timeout)
+
+    wait_for_ready = _async_wait_for_ready
 
 
 class SandboxedKernelManager(AsyncKernelManager):

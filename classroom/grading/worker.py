@@ -9,14 +9,11 @@ import logging
 import os
 import sys
 import tempfile
-import threading
 import time
-from multiprocessing import connection, parent_process
 from pathlib import Path
 from typing import Any
 
 import nbformat
-import psutil
 from nbformat.notebooknode import NotebookNode
 from nbgrader.preprocessors import (
     CheckCellMetadata,
@@ -39,11 +36,16 @@ from classroom.release.assignment import Assignment
 
 
 def grade(
-    submission: Submission, assignment: Assignment, course: Course, terms: Terms
+    submission: Submission,
+    assignment: Assignment,
+    course: Course,
+    terms: Terms,
+    again: str = "",
 ) -> Result:
     """Grade one submission, and write down what came out."""
     started = time.monotonic()
     result = Result.of(submission, assignment)
+    result.again = again
     write(course.submitted(submission.student, assignment.name), submission.data)
     try:
         cells = read(submission.data, terms.limits)
@@ -113,12 +115,13 @@ def main(
     assignment: Assignment,
     course: Course,
     terms: Terms,
-    processors: set[int],
+    again: str,
 ) -> None:
-    """The worker process, on these processors, which what it starts cannot leave."""
-    if processors:
-        psutil.Process().cpu_affinity(sorted(processors))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    """The worker process.
+
+    Args:
+        again: why it is run again by itself, or "".
+    """
     if terms.temporary is not None:
         tempfile.tempdir = str(terms.temporary)
     import resource  # not on Windows, where the reason to stop is said before
@@ -135,13 +138,6 @@ def main(
     torch: Any = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
-    grade(submission, assignment, course, terms)
+    grade(submission, assignment, course, terms, again)
     stream.flush()
     os._exit(0)  # threads that still wait are not waited for
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)
