@@ -48,7 +48,7 @@ class Cgroup:
 
     @property
     def memory(self) -> int:
-        """Bytes that processes and files in memory hold, without what can be dropped."""
+        """Bytes that processes and files in memory hold; what can be dropped is not."""
         counts = self._counts("memory.stat")
         return counts["anon"] + counts["shmem"] + counts.get("kernel", 0)
 

@@ -41,9 +41,7 @@ class BindingClient(AsyncKernelClient):
             socket.identity = identity
         url = self._make_url(channel)
         socket.bind(url)
-        os.chmod(
-            url.removeprefix("ipc://"), 0o666
-        )  # in a folder that others cannot see
+        os.chmod(url.removeprefix("ipc://"), 0o666)  # in a folder of its own
         return socket
 
     def start_channels(self, *args: Any, **kwargs: Any) -> None:
@@ -53,7 +51,8 @@ class BindingClient(AsyncKernelClient):
         """Ask the kernel only once it has connected: until then, to send is to wait."""
         started = time.monotonic()
         while not await self.shell_channel.socket.poll(200, zmq.POLLOUT):
-            if not await self.parent.is_alive():
+            parent: Any = self.parent
+            if not await parent.is_alive():
                 raise RuntimeError("the kernel ended while it started")
             if timeout is not None and time.monotonic() - started > timeout:
                 raise TimeoutError(f"the kernel did not start in {timeout} seconds")

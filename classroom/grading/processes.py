@@ -61,7 +61,8 @@ def run_each(
     context = multiprocessing.get_context("forkserver")
     waiting = iter(tasks)
     running: dict[BaseProcess, tuple[tuple[*Arguments], float]] = {}
-    free, places = _shares(jobs), {}
+    free = _shares(jobs)
+    places: dict[BaseProcess, list[int]] = {}
     more = True
     try:
         while more or running:

@@ -139,7 +139,7 @@ def run_sandboxed(
 
 
 def student_id() -> int:
-    """Whom root lets a sandbox run as: nobody on this machine, and no other sandbox's."""
+    """Whom root lets a sandbox run as: no user of this machine, no other sandbox."""
     return 1_900_000_000 + os.getpid()
 
 

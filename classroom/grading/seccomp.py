@@ -118,9 +118,9 @@ def _library() -> ctypes.CDLL:
         library = ctypes.CDLL("libseccomp.so.2")
     except OSError:
         raise SeccompMissing(
-            "Submissions run under a filter made by libseccomp, which is not installed. "
-            "On Debian and Ubuntu: apt install libseccomp2. On Fedora: dnf install "
-            "libseccomp."
+            "Submissions run under a filter that libseccomp makes, and that is not "
+            "installed. On Debian and Ubuntu: apt install libseccomp2. On Fedora: dnf "
+            "install libseccomp."
         ) from None
     library.seccomp_init.restype = ctypes.c_void_p
     return library

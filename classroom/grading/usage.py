@@ -34,7 +34,8 @@ class Usage:
             ended included.
         delayed: seconds for which they wanted a processor and had none, added up.
         waited: seconds in which none of them wanted one.
-        processes, descriptors, files: how many they hold now; files are those in memory.
+        processes, descriptors: how many there are now.
+        files: how many the file systems in memory hold now.
         memory: bytes they hold now, files in memory included.
     """
 
