@@ -27,6 +27,10 @@ def is_autograded(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
 
 
+def _sentence(reason: str) -> str:
+    return f"{reason[0].upper()}{reason[1:]}."
+
+
 class SandboxedExecute(Execute):  # type: ignore[misc]
     """nbgrader's Execute, for notebooks whose authors are not known.
 
@@ -188,12 +192,16 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             if self._timed_out:
                 attempt.trouble = self._too_long(usage)
             elif reason:
-                attempt.trouble = reason[0].upper() + reason[1:] + "."
+                attempt.trouble = _sentence(reason)
             else:
                 attempt.trouble = "The cell ended the kernel."
             self.log.info("the kernel is gone: %r", error)
         else:
-            if self._timed_out:
+            excess = watchdog.look()  # at once, lest a later cell pays for it
+            if excess:
+                await self._stop()
+                attempt.trouble = _sentence(excess)
+            elif self._timed_out:
                 attempt.trouble = self._too_long(usage)
             elif not self._idle:  # what it said may not have come through in time
                 self.starved = True

@@ -35,17 +35,23 @@ class Watchdog(threading.Thread):
         self.left = left
         self.reason: str | None = None
         self._end = threading.Event()
+        self._looking = threading.Lock()
 
     def run(self) -> None:
-        while not self._end.wait(self.interval):
+        while not self._end.wait(self.interval) and not self.look():
+            pass
+
+    def look(self) -> str | None:
+        """Look now; the reason, if the sandbox has been ended."""
+        with self._looking:
             try:
                 self.usage.look()
             except (psutil.Error, OSError):
                 pass  # it has ended, or is just about to
-            self.reason = self._excess()
+            self.reason = self.reason or self._excess()
             if self.reason:
                 self._kill()
-                return
+            return self.reason
 
     def stop(self) -> None:
         self._end.set()
