@@ -18,6 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from classroom.grading import gradebook
+from classroom.grading.cgroup import delegated
 from classroom.grading.course import Course
 from classroom.grading.grade import Refused, grade_class
 from classroom.grading.limits import MIB, Limits
@@ -25,6 +26,10 @@ from classroom.grading.result import Result, Terms
 from classroom.release.release import SOURCES
 
 REFUSED, NEEDS_A_PERSON = 1, 3
+MEMORY_COUNTED = "The kernel counts what each submission holds (a cgroup for each)."
+MEMORY_WATCHED = (
+    "What each submission holds is watched from outside, for no cgroup was delegated."
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -55,8 +60,11 @@ def main(arguments: list[str] | None = None) -> int:
         limits=limits,
         sandbox=not options.without_sandbox,
         weak=options.weak_sandbox,
+        cgroup=delegated() if not options.without_sandbox else None,
         visible=tuple(path.resolve() for path in options.visible or ()),
     )
+    if terms.sandbox:
+        print(MEMORY_COUNTED if terms.cgroup else MEMORY_WATCHED, file=sys.stderr)
     sources = options.source or sorted(SOURCES.glob("*.ipynb"))
     try:
         results = grade_class(
