@@ -26,9 +26,9 @@ from classroom.grading.result import Result, Terms
 from classroom.release.release import SOURCES
 
 REFUSED, NEEDS_A_PERSON = 1, 3
-MEMORY_COUNTED = "The kernel counts what each submission holds (a cgroup for each)."
+MEMORY_COUNTED = "The kernel counted what each submission held (a cgroup for each)."
 MEMORY_WATCHED = (
-    "What each submission holds is watched from outside, for no cgroup was delegated."
+    "What each submission held was watched from outside, for no cgroup was delegated."
 )
 
 
@@ -63,8 +63,6 @@ def main(arguments: list[str] | None = None) -> int:
         cgroup=delegated() if not options.without_sandbox else None,
         visible=tuple(path.resolve() for path in options.visible or ()),
     )
-    if terms.sandbox:
-        print(MEMORY_COUNTED if terms.cgroup else MEMORY_WATCHED, file=sys.stderr)
     sources = options.source or sorted(SOURCES.glob("*.ipynb"))
     try:
         results = grade_class(
@@ -77,6 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
         print("\nStopped. The same command goes on from here.", file=sys.stderr)
         return REFUSED
     print(summary(results, Course(out.resolve())))
+    if terms.sandbox:
+        print(MEMORY_COUNTED if terms.cgroup else MEMORY_WATCHED)
     return NEEDS_A_PERSON if any(r.status != "graded" for r in results) else 0
 
 
