@@ -23,6 +23,8 @@ class Result:
         sentence: why, if it was not graded.
         failures: grade_id -> sentence, of the graded cells that did not pass.
         changes, tampered, odd: what had to be put right, and what looked odd.
+        starved: whether the machine was too busy for a fair verdict.
+        again: why it was run again by itself, or "".
     """
 
     student: str
@@ -41,6 +43,8 @@ class Result:
     odd: list[str] = field(default_factory=list)
     seconds: float = 0.0
     kernels: int = 0
+    starved: bool = False
+    again: str = ""
     version: int = VERSION
 
     @classmethod
@@ -74,7 +78,9 @@ class Terms:
 
     limits: Limits = ORDINARY
     sandbox: bool = True
+    weak: bool = False  # go on where the sandbox is not tight
     visible: tuple[Path, ...] = ()
+    cgroup: Path | None = None  # the group to make one in for each kernel
     temporary: Path | None = None  # the folder for sockets
 
 
