@@ -116,7 +116,7 @@ def _grade(
     marks = gradebook.marks(course, results)
     write_marks(course, results, marks)
     plain = feedback.write_feedback(course, results, marks, jobs)
-    write_report(course, results, assignments, intake.left_out, plain)
+    write_report(course, results, intake.left_out, plain)
     return results
 
 
