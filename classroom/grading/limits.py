@@ -22,6 +22,9 @@ class Limits:
         notebook: bytes of a notebook that is read at all.
         cells: of a notebook that is read at all.
         restarts: how often a kernel that died is started anew.
+        notebooks: of one student that are read, the newest, zips counted among them.
+        upload: bytes of one student's notebooks and zips that are read.
+        remarks: sentences that one student's other files get in the report.
     """
 
     cell_seconds: int = 30
@@ -32,6 +35,9 @@ class Limits:
     notebook: int = 20 * MIB
     cells: int = 500
     restarts: int = 3
+    notebooks: int = 50
+    upload: int = 256 * MIB
+    remarks: int = 5
 
 
 ORDINARY = Limits()

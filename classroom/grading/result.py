@@ -23,6 +23,8 @@ class Result:
         sentence: why, if it was not graded.
         failures: grade_id -> sentence, of the graded cells that did not pass.
         changes, tampered, odd: what had to be put right, and what looked odd.
+        contested: a sentence, if other uploads claim to be the same student's; a person
+            decides, and until then no platform is told the mark.
     """
 
     student: str
@@ -39,6 +41,7 @@ class Result:
     changes: list[str] = field(default_factory=list)
     tampered: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
+    contested: str = ""
     seconds: float = 0.0
     kernels: int = 0
     version: int = VERSION
@@ -54,6 +57,7 @@ class Result:
             submission.late,
             submission.digest,
             assignment.fingerprint,
+            contested=submission.contested,
         )
 
     @classmethod
