@@ -23,7 +23,9 @@ from classroom.grading.limits import MIB
 
 ZIP_OR_NOTEBOOK = re.compile(r"\.(zip|ipynb(\.json|\.txt)?)$", re.IGNORECASE)
 IGNORED = re.compile(r"__MACOSX|\.ipynb_checkpoints|\.git|\.DS_Store|\._.*", re.DOTALL)
-PIECE = 4096  # bytes; bzip2 can make 80 MB of them
+PIECE = 2**16  # bytes
+# Of the others a single piece may unfold to gigabytes, and all of it at once.
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 LONGEST_LIST = 4 * MIB  # of the files in a zip, about 60,000
 
 
@@ -76,7 +78,7 @@ class File:
             with self.open() as stream:
                 while piece := stream.read(min(PIECE, most - len(data))):
                     data += piece
-        except Exception as error:  # damaged, encrypted, an unknown compression
+        except Exception as error:  # damaged, encrypted
             raise Unread(f"cannot be read ({_reason(error)})") from error
         return bytes(data)
 
@@ -177,6 +179,7 @@ def _zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> File:
         _seconds(entry.date_time),
         entry.file_size,
         partial(archive.open, entry),
+        "" if entry.compress_type in PACKED else "packed in a way that is not read",
     )
 
 

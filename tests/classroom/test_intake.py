@@ -2,19 +2,26 @@
 
 import io
 import os
+import random
 import re
+import struct
+import tracemalloc
 import zipfile
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from classroom.grading.identity import safe_name
+from classroom.grading.course import Course
+from classroom.grading.gradebook import Mark
+from classroom.grading.identity import Claim, safe_name
 from classroom.grading.intake import NoSubmissions, take_in
 from classroom.grading.limits import Limits
-from classroom.grading.marks import cell
+from classroom.grading.marks import cell, write_marks
+from classroom.grading.result import Result
 from classroom.release.assignment import Assignment
 from tests.classroom.bench.adversaries import dump, solved
+from tests.classroom.in_sandbox import table
 from tests.classroom.small_exercises import write_source
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="grading needs Linux")
@@ -382,6 +389,252 @@ def test_odd_files_harm_nobody(exercises, tmp_path):
     assert max(sizes) <= SMALL.notebook + 1
 
 
+def damaged(data, kind):
+    """A zip with something wrong in its list of files, or before it."""
+    data = bytearray(data)
+    entry, end = data.index(b"PK\1\2"), data.rindex(b"PK\5\6")
+    if kind == "of a later version":
+        data[entry + 6] = 99
+    elif kind == "encrypted":
+        data[6] |= 1
+        data[entry + 8] |= 1
+    elif kind == "packed in an unknown way":
+        data[8:10] = data[entry + 10 : entry + 12] = struct.pack("<H", 77)
+    elif kind == "cut off":
+        del data[end - 5 :]
+    elif kind == "longer than it says":
+        data[entry + 24 : entry + 28] = struct.pack("<I", 2**31)
+    elif kind == "elsewhere":
+        data[entry + 42 : entry + 46] = struct.pack("<I", 2**31)
+    elif kind == "with a list of 2**62 bytes":
+        record = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, 2**62, 0)
+        place = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
+        data[end:end] = record + place
+        data[-10:-2] = b"\xff" * 8
+    elif kind == "with a name that is no text":
+        data[entry + 8 : entry + 10] = struct.pack("<H", 0x800)
+        data[entry + 46] = 0xFF
+    elif kind == "with other bytes":
+        data[40] ^= 0xFF
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "of a later version",
+        "encrypted",
+        "packed in an unknown way",
+        "cut off",
+        "elsewhere",
+        "with a list of 2**62 bytes",
+        "with a name that is no text",
+        "with other bytes",
+    ],
+)
+def test_a_zip_that_cannot_be_read_costs_its_student_alone(
+    kind, exercises, tmp_path, export
+):
+    good = dump(solved(exercises))
+    bad = damaged(zipped(None, {"work.ipynb": good}), kind)
+    files = {"mallory.zip": bad, "eve/w.zip": bad, "eve/x.ipynb": good}
+    found, left_out = names_of(
+        export({**files, "zoe.ipynb": good}), exercises, tmp_path
+    )
+    assert set(found) == {"eve", "zoe"}
+    assert len(left_out) == 2
+    words = {"packed in an unknown way": "packed in a way that is not read"}
+    for sentence in left_out:
+        assert sentence.startswith(("mallory", "eve/w"))
+        assert words.get(kind, "be read (") in sentence
+        assert sentence.isprintable() and sentence.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "new\nline",
+        "\x1b[2J",
+        "a" * 240,
+        "\N{GRINNING FACE}" * 55,
+        "\N{HANGUL SYLLABLE GA}" * 78,
+        "x_" + "7" * 220 + "_assignsubmission_file_",
+        "a_" + "7" * 100 + "_" + "8" * 100 + "_x-" + "9" * 30,
+        "\u0645\u062d\u0645\u062f\u202e",
+        "-rf",
+        "-",
+        "...",
+        " ",
+        "__MACOSXada",
+        ".gitta",
+        "\udcff",
+        "CON",
+    ],
+    ids=ascii,
+)
+@pytest.mark.parametrize("form", ["{}.ipynb", "{}/x.ipynb", "{}.zip"])
+def test_names_of_any_sort_stop_nobody(form, name, exercises, tmp_path):
+    place, good = tmp_path / "in", dump(solved(exercises))
+    inner = {f"{'long ' * 2000}{name!a}.ipynb": good}
+    data = zipped(None, inner) if form.endswith("zip") else good
+    unzipped(place, {"zoe.ipynb": good, form.format(name): data})
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert len(found) == 2
+    for student, submission in found.items():
+        assert 0 < len(student.encode()) <= 100
+        assert (tmp_path / f"{student}.entered").write_bytes(b"") == 0
+        assert submission.name.isprintable() and submission.path.isprintable()
+    assert not left_out
+
+
+def test_names_that_are_no_text_stay_two_students(exercises, tmp_path):
+    place = tmp_path / "in"
+    place.mkdir()
+    for number, name in enumerate((b"ad\xe4.ipynb", b"ad\xf6.ipynb")):
+        with open(os.path.join(os.fsencode(place), name), "wb") as stream:
+            stream.write(dump(solved(exercises, number)))
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert len(found) == 2
+    assert not left_out
+
+
+def test_folders_of_any_depth_are_read(exercises, tmp_path):
+    place = unzipped(tmp_path / "in", {"zoe.ipynb": dump(solved(exercises))})
+    deep = f"{place}/mallory"
+    for _ in range(1100):
+        os.mkdir(deep)
+        deep += "/d"
+    os.link(place / "zoe.ipynb", deep + ".ipynb")
+    try:
+        found, _ = names_of(place, exercises, tmp_path)
+    finally:  # deeper than shutil.rmtree of Python 3.11 can remove
+        os.unlink(deep + ".ipynb")
+        os.removedirs(os.path.dirname(deep))
+    assert set(found) == {"mallory", "zoe"}
+
+
+def test_a_zip_in_a_zip_is_named_and_not_opened(exercises, tmp_path, export):
+    good = dump(solved(exercises))
+    inner = zipped(None, {"work.ipynb": good})
+    outer = zipped(None, {"again.zip": inner, "x.ipynb": good})
+    place = export({"ada.zip": outer, "bob.zip": zipped(None, {"again.zip": inner})})
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert set(found) == {"ada"}
+    reason = "in a zip, and zips in zips are not opened."
+    assert sorted(left_out) == [f"{n}/again.zip: {reason}" for n in ("ada", "bob")]
+
+
+def test_a_notebook_behind_thousands_of_other_files_is_found(
+    exercises, tmp_path, export
+):
+    files = {f"data/{number}.png": b"" for number in range(3000)}
+    place = export(
+        {
+            "ada.zip": zipped(None, {**files, "z.ipynb": dump(solved(exercises))}),
+            "bob.ipynb": dump(solved(exercises, 1)),
+        }
+    )
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert set(found) == {"ada", "bob"}
+    assert len(left_out) == 6
+    assert left_out[-1] == "ada: and 2995 more like these."
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [Limits(notebooks=3), Limits(upload=2**20, notebook=2**18)],
+    ids=["notebooks", "bytes"],
+)
+def test_what_one_student_uses_up_is_missing_to_nobody(
+    limits, exercises, tmp_path, export
+):
+    good, noise = dump(solved(exercises)), random.Random(0).randbytes(2**18)
+    files = {f"mallory/{number}.ipynb": noise for number in range(40)}
+    files["mallory/w.zip"] = zipped(None, files)
+    place = export(
+        {"ada.ipynb": good, **files, "zoe/w.zip": zipped(None, {"x.ipynb": good})}
+    )
+    taken = take_in(place, [exercises], tmp_path / "kept", limits=limits)
+    found = {s.student: s.data for s in taken.submissions}
+    assert found.pop("mallory") == noise
+    assert found == {"ada": good, "zoe": good}
+    assert len(taken.left_out) == limits.remarks + 1
+    assert all("mallory" in sentence for sentence in taken.left_out)
+
+
+def test_of_too_many_notebooks_the_newest_are_read(exercises, tmp_path):
+    place = tmp_path / "in"
+    place.mkdir()
+    with zipfile.ZipFile(place / "ada.zip", "w") as archive:
+        for number in (3, 9, 1, 7, 5):
+            entry = zipfile.ZipInfo(f"{number}.ipynb", (2010 + number, 1, 1, 0, 0, 0))
+            archive.writestr(entry, dump(solved(exercises, 0 if number < 9 else 1)))
+    (place / "zoe.ipynb").write_bytes(dump(solved(exercises)))
+    limits = Limits(notebooks=2)
+    taken = take_in(place, [exercises], tmp_path / "kept", limits=limits)
+    assert taken.submissions[0].path == "ada/9.ipynb"
+    assert len(taken.left_out) == 4
+    assert all("at most 2 notebooks" in sentence for sentence in taken.left_out)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_a_file_that_unfolds_is_not_held_in_memory(method, exercises, tmp_path):
+    place = unzipped(tmp_path / "in", {"zoe.ipynb": dump(solved(exercises))})
+    zipped(place / "bomb.zip", {"x.ipynb": bytes(2**29)}, method)
+    tracemalloc.start()
+    try:
+        found, _ = names_of(place, exercises, tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 2**27
+    finally:
+        tracemalloc.stop()
+    assert "zoe" in found
+
+
+def test_a_zip_with_an_endless_list_of_files_is_not_read(exercises, tmp_path):
+    place = unzipped(tmp_path / "in", {"zoe.ipynb": dump(solved(exercises))})
+    zipped(place / "mallory.zip", {"x" * 1000 + str(n): b"" for n in range(5000)})
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert set(found) == {"zoe"}
+    assert left_out == [
+        "mallory.zip: not a zip file that can be read (it lists too many files)."
+    ]
+
+
+def test_nothing_vanishes(exercises, tmp_path, export):
+    """What is not graded is in the list, and whoever handed in nothing that can be."""
+    good = dump(solved(exercises))
+    files = {
+        "ada/work.pdf": b"",
+        "bob.docx": b"",
+        "carl/.ipynb_checkpoints/x.ipynb": good,
+        "dora.zip": zipped(None, {}),
+        "eve.zip": zipped(None, {"src/x.py": b""}),
+        f"{ADA}/.DS_Store": b"",
+        "frank.7z": b"",
+        "zoe.ipynb": good,
+    }
+    place = export(files)
+    if place.is_dir():
+        (place / "gina").mkdir()
+        (place / "hugo").symlink_to(place / "zoe.ipynb")
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert set(found) == {"zoe"}
+    only_on_disk = [
+        "gina: no notebook was handed in.",
+        "hugo: a link, which is not followed.",
+    ]
+    assert sorted(left_out) == [
+        "Ada Lovelace: no notebook was handed in.",
+        "ada/work.pdf: not a notebook.",
+        "bob.docx: not a notebook.",
+        "carl: no notebook was handed in.",
+        "dora: no notebook was handed in.",
+        "eve/src/x.py: not a notebook.",
+        "frank.7z: not a notebook.",
+        *only_on_disk * place.is_dir(),
+    ]
+
+
 def test_nothing_to_grade_is_said(exercises, tmp_path):
     with pytest.raises(NoSubmissions, match="No notebook"):
         take_in(tmp_path, [exercises], tmp_path / "kept")
@@ -401,7 +654,63 @@ def test_names_are_safe_in_paths(name):
     assert safe_name(name + "!") != safe
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", " =1"])
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("A B", "A-B-" + safe_name("A B")[-16:]),
+        ("A B", safe_name("A B")),
+        ("A B", safe_name("A B").upper()),
+        ("x" * 40, "x" * 41),
+        ("\u00e9", "e\u0301"),
+        ("\udc80", "\udc81"),
+    ],
+)
+def test_different_names_stay_different(one, other):
+    assert safe_name(one).casefold() != safe_name(other).casefold()
+
+
+def test_ids_stay_different_and_short():
+    ids = ["7" * 300, "7" * 301, "../7", "7/", "7"]
+    names = {safe_name("\N{GRINNING FACE}x" * 100, lms_id) for lms_id in ids}
+    assert len(names) == len(ids)
+    assert all(len(name.encode()) <= 100 and "/" not in name for name in names)
+    claim = Claim("\u0e01" * 300, "7" * 20, "x" * 255)
+    assert len(claim.student(contested=True).encode()) <= 100
+
+
+FORMULAS = ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", " =1", "\uff1d1", " \uff0b1"]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
 def test_no_spreadsheet_runs_a_name(text):
     assert cell(text).startswith("'")
     assert "\n" not in cell(text + "\n")
+    for separator in ";,|\t":
+        made = cell(f"x{separator}{text}{separator} {text}")
+        assert len(re.findall("'\\s*[=+\\-@\uff1d\uff0b]", made)) == 2
+
+
+def test_what_is_no_formula_stays_as_it_is():
+    for text in ("    Points Possible", "a=b", "Jean-Luc", "ada@example.org", "x; y"):
+        assert cell(text) == text
+    assert cell(-1.5) == "-1.5"
+
+
+def test_contested_marks_are_for_people_alone(exercises, tmp_path):
+    course = Course(tmp_path)
+    results = [
+        Result(name, name, "7", "05_heads", name, False, "", "", contested=contested)
+        for name, contested in (("ada", "Whose?"), ("bob", ""))
+    ]
+    marks = {(name, "05_heads"): Mark(1.0, 14.0, 0) for name in ("ada", "bob")}
+    for chosen, students in ((results, ["bob"]), (results[:1], [])):
+        write_marks(course, chosen, marks)
+        people, canvas, moodle = (
+            table(tmp_path / f"{name}.csv")
+            for name in ("marks", "canvas-05_heads", "moodle-05_heads")
+        )
+        assert [row[0] for row in canvas[2:]] == students
+        assert [row[1] for row in moodle[1:]] == students
+        assert len(people) == len(chosen) + 1
+        assert "Whose?" in people[1][-1]
+        assert canvas[1] == ["    Points Possible", "", "", "", "", "14"]
