@@ -4,22 +4,23 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 import psutil
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from classroom.grading import gradebook
+from classroom.grading import gradebook, worker
 from classroom.grading.course import Course
 from classroom.grading.feedback import write_feedback
 from classroom.grading.gradebook import CourseChanged
 from classroom.grading.intake import Intake, NoSubmissions, take_in
 from classroom.grading.marks import write_marks
 from classroom.grading.pool import finished, grade_all
+from classroom.grading.processes import start_server
 from classroom.grading.proof import SolutionsFail, prove
 from classroom.grading.report import write_report
 from classroom.grading.result import Result, Terms
@@ -27,7 +28,7 @@ from classroom.grading.sandbox import SandboxMissing, check_sandbox
 from classroom.release.assignment import Assignment
 from classroom.release.release import SOURCES
 
-LONGEST_PLACE = 50  # bytes; what is made below it for sockets takes as many again
+LONGEST_PLACE = 46  # bytes; what is made below it for sockets takes 57 more
 
 
 class Refused(ValueError):
@@ -108,8 +109,10 @@ def _grade(
         unit="notebook",
         disable=not progress,
     )
-    with _temporary_folder() as folder, bar:
-        terms = replace(terms, temporary=folder)
+    folder = _temporary_folder()
+    start_server(folder, [worker.__name__, "vit_check.judge"])
+    terms = replace(terms, temporary=folder)
+    with bar:
         needed = sorted({submission.assignment for submission in todo})
         prove([assignments[name] for name in needed], course, terms)
         for result in grade_all(todo, assignments, course, terms, jobs):
@@ -125,11 +128,12 @@ def _grade(
     return results
 
 
-@contextmanager
-def _temporary_folder() -> Iterator[Path]:
-    """For the workers' sockets; what dead runs have left is removed.
+@cache
+def _temporary_folder() -> Path:
+    """For the sockets of this process and its workers, until it ends.
 
-    A socket's path has at most 103 bytes, and a temporary folder's may have more.
+    What dead runs have left is removed. A socket's path has at most 103 bytes, and a
+    temporary folder's may have more.
     """
     place = Path(tempfile.gettempdir())
     if len(os.fsencode(place)) > LONGEST_PLACE:
@@ -140,7 +144,6 @@ def _temporary_folder() -> Iterator[Path]:
         if ours and not psutil.pid_exists(int(owner)):
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"grading-{os.getpid()}-", dir=place))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    after = -101  # multiprocessing's own sockets, which lie in it and end at -100
+    Finalize(None, shutil.rmtree, (folder,), {"ignore_errors": True}, after)
+    return folder

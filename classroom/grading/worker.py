@@ -9,9 +9,7 @@ import logging
 import os
 import sys
 import tempfile
-import threading
 import time
-from multiprocessing import connection, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -106,7 +104,6 @@ def main(
     submission: Submission, assignment: Assignment, course: Course, terms: Terms
 ) -> None:
     """The worker process."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
     if terms.temporary is not None:
         tempfile.tempdir = str(terms.temporary)
     import resource  # not on Windows, where the reason to stop is said before
@@ -126,10 +123,3 @@ def main(
     grade(submission, assignment, course, terms)
     stream.flush()
     os._exit(0)  # threads that still wait are not waited for
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)

@@ -1,3 +1,6 @@
+import tempfile
+from pathlib import Path
+
 import pytest
 
 from classroom.release.assignment import Assignment
@@ -8,3 +11,10 @@ from tests.classroom.small_exercises import write_source
 def exercises(tmp_path_factory):
     path = tmp_path_factory.mktemp("source") / "05_heads.ipynb"
     return Assignment(write_source(path))
+
+
+@pytest.fixture
+def short_folder():
+    """For sockets, whose paths are short."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield Path(folder)

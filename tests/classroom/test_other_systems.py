@@ -63,12 +63,6 @@ class BsdSocket(socket.socket):
         raise OSError(errno.ENOTCONN, "Socket is not connected")
 
 
-@pytest.fixture
-def short_folder():
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        yield Path(folder)
-
-
 @unix_sockets
 def test_a_judge_ends_where_shutting_down_is_an_error(short_folder, monkeypatch):
     monkeypatch.setattr(judge.socket, "socket", BsdSocket)
@@ -94,9 +88,23 @@ def test_sockets_fit_where_the_temporary_folder_has_a_long_name(tmp_path, monkey
     deep = tmp_path / ("x" * 60)
     deep.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(deep))
-    with grade._temporary_folder() as folder:
-        inside = tempfile.mkdtemp(prefix="kernel-", dir=folder)
-        assert len(f"{inside}/socket-5") <= LONGEST_PATH
+    folder = grade._temporary_folder.__wrapped__()
+    for sort, name in (("kernel-", "socket-5"), ("pymp-", "listener-12345678")):
+        inside = tempfile.mkdtemp(prefix=sort, dir=folder)
+        assert len(f"{inside}/{name}") <= LONGEST_PATH
+
+
+@unix_sockets
+def test_sockets_fit_into_the_longest_folder_that_is_used(short_folder, monkeypatch):
+    rest = grade.LONGEST_PLACE - len(f"{short_folder}/")
+    place = short_folder / ("x" * rest)
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    monkeypatch.setattr(os, "getpid", lambda: 4_194_304)  # the largest there is
+    folder = grade._temporary_folder.__wrapped__()
+    assert folder.is_relative_to(place)
+    sockets = tempfile.mkdtemp(prefix="pymp-", dir=folder)
+    assert len(f"{sockets}/listener-12345678") == LONGEST_PATH
 
 
 @unix_sockets
@@ -114,6 +122,6 @@ def test_a_living_run_keeps_its_folder_without_proc(short_folder, monkeypatch):
         Path, "exists", lambda self: self.parts[:2] != ("/", "proc") and there(self)
     )
     monkeypatch.setattr(tempfile, "tempdir", str(short_folder))
-    with grade._temporary_folder():
-        left = [name for name, folder in folders.items() if folder.is_dir()]
+    grade._temporary_folder.__wrapped__()
+    left = [name for name, folder in folders.items() if folder.is_dir()]
     assert left == [f"grading-{os.getpid()}-a", "grading-x-c"]

@@ -1,0 +1,104 @@
+"""Tasks, each in a process of its own, which may take too long or die."""
+
+import multiprocessing
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from multiprocessing import connection, forkserver, parent_process
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Generic, TypeVarTuple
+
+Arguments = TypeVarTuple("Arguments")
+
+
+@dataclass(frozen=True)
+class Ended(Generic[*Arguments]):
+    """What became of one task.
+
+    Attributes:
+        exitcode: as of ``Process``; None if the process could not be started.
+        timed_out: whether its time was up, and it was killed.
+    """
+
+    arguments: tuple[*Arguments]
+    exitcode: int | None
+    timed_out: bool = False
+
+
+def start_server(folder: Path, preload: list[str]) -> None:
+    """Start the process that all others are forked from, unless it runs already.
+
+    Args:
+        folder: for its socket.
+        preload: modules that it imports before it forks.
+    """
+    multiprocessing.set_forkserver_preload(preload)
+    before, tempfile.tempdir = tempfile.tempdir, str(folder)
+    try:
+        forkserver.ensure_running()
+    finally:
+        tempfile.tempdir = before
+
+
+def run_each(
+    target: Callable[[*Arguments], None],
+    tasks: Iterable[tuple[*Arguments]],
+    jobs: int,
+    seconds: float,
+) -> Iterator[Ended[*Arguments]]:
+    """Call ``target`` with each of the tasks, at most ``jobs`` at once.
+
+    Gives them in the order in which they end. A process that runs for more than
+    ``seconds`` is killed; all are when the iterator is closed or this process ends.
+    """
+    context = multiprocessing.get_context("forkserver")
+    waiting = iter(tasks)
+    running: dict[BaseProcess, tuple[tuple[*Arguments], float]] = {}
+    more = True
+    try:
+        while more or running:
+            while more and len(running) < jobs:
+                try:
+                    task = next(waiting)
+                except StopIteration:
+                    more = False
+                    break
+                started = context.Process(target=_run, args=(target, task))
+                try:
+                    started.start()
+                except (OSError, EOFError):  # the server has died; another one starts
+                    yield Ended(task, None)
+                else:
+                    running[started] = task, time.monotonic() + seconds
+            until = min((until for _, until in running.values()), default=0.0)
+            connection.wait(
+                [process.sentinel for process in running],
+                timeout=max(0.0, until - time.monotonic()),
+            )
+            for process, (task, until) in list(running.items()):
+                timed_out = process.is_alive() and time.monotonic() > until
+                if timed_out:
+                    process.kill()
+                    process.join()
+                if not process.is_alive():
+                    del running[process]
+                    yield Ended(task, process.exitcode, timed_out)
+    finally:
+        for process in running:
+            process.kill()
+
+
+def _run(target: Callable[[*Arguments], None], arguments: tuple[*Arguments]) -> None:
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    target(*arguments)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
