@@ -20,10 +20,10 @@ CANVAS = re.compile(
 # Ada Lovelace_12345_assignsubmission_file_, a folder, or the same before a file's name.
 # Moodle replaces each _ in a name by a space.
 MOODLE = re.compile(
-    r"(?P<name>[^_]+)_(?P<id>[0-9]{1,20})_assignsubmission_file(_.*)?", re.DOTALL
+    r"(?P<name>[^_]*)_(?P<id>[0-9]{1,20})_assignsubmission_file(_.*)?", re.DOTALL
 )
 TURN = re.compile(r"-([0-9]{1,9})\.[\w.]+$")  # Canvas's, of a file sent again
-TWO_NUMBERS = re.compile(r"_[0-9]+_[0-9]+_")
+NUMBERS = re.compile(r"_[0-9]+_[1-9][0-9]{2,}_")  # a student's and a file's on Canvas
 LONGEST = 40  # bytes of a name that are kept in the name of a file
 HASHED = re.compile(r"-[0-9a-f]{16}$", re.IGNORECASE)
 
@@ -62,9 +62,9 @@ def label(path: str, exercise_sets: list[str]) -> Label:
     """Read a path's outermost name, as Canvas, Moodle or a teacher has written it."""
     outermost = path.split("/", 1)[0]
     if found := CANVAS.fullmatch(outermost):
-        # A student who may choose a name on Canvas can put two numbers into it, and
-        # then the first two are not the platform's. Such an upload stands for itself.
-        doubtful = TWO_NUMBERS.search(outermost, found.start("file") - 1)
+        # A student who may choose a name on Canvas can put numbers into it, and then
+        # the first two are not the platform's. Such an upload stands for itself.
+        doubtful = NUMBERS.search(outermost, found.start("id"))
         claim = Claim(found["name"], found["id"], outermost if doubtful else "")
         turn = TURN.search(found["file"])
         return Label(claim, bool(found["late"]), int(turn[1]) if turn else 0)

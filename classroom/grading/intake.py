@@ -175,9 +175,10 @@ def _refuse_a_class_in_one_folder(found: Found, place: Path) -> None:
     top = claims[0].upload
     one_student = shlex.quote("(?P<name>[^/]+)")
     if place.is_dir():
-        remedy = f"give it: make grade SUBMISSIONS={shlex.quote(str(place / top))}"
+        inside = shlex.quote(shown(str(place / top), 4096))
+        remedy = f"give it: make grade SUBMISSIONS={inside}"
     else:
-        inside = shlex.quote(f"{re.escape(top)}/(?P<name>[^/]+)")
+        inside = shlex.quote(shown(f"{re.escape(top)}/(?P<name>[^/]+)", 4096))
         remedy = f"unpack the zip and give the folder in it, or add --pattern {inside}"
     raise NoSubmissions(
         f"All notebooks are in {shown(top)}, and that may be a class or the work of "

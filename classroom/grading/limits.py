@@ -22,9 +22,10 @@ class Limits:
         notebook: bytes of a notebook that is read at all.
         cells: of a notebook that is read at all.
         restarts: how often a kernel that died is started anew.
-        notebooks: of one student that are read, the newest, zips counted among them.
-        upload: bytes of one student's notebooks and zips that are read.
-        remarks: sentences that one student's other files get in the report.
+        uploads: notebooks and zips of one student that are read, the newest.
+        upload_bytes: of one student's notebooks, together.
+        zip_bytes: of one student's zips, together.
+        remarks: sentences in the report about one student's files, of each sort.
     """
 
     cell_seconds: int = 30
@@ -35,8 +36,9 @@ class Limits:
     notebook: int = 20 * MIB
     cells: int = 500
     restarts: int = 3
-    notebooks: int = 50
-    upload: int = 256 * MIB
+    uploads: int = 50
+    upload_bytes: int = 64 * MIB
+    zip_bytes: int = 256 * MIB
     remarks: int = 5
 
 

@@ -54,7 +54,8 @@ class Reader:
     ) -> None:
         self.versions: dict[str, list[Version]] = {}
         self._assignments, self._keep, self._limits = assignments, keep, limits
-        self._notebooks, self._room = limits.notebooks, limits.upload
+        self._uploads = limits.uploads
+        self._room = {"notebook": limits.upload_bytes, "zip": limits.zip_bytes}
         self._about_notebooks = Remarks(limits.remarks)
         self._about_others = Remarks(limits.remarks)
 
@@ -62,12 +63,9 @@ class Reader:
         """Put each notebook, in zips too, where it belongs."""
         handed_in = sorted(handed_in, key=lambda one: (one[0].turn, one[1].time))
         for said, file in reversed(handed_in):
-            if not self._wanted(file):
-                continue
-            if not file.is_zip:
-                self._notebook(said, file)
-            elif self._takes(file, file.size):
-                self._zip(said, file)
+            if self._wanted(file):
+                read = self._zip if file.is_zip else self._notebook
+                read(said, file)
 
     def sentences(self, whose: str) -> list[str]:
         """What is not graded, and why."""
@@ -88,31 +86,36 @@ class Reader:
     def _wanted(self, file: File) -> bool:
         if file.ignored or (file.is_folder and not file.trouble):
             return False
-        if file.trouble or not (file.is_notebook or file.is_zip):
+        if not (file.is_notebook or file.is_zip):
             trouble = file.trouble or "not a notebook"
             self._about_others.add(f"{shown(file.path)}: {trouble}.")
-            return False
-        return True
+        elif file.trouble:
+            self._about_notebooks.add(f"{shown(file.path)}: {file.trouble}.")
+        else:
+            return True
+        return False
 
-    def _takes(self, file: File, size: int) -> bool:
+    def _takes(self, file: File, kind: str, size: int) -> bool:
         """Whether there is room for one more file, which then is taken."""
-        if not self._notebooks or size > self._room:
-            self._about_notebooks.add(
-                f"{shown(file.path)}: not read; of one student at most "
-                f"{self._limits.notebooks} notebooks are, the newest, and "
-                f"{self._limits.upload // MIB} MiB."
-            )
-            return False
-        self._notebooks -= 1
-        self._room -= size
-        return True
+        if self._uploads and size <= self._room[kind]:
+            self._uploads -= 1
+            self._room[kind] -= size
+            return True
+        self._about_notebooks.add(
+            f"{shown(file.path)}: not read; of one student at most "
+            f"{self._limits.uploads} files are, the newest, and of these at most "
+            f"{self._limits.upload_bytes / MIB:g} MiB of notebooks and "
+            f"{self._limits.zip_bytes / MIB:g} MiB of zips."
+        )
+        return False
 
     def _zip(self, said: Label, file: File) -> None:
-        prefix = file.path[: -len("zip") - 1]
+        if not self._takes(file, "zip", file.size):
+            return
         try:
             with in_zip_of_student(file, self._keep) as files:
-                inside = [replace(one, path=f"{prefix}/{one.path}") for one in files]
-                for one in sorted(inside, key=lambda one: one.time, reverse=True):
+                for one in sorted(files, key=lambda one: one.time, reverse=True):
+                    one = replace(one, path=f"{file.path[:-4]}/{one.path}")
                     if not self._wanted(one):
                         continue
                     if one.is_zip:
@@ -125,7 +128,7 @@ class Reader:
 
     def _notebook(self, said: Label, file: File) -> None:
         most = self._limits.notebook + 1  # by the last byte it is known to be too large
-        if not self._takes(file, min(file.size, most)):
+        if not self._takes(file, "notebook", min(file.size, most)):
             return
         try:
             data = file.read(most)
