@@ -14,13 +14,13 @@ from classroom.grading.uploads import ZIP_OR_NOTEBOOK
 
 # lovelaceada_LATE_12345_67890_work-2.ipynb: the student's number, then the file's.
 CANVAS = re.compile(
-    r"(?P<name>[^_]*)(?P<late>_LATE)?_(?P<id>[0-9]{1,20})_[0-9]+_(?P<file>.+)",
+    r"(?P<name>[^_]*)(?P<late>_LATE)?_(?P<id>[0-9]+)_[0-9]+_(?P<file>.+)",
     re.DOTALL,
 )
 # Ada Lovelace_12345_assignsubmission_file_, a folder, or the same before a file's name.
 # Moodle replaces each _ in a name by a space.
 MOODLE = re.compile(
-    r"(?P<name>[^_]*)_(?P<id>[0-9]{1,20})_assignsubmission_file(_.*)?", re.DOTALL
+    r"(?P<name>[^_]*)_(?P<id>[0-9]+)_assignsubmission_file(_.*)?", re.DOTALL
 )
 TURN = re.compile(r"-([0-9]{1,9})\.[\w.]+$")  # Canvas's, of a file sent again
 NUMBERS = re.compile(r"_[0-9]+_[1-9][0-9]{2,}_")  # a student's and a file's on Canvas
@@ -152,8 +152,7 @@ def _signs(claim: Claim) -> Iterator[tuple[str, str]]:
     if claim.lms_id:
         yield "id", claim.lms_id
     else:
-        name = unicodedata.normalize("NFKC", claim.name).casefold()
-        yield "name", unicodedata.normalize("NFKC", name).strip(" .")
+        yield "name", unicodedata.normalize("NFKC", claim.name).casefold()
 
 
 def _hash(text: str) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from io import FileIO
 from pathlib import Path
 
 from classroom.grading.identity import Claim, Label, by_pattern, label, rivals
@@ -124,8 +123,14 @@ def _files(place: Path) -> Iterator[Iterable[File]]:
             yield files
     elif place.is_file() and File(place.name).is_notebook:
         status = place.stat()
-        opened = partial(FileIO, place)
-        yield [File(place.name, status.st_mtime, status.st_size, opened)]
+        yield [
+            File(
+                place.name,
+                status.st_mtime,
+                status.st_size,
+                lambda: open(place, "rb"),
+            )
+        ]
     else:
         raise NoSubmissions(f"{place} is neither a folder nor a zip file.")
 

@@ -23,8 +23,7 @@ from classroom.grading.limits import MIB
 
 ZIP_OR_NOTEBOOK = re.compile(r"\.(zip|ipynb(\.json|\.txt)?)$", re.IGNORECASE)
 IGNORED = re.compile(r"__MACOSX|\.ipynb_checkpoints|\.git|\.DS_Store|\._.*", re.DOTALL)
-PIECE = 2**16  # bytes
-# Of the others a single piece may unfold to gigabytes, and all of it at once.
+# Of the others a few bytes unfold to gigabytes, and all of them at once.
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 LONGEST_LIST = 4 * MIB  # of the files in a zip, about 60,000
 
@@ -73,14 +72,11 @@ class File:
         Raises:
             Unread: if they cannot be read.
         """
-        data = bytearray()
         try:
             with self.open() as stream:
-                while piece := stream.read(min(PIECE, most - len(data))):
-                    data += piece
+                return stream.read(most)
         except Exception as error:  # damaged, encrypted
             raise Unread(f"cannot be read ({_reason(error)})") from error
-        return bytes(data)
 
 
 def shown(text: str, most: int = 200) -> str:
@@ -127,7 +123,7 @@ def _opened(path: str) -> IO[bytes]:
     def opener(path: str, flags: int) -> int:
         return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
-    return open(path, "rb", buffering=0, opener=opener)
+    return open(path, "rb", opener=opener)
 
 
 @contextmanager
@@ -155,7 +151,7 @@ def in_zip_of_student(file: File, folder: Path) -> Iterator[Iterator[File]]:
     with tempfile.TemporaryFile(dir=folder, buffering=0) as copy:
         try:
             with file.open() as stream:
-                shutil.copyfileobj(stream, copy, PIECE)
+                shutil.copyfileobj(stream, copy)
         except Exception as error:
             raise Unread(f"cannot be read ({_reason(error)})") from error
         with in_zip(_ShortReads(copy)) as files:

@@ -201,7 +201,13 @@ def test_contested_work_is_graded_and_in_no_table_for_import(exercises, tmp_path
     scores = sorted(row[4] for row in table(out / "marks.csv")[1:])
     assert scores == ["12", "3", "6"]
     assert [row[3] for row in table(out / "canvas-05_heads.csv")[2:]] == ["bob"]
+    (place / "ADA.ipynb").write_bytes(b"")
+    assert main(command) == 3
+    remarks = [row[-1] for row in table(out / "marks.csv")[1:] if row[1] != "bob"]
+    assert len(remarks) == 3
+    assert all("ADA.ipynb" in remark for remark in remarks)
     (place / "ada.ipynb").unlink()
+    (place / "ADA.ipynb").unlink()
     assert main(command) == 0
     assert [row[3] for row in table(out / "canvas-05_heads.csv")[2:]] == ["Ada", "bob"]
 

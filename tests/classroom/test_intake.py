@@ -231,13 +231,18 @@ def test_one_students_attachments_are_not_a_question(exercises, tmp_path, export
     assert len(left_out) == 2
 
 
-def test_a_student_may_have_files_of_several_sets(exercises, tmp_path):
+@pytest.fixture
+def other(tmp_path):
+    """A second exercise set."""
     path = write_source(tmp_path / "06_others.ipynb")
     text = path.read_text(encoding="utf-8")
     for word in ("Heads", "Split", "Task", "Question", "split", "merge", "token"):
         text = text.replace(word, f"{word}other")
     path.write_text(text, encoding="utf-8")
-    other = Assignment(path)
+    return Assignment(path)
+
+
+def test_a_student_may_have_files_of_several_sets(exercises, other, tmp_path):
     place = unzipped(
         tmp_path / "in",
         {
@@ -286,6 +291,23 @@ def test_whether_one_folder_is_a_class_is_asked(inside, exercises, tmp_path, exp
         assert len(students[0]) == 2
 
 
+def test_a_class_in_one_folder_may_have_several_sets(
+    exercises, other, tmp_path, export
+):
+    files = {
+        "week 1/ada/x.ipynb": dump(solved(exercises)),
+        "week 1/bob/x.ipynb": dump(solved(other)),
+    }
+    with pytest.raises(NoSubmissions, match="week 1"):
+        take_in(export(files), [exercises, other], tmp_path / "kept")
+
+
+def test_a_folder_in_a_folder_of_its_name_is_asked_about(exercises, tmp_path):
+    files = {f"in/{name}.ipynb": dump(solved(exercises)) for name in ("ada", "bob")}
+    with pytest.raises(NoSubmissions, match="All notebooks are in in"):
+        names_of(unzipped(tmp_path / "in", files), exercises, tmp_path)
+
+
 @pytest.mark.parametrize("inside", ["ada", ADA])
 def test_the_folder_in_a_zip_of_its_name_is_no_student(inside, exercises, tmp_path):
     files = {
@@ -299,15 +321,16 @@ def test_the_folder_in_a_zip_of_its_name_is_no_student(inside, exercises, tmp_pa
     assert not left_out
 
 
-def test_a_platforms_folder_is_never_a_class(exercises, tmp_path, export):
+@pytest.mark.parametrize("outer", [MALLORY, "mallorym_501_90001_901_w"])
+def test_a_platforms_folder_is_never_a_class(outer, exercises, tmp_path, export):
     """Not even where it is alone, and the zip has its name."""
     files = {
-        f"{MALLORY}/ada/x.ipynb": dump(solved(exercises)),
-        f"{MALLORY}/bob/x.ipynb": dump(solved(exercises, 1)),
+        f"{outer}/ada/x.ipynb": dump(solved(exercises)),
+        f"{outer}/bob/x.ipynb": dump(solved(exercises, 1)),
     }
     place = export(files)
     if place.is_file():
-        place = place.rename(tmp_path / f"{MALLORY}.zip")
+        place = place.rename(tmp_path / f"{outer}.zip")
     found, left_out = names_of(place, exercises, tmp_path)
     assert [s.lms_id for s in found.values()] == ["501"]
     assert len(left_out) == 1
@@ -319,15 +342,27 @@ def test_the_users_pattern_decides_alone(exercises, tmp_path, export):
         "group a/s18 - Bob.ipynb": dump(solved(exercises, 1)),
         "group a/s18 - Bob.zip": zipped(None, {"s19 - Eve.ipynb": b""}),
         "lovelaceada_500_9_x.ipynb": dump(solved(exercises, 2)),
+        "old/group a/s17 - Ada.ipynb": dump(solved(exercises, 2)),
     }
     place = export(files)
     pattern = r"group \w/(?P<id>s\d+) - (?P<name>\w+)"
     taken = take_in(place, [exercises], tmp_path / "kept", pattern)
     found = {s.student: (s.name, s.lms_id) for s in taken.submissions}
     assert found == {"Ada_s17": ("Ada", "s17"), "Bob_s18": ("Bob", "s18")}
-    assert [s for s in taken.left_out if "lovelaceada" in s and "--pattern" in s]
+    assert sorted(taken.left_out)[1:] == [
+        "lovelaceada_500_9_x.ipynb: --pattern does not fit it.",
+        "old/group a/s17 - Ada.ipynb: --pattern does not fit it.",
+    ]
     taken = take_in(place, [exercises], tmp_path / "kept", r".*/(?P<id>s\d+)")
     assert {s.name for s in taken.submissions} == {"s17", "s18"}
+
+
+def test_numbers_that_differ_in_case_alone_are_a_question(exercises, tmp_path, export):
+    data = [dump(solved(exercises, number)) for number in range(2)]
+    place = export({"S17/x.ipynb": data[0], "s17 a/x.ipynb": data[1]})
+    taken = take_in(place, [exercises], tmp_path / "kept", r"(?P<id>\w+)")
+    assert len({submission.student.casefold() for submission in taken.submissions}) == 2
+    assert all(submission.contested for submission in taken.submissions)
 
 
 @pytest.mark.parametrize("pattern, words", [("(", "regular"), (".*", "no group")])
@@ -557,32 +592,36 @@ def test_what_one_student_uses_up_is_missing_to_nobody(
     limits, exercises, tmp_path, export
 ):
     good, noise = dump(solved(exercises)), random.Random(0).randbytes(2**18)
-    files = {f"mallory/{number}.ipynb": noise for number in range(40)}
+    files = {f"mallory/{n}.ipynb": noise[n:] for n in range(40)}
     files["mallory/w.zip"] = zipped(None, files)
     place = export(
         {"ada.ipynb": good, **files, "zoe/w.zip": zipped(None, {"x.ipynb": good})}
     )
     taken = take_in(place, [exercises], tmp_path / "kept", limits=limits)
     found = {s.student: s.data for s in taken.submissions}
-    assert found.pop("mallory") == noise
+    assert found.pop("mallory") in noise
     assert found == {"ada": good, "zoe": good}
+    kept = [path.stat().st_size for path in (tmp_path / "kept").iterdir()]
+    assert len(kept) <= limits.uploads + 1
+    assert sum(kept) <= limits.upload_bytes + len(good)
     assert 0 < len(taken.left_out) <= limits.remarks + 1
     assert all("mallory" in sentence for sentence in taken.left_out)
 
 
 def test_of_too_many_notebooks_the_newest_are_read(exercises, tmp_path):
-    place = tmp_path / "in"
-    place.mkdir()
+    place = unzipped(tmp_path / "in", {"zoe.ipynb": dump(solved(exercises))})
+    (place / "bob").mkdir()
     with zipfile.ZipFile(place / "ada.zip", "w") as archive:
         for number in (3, 9, 1, 7, 5):
-            entry = zipfile.ZipInfo(f"{number}.ipynb", (2010 + number, 1, 1, 0, 0, 0))
-            archive.writestr(entry, dump(solved(exercises, 0 if number < 9 else 1)))
-    (place / "zoe.ipynb").write_bytes(dump(solved(exercises)))
-    limits = Limits(uploads=2)
-    taken = take_in(place, [exercises], tmp_path / "kept", limits=limits)
-    assert taken.submissions[0].path == "ada/9.ipynb"
-    assert len(taken.left_out) == 4
-    assert all("at most 2 files" in sentence for sentence in taken.left_out)
+            date, data = datetime(2010 + number, 1, 1), dump(solved(exercises, number))
+            entry = zipfile.ZipInfo(f"{number}.ipynb", date.timetuple()[:6])
+            archive.writestr(entry, data)
+            (place / "bob" / entry.filename).write_bytes(data)
+            os.utime(place / "bob" / entry.filename, (0, date.timestamp()))
+    taken = take_in(place, [exercises], tmp_path / "kept", limits=Limits(uploads=2))
+    assert [s.path for s in taken.submissions[:2]] == ["ada/9.ipynb", "bob/9.ipynb"]
+    not_read = [s for s in taken.left_out if "not read; of one student at most 2" in s]
+    assert len(not_read) == 4 + 3
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
