@@ -37,16 +37,19 @@ class Claim:
         lms_id: the platform's number for the student, or "".
         upload: the outermost name, where nothing but that name holds the files of a
             student together. Two uploads are then two claims, whatever their names.
+        doubtful: whether the number may be another student's, see ``label``.
     """
 
     name: str
     lms_id: str = ""
     upload: str = ""
+    doubtful: bool = False
 
     def student(self, contested: bool = False) -> str:
         """A name for files; where it is contested, one that no rival has."""
         safe = safe_name(self.name, self.lms_id)
-        return f"{safe}-{_hash(f'{self.upload}/{self.name}')}" if contested else safe
+        whole = f"{self.upload}/{self.name}/{self.doubtful}"
+        return f"{safe}-{_hash(whole)}" if contested else safe
 
 
 @dataclass(frozen=True)
@@ -63,9 +66,10 @@ def label(path: str, exercise_sets: list[str]) -> Label:
     outermost = path.split("/", 1)[0]
     if found := CANVAS.fullmatch(outermost):
         # A student who may choose a name on Canvas can put numbers into it, and then
-        # the first two are not the platform's. Such an upload stands for itself.
-        doubtful = NUMBERS.search(outermost, found.start("id"))
-        claim = Claim(found["name"], found["id"], outermost if doubtful else "")
+        # the first two are not the platform's. What can be read in two ways is never
+        # taken for a later version of what cannot.
+        doubtful = bool(NUMBERS.search(outermost, found.start("id")))
+        claim = Claim(found["name"], found["id"], doubtful=doubtful)
         turn = TURN.search(found["file"])
         return Label(claim, bool(found["late"]), int(turn[1]) if turn else 0)
     if found := MOODLE.fullmatch(outermost):

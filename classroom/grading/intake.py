@@ -3,6 +3,7 @@
 import re
 import shlex
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -92,15 +93,33 @@ def take_in(
         except ValueError as error:
             raise NoSubmissions(str(error)) from error
     keep.mkdir(parents=True, exist_ok=True)
-    found: Found = {}
-    left_out: list[str] = []
+    readers = defaultdict[Claim, Reader](partial(Reader, assignments, keep, limits))
+    nobodys = defaultdict[str, Remarks](partial(Remarks, limits.remarks))
     with _files(place) as files:
-        files = files if pattern else _without_wrapper(list(files), place)
-        for claim, handed_in in _by_claim(files, owner, left_out, limits).items():
-            reader = Reader(assignments, keep, limits)
-            reader.read(handed_in)
-            found |= {(claim, name): v for name, v in reader.versions.items()}
-            left_out += reader.sentences(claim.name or claim.lms_id)
+        if place.is_file() and not pattern:
+            files = _without_wrapper(list(files), place)
+        for file in files:
+            outermost = file.path.split("/", 1)[0]
+            if not outermost or File(outermost).ignored:
+                continue
+            said = owner(file.path)
+            if said is not None:
+                readers[said.claim].add(said, file)
+            elif not file.is_folder and not file.ignored:
+                sentence = f"{shown(file.path)}: --pattern does not fit it."
+                nobodys[outermost].add(sentence)
+        for reader in readers.values():
+            reader.read()
+    found = {
+        (claim, name): versions
+        for claim, reader in readers.items()
+        for name, versions in reader.versions.items()
+    }
+    left_out = [
+        s for whose, remarks in nobodys.items() for s in remarks.sentences(whose)
+    ]
+    for claim, reader in readers.items():
+        left_out += reader.sentences(claim.name or claim.lms_id)
     if not found:
         reasons = " ".join(left_out[:3])
         raise NoSubmissions(f"No notebook was found in {place}. {reasons}".strip())
@@ -142,36 +161,15 @@ def _without_wrapper(files: list[File], place: Path) -> list[File]:
     """
     wrapper = f"{place.stem}/"
     own = [file for file in files if not File(file.path.split("/", 1)[0]).ignored]
-    around = place.is_file() and all(file.path.startswith(wrapper) for file in own)
+    around = all(file.path.startswith(wrapper) for file in own)
     if not around or label(wrapper, []).claim.lms_id:
         return files
     return [replace(file, path=file.path.removeprefix(wrapper)) for file in own]
 
 
-def _by_claim(
-    files: Iterable[File], owner: Owner, left_out: list[str], limits: Limits
-) -> dict[Claim, list[tuple[Label, File]]]:
-    """Each student's files, unread; what is nobody's is added to ``left_out``."""
-    handed_in: dict[Claim, list[tuple[Label, File]]] = {}
-    nobodys: dict[str, Remarks] = {}
-    for file in files:
-        outermost = file.path.split("/", 1)[0]
-        if File(outermost).ignored or (file.is_folder and not outermost):
-            continue
-        said = owner(file.path)
-        if said is not None:
-            handed_in.setdefault(said.claim, []).append((said, file))
-        elif not file.is_folder and not file.ignored:
-            remarks = nobodys.setdefault(outermost, Remarks(limits.remarks))
-            remarks.add(f"{shown(file.path)}: --pattern does not fit it.")
-    for outermost, remarks in nobodys.items():
-        left_out += remarks.sentences(outermost)
-    return handed_in
-
-
 def _refuse_a_class_in_one_folder(found: Found, place: Path) -> None:
     claims = list({claim for claim, _ in found})
-    if len(claims) > 1 or not claims[0].upload or claims[0].lms_id:
+    if len(claims) > 1 or not claims[0].upload:
         return
     paths = [version.path for versions in found.values() for version in versions]
     folders = {path.split("/")[1] for path in paths if path.count("/") > 1}

@@ -93,7 +93,7 @@ def in_folder(folder: Path) -> Iterator[File]:
             with os.scandir(place) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
-            yield File(path, trouble=f"cannot be listed ({_reason(error)})")
+            yield File(path or "./", trouble=f"cannot be listed ({_reason(error)})")
             continue
         if path and not entries:
             yield File(path)
@@ -171,7 +171,7 @@ def _zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> File:
     parts = entry.filename.replace("\\", "/").split("/")
     path = "/".join(part for part in parts if part not in ("", ".", ".."))
     return File(
-        f"{path}/" if entry.is_dir() else path,
+        f"{path}/" if entry.is_dir() else path or ".",
         _seconds(entry.date_time),
         entry.file_size,
         partial(archive.open, entry),

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from pathlib import Path
 
 from classroom.grading.identity import Label
@@ -45,6 +46,8 @@ class Remarks:
 class Reader:
     """Reads what one student has handed in, the newest first, within the limits.
 
+    ``add`` each file that there is, then ``read``.
+
     Attributes:
         versions: exercise set -> the notebooks that belong to it.
     """
@@ -54,18 +57,26 @@ class Reader:
     ) -> None:
         self.versions: dict[str, list[Version]] = {}
         self._assignments, self._keep, self._limits = assignments, keep, limits
+        self._newest: list[tuple[int, float, int, Label, File]] = []  # a heap
+        self._added = 0
         self._uploads = limits.uploads
         self._room = {"notebook": limits.upload_bytes, "zip": limits.zip_bytes}
         self._about_notebooks = Remarks(limits.remarks)
         self._about_others = Remarks(limits.remarks)
 
-    def read(self, handed_in: list[tuple[Label, File]]) -> None:
+    def add(self, said: Label, file: File) -> None:
+        if not self._wanted(file):
+            return
+        self._added += 1
+        heappush(self._newest, (said.turn, file.time, self._added, said, file))
+        if len(self._newest) > self._limits.uploads:
+            self._refuse(heappop(self._newest)[-1])
+
+    def read(self) -> None:
         """Put each notebook, in zips too, where it belongs."""
-        handed_in = sorted(handed_in, key=lambda one: (one[0].turn, one[1].time))
-        for said, file in reversed(handed_in):
-            if self._wanted(file):
-                read = self._zip if file.is_zip else self._notebook
-                read(said, file)
+        for *_, said, file in sorted(self._newest, reverse=True):
+            read = self._zip if file.is_zip else self._notebook
+            read(said, file)
 
     def sentences(self, whose: str) -> list[str]:
         """What is not graded, and why."""
@@ -97,17 +108,20 @@ class Reader:
 
     def _takes(self, file: File, kind: str, size: int) -> bool:
         """Whether there is room for one more file, which then is taken."""
-        if self._uploads and size <= self._room[kind]:
-            self._uploads -= 1
-            self._room[kind] -= size
-            return True
+        if not self._uploads or size > self._room[kind]:
+            self._refuse(file)
+            return False
+        self._uploads -= 1
+        self._room[kind] -= size
+        return True
+
+    def _refuse(self, file: File) -> None:
         self._about_notebooks.add(
             f"{shown(file.path)}: not read; of one student at most "
             f"{self._limits.uploads} files are, the newest, and of these at most "
             f"{self._limits.upload_bytes / MIB:g} MiB of notebooks and "
             f"{self._limits.zip_bytes / MIB:g} MiB of zips."
         )
-        return False
 
     def _zip(self, said: Label, file: File) -> None:
         if not self._takes(file, "zip", file.size):
