@@ -5,7 +5,6 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from classroom.grading.oddities import odd_source
 
-
 SOURCE = new_notebook(
     cells=[
         new_code_cell(
