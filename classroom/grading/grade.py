@@ -92,7 +92,14 @@ def _grade(
         if earlier is None:
             todo.append(submission)
         else:
-            results.append(earlier)
+            results.append(
+                replace(
+                    earlier,
+                    path=submission.path,
+                    late=submission.late,
+                    contested=submission.contested,
+                )
+            )
     for result in results:
         gradebook.enter(result, course)
     bar = tqdm(

@@ -26,6 +26,8 @@ class Result:
         code, text: what the student wrote, to be compared with what others did.
         starved: whether the machine was too busy for a fair verdict.
         again: why it was run again by itself, or "".
+        contested: a sentence, if other uploads claim to be the same student's; a person
+            decides, and until then no platform is told the mark.
     """
 
     student: str
@@ -62,6 +64,7 @@ class Result:
             submission.late,
             submission.digest,
             assignment.fingerprint,
+            contested=submission.contested,
         )
 
     @classmethod
