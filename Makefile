@@ -22,6 +22,7 @@
 BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
+WITH_TWO := OMP_NUM_THREADS=1 # two workers compute at once, so each with one thread
 
 .PHONY: help book pdf lighthouse test check form outputs exercises same fonts address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
 
@@ -48,13 +49,13 @@ pdf: book
 
 test: form book .venv/compiled
 	@echo "== The package, the promises, the pages"
-	$(BIN)/pytest tests -rs -n 2 --dist loadfile
+	$(WITH_TWO) $(BIN)/pytest tests -rs -n 2 --dist loadfile
 	@echo "== Every chapter, run again and compared"
-	$(BIN)/pytest --nbval --nbval-sanitize-with tests/repository/nbval_sanitize.cfg --nbval-cell-timeout 300 -n 2 --dist loadscope $(NB)
+	$(WITH_TWO) $(BIN)/pytest --nbval --nbval-sanitize-with tests/repository/nbval_sanitize.cfg --nbval-cell-timeout 300 -n 2 --dist loadscope $(NB)
 
 check: form
 	@echo "== The package"
-	$(BIN)/pytest tests/package -rs -n 2 --dist loadscope
+	$(WITH_TWO) $(BIN)/pytest tests/package -rs -n 2 --dist loadscope
 
 form: .venv/ready
 	@echo "== Form: ruff, mypy, imports"

@@ -31,6 +31,7 @@ free_mb() { df -Pk . | awk 'NR == 2 { print int($4 / 1024) }'; }
 has_gpu() { nvidia-smi -L >/dev/null 2>&1; }
 pinned() { grep "^$1==" requirements.txt; }
 pip() { "$VENV/bin/pip" --disable-pip-version-check --quiet "$@"; }
+export UV_SYSTEM_CERTS=true # as pip does: a company's network may have certificates of its own
 uv_install() { "$VENV/bin/uv" pip install --quiet --python "$VENV/bin/python" "$@"; }
 
 # Whether pip is set up to take a PyTorch without CUDA: an index or a folder of one's own may offer one.

@@ -18,6 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from classroom.grading import gradebook
+from classroom.grading.cgroup import delegated
 from classroom.grading.course import Course
 from classroom.grading.grade import Refused, grade_class
 from classroom.grading.limits import MIB, Limits
@@ -25,6 +26,10 @@ from classroom.grading.result import Result, Terms
 from classroom.release.release import SOURCES
 
 REFUSED, NEEDS_A_PERSON = 1, 3
+MEMORY_COUNTED = "The kernel counted what each submission held (a cgroup for each)."
+MEMORY_WATCHED = (
+    "What each submission held was watched from outside, for no cgroup was delegated."
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -42,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("--total-seconds", type=int, default=Limits.total_seconds)
     add("--memory", type=int, default=Limits.memory // MIB, help="MiB, a notebook")
     add("--visible", type=Path, action="append", help="folder that notebooks may read")
+    add("--weak-sandbox", action="store_true", help="grade where it is not tight")
     add("--without-sandbox", action="store_true", help="run what students send as you")
     options = parser.parse_args(arguments)
     out = options.out or Path(f"{options.submissions.with_suffix('')}-graded")
@@ -53,6 +59,8 @@ def main(arguments: list[str] | None = None) -> int:
     terms = Terms(
         limits=limits,
         sandbox=not options.without_sandbox,
+        weak=options.weak_sandbox,
+        cgroup=delegated() if not options.without_sandbox else None,
         visible=tuple(path.resolve() for path in options.visible or ()),
     )
     sources = options.source or sorted(SOURCES.glob("*.ipynb"))
@@ -67,6 +75,8 @@ def main(arguments: list[str] | None = None) -> int:
         print("\nStopped. The same command goes on from here.", file=sys.stderr)
         return REFUSED
     print(summary(results, Course(out.resolve())))
+    if terms.sandbox:
+        print(MEMORY_COUNTED if terms.cgroup else MEMORY_WATCHED)
     needy = any(r.status != "graded" or r.contested for r in results)
     return NEEDS_A_PERSON if needy else 0
 

@@ -1,7 +1,6 @@
 """Runs a notebook cell by cell in a sandbox, whatever the cells do."""
 
 import asyncio
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +12,23 @@ from traitlets import Any as AnyTrait
 
 from classroom.grading import witness
 from classroom.grading.kernel import SandboxedKernelManager
-from classroom.grading.limits import ORDINARY, PATIENCE
+from classroom.grading.limits import ORDINARY
 from classroom.grading.outputs import clean_output, error_output, size
 from classroom.grading.passing import Attempt, checks_named_in, why_failed
-from classroom.grading.watchdog import Watchdog, seconds_computed
+from classroom.grading.usage import Usage
+from classroom.grading.watchdog import Watchdog
 
 NOT_RUN = "NotRun"
 FAILED = "NotPassed"
+LONG = 10  # seconds
 
 
 def is_autograded(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and is_grade(cell) and not is_solution(cell)
+
+
+def _sentence(reason: str) -> str:
+    return f"{reason[0].upper()}{reason[1:]}."
 
 
 class SandboxedExecute(Execute):  # type: ignore[misc]
@@ -35,22 +40,25 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     full marks exactly where ``why_failed`` finds nothing.
 
     Attributes:
-        limits, visible, sandbox: as of ``SandboxedKernelManager``.
+        limits, visible, sandbox, cgroup: as of ``SandboxedKernelManager``.
         judge: who decides about the checks.
         failures: after a run, grade_id -> sentence.
         odd: after a run, what was found changed in the kernel.
+        starts: after a run, how many kernels there were.
+        starved: after a run, whether the machine was too busy for a fair verdict.
     """
 
     limits = AnyTrait(ORDINARY)
     visible = AnyTrait(())
     sandbox = AnyTrait(True)
     judge = AnyTrait(None)
+    cgroup = AnyTrait(None)
 
     record_timing = False
     store_widget_state = False
     shutdown_kernel = "immediate"
-    startup_timeout = 60
-    iopub_timeout = 3
+    startup_timeout = 120
+    iopub_timeout = 5
 
     def preprocess(
         self, nb: NotebookNode, resources: Any, km: Any = None
@@ -58,9 +66,11 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         self.failures: dict[str, str] = {}
         self.odd: set[str] = set()
         self.timeout = 1  # to look how much it has computed
-        self._deadline = time.monotonic() + self.limits.total_seconds
+        self._left: float = self.limits.total_seconds  # of the notebook's clock
+        self._room_left = self.limits.outputs
         self.starts = 0
-        self._watchdog: Watchdog | None = None
+        self.starved = False
+        self._watchdog: Any = None
         self.km: Any = None
         self.kc: Any = None
         asyncio.run(self._run(nb))
@@ -100,17 +110,32 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     async def _attempt(
         self, cell: NotebookNode, word: witness.Word, graded: bool, done: list[Any]
     ) -> Attempt:
-        left = self._deadline - time.monotonic()
-        if left <= 0:
-            return Attempt(trouble="The notebook's time was up before this cell.")
-        if self.kc is None and not await self._start(done):
-            return Attempt(trouble="The kernel died too often to run this cell.")
+        trouble = await self._ready(graded, done)
+        if trouble:
+            return Attempt(trouble=trouble)
         if not graded:
-            return await self._execute(cell.source, left)
-        before = await self._execute(witness.look(self._usual), left)
-        self.odd.update(set(witness.found(before.words)) - set(self._usual))
+            return await self._execute(cell.source)
         self.judge.clear()
-        return await self._execute(word.at_the_end_of(cell.source), left)
+        return await self._execute(word.at_the_end_of(cell.source))
+
+    async def _ready(self, graded: bool, done: list[NotebookNode]) -> str | None:
+        """See to a kernel that lives and holds what had ended well.
+
+        Returns None, or why there is none.
+        """
+        while self._seconds_left > 0:
+            if self.kc is None and not await self._start(done):
+                return "The kernel died too often to run this cell."
+            if graded:
+                seen = await self._execute(witness.look(self._usual))
+                self.odd.update(set(witness.found(seen.words)) - set(self._usual))
+            elif not await self.km.is_alive():
+                await self._stop()
+            if self.kc is not None:
+                return None
+            if done:
+                done.pop()  # it ended well, and took the kernel with it afterwards
+        return "The notebook's time was up before this cell."
 
     async def _start(self, done: list[NotebookNode]) -> bool:
         """A new kernel, in which what had ended well is run again."""
@@ -120,65 +145,88 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
                 limits=self.limits,
                 visible=self.visible,
                 sandbox=self.sandbox,
+                cgroup=self.cgroup,
                 judge=Path(self.judge.path),
             )
             try:
                 await self.async_start_new_kernel()
-                self._watchdog = Watchdog(self.km.pid, self.limits)
+                usage = Usage(self.km.pid, self.km.group, self.sandbox)
+                self._watchdog = Watchdog(usage, self.limits, self._left)
                 self._watchdog.start()
                 await self.async_start_new_kernel_client()
             except Exception:  # the kernel's own start fails only on a full machine
+                self.starved = True
                 await self._stop()
                 continue
-            left = self._deadline - time.monotonic()
-            first = await self._execute(witness.look(), left)
+            first = await self._execute(witness.look())
             self._usual = witness.found(first.words)
-            for cell in done:
-                left = self._deadline - time.monotonic()
-                if self.kc is None or left <= 0:
-                    break
-                await self._execute(cell.source, left)
+            for cell in list(done):
+                if self.kc is not None and self._seconds_left > 0:
+                    await self._execute(cell.source)
+                    if self.kc is None:
+                        done.remove(cell)
             if self.kc is not None:
                 return True
         return False
 
-    async def _execute(self, source: str, seconds: float) -> Attempt:
+    @property
+    def _seconds_left(self) -> float:
+        return self._left - (self._watchdog.usage.clock if self._watchdog else 0.0)
+
+    async def _execute(self, source: str) -> Attempt:
         """Run one cell, and end the kernel if it does not come back."""
         self._current = attempt = Attempt()
-        self._room, self._timed_out = self.limits.output, False
+        self._room = min(self.limits.output, self._room_left)
+        self._timed_out = self._idle = False
         scratch = new_code_cell(source)
         self.nb = new_notebook(cells=[scratch])
-        self._started = time.monotonic()
-        self._until = self._started + seconds
-        self._computed = seconds_computed(self.km.pid)
+        watchdog, usage = self._watchdog, self._watchdog.usage
+        self._began = usage.clock, usage.computed, usage.waited
+        self._allowed = min(self.limits.cell_seconds, self._seconds_left)
+        room = self._room
         try:
             await self.async_execute_cell(scratch, 0)
         except Exception as error:
             await self._stop()
-            reason = self._watchdog.reason if self._watchdog else None
+            reason = watchdog.reason
             if self._timed_out:
-                attempt.trouble = self._too_long()
+                attempt.trouble = self._too_long(usage)
             elif reason:
-                attempt.trouble = reason[0].upper() + reason[1:] + "."
+                attempt.trouble = _sentence(reason)
             else:
                 attempt.trouble = "The cell ended the kernel."
             self.log.info("the kernel is gone: %r", error)
         else:
-            if self._timed_out:
-                attempt.trouble = self._too_long()
+            excess = watchdog.look()  # at once, lest a later cell pays for it
+            if excess:
+                await self._stop()
+                attempt.trouble = _sentence(excess)
+            elif self._timed_out:
+                attempt.trouble = self._too_long(usage)
+            elif not self._idle:  # what it said may not have come through in time
+                self.starved = True
+        self._room_left -= room - max(0, self._room)
         if self._room <= 0:
-            cut = f"\n... cut: more than {self.limits.output:,} characters of output\n"
+            cut = f"\n... cut: more than {room:,} characters of output\n"
             attempt.outputs.append(new_output("stream", name="stdout", text=cut))
         attempt.ended_well = attempt.ended_well and attempt.trouble is None
         return attempt
 
-    def _too_long(self) -> str:
-        seconds = time.monotonic() - self._started
-        return f"The cell was stopped: it had not ended after {seconds:.0f} seconds."
+    def _too_long(self, usage: Usage) -> str:
+        _, computed, waited = self._began
+        return (
+            "The cell was stopped: it had not ended after "
+            f"{usage.computed - computed:.0f} seconds of computing and "
+            f"{usage.waited - waited:.0f} of waiting."
+        )
 
     async def _stop(self) -> None:
-        if self._watchdog:
-            self._watchdog.stop()
+        watchdog, self._watchdog = self._watchdog, None
+        if watchdog is not None:
+            watchdog.stop()
+            usage = watchdog.usage
+            self._left -= usage.clock
+            self.starved |= usage.delayed > max(LONG, 2 * usage.computed)
         km, kc, self.kc = self.km, self.kc, None
         if km is None:
             return
@@ -197,9 +245,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     async def _async_handle_timeout(self, timeout: int, cell: Any = None) -> Any:
         """Called each second. When the time is up, interrupt, and go on as if the
         kernel had said so; one that is not idle soon after that is ended."""
-        now, allowed = time.monotonic(), self.limits.cell_seconds
-        waited = now - self._started > PATIENCE * allowed or now > self._until
-        if not waited and seconds_computed(self.km.pid) - self._computed < allowed:
+        if self._watchdog.usage.clock - self._began[0] < self._allowed:
             await asyncio.sleep(0.05)
             return None
         self._timed_out = True
@@ -215,6 +261,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         """Keep what is harmless, up to the limit, and listen for the witness."""
         kind, content = msg["msg_type"], msg["content"]
         if kind == "status":
+            self._idle |= content.get("execution_state") == "idle"
             super().process_message(msg, cell, cell_index)
             return
         data = content.get("data")

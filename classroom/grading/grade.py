@@ -13,9 +13,8 @@ import psutil
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from classroom.grading import gradebook, worker
+from classroom.grading import feedback, gradebook, worker
 from classroom.grading.course import Course
-from classroom.grading.feedback import write_feedback
 from classroom.grading.gradebook import CourseChanged
 from classroom.grading.intake import Intake, NoSubmissions, take_in
 from classroom.grading.marks import write_marks
@@ -58,7 +57,7 @@ def grade_class(
         )
     try:
         if terms.sandbox:
-            check_sandbox()
+            check_sandbox(terms.weak)
         assignments = {path.stem: Assignment(path) for path in sources}
         out.mkdir(parents=True, exist_ok=True, mode=0o700)
         course = Course(out.resolve())
@@ -110,7 +109,7 @@ def _grade(
         disable=not progress,
     )
     folder = _temporary_folder()
-    start_server(folder, [worker.__name__, "vit_check.judge"])
+    start_server(folder, [worker.__name__, feedback.__name__, "vit_check.judge"])
     terms = replace(terms, temporary=folder)
     with bar:
         needed = sorted({submission.assignment for submission in todo})
@@ -123,8 +122,8 @@ def _grade(
     results.sort(key=lambda result: (result.assignment, result.student))
     marks = gradebook.marks(course, results)
     write_marks(course, results, marks)
-    write_feedback(course, results, jobs)
-    write_report(course, results, assignments, intake.left_out)
+    plain = feedback.write_feedback(course, results, marks, jobs)
+    write_report(course, results, intake.left_out, plain)
     return results
 
 

@@ -5,21 +5,26 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 from subprocess import DEVNULL
 from typing import Any
 
+import zmq
 from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.connect import channel_socket_types
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from traitlets import Any as AnyTrait
 
-from classroom.grading.limits import MIB, ORDINARY
-from classroom.grading.sandbox import ENVIRONMENT, sandboxed
+from classroom.grading.cgroup import Cgroup
+from classroom.grading.limits import DESCRIPTORS, MIB, ORDINARY
+from classroom.grading.sandbox import ENVIRONMENT, hand_over, sandboxed
+from classroom.grading.seccomp import open_filter
 from vit_check.engine.asking import JUDGE
 
 LARGEST_MESSAGE = 64 * MIB  # a larger one closes the connection
+LONGEST_SEND = 10_000  # milliseconds; to a kernel that is gone it would take for ever
 
 
 class BindingClient(AsyncKernelClient):
@@ -31,13 +36,29 @@ class BindingClient(AsyncKernelClient):
         socket = self.context.socket(channel_socket_types[channel])
         socket.linger = 0
         socket.maxmsgsize = LARGEST_MESSAGE
+        socket.sndtimeo = LONGEST_SEND
         if identity:
             socket.identity = identity
-        socket.bind(self._make_url(channel))
+        url = self._make_url(channel)
+        socket.bind(url)
+        os.chmod(url.removeprefix("ipc://"), 0o666)  # in a folder of its own
         return socket
 
     def start_channels(self, *args: Any, **kwargs: Any) -> None:
         super().start_channels(hb=False)
+
+    async def _async_wait_for_ready(self, timeout: float | None = None) -> None:
+        """Ask the kernel only once it has connected: until then, to send is to wait."""
+        started = time.monotonic()
+        while not await self.shell_channel.socket.poll(200, zmq.POLLOUT):
+            parent: Any = self.parent
+            if not await parent.is_alive():
+                raise RuntimeError("the kernel ended while it started")
+            if timeout is not None and time.monotonic() - started > timeout:
+                raise TimeoutError(f"the kernel did not start in {timeout} seconds")
+        await super()._async_wait_for_ready(timeout)
+
+    wait_for_ready = _async_wait_for_ready
 
 
 class SandboxedKernelManager(AsyncKernelManager):
@@ -48,12 +69,14 @@ class SandboxedKernelManager(AsyncKernelManager):
         judge: the socket at which the checks ask for a verdict.
         visible: what is seen inside besides the Python environment.
         sandbox: False starts the kernel as it is, which protects nothing.
+        cgroup: the group to make one in for this kernel, or None.
     """
 
     limits = AnyTrait(ORDINARY)
     judge = AnyTrait(None)
     visible = AnyTrait(())
     sandbox = AnyTrait(True)
+    cgroup = AnyTrait(None)
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
@@ -62,6 +85,8 @@ class SandboxedKernelManager(AsyncKernelManager):
         self.folder = Path(tempfile.mkdtemp(prefix="kernel-"))
         self.connection_file = str(self.folder / "connection.json")
         self.ip = str(self.folder / "socket")
+        self.group: Cgroup | None = None
+        self._filter = -1  # none yet, and bubblewrap refuses this one
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -78,6 +103,7 @@ class SandboxedKernelManager(AsyncKernelManager):
             "processes": self.limits.processes,
             "seconds": self.limits.total_seconds,
             "file_size": 64 * MIB,
+            "descriptors": DESCRIPTORS,
         }
         program = Path(__file__).resolve().with_name("inside.py")
         python = [sys.executable, "-I", str(program), json.dumps(limits)]
@@ -85,7 +111,7 @@ class SandboxedKernelManager(AsyncKernelManager):
         if not self.sandbox:
             return python
         seen = [self.folder, program, *self.visible, self.judge.parent]
-        return sandboxed(python, seen, {JUDGE: str(self.judge)})
+        return sandboxed(python, self._filter, seen, {JUDGE: str(self.judge)})
 
     def _connect_control_socket(self) -> None:
         """None: the client's is bound where a second one would connect to."""
@@ -100,12 +126,32 @@ class SandboxedKernelManager(AsyncKernelManager):
         kwargs["env"] = environment
         kwargs["cwd"] = str(self.folder)
         kwargs["stdout"] = kwargs["stderr"] = DEVNULL
-        await super()._async_start_kernel(**kwargs)
+        if self.cgroup is not None:
+            self.group = Cgroup.create(self.cgroup, self.folder.name, self.limits)
+            kwargs["preexec_fn"] = self.group.enter
+        if self.sandbox:
+            self._filter = open_filter()
+            kwargs["pass_fds"] = [self._filter]
+        try:
+            await super()._async_start_kernel(**kwargs)
+        finally:
+            if self.sandbox:
+                os.close(self._filter)
 
     start_kernel = _async_start_kernel
 
+    async def _async_pre_start_kernel(self, **kwargs: Any) -> Any:
+        command = await super()._async_pre_start_kernel(**kwargs)
+        hand_over(self.folder)
+        hand_over(Path(self.connection_file))
+        return command
+
+    pre_start_kernel = _async_pre_start_kernel
+
     async def _async_cleanup_resources(self, restart: bool = False) -> None:
         await super()._async_cleanup_resources(restart=restart)
+        if self.group is not None:
+            self.group.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     cleanup_resources = _async_cleanup_resources

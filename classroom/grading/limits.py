@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 MIB = 2**20
 PATIENCE = 3
+DESCRIPTORS = 256  # of one process
 
 
 @dataclass(frozen=True)
@@ -11,14 +12,18 @@ class Limits:
     """Seconds, bytes and counts. None of them is reached by honest work.
 
     Args:
-        cell_seconds: of computing for one cell, by the processor's clock, so that a
-            busy machine costs nobody a mark; then it is interrupted, and killed if
-            that is not enough. A cell that only waits has ``PATIENCE`` times as long.
-        total_seconds: for one notebook, restarts included.
+        cell_seconds: of computing for one cell, by the processor's clock and for all
+            its processes together, so that a busy machine costs nobody a mark; then it
+            is interrupted, and killed if that is not enough. A cell that only waits has
+            ``PATIENCE`` times as long.
+        total_seconds: the same for one notebook, restarts included.
         memory: bytes that all processes of one kernel hold together, files in memory
             included.
         processes: of one kernel, threads included.
+        descriptors: that all processes of one kernel have open together.
+        files: in memory, of one kernel.
         output: bytes of output that are kept from one cell.
+        outputs: bytes of output that are kept from one notebook.
         notebook: bytes of a notebook that is read at all.
         cells: of a notebook that is read at all.
         restarts: how often a kernel that died is started anew.
@@ -32,7 +37,10 @@ class Limits:
     total_seconds: int = 900
     memory: int = 3072 * MIB
     processes: int = 128
+    descriptors: int = 2048
+    files: int = 20_000
     output: int = MIB
+    outputs: int = 8 * MIB
     notebook: int = 20 * MIB
     cells: int = 500
     restarts: int = 3

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator
 from classroom.grading import worker
 from classroom.grading.course import Course
 from classroom.grading.intake import Submission
+from classroom.grading.limits import PATIENCE
 from classroom.grading.processes import run_each
 from classroom.grading.result import VERSION, Result, Terms
 from classroom.release.assignment import Assignment
 
 SPARE = 120  # seconds, beyond what the notebook itself may take
-ATTEMPTS = 2
 
 
 def grade_all(
@@ -22,36 +22,44 @@ def grade_all(
 ) -> Iterator[Result]:
     """Results, in the order in which they come.
 
-    A submission whose process dies is tried once more, after all others; then its
-    result says that a person has to look at it.
+    What had no fair chance, for its process died or the machine was too busy, is run
+    once more after all others, by itself; a process that dies then leaves a result that
+    says that a person has to look at it.
     """
-    seconds = terms.limits.total_seconds + SPARE
-    waiting = list(submissions)
-    for attempt in range(1, ATTEMPTS + 1):
-        tasks = [(s, assignments[s.assignment], course, terms) for s in waiting]
-        waiting = []
-        for ended in run_each(worker.main, tasks, jobs, seconds):
-            submission, assignment, _, _ = ended.arguments
-            # What the process has written, if it is about this very submission.
-            result = finished(submission, assignment, course)
-            if result is not None:
-                yield result
-            elif attempt < ATTEMPTS:
-                waiting.append(submission)
-            else:
-                yield _unfinished(submission, assignment, course, ended.exitcode)
+    # By a clock on the wall, which a busy machine may need several times over.
+    seconds = 2 * PATIENCE * terms.limits.total_seconds + SPARE
+    first = [(s, assignments[s.assignment], course, terms, "") for s in submissions]
+    second = []
+    for ended in run_each(worker.main, first, jobs, seconds):
+        submission, assignment, *_ = ended.arguments
+        # What the process has written, if it is about this very submission.
+        result = finished(submission, assignment, course)
+        if result is not None:
+            yield result
+        else:
+            starved = ended.exitcode == 0
+            why = "The machine was too busy" if starved else "Its process had ended"
+            why += f" ({ended.exitcode})" if not starved else ""
+            why += ", so it was run again by itself."
+            second.append((submission, assignment, course, terms, why))
+    for ended in run_each(worker.main, second, 1, seconds):
+        submission, assignment, *_ = ended.arguments
+        yield finished(submission, assignment, course) or _unfinished(
+            submission, assignment, course, ended.exitcode
+        )
 
 
 def finished(
     submission: Submission, assignment: Assignment, course: Course
 ) -> Result | None:
-    """The result of an earlier run, if nothing has changed since."""
+    """The result of an earlier run, if it was a fair one and nothing has changed."""
     found = Result.load(course.result(submission.student, assignment.name))
     if found is None or found.version != VERSION:
         return None
     same = found.submission == submission.digest
     same = same and found.source == assignment.fingerprint
-    return found if same and found.status != "unfinished" else None
+    fair = bool(found.again) or not (found.starved and found.failures)
+    return found if same and fair and found.status != "unfinished" else None
 
 
 def _unfinished(
@@ -60,7 +68,7 @@ def _unfinished(
     result = Result.of(submission, assignment)
     result.status = "unfinished"
     result.sentence = (
-        f"Grading it ended {ATTEMPTS} times with {exitcode}; "
+        f"Grading it ended twice, with {exitcode}; "
         f"{course.log(submission.student, submission.assignment)} may say why."
     )
     result.save(course)

@@ -12,6 +12,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Generic, TypeVarTuple
 
+import psutil
+
 Arguments = TypeVarTuple("Arguments")
 
 
@@ -54,10 +56,13 @@ def run_each(
 
     Gives them in the order in which they end. A process that runs for more than
     ``seconds`` is killed; all are when the iterator is closed or this process ends.
+    Each has its share of the processors, so that none slows down the others.
     """
     context = multiprocessing.get_context("forkserver")
     waiting = iter(tasks)
     running: dict[BaseProcess, tuple[tuple[*Arguments], float]] = {}
+    free = _shares(jobs)
+    places: dict[BaseProcess, list[int]] = {}
     more = True
     try:
         while more or running:
@@ -67,12 +72,15 @@ def run_each(
                 except StopIteration:
                     more = False
                     break
-                started = context.Process(target=_run, args=(target, task))
+                place = free.pop()
+                started = context.Process(target=_run, args=(target, task, place))
                 try:
                     started.start()
                 except (OSError, EOFError):  # the server has died; another one starts
+                    free.append(place)
                     yield Ended(task, None)
                 else:
+                    places[started] = place
                     running[started] = task, time.monotonic() + seconds
             until = min((until for _, until in running.values()), default=0.0)
             connection.wait(
@@ -86,13 +94,30 @@ def run_each(
                     process.join()
                 if not process.is_alive():
                     del running[process]
+                    free.append(places.pop(process))
                     yield Ended(task, process.exitcode, timed_out)
     finally:
         for process in running:
             process.kill()
 
 
-def _run(target: Callable[[*Arguments], None], arguments: tuple[*Arguments]) -> None:
+def _shares(jobs: int) -> list[list[int]]:
+    """Processors for each of the jobs; none where a system does not deal them out."""
+    try:
+        all_there_are = psutil.Process().cpu_affinity()
+    except AttributeError:  # macOS
+        return [[]] * jobs
+    count = len(all_there_are)
+    return [all_there_are[job % count :: jobs] for job in range(jobs)]
+
+
+def _run(
+    target: Callable[[*Arguments], None],
+    arguments: tuple[*Arguments],
+    processors: list[int],
+) -> None:
+    if processors:
+        psutil.Process().cpu_affinity(processors)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     target(*arguments)
 

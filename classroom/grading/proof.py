@@ -19,7 +19,7 @@ from classroom.grading.course import Course
 from classroom.grading.intake import Submission
 from classroom.grading.pool import grade_all
 from classroom.grading.result import Terms, write
-from classroom.grading.sandbox import sandboxed
+from classroom.grading.sandbox import run_sandboxed
 from classroom.grading.versions import keep_file
 from classroom.release.assignment import Assignment
 from classroom.release.release import text_of
@@ -90,8 +90,9 @@ def _check_imports(terms: Terms) -> None:
     """Raise SolutionsFail if no notebook could import the packages at all."""
     command = [sys.executable, "-I", "-c", "import vit_check, vit_steps"]
     if terms.sandbox:
-        command = sandboxed(command, terms.visible)
-    done = subprocess.run(command, capture_output=True, text=True)
+        done = run_sandboxed(command, terms.visible)
+    else:
+        done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
         raise SolutionsFail(

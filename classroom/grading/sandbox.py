@@ -4,10 +4,14 @@ Bubblewrap (bwrap) gives it namespaces of its own: no network, its own processes
 read-only root that holds the system's libraries, the virtual environment and the
 packages ``vit_steps`` and ``vit_check``, and a small /tmp in memory. Home folders, the
 repository, the gradebook, the other submissions and the environment variables are not
-there at all.
+there at all. Whoever starts it, root too, it runs as nobody with no capability, sees of
+/proc little more than its own processes, and may not ask the kernel for what
+``seccomp`` refuses.
 """
 
 import importlib.util
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -16,10 +20,12 @@ from functools import cache
 from pathlib import Path
 
 from classroom.grading.limits import MIB
+from classroom.grading.seccomp import SeccompMissing, open_filter
 
 HOME = "/tmp/home"
 MATPLOTLIB = "/tmp/matplotlib"
-SCRATCH = 256 * MIB  # of /tmp; /dev/shm has as much
+SCRATCH = 256 * MIB  # of /tmp; the home folder and /dev/shm have as much each
+IN_MEMORY = ("/tmp", HOME, "/dev/shm")
 
 # Of the system: programs, libraries, and what the loader and the clock read.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
@@ -30,6 +36,7 @@ SETTINGS = (
     "/etc/alternatives",
     "/etc/localtime",
 )
+OF_PROC = {"cpuinfo", "filesystems", "loadavg", "meminfo", "stat", "uptime", "version"}
 ENVIRONMENT = {
     "HOME": HOME,
     "PATH": "/usr/bin:/bin",
@@ -41,16 +48,46 @@ ENVIRONMENT = {
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }
 
+# Runs inside; prints what should not be possible there and is.
+LOOK_AROUND = """
+import json, os
+status = dict(line.split(":", 1) for line in open("/proc/self/status"))
+found = []
+if os.getuid() == 0:
+    found.append("it runs as root")
+if any(int(status[f"Cap{kind}"], 16) for kind in ("Prm", "Eff", "Bnd")):
+    found.append("it has capabilities")
+if int(status.get("NoNewPrivs", 0)) != 1:
+    found.append("it could gain rights")
+if int(status.get("Seccomp", 0)) != 2:
+    found.append("the kernel filters no system calls")
+for place in ("/proc", "/sys"):
+    for folder, folders, names in os.walk(place):
+        folders[:] = [f for f in folders if not (place == folder and f.isdigit())]
+        for path in (f"{folder}/{name}" for name in names):
+            try:
+                os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
+            except OSError:
+                continue
+            if os.stat(path).st_rdev != os.stat("/dev/null").st_rdev:
+                found.append(f"it can write to {path}")
+print(json.dumps(found[:10]))
+"""
+
 
 class SandboxMissing(RuntimeError):
     """Nothing here can hold a student's code; the message says what to do."""
 
 
-def check_sandbox() -> None:
-    """Start and end one.
+def check_sandbox(weak: bool = False) -> None:
+    """Start one, and look around inside.
+
+    Args:
+        weak: go on with walls that the kernel here leaves lower than they should be.
 
     Raises:
-        SandboxMissing: if bubblewrap is not installed, or may not work here.
+        SandboxMissing: if bubblewrap or libseccomp is not installed, or may not work
+            here, or what should be impossible inside is not.
     """
     if not sys.platform.startswith("linux"):
         raise SandboxMissing(
@@ -63,9 +100,10 @@ def check_sandbox() -> None:
             "Submissions run under bubblewrap, and bwrap is not installed. On Debian "
             "and Ubuntu: apt install bubblewrap. On Fedora: dnf install bubblewrap."
         )
-    done = subprocess.run(
-        sandboxed([sys.executable, "-I", "-c", "pass"]), capture_output=True, text=True
-    )
+    try:
+        done = run_sandboxed([sys.executable, "-I", "-S", "-c", LOOK_AROUND])
+    except SeccompMissing as error:
+        raise SandboxMissing(str(error)) from None
     if done.returncode:
         said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
         raise SandboxMissing(
@@ -75,27 +113,61 @@ def check_sandbox() -> None:
             "seccomp=unconfined; Ubuntu 24.04 does until sysctl "
             "kernel.apparmor_restrict_unprivileged_userns=0."
         )
+    found = json.loads(done.stdout)
+    if found and not weak:
+        raise SandboxMissing(
+            f"The sandbox is not tight here: {'; '.join(found)}. Grade on another "
+            "machine, or accept that and add --weak-sandbox."
+        )
+
+
+def run_sandboxed(
+    command: list[str], visible: Iterable[Path] = ()
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command inside to its end, and catch what it says."""
+    filtered = open_filter()
+    try:
+        return subprocess.run(
+            sandboxed(command, filtered, visible),
+            capture_output=True,
+            text=True,
+            pass_fds=[filtered],
+            env={"PATH": os.defpath},  # bwrap's own are seen inside, as process 1's
+        )
+    finally:
+        os.close(filtered)
+
+
+def student_id() -> int:
+    """Whom root lets a sandbox run as: no user of this machine, no other sandbox."""
+    return 1_900_000_000 + os.getpid()
+
+
+def hand_over(path: Path) -> None:
+    """Let what runs inside use a file or folder that was made for it."""
+    if os.geteuid() == 0:
+        os.chown(path, student_id(), student_id())
 
 
 def sandboxed(
     command: list[str],
+    filtered: int,
     visible: Iterable[Path] = (),
     environment: dict[str, str] | None = None,
 ) -> list[str]:
     """The command line that runs ``command`` inside.
 
     Args:
+        filtered: the descriptor of ``seccomp.open_filter``, which the process that is
+            started has to inherit.
         visible: files and folders that are seen inside at the same place, read-only.
         environment: variables besides the few that are always there.
     """
-    line = [
-        shutil.which("bwrap") or "bwrap",
-        "--unshare-all",
-        "--unshare-user",
-        "--disable-userns",
-    ]
-    line += ["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--clearenv"]
-    line += ["--cap-drop", "ALL", "--new-session", "--die-with-parent"]
+    line = [shutil.which("bwrap") or "bwrap", "--seccomp", str(filtered)]
+    line += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+    line += ["--unshare-cgroup-try", "--hostname", "sandbox", "--clearenv"]
+    line += ["--new-session", "--die-with-parent", "--cap-drop", "ALL"]
+    line += _as_nobody()
     for path in map(Path, SYSTEM):
         if path.is_symlink():
             line += ["--symlink", str(path.readlink()), str(path)]
@@ -103,21 +175,53 @@ def sandboxed(
             line += ["--ro-bind-try", str(path), str(path)]
     for setting in SETTINGS:
         line += ["--ro-bind-try", setting, setting]
-    line += ["--proc", "/proc", "--dev", "/dev"]
-    line += ["--size", str(SCRATCH), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
-    line += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
-    line += ["--size", str(SCRATCH), "--tmpfs", HOME]  # a mount cannot be deleted
-    line += ["--dir", MATPLOTLIB]
-    for path in _python_environment():
+    line += [*_proc(), "--dev", "/dev"]
+    line += ["--dev-bind", "/dev/null", "/dev/zero"]  # mapped, it is memory unseen
+    for place in ("/dev/shm", "/tmp", HOME):  # a mount cannot be deleted
+        line += ["--perms", "1777", "--size", str(SCRATCH), "--tmpfs", place]
+    line += ["--perms", "1777", "--dir", MATPLOTLIB, "--remount-ro", "/dev"]
+    shown = [*_python_environment(), *visible]
+    for folder in sorted({folder for path in shown for folder in path.parents}):
+        line += ["--perms", "0755", "--dir", str(folder)]
+    for path in shown:
         line += ["--ro-bind", str(path), str(path)]
     for fonts in _list_of_fonts():
         line += ["--ro-bind", str(fonts), f"{MATPLOTLIB}/{fonts.name}"]
-    for path in visible:
-        line += ["--ro-bind", str(path), str(path)]
     line += ["--remount-ro", "/", "--chdir", HOME]
     for name, value in (ENVIRONMENT | (environment or {})).items():
         line += ["--setenv", name, value]
-    return [*line, "--", *command]
+    return [*line, "--", *_leave_root(), *command]
+
+
+def _as_nobody() -> list[str]:
+    if os.geteuid() != 0:
+        return ["--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
+    # In a namespace of root's own, nobody would still be root outside, whom the kernel
+    # lets write its settings. So root builds the walls, and leaves for good.
+    needed = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+    return [word for capability in needed for word in ("--cap-add", capability)]
+
+
+def _leave_root() -> list[str]:
+    if os.geteuid() != 0:
+        return []
+    name = str(student_id())
+    line = ["setpriv", "--reuid", name, "--regid", name, "--clear-groups"]
+    return [*line, "--inh-caps", "-all", "--bounding-set", "-all", "--"]
+
+
+def _proc() -> list[str]:
+    """Processes, and the few files that programs read; settings are not there."""
+    line = ["--proc", "/proc"]
+    for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
+        if entry.is_symlink() or entry.name.isdigit() or entry.name in OF_PROC:
+            continue
+        if entry.is_dir():
+            line += ["--size", "4096", "--tmpfs", entry.path]
+            line += ["--remount-ro", entry.path]
+        else:
+            line += ["--dev-bind", "/dev/null", entry.path]
+    return line
 
 
 @cache

@@ -24,6 +24,7 @@ from nbgrader.preprocessors import (
 )
 from traitlets.config import Config
 
+from classroom.grading.copies import own_work
 from classroom.grading.course import Course
 from classroom.grading.execute import SandboxedExecute
 from classroom.grading.intake import Submission
@@ -31,15 +32,21 @@ from classroom.grading.limits import MIB
 from classroom.grading.oddities import odd_source
 from classroom.grading.restore import Unreadable, read, restore
 from classroom.grading.result import Result, Terms, write
+from classroom.grading.sandbox import hand_over
 from classroom.release.assignment import Assignment
 
 
 def grade(
-    submission: Submission, assignment: Assignment, course: Course, terms: Terms
+    submission: Submission,
+    assignment: Assignment,
+    course: Course,
+    terms: Terms,
+    again: str = "",
 ) -> Result:
     """Grade one submission, and write down what came out."""
     started = time.monotonic()
     result = Result.of(submission, assignment)
+    result.again = again
     write(course.submitted(submission.student, assignment.name), submission.data)
     try:
         cells = read(submission.data, terms.limits)
@@ -49,9 +56,11 @@ def grade(
     else:
         result.changes, result.tampered = restored.changes, restored.tampered
         result.odd = odd_source(restored.nb, assignment.source)
+        result.code, result.text = own_work(restored.nb, assignment.release)
         execute = run(restored.nb, assignment, course, terms)
         result.failures = execute.failures
         result.kernels = execute.starts
+        result.starved = execute.starved
         result.odd += [
             f"The notebook changed {name} in its kernel."
             for name in sorted(execute.odd)
@@ -85,10 +94,13 @@ def run(
 
     with tempfile.TemporaryDirectory(prefix="judge-") as folder:
         with Judge(Path(folder, "judge")) as judge:
+            hand_over(Path(folder))
+            os.chmod(judge.path, 0o666)  # in a folder that others cannot see
             execute = SandboxedExecute(
                 limits=terms.limits,
                 visible=terms.visible,
                 sandbox=terms.sandbox,
+                cgroup=terms.cgroup,
                 judge=judge,
             )
             execute.preprocess(nb, resources)
@@ -101,9 +113,17 @@ def limited(nb: NotebookNode) -> NotebookNode:
 
 
 def main(
-    submission: Submission, assignment: Assignment, course: Course, terms: Terms
+    submission: Submission,
+    assignment: Assignment,
+    course: Course,
+    terms: Terms,
+    again: str,
 ) -> None:
-    """The worker process."""
+    """The worker process.
+
+    Args:
+        again: why it is run again by itself, or "".
+    """
     if terms.temporary is not None:
         tempfile.tempdir = str(terms.temporary)
     import resource  # not on Windows, where the reason to stop is said before
@@ -120,6 +140,6 @@ def main(
     torch: Any = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)
-    grade(submission, assignment, course, terms)
+    grade(submission, assignment, course, terms, again)
     stream.flush()
     os._exit(0)  # threads that still wait are not waited for

@@ -26,9 +26,9 @@ MORE = [
 ]
 
 # A chapter has thousands of coloured words in its code, and axe takes its time with
-# each. Their contrast depends on colours, size and weight, so one of each kind is looked
-# at: the words of code are joined to the text around them, for all rules, and what is
-# again of a kind is left out where rules are about colours.
+# each. Contrast depends on colours, size and weight, so one of each kind is looked at:
+# the words of code are joined to the text around them, for all rules, and what is again
+# of a kind is left out where rules are about colours.
 ONE_OF_EACH_KIND = """() => {
     const ground = element => {
         for (; element; element = element.parentElement) {
@@ -44,8 +44,8 @@ ONE_OF_EACH_KIND = """() => {
     const seen = new Set(), again = [];
     for (const word of document.querySelectorAll("main :is(span, em, code)")) {
         const plain = word.getAttributeNames().every(name => name === "class");
-        if (seen.has(kind(word)) && plain && !word.closest("mjx-container, button, table"))
-            again.push(word);
+        const apart = word.closest("mjx-container, button, table");
+        if (seen.has(kind(word)) && plain && !apart) again.push(word);
         seen.add(kind(word));
     }
     for (const word of again) word.replaceWith(...word.childNodes);

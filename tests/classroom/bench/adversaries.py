@@ -164,6 +164,106 @@ while True:
 """,
     "ends the kernel": "import os\nos._exit(0)",
     "asks for input": "answer = input('name? ')",
+    "quits": "quit()",
+    "crashes": "import ctypes\nctypes.string_at(0)",
+    "sleeps": "import time\ntime.sleep(1000)",
+    "children that nobody counts": """
+import os, signal, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+while True:
+    if os.fork() == 0:
+        until = time.monotonic() + 0.05
+        while time.monotonic() < until:
+            pass
+        os._exit(0)
+    time.sleep(0.01)
+""",
+    "memory that no process shows": """
+import ctypes, mmap, os, socket
+def shared():
+    kept.append(mmap.mmap(-1, 2**27))
+    kept[-1].write(bytes(2**27))
+    kept[-1].madvise(mmap.MADV_DONTNEED)
+def zeros():
+    kept.append(mmap.mmap(os.open("/dev/zero", os.O_RDWR), 2**27))
+    kept[-1].write(bytes(2**27))
+    kept[-1].madvise(mmap.MADV_DONTNEED)
+def old():
+    libc = ctypes.CDLL(None)
+    libc.shmat.restype = ctypes.c_void_p
+    place = libc.shmat(libc.shmget(0, 2**27, 0o1600), None, 0)
+    ctypes.memset(place, 1, 2**27)
+    libc.shmdt(ctypes.c_void_p(place))
+def sent():
+    one, other = socket.socketpair()
+    file = os.memfd_create("x")
+    os.write(file, bytes(2**27))
+    socket.send_fds(one, [b"x"], [file])
+    os.close(file)
+    kept.append((one, other))
+kept = []
+for hide in (shared, zeros, old, sent):
+    try:
+        for _ in range(32):
+            hide()
+    except (OSError, ValueError, ctypes.ArgumentError) as error:
+        print(hide.__name__, error)
+    else:
+        raise MemoryError(f"{hide.__name__}: 4 GiB are held, and nobody knows")
+""",
+    "a million files": """
+for number in range(1_000_000):
+    open(f"/tmp/{number}", "w").close()
+""",
+    "full pipes and sockets": """
+import os, socket
+kept = []
+for _ in range(20):
+    if os.fork() == 0:
+        try:
+            while True:
+                kept.append(socket.socketpair())
+                kept[-1][0].setblocking(False)
+                try:
+                    while True:
+                        kept[-1][0].send(bytes(2**16))
+                except BlockingIOError:
+                    pass
+        except OSError:
+            import time
+            time.sleep(600)
+        os._exit(0)
+""",
+    "changes the machine": """
+import glob, os
+for path in [*glob.glob("/proc/sys/**", recursive=True), *glob.glob("/sys/**"),
+             "/proc/sysrq-trigger", "/proc/pressure/cpu", "/proc/1/oom_score_adj",
+             "/proc/self/uid_map", "/dev/mem", "/dev/kmsg"]:
+    try:
+        os.close(os.open(path, os.O_WRONLY))
+    except OSError:
+        continue
+    if not path.startswith("/proc/self"):
+        os._exit(1)
+""",
+    "wants all processors": """
+import os
+try:
+    os.sched_setaffinity(0, range(os.cpu_count()))
+except OSError as error:
+    print(error)
+for _ in range(4):
+    if os.fork() == 0:
+        os.setsid()
+        while True:
+            pass
+for process in os.listdir("/proc"):
+    if process.isdigit() and int(process) not in (1, 2, os.getpid()):
+        try:
+            os.kill(int(process), 9)
+        except OSError:
+            pass
+""",
     "fills the disk": """
 import os
 try:

@@ -1,0 +1,112 @@
+"""Control groups: the kernel itself counts and bounds what a sandbox takes.
+
+Version 2, in a part of the tree that was delegated to who grades, as
+
+    systemd-run --user --scope -p Delegate=yes make grade SUBMISSIONS=...
+
+does. Memory is then all of it: of processes, of files in memory, and of the kernel for
+them. https://docs.kernel.org/admin-guide/cgroup-v2.html
+"""
+
+import os
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from classroom.grading.limits import Limits
+
+MOUNT = Path("/sys/fs/cgroup")
+NEEDED = {"cpu", "memory", "pids"}
+
+
+@dataclass(frozen=True)
+class Cgroup:
+    """One group, in the folder by which the kernel shows it."""
+
+    path: Path
+
+    @classmethod
+    def create(cls, parent: Path, name: str, limits: Limits) -> "Cgroup":
+        """A group with these limits, below another."""
+        group = cls(parent / name)
+        group.path.mkdir()
+        group._write("memory.max", limits.memory)
+        group._write("memory.oom.group", 1)
+        group._write("pids.max", limits.processes)
+        with suppress(OSError):  # a machine without swap has none to limit
+            group._write("memory.swap.max", 0)
+        return group
+
+    def enter(self) -> None:
+        """Move the process that calls this; what it starts begins in the group."""
+        self._write("cgroup.procs", 0)
+
+    @property
+    def seconds_computed(self) -> float:
+        return self._counts("cpu.stat")["usage_usec"] / 1e6
+
+    @property
+    def memory(self) -> int:
+        """Bytes that processes and files in memory hold; what can be dropped is not."""
+        counts = self._counts("memory.stat")
+        return counts["anon"] + counts["shmem"] + counts.get("kernel", 0)
+
+    @property
+    def ran_out_of_memory(self) -> bool:
+        return self._counts("memory.events")["oom_kill"] > 0
+
+    def remove(self) -> None:
+        """End all that is in it, then the group itself."""
+        with suppress(OSError):
+            self._write("cgroup.kill", 1)
+        for _ in range(100):  # processes take a moment to be gone
+            try:
+                self.path.rmdir()
+            except FileNotFoundError:
+                return
+            except OSError:
+                time.sleep(0.02)
+            else:
+                return
+
+    def _write(self, name: str, value: int) -> None:
+        (self.path / name).write_text(f"{value}")
+
+    def _counts(self, name: str) -> dict[str, int]:
+        lines = (self.path / name).read_text().splitlines()
+        return {word: int(count) for word, count in map(str.split, lines)}
+
+
+def delegated() -> Path | None:
+    """The group below which this process may make others, or None.
+
+    It has to be this process's own, with nobody in it but whom it has started or was
+    started with: they are moved aside into a group "grader", for a group that divides
+    what it has among others cannot hold processes itself.
+    """
+    try:
+        own = next(
+            MOUNT / line.removeprefix("0::/").strip()
+            for line in Path("/proc/self/cgroup").read_text().splitlines()
+            if line.startswith("0::")
+        )
+        if own.name == "grader" and _offers(own.parent, "cgroup.subtree_control"):
+            return own.parent
+        if os.getxattr(own, "user.delegate") != b"1":
+            return None
+        if not _offers(own, "cgroup.controllers"):
+            return None
+        aside = own / "grader"
+        aside.mkdir(exist_ok=True)
+        for process in (own / "cgroup.procs").read_text().split():
+            (aside / "cgroup.procs").write_text(process)
+        control = " ".join(f"+{name}" for name in sorted(NEEDED))
+        (own / "cgroup.subtree_control").write_text(control)
+        return own
+    except (OSError, StopIteration):
+        return None
+
+
+def _offers(group: Path, file: str) -> bool:
+    return NEEDED <= set((group / file).read_text().split())

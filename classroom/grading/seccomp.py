@@ -1,0 +1,126 @@
+"""What a sandbox may not ask of the kernel, as a filter that libseccomp compiles.
+
+Refused are ways to more rights and into other processes, parts of the kernel that are
+rarely used and so rarely tried, other processors than those it was given, and memory
+that belongs to no process and no file system, so that what is held can be counted.
+"""
+
+import ctypes
+import errno
+import mmap
+import os
+import tempfile
+from collections.abc import Iterable
+from functools import cache
+
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000
+MASKED_EQUAL = 7
+
+# fmt: off
+REFUSED = (
+    # rights, mounts and namespaces
+    "mount", "umount2", "pivot_root", "chroot", "unshare", "setns", "fsopen", "fsmount",
+    "fsconfig", "fspick", "move_mount", "open_tree", "mount_setattr", "keyctl",
+    "add_key", "request_key", "open_by_handle_at", "name_to_handle_at",
+    # the kernel and the machine
+    "bpf", "perf_event_open", "userfaultfd", "io_uring_setup", "io_uring_enter",
+    "io_uring_register", "kexec_load", "kexec_file_load", "init_module",
+    "finit_module", "delete_module", "reboot", "swapon", "swapoff", "acct", "syslog",
+    "quotactl", "quotactl_fd", "iopl", "ioperm", "personality", "fanotify_init",
+    # other processes, other processors
+    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp",
+    "pidfd_getfd", "sched_setaffinity",
+    "migrate_pages", "move_pages",
+    # memory that is nobody's
+    "shmget", "shmat", "msgget", "semget", "mq_open", "memfd_create", "memfd_secret",
+    "vmsplice",
+)
+# fmt: on
+SHARED_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS  # an argument of mmap
+NEW_NAMESPACE = (  # of clone: a mount, cgroup, UTS, IPC, user, process, network one
+    *(0x00020000, 0x02000000, 0x04000000, 0x08000000),
+    *(0x10000000, 0x20000000, 0x40000000),
+)
+
+
+class SeccompMissing(RuntimeError):
+    """There is no filter to be had here; the message says what to do."""
+
+
+class _Comparison(ctypes.Structure):
+    """libseccomp's ``struct scmp_arg_cmp``."""
+
+    _fields_ = (
+        ("argument", ctypes.c_uint),
+        ("operator", ctypes.c_int),
+        ("mask", ctypes.c_uint64),
+        ("value", ctypes.c_uint64),
+    )
+
+
+def open_filter() -> int:
+    """A file descriptor from which ``bwrap --seccomp`` reads the filter, once.
+
+    Raises:
+        SeccompMissing: if libseccomp is not installed.
+    """
+    with tempfile.TemporaryFile() as stream:
+        stream.write(compiled())
+        stream.seek(0)
+        return os.dup(stream.fileno())
+
+
+@cache
+def compiled() -> bytes:
+    """The filter in the kernel's own form."""
+    library = _library()
+    rules = ctypes.c_void_p(library.seccomp_init(ALLOW))
+    try:
+        for name in REFUSED:
+            _refuse(library, rules, name)
+        _refuse(library, rules, "clone3", error=errno.ENOSYS)  # glibc then asks clone
+        for bit in NEW_NAMESPACE:
+            _refuse(library, rules, "clone", where=[(0, bit)])
+        _refuse(library, rules, "mmap", where=[(3, SHARED_ANONYMOUS)])
+        with tempfile.TemporaryFile() as stream:
+            if library.seccomp_export_bpf(rules, stream.fileno()):
+                raise SeccompMissing("libseccomp cannot make a filter here.")
+            stream.seek(0)
+            return stream.read()
+    finally:
+        library.seccomp_release(rules)
+
+
+def _refuse(
+    library: ctypes.CDLL,
+    rules: ctypes.c_void_p,
+    name: str,
+    error: int = errno.EPERM,
+    where: Iterable[tuple[int, int]] = (),
+) -> None:
+    """Answer a system call with an error, if all these bits of its arguments are set.
+
+    Calls that this machine's kernel or libseccomp does not know are passed over.
+    """
+    number = library.seccomp_syscall_resolve_name(name.encode())
+    if number < 0:
+        return
+    bits = [_Comparison(at, MASKED_EQUAL, mask, mask) for at, mask in where]
+    compared = (_Comparison * len(bits))(*bits)
+    if library.seccomp_rule_add_array(
+        rules, REFUSE | error, number, len(bits), compared
+    ):
+        raise SeccompMissing(f"libseccomp cannot refuse {name} here.")
+
+
+def _library() -> ctypes.CDLL:
+    try:
+        library = ctypes.CDLL("libseccomp.so.2")
+    except OSError:
+        raise SeccompMissing(
+            "Submissions run under a filter that libseccomp makes, and that is not "
+            "installed. On Debian and Ubuntu: apt install libseccomp2. On Fedora: dnf "
+            "install libseccomp."
+        ) from None
+    library.seccomp_init.restype = ctypes.c_void_p
+    return library

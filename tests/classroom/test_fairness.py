@@ -1,0 +1,162 @@
+"""What one submission takes, the others keep."""
+
+import os
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from classroom.grading import pool
+from classroom.grading.cgroup import Cgroup, delegated
+from classroom.grading.course import Course
+from classroom.grading.grade import grade_class
+from classroom.grading.gradebook import marks
+from classroom.grading.intake import Submission, keep_file
+from classroom.grading.limits import Limits
+from classroom.grading.processes import Ended
+from classroom.grading.result import Result, Terms
+from classroom.grading.usage import Usage
+from classroom.grading.watchdog import Watchdog
+from tests.classroom.bench.adversaries import dump, solved, with_cell
+from tests.classroom.in_sandbox import in_sandbox
+
+BURNERS = """
+import os
+for _ in range(6):
+    if os.fork() == 0:
+        os.setsid()
+        while True:
+            pass
+"""
+
+
+@pytest.fixture
+def on_one_processor():
+    process = psutil.Process()
+    before = process.cpu_affinity()
+    process.cpu_affinity(before[:1])
+    yield
+    process.cpu_affinity(before)
+
+
+@in_sandbox
+def test_burners_beside_it_cost_nobody_a_mark(exercises, tmp_path, on_one_processor):
+    """Two at once on one processor, of which six processes of the first want all."""
+    place = tmp_path / "in"
+    place.mkdir()
+    burning = dump(with_cell(solved(exercises), BURNERS))
+    (place / "burner.ipynb").write_bytes(burning)
+    (place / "victim.ipynb").write_bytes(dump(solved(exercises)))
+    terms = Terms(limits=Limits(cell_seconds=3, total_seconds=20))
+    results = grade_class(
+        place, tmp_path / "out", [exercises.path], terms, jobs=2, progress=False
+    )
+    found = marks(Course(tmp_path / "out"), results)
+    victim = next(result for result in results if result.student == "victim")
+    assert victim.failures == {}
+    assert found["victim", exercises.name].score == 12
+    assert victim.kernels == 1
+
+
+def test_a_clock_stands_still_while_others_have_the_processors():
+    usage = Usage(pid=os.getpid(), sandboxed=False)
+    usage.look()
+    clock = usage.clock
+    usage._looked -= 60.0  # a minute went by, in which it wanted to compute,
+    delayed = usage.delayed + 60.0  # and could not
+    usage._count_seconds = lambda everyone: setattr(usage, "delayed", delayed)
+    usage.look()
+    assert usage.clock == pytest.approx(clock, abs=0.5)
+    usage._looked -= 60.0  # and one in which it slept
+    usage.look()
+    assert usage.clock == pytest.approx(clock + 20.0, abs=0.5)
+
+
+def test_what_was_starved_is_run_again_by_itself(exercises, tmp_path, monkeypatch):
+    course = Course(tmp_path)
+    sent = [
+        Submission(
+            name, name, "", exercises.name, name, tmp_path / keep_file(b"", tmp_path)
+        )
+        for name in ("fair", "starved", "dead")
+    ]
+    runs = []
+
+    def run_each(target, tasks, jobs, seconds):
+        for task in tasks:
+            submission, assignment, _, _, again = task
+            runs.append((submission.student, jobs, again))
+            result = Result.of(submission, assignment)
+            result.again = again
+            if submission.student == "starved" and not again:
+                result.starved, result.failures = True, {"test": "too late"}
+            if submission.student != "dead":
+                result.save(course)
+            yield Ended(task, 1 if submission.student == "dead" else 0)
+
+    monkeypatch.setattr(pool, "run_each", run_each)
+    assignments = {exercises.name: exercises}
+    results = {
+        result.student: result
+        for result in pool.grade_all(sent, assignments, course, Terms(), jobs=2)
+    }
+    assert [run[:2] for run in runs] == [
+        *(("fair", 2), ("starved", 2), ("dead", 2)),
+        *(("starved", 1), ("dead", 1)),
+    ]
+    assert results["fair"].again == ""
+    assert "too busy" in results["starved"].again
+    assert results["starved"].failures == {}
+    assert results["dead"].status == "unfinished"
+
+
+LIMITS = Limits(memory=100, processes=3, descriptors=10, files=5, total_seconds=9)
+
+
+@pytest.mark.parametrize(
+    "holds, words",
+    [
+        ({"processes": 4}, "more than 3 processes"),
+        ({"memory": 101}, "of memory"),
+        ({"descriptors": 11}, "more than 10 files and pipes"),
+        ({"files": 6}, "more than 5 files were made"),
+        ({"clock": 40}, "time was up"),
+        ({}, None),
+    ],
+)
+def test_the_watchdog_says_what_was_too_much(holds, words):
+    nothing = dict(
+        processes=0, memory=0, descriptors=0, files=0, clock=0.0, cgroup=None
+    )
+    watchdog = Watchdog(SimpleNamespace(**nothing | holds), LIMITS, left=9.0)
+    reason = watchdog._excess()
+    assert (reason is None) if words is None else (words in reason)
+
+
+def test_a_cgroup_is_told_its_limits_and_read(tmp_path):
+    """By files, as the kernel shows them; where none is delegated there is none."""
+    group = Cgroup.create(tmp_path, "kernel", LIMITS)
+    written = {path.name: path.read_text() for path in group.path.iterdir()}
+    assert written == {
+        **{"memory.max": "100", "memory.oom.group": "1", "pids.max": "3"},
+        **{"memory.swap.max": "0"},
+    }
+    group.enter()
+    assert (group.path / "cgroup.procs").read_text() == "0"
+    (group.path / "cpu.stat").write_text("usage_usec 2500000\nuser_usec 1\n")
+    (group.path / "memory.stat").write_text("anon 5\nfile 100\nkernel 7\nshmem 11\n")
+    (group.path / "memory.events").write_text("low 0\noom 1\noom_kill 2\n")
+    assert group.seconds_computed == 2.5
+    assert group.memory == 23
+    assert group.ran_out_of_memory
+    usage = Usage(pid=os.getpid(), cgroup=group, sandboxed=False)
+    usage.look()
+    assert (usage.computed, usage.memory) == (2.5, 23)
+
+
+def test_a_group_that_was_not_delegated_is_left_alone(monkeypatch):
+    def not_there(*arguments):
+        raise OSError("no such attribute")
+
+    monkeypatch.setattr("classroom.grading.cgroup.os.getxattr", not_there)
+    assert delegated() is None

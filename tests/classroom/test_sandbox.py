@@ -1,0 +1,137 @@
+"""Inside a sandbox there is no root, no right and no setting, whoever starts it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from classroom.grading import sandbox
+from classroom.grading.sandbox import SandboxMissing, check_sandbox, run_sandboxed
+from classroom.grading.seccomp import SeccompMissing, open_filter
+from tests.classroom.in_sandbox import in_sandbox
+
+LOOK = [sys.executable, "-I", "-S", "-c", sandbox.LOOK_AROUND]
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start as root")
+
+# Runs inside, in a shell, for another user may not read where our Python lies.
+WRITABLE = """
+find /proc /sys -type f 2>/dev/null | grep -v '^/proc/[0-9]' | while read -r file
+do [ -c "$file" ] || { (: <> "$file") 2>/dev/null && echo "$file"; }
+done
+grep -E '^(CapPrm|CapEff|CapBnd|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t'
+id -u
+"""
+
+
+def started_by(user, monkeypatch):
+    """What a shell in a sandbox finds, when this user starts it."""
+    monkeypatch.setattr(sandbox, "_python_environment", lambda: ())
+    monkeypatch.setattr(sandbox, "_list_of_fonts", lambda: ())
+    monkeypatch.setattr(sandbox.os, "geteuid", lambda: user)
+    filtered = open_filter()
+    try:
+        line = sandbox.sandboxed(["/bin/sh", "-c", WRITABLE], filtered)
+        switched = {"user": user, "group": user, "extra_groups": []}
+        done = subprocess.run(
+            line,
+            capture_output=True,
+            text=True,
+            pass_fds=[filtered],
+            cwd="/",
+            **(switched if os.getuid() == 0 else {}),
+        )
+    finally:
+        os.close(filtered)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@in_sandbox
+@pytest.mark.parametrize(
+    "user", [pytest.param(0, marks=AS_ROOT), os.getuid() or 12345], ids=["root", "user"]
+)
+def test_nothing_of_proc_and_sys_can_be_written(user, monkeypatch):
+    *status, inside = started_by(user, monkeypatch)
+    assert status == [
+        *("CapPrm:0000000000000000", "CapEff:0000000000000000"),
+        *("CapBnd:0000000000000000", "NoNewPrivs:1", "Seccomp:2"),
+    ]
+    assert inside != "0"
+
+
+@in_sandbox
+def test_looking_around_finds_nothing():
+    done = run_sandboxed(LOOK)
+    assert json.loads(done.stdout) == [], done.stderr
+
+
+@in_sandbox
+def test_looking_around_finds_what_is_open(tmp_path, monkeypatch):
+    """Without one of the walls the look says which, and grading is refused."""
+    proc = sandbox._proc()
+    opened = [*proc, "--bind", str(tmp_path), "/sys"]
+    monkeypatch.setattr(sandbox, "_proc", lambda: opened)
+    (tmp_path / "setting").write_text("")
+    os.chmod(tmp_path, 0o777)
+    os.chmod(tmp_path / "setting", 0o666)
+    with pytest.raises(SandboxMissing, match="not tight here: .*/sys/setting"):
+        check_sandbox()
+    check_sandbox(weak=True)
+
+
+def said_to(code):
+    """What the kernel answers to a line of Python inside."""
+    program = f"""
+import ctypes, errno, mmap, os
+libc = ctypes.CDLL(None, use_errno=True)
+def done(result):
+    if result == -1:
+        raise OSError(ctypes.get_errno(), "")
+try:
+    {code}
+except OSError as error:
+    print(errno.errorcode[error.errno])
+else:
+    print("done")
+"""
+    done = run_sandboxed([sys.executable, "-I", "-S", "-c", program])
+    return done.stdout.split()[0] if done.stdout else done.stderr
+
+
+@in_sandbox
+@pytest.mark.parametrize(
+    "code",
+    [
+        "mmap.mmap(-1, 2**20)",
+        "os.memfd_create('x')",
+        "os.sched_setaffinity(0, {0})",
+        "done(libc.shmget(0, 2**20, 0o1600))",
+        "done(libc.unshare(0x10000000))",
+        "done(libc.ptrace(0, 0, 0, 0))",
+        "os.write(os.open('/proc/self/uid_map', os.O_WRONLY), b'0 0 1')",
+    ],
+)
+def test_the_kernel_refuses(code):
+    assert said_to(code) in ("EPERM", "EACCES")
+
+
+@in_sandbox
+@pytest.mark.parametrize(
+    "code", ["mmap.mmap(-1, 2**20, mmap.MAP_PRIVATE)", "os.pipe()", "os.fork()"]
+)
+def test_the_kernel_allows(code):
+    assert said_to(code) == "done"
+
+
+def test_without_libseccomp_it_says_what_to_install(monkeypatch):
+    from classroom.grading import seccomp
+
+    def missing(name):
+        raise OSError(name)
+
+    seccomp.compiled.cache_clear()
+    monkeypatch.setattr(seccomp.ctypes, "CDLL", missing)
+    with pytest.raises(SeccompMissing, match="apt install libseccomp2"):
+        open_filter()
