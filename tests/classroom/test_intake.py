@@ -666,6 +666,24 @@ def test_a_file_that_unfolds_is_not_held_in_memory(method, exercises, tmp_path):
     assert "zoe" in found
 
 
+def test_the_exercise_counts_and_not_what_was_saved_after_it(exercises, tmp_path):
+    """In a zip of a whole folder, say."""
+    place, good = tmp_path / "in", dump(solved(exercises))
+    place.mkdir()
+    with zipfile.ZipFile(place / "ada.zip", "w") as archive:
+        for number, data in enumerate((good, b'{"cells": []}', b"")):
+            entry = zipfile.ZipInfo(f"{number}.ipynb", (2020 + number, 1, 1, 0, 0, 0))
+            archive.writestr(entry, data)
+    (place / "zoe.ipynb").write_bytes(b"damaged")
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert (found["ada"].data, found["zoe"].data) == (good, b"damaged")
+    assert left_out == [
+        f"ada/{number}.ipynb: ada/0.ipynb was graded instead, by the same student and "
+        "more like the exercise set."
+        for number in (2, 1)
+    ]
+
+
 def test_a_zip_with_an_endless_list_of_files_is_not_read(exercises, tmp_path):
     place = unzipped(tmp_path / "in", {"zoe.ipynb": dump(solved(exercises))})
     zipped(place / "mallory.zip", {"x" * 1000 + str(n): b"" for n in range(5000)})
