@@ -2,12 +2,10 @@
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_solution
-from rapidfuzz import fuzz, process
 
 MODULES = {
     "the network": {"socket", "requests", "urllib", "http", "ftplib", "aiohttp"},
@@ -20,10 +18,6 @@ CALLS = {
     "Python's inner workings": {"eval", "exec", "sys._getframe", "get_ipython"},
 }
 CHECKS = {"check", "vit_check"}  # import vit_check as check
-SHORTEST_CODE = 400  # characters; right answers to a short task are all alike
-SHORTEST_TEXT = 150
-SAME_CODE = 97.0  # percent
-SAME_TEXT = 88.0
 
 
 def odd_source(nb: NotebookNode, source: NotebookNode) -> list[str]:
@@ -31,7 +25,7 @@ def odd_source(nb: NotebookNode, source: NotebookNode) -> list[str]:
     given = {cell.source.strip() for cell in source.cells}
     wanted = _names_to_write(source)
     trees = {
-        number: _tree(cell.source)
+        number: tree_of(cell.source)
         for number, cell in enumerate(nb.cells, 1)
         if cell.cell_type == "code"
     }
@@ -142,75 +136,13 @@ def _names_to_write(source: NotebookNode) -> set[str]:
         node.name
         for cell in source.cells
         if cell.cell_type == "code" and is_solution(cell)
-        for node in ast.walk(_tree(cell.source))
+        for node in ast.walk(tree_of(cell.source))
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }
 
 
-def _tree(source: str) -> ast.AST:
+def tree_of(source: str) -> ast.AST:
     try:
         return ast.parse(TransformerManager().transform_cell(source))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
-
-
-@dataclass(frozen=True)
-class Written:
-    """What one student wrote, in a form that renaming does not change."""
-
-    student: str
-    code: str
-    text: str
-
-
-def written(student: str, nb: NotebookNode, release: NotebookNode) -> Written:
-    given = {cell.source.strip() for cell in release.cells}
-    own = [
-        cell
-        for cell in nb.cells
-        if cell.source.strip() not in given
-        and (is_solution(cell) or not is_grade(cell))
-    ]
-    code = "\n".join(_normal(c.source) for c in own if c.cell_type == "code")
-    text = "\n".join(c.source for c in own if c.cell_type == "markdown")
-    return Written(student, code[:20_000], " ".join(text.split())[:20_000])
-
-
-def nearly_identical(everyone: list[Written]) -> list[tuple[float, str, str, str]]:
-    """(percent, "code" or "text", student, student), the most alike first."""
-    pairs = []
-    for kind, shortest, same in (
-        ("code", SHORTEST_CODE, SAME_CODE),
-        ("text", SHORTEST_TEXT, SAME_TEXT),
-    ):
-        long = [w for w in everyone if len(getattr(w, kind)) >= shortest]
-        texts = [getattr(w, kind) for w in long]
-        for number, text in enumerate(texts[:-1]):
-            rest = texts[number + 1 :]
-            for _, score, offset in process.extract_iter(
-                text, rest, scorer=fuzz.ratio, score_cutoff=same
-            ):
-                pairs.append(
-                    (
-                        score,
-                        kind,
-                        long[number].student,
-                        long[number + 1 + offset].student,
-                    )
-                )
-    return sorted(pairs, reverse=True)
-
-
-def _normal(source: str) -> str:
-    """Without comments, and with every name of the student's own called the same."""
-    tree = _tree(source)
-    own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in own:
-            node.id = "v"
-        elif isinstance(node, ast.arg):
-            node.arg = "v"
-    try:
-        return ast.unparse(tree)
-    except (RecursionError, ValueError):
-        return ""

@@ -3,19 +3,7 @@
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from classroom.grading.oddities import Written, nearly_identical, odd_source
-
-
-def test_near_copies_are_found():
-    text = "Attention compares every query with every key. " * 5
-    other = "Position embeddings tell the model where a patch was in the image. " * 4
-    everyone = [
-        Written("ada", "", text),
-        Written("bob", "", text.replace("every", "each", 1)),
-        Written("eve", "", other),
-    ]
-    assert [pair[2:] for pair in nearly_identical(everyone)] == [("ada", "bob")]
-
+from classroom.grading.oddities import odd_source
 
 SOURCE = new_notebook(
     cells=[
