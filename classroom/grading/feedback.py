@@ -24,7 +24,8 @@ from traitlets.config import Config
 
 from classroom.grading.course import Course
 from classroom.grading.execute import FAILED, is_autograded
-from classroom.grading.result import Result, write
+from classroom.grading.result import Result
+from vit_steps.checkpoint import write_whole
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; "
@@ -67,7 +68,7 @@ def feedback(result: Result, course: Course) -> None:
     )
     policy = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
     page = re.sub(r"<head>", f"<head>{policy}", page, count=1)
-    write(target, f"{page}\n<!-- {stamp} -->\n".encode("utf-8", "replace"))
+    write_whole(target, f"{page}\n<!-- {stamp} -->\n".encode("utf-8", "replace"))
 
 
 def _hide_tests(nb: NotebookNode) -> None:

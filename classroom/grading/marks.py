@@ -7,7 +7,8 @@ from typing import Any
 
 from classroom.grading.course import Course
 from classroom.grading.gradebook import Mark
-from classroom.grading.result import Result, write
+from classroom.grading.result import Result
+from vit_steps.checkpoint import write_whole
 
 Marks = dict[tuple[str, str], Mark]
 
@@ -20,7 +21,7 @@ def write_marks(course: Course, results: list[Result], marks: Marks) -> list[str
         tables[f"canvas-{name}.csv"] = _canvas(name, of_one, marks)
         tables[f"moodle-{name}.csv"] = _moodle(of_one, marks)
     for file, rows in tables.items():
-        write(course.root / file, _csv(rows))
+        write_whole(course.root / file, _csv(rows))
     return list(tables)
 
 

@@ -6,8 +6,9 @@ import nbformat
 
 from classroom.grading.course import Course
 from classroom.grading.oddities import Written, nearly_identical, written
-from classroom.grading.result import Result, write
+from classroom.grading.result import Result
 from classroom.release.assignment import Assignment
+from vit_steps.checkpoint import write_whole
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 STYLE = "body{font:16px/1.5 sans-serif;max-width:50em;margin:2em auto;padding:0 1em}"
@@ -49,7 +50,7 @@ def write_report(
         "<p>What follows is a reason to look, not proof of anything.</p>"
         f"{body or '<p>Nothing.</p>'}</body></html>"
     )
-    write(course.root / "oddities.html", page.encode("utf-8", "replace"))
+    write_whole(course.root / "oddities.html", page.encode("utf-8", "replace"))
 
 
 def _item(student: str, sentences: list[str]) -> str:
