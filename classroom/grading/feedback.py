@@ -19,7 +19,8 @@ from classroom.grading.gradebook import Mark
 from classroom.grading.limits import MIB
 from classroom.grading.page import page
 from classroom.grading.processes import run_each
-from classroom.grading.result import Result, write
+from classroom.grading.result import Result
+from vit_steps.checkpoint import write_whole
 
 HIDDEN = "BEGIN HIDDEN TESTS"
 CPU_SECONDS = 20  # for one page; an honest one takes less than one
@@ -46,7 +47,7 @@ def write_feedback(
             mark = marks[result.student, result.assignment]
             text = page("plain.html", result=result, mark=mark)
             target = course.feedback(result.student, result.assignment)
-            write(target, text.encode("utf-8", "replace"))
+            write_whole(target, text.encode("utf-8", "replace"))
             plain.append(result)
     return sorted(plain, key=lambda result: (result.assignment, result.student))
 
@@ -93,7 +94,7 @@ def feedback(result: Result, course: Course) -> None:
     shown = f"{text}\n<!-- {stamp} -->\n".encode("utf-8", "replace")
     if len(shown) > LARGEST:
         raise ValueError(f"the page has {len(shown):,} bytes, more than {LARGEST:,}")
-    write(target, shown)
+    write_whole(target, shown)
 
 
 def _hide_tests(nb: NotebookNode) -> None:

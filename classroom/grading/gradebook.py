@@ -23,9 +23,10 @@ from sqlalchemy.exc import SAWarning
 from traitlets.config import Config
 
 from classroom.grading.course import Course, url_of
-from classroom.grading.result import Result, write
+from classroom.grading.result import Result
 from classroom.release.assignment import Assignment
 from classroom.release.release import save_cells
+from vit_steps.checkpoint import write_whole
 
 
 class CourseChanged(ValueError):
@@ -66,7 +67,7 @@ def prepare(course: Course, assignments: list[Assignment]) -> None:
                 f"{assignment.path.name} has changed since {course.root} was graded. "
                 "Give another folder with --out, so that no mark gets lost."
             )
-        write(course.source(assignment.name), assignment.path.read_bytes())
+        write_whole(course.source(assignment.name), assignment.path.read_bytes())
         fresh = course.template.with_suffix(".new")
         if course.template.exists():
             shutil.copyfile(course.template, fresh)
@@ -81,10 +82,10 @@ def prepare(course: Course, assignments: list[Assignment]) -> None:
         else:
             _enter_assignment(assignment, course.gradebook)
         known[assignment.name] = assignment.fingerprint
-        write(record, json.dumps(known).encode())
+        write_whole(record, json.dumps(known).encode())
     settings = course.root / "nbgrader_config.py"
     if not settings.exists():
-        write(settings, b'c = get_config()\nc.CourseDirectory.course_id = ""\n')
+        write_whole(settings, b'c = get_config()\nc.CourseDirectory.course_id = ""\n')
 
 
 def _enter_assignment(assignment: Assignment, database: Path) -> None:
@@ -137,7 +138,7 @@ def enter(result: Result, course: Course) -> None:
         save = SaveAutoGrades(config=Config())
         save.log.setLevel(logging.ERROR)
         save.preprocess(nb, {"nbgrader": about})
-    write(entered, stamp.encode())
+    write_whole(entered, stamp.encode())
 
 
 def marks(course: Course, results: list[Result]) -> dict[tuple[str, str], Mark]:

@@ -12,7 +12,8 @@ from typing import Any
 
 from classroom.grading.course import Course
 from classroom.grading.gradebook import Mark
-from classroom.grading.result import Result, write
+from classroom.grading.result import Result
+from vit_steps.checkpoint import write_whole
 
 # A sign with which a spreadsheet lets a formula begin: in front, or after a character
 # at which some of them begin a new cell, whatever the table's own separator.
@@ -31,7 +32,7 @@ def write_marks(course: Course, results: list[Result], marks: Marks) -> list[str
         tables[f"canvas-{name}.csv"] = _canvas(name, sure, marks, maximum)
         tables[f"moodle-{name}.csv"] = _moodle(sure, marks)
     for file, rows in tables.items():
-        write(course.root / file, _csv(rows))
+        write_whole(course.root / file, _csv(rows))
     return list(tables)
 
 

@@ -18,11 +18,12 @@ from pathlib import Path
 from classroom.grading.course import Course
 from classroom.grading.intake import Submission
 from classroom.grading.pool import grade_all
-from classroom.grading.result import Terms, write
+from classroom.grading.result import Terms
 from classroom.grading.sandbox import run_sandboxed
 from classroom.grading.versions import keep_file
 from classroom.release.assignment import Assignment
 from classroom.release.release import text_of
+from vit_steps.checkpoint import write_whole
 
 STUDENT = "the-solutions"
 PACKAGES = ("classroom", "vit_check", "vit_steps")
@@ -64,7 +65,7 @@ def prove(assignments: list[Assignment], course: Course, terms: Terms) -> None:
                 f"{aside.log(STUDENT, result.assignment)} may say more."
             )
         passed[result.assignment] = _digest(named[result.assignment], terms)
-        write(record, json.dumps(passed).encode())
+        write_whole(record, json.dumps(passed).encode())
     shutil.rmtree(aside.root)
 
 

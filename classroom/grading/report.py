@@ -7,7 +7,8 @@ from operator import attrgetter
 from classroom.grading.copies import Copies, Work, copies
 from classroom.grading.course import Course
 from classroom.grading.page import page
-from classroom.grading.result import Result, write
+from classroom.grading.result import Result
+from vit_steps.checkpoint import write_whole
 
 LINES = 20  # shown of one student in one section
 LONGEST = 400  # characters of a line
@@ -46,7 +47,7 @@ def write_report(
     """
     sections = _sections(results, left_out, plain)
     text = page("report.html", sections=[s for s in sections if s.entries])
-    write(course.root / "oddities.html", text.encode("utf-8", "replace"))
+    write_whole(course.root / "oddities.html", text.encode("utf-8", "replace"))
 
 
 def _sections(

@@ -1,8 +1,6 @@
 """What is known of a submission when it has been graded, and how that is kept."""
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -10,6 +8,7 @@ from classroom.grading.course import Course
 from classroom.grading.intake import Submission
 from classroom.grading.limits import ORDINARY, Limits
 from classroom.release.assignment import Assignment
+from vit_steps.checkpoint import write_whole
 
 VERSION = 2  # of what is in a result
 
@@ -76,7 +75,7 @@ class Result:
 
     def save(self, course: Course) -> None:
         text = json.dumps(asdict(self), indent=1, ensure_ascii=False)
-        write(course.result(self.student, self.assignment), text.encode())
+        write_whole(course.result(self.student, self.assignment), text.encode())
 
 
 @dataclass(frozen=True)
@@ -89,18 +88,3 @@ class Terms:
     visible: tuple[Path, ...] = ()
     cgroup: Path | None = None  # the group to make one in for each kernel
     temporary: Path | None = None  # the folder for sockets
-
-
-def write(path: Path, data: bytes) -> None:
-    """In one piece, or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(descriptor)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise

@@ -31,9 +31,10 @@ from classroom.grading.intake import Submission
 from classroom.grading.limits import MIB
 from classroom.grading.oddities import odd_source
 from classroom.grading.restore import Unreadable, read, restore
-from classroom.grading.result import Result, Terms, write
+from classroom.grading.result import Result, Terms
 from classroom.grading.sandbox import hand_over
 from classroom.release.assignment import Assignment
+from vit_steps.checkpoint import write_whole
 
 
 def grade(
@@ -47,7 +48,7 @@ def grade(
     started = time.monotonic()
     result = Result.of(submission, assignment)
     result.again = again
-    write(course.submitted(submission.student, assignment.name), submission.data)
+    write_whole(course.submitted(submission.student, assignment.name), submission.data)
     try:
         cells = read(submission.data, terms.limits)
         restored = restore(cells, assignment.release)
@@ -65,13 +66,10 @@ def grade(
             f"The notebook changed {name} in its kernel."
             for name in sorted(execute.odd)
         ]
-        result.odd += [
-            f"The answer to check.{check} was {origin} itself."
-            for check, origin in sorted(execute.origins.items())
-        ]
+        result.odd += execute.taken
         nb = limited(restored.nb)
         text = nbformat.writes(nb, version=4).encode()
-        write(course.autograded(submission.student, assignment.name), text)
+        write_whole(course.autograded(submission.student, assignment.name), text)
     result.seconds = round(time.monotonic() - started, 3)
     result.save(course)
     return result
