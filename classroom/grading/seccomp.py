@@ -9,12 +9,14 @@ import ctypes
 import errno
 import mmap
 import os
+import signal
+import socket
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
 
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
-MASKED_EQUAL = 7
+NOT_EQUAL, MASKED_EQUAL = 1, 7  # libseccomp's
 
 # fmt: off
 REFUSED = (
@@ -36,6 +38,7 @@ REFUSED = (
     "vmsplice",
 )
 # fmt: on
+NO_ERROR = 0
 SHARED_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS  # an argument of mmap
 NEW_NAMESPACE = (  # of clone: a mount, cgroup, UTS, IPC, user, process, network one
     *(0x00020000, 0x02000000, 0x04000000, 0x08000000),
@@ -80,8 +83,16 @@ def compiled() -> bytes:
             _refuse(library, rules, name)
         _refuse(library, rules, "clone3", error=errno.ENOSYS)  # glibc then asks clone
         for bit in NEW_NAMESPACE:
-            _refuse(library, rules, "clone", where=[(0, bit)])
-        _refuse(library, rules, "mmap", where=[(3, SHARED_ANONYMOUS)])
+            _refuse(library, rules, "clone", where=[_bits(0, bit)])
+        _refuse(library, rules, "mmap", where=[_bits(3, SHARED_ANONYMOUS)])
+        # A namespace has a network of its own, but not a virtual machine's line to its
+        # host (AF_VSOCK); and what TCP keeps in memory is nobody's.
+        other = _Comparison(0, NOT_EQUAL, socket.AF_UNIX, 0)
+        _refuse(library, rules, "socket", errno.EAFNOSUPPORT, [other])
+        # Children are waited for, or what they computed is in no count: to ignore them
+        # or to handle the signal has no effect, and is no error.
+        sigchld = _Comparison(0, MASKED_EQUAL, 2**32 - 1, signal.SIGCHLD)
+        _refuse(library, rules, "rt_sigaction", NO_ERROR, [sigchld])
         with tempfile.TemporaryFile() as stream:
             if library.seccomp_export_bpf(rules, stream.fileno()):
                 raise SeccompMissing("libseccomp cannot make a filter here.")
@@ -96,21 +107,25 @@ def _refuse(
     rules: ctypes.c_void_p,
     name: str,
     error: int = errno.EPERM,
-    where: Iterable[tuple[int, int]] = (),
+    where: Sequence[_Comparison] = (),
 ) -> None:
-    """Answer a system call with an error, if all these bits of its arguments are set.
+    """Answer a system call with an error, if its arguments are such.
 
     Calls that this machine's kernel or libseccomp does not know are passed over.
     """
     number = library.seccomp_syscall_resolve_name(name.encode())
     if number < 0:
         return
-    bits = [_Comparison(at, MASKED_EQUAL, mask, mask) for at, mask in where]
-    compared = (_Comparison * len(bits))(*bits)
+    compared = (_Comparison * len(where))(*where)
     if library.seccomp_rule_add_array(
-        rules, REFUSE | error, number, len(bits), compared
+        rules, REFUSE | error, number, len(where), compared
     ):
         raise SeccompMissing(f"libseccomp cannot refuse {name} here.")
+
+
+def _bits(argument: int, mask: int) -> _Comparison:
+    """All of these are set."""
+    return _Comparison(argument, MASKED_EQUAL, mask, mask)
 
 
 def _library() -> ctypes.CDLL:
