@@ -84,7 +84,7 @@ def test_looking_around_finds_what_is_open(tmp_path, monkeypatch):
 def said_to(code):
     """What the kernel answers to a line of Python inside."""
     program = f"""
-import ctypes, errno, mmap, os, signal, socket
+import ctypes, errno, mmap, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
 def done(result):
     if result == -1:
@@ -111,9 +111,8 @@ else:
         "done(libc.unshare(0x10000000))",
         "done(libc.ptrace(0, 0, 0, 0))",
         "os.write(os.open('/proc/self/uid_map', os.O_WRONLY), b'0 0 1')",
-        "socket.socket(socket.AF_INET)",
-        "socket.socket(socket.AF_NETLINK)",
-        "socket.socket(socket.AF_VSOCK)",
+        "socket.socket(40)",  # AF_VSOCK
+        "socket.socket(38)",  # AF_ALG
     ],
 )
 def test_the_kernel_refuses(code):
@@ -128,20 +127,11 @@ def test_the_kernel_refuses(code):
         "os.pipe()",
         "os.fork()",
         "socket.socket(socket.AF_UNIX)",
+        "socket.socket(socket.AF_INET)",
         "socket.socketpair()",
-        "signal.signal(signal.SIGUSR1, signal.SIG_IGN)",
-        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
     ],
 )
 def test_the_kernel_allows(code):
-    assert said_to(code) == "done"
-
-
-@in_sandbox
-def test_children_that_are_ignored_wait_to_be_counted():
-    """One that ends is still there, though its parent wants to know nothing of it."""
-    code = "signal.signal(signal.SIGCHLD, signal.SIG_IGN); child = os.fork(); "
-    code += "child or os._exit(0); os.waitpid(child, 0)"
     assert said_to(code) == "done"
 
 
