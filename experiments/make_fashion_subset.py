@@ -4,9 +4,10 @@
 
 FOLDER has the four idx.gz files, as Debian's package dataset-fashion-mnist puts them in
 /usr/share/datasets/fashion-mnist. The first 600 training and 100 test images of each
-class are kept, in the published order.
+class are kept, in the published order. What it prints last is to stand in published.py.
 """
 
+import hashlib
 import sys
 from pathlib import Path
 
@@ -24,7 +25,9 @@ def main(folder: Path) -> None:
         arrays[f"{part}_images"] = images[kept]
         arrays[f"{part}_labels"] = labels[kept]
     np.savez_compressed(SHIPPED, **arrays)
-    print(f"{SHIPPED.name}: {SHIPPED.stat().st_size:,} bytes")
+    content = SHIPPED.read_bytes()
+    print(f"{SHIPPED.name}: {len(content):,} bytes, sha256")
+    print(hashlib.sha256(content).hexdigest())
 
 
 def first_of_each_class(labels: np.ndarray, count: int) -> np.ndarray:

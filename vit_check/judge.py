@@ -3,16 +3,20 @@
 Who grades does not trust a notebook: its code shares a process with the check and can
 change it. So the notebook's process only runs the answer, on inputs it is sent, and
 sends back what came out (``engine.asking``). Right and wrong are told apart here, where
-none of its code runs; the only way to pass is to send the right numbers.
+none of its code runs; the only way to pass is to send the right numbers. Each question
+is about inputs and parameters that are drawn for it, so that what a sentence tells of
+one is of no use for the next.
 """
 
 import os
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import wait
+from typing import Any
 
 from torch import Generator
 
@@ -23,18 +27,27 @@ from vit_check.engine.verdict import Finding
 from vit_check.engine.wire import receive, send
 
 LONGEST_PATH = 103  # bytes; what macOS allows, Linux has room for four more
+LONGEST_SENTENCE = 2000  # characters; part of it may be from the answer
+MOST_QUESTIONS = 1000  # of one notebook, which asks fewer than ten for each task
+MOST_SECONDS = 120.0  # of computing for one notebook, which takes a second or two
+PATIENCE = 60.0  # seconds for a message to arrive
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a judge found of one answer. ``sentence`` is None if it is right.
+    """What a judge found of one answer.
 
-    ``check`` is the check's name; for ``check.answer("x", ...)`` it is "answer:x".
+    Attributes:
+        check: the check's name; for ``check.answer("x", ...)`` it is "answer:x".
+        sentence: what is wrong; None if it is right.
+        origin: the name of the library's function or class that the answer is, as far
+            as the notebook's process says so; "" for one of the notebook's own.
     """
 
     check: str
     passed: bool
     sentence: str | None
+    origin: str = ""
 
 
 class Judge:
@@ -46,7 +59,7 @@ class Judge:
     Args:
         path: of the Unix socket to make, at most 103 bytes.
         checks: the checks by name.
-        seed: of the inputs; a secret one if it is not given.
+        seed: of all that is drawn; a secret one if it is not given.
 
     Raises:
         ValueError: if the path is too long for a socket.
@@ -65,7 +78,9 @@ class Judge:
                 f"a Unix socket's has at most {LONGEST_PATH}"
             )
         self.checks = all_checks() if checks is None else checks
-        self.seed = secrets.randbits(31) if seed is None else seed
+        seed = secrets.randbits(63) if seed is None else seed
+        self.generator = Generator().manual_seed(seed)
+        self.questions, self.computed = 0, 0.0
         self.records: list[Judgement] = []
 
     def __enter__(self) -> "Judge":
@@ -86,8 +101,8 @@ class Judge:
         os.unlink(self.path)
 
     def clear(self) -> None:
-        """Forget the judgements so far."""
-        self.records.clear()
+        """Forget the judgements so far, and those of questions that are not ended."""
+        self.records = []
 
     def _serve(self) -> None:
         while self._ended not in wait([self._socket, self._ended]):
@@ -96,34 +111,70 @@ class Judge:
             except OSError:  # who asked has gone again
                 continue
             with connection:
-                connection.settimeout(60.0)
+                connection.settimeout(PATIENCE)
+                start = time.thread_time()
                 try:
                     self._answer(connection)
                 except Exception:  # whatever was sent, the next one is served
                     continue
+                finally:
+                    self.computed += time.thread_time() - start
 
     def _answer(self, connection: socket.socket) -> None:
-        request = receive(connection)
+        records = self.records
+        request = receive(connection, PATIENCE)
         check = self.checks[request["check"]]
         form = check.forms[request["form"]]
-        cases = list(form.cases(Generator().manual_seed(self.seed), {}))
+        origin = _text(request["origin"])[:200]
+        self.questions += 1
+        if self.questions > MOST_QUESTIONS or self.computed > MOST_SECONDS:
+            send(connection, {"cases": []})
+            receive(connection, PATIENCE)
+            send(connection, {"finding": [_TOO_MUCH.mistake, _TOO_MUCH.sentence]})
+            return  # and nothing is written down
+        cases = list(form.cases(self.generator, {}))
         send(connection, {"cases": cases})
-        records = receive(connection)["records"]
         try:
-            finding = form.verdict(zip(cases, records, strict=False))
-            if finding is None and len(records) != len(cases):
+            answered = receive(connection, PATIENCE)["records"]
+            finding = form.verdict(zip(cases, answered, strict=False))
+            if finding is None and len(answered) != len(cases):
                 finding = Finding("incomplete", "did not answer every case")
+            if finding is not None:
+                finding = Finding(_text(finding.mistake), _text(finding.sentence))
+        except OSError:  # it has gone, and waits for no verdict
+            raise
         except Exception:
-            finding = Finding("unreadable", "gave something that cannot be judged")
-        self.records.append(
+            finding = _UNREADABLE
+        records.append(
             Judgement(
                 request["check"],
                 finding is None,
                 None if finding is None else finding.sentence,
+                origin,
             )
         )
         said = None if finding is None else [finding.mistake, finding.sentence]
         send(connection, {"finding": said})
+
+
+_UNREADABLE = Finding("unreadable", "gave something that cannot be judged")
+_TOO_MUCH = Finding(
+    "too much",
+    "was not judged, since this notebook has asked too much: it has "
+    f"{MOST_QUESTIONS:,} questions and {MOST_SECONDS:g} s of judging",
+)
+
+
+def _text(given: Any) -> str:
+    """What was sent as a text, without what cannot be printed or is too long.
+
+    Raises:
+        TypeError: if it is none.
+    """
+    if not isinstance(given, str):
+        raise TypeError(f"text: got {type(given).__name__}, expected a str")
+    short = given[:LONGEST_SENTENCE]
+    return "".join(letter if letter.isprintable() else " " for letter in short)
 
 
 def all_checks() -> dict[str, Check]:

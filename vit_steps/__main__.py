@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from vit_steps.cost import ModelCost, Step
-from vit_steps.sizes import Size
+from vit_steps.sizes import Size, check_count
 from vit_steps.vision_transformer import ViTConfig
 
 PRESETS = ("tiny", "small", "base", "large", "huge")
@@ -56,11 +56,8 @@ def main(arguments: list[str] | None = None) -> int:
     overrides = {"image_size": options.image_size, "num_classes": options.num_classes}
     if options.patch_size is not None:
         overrides["patch_size"] = options.patch_size
-    if options.batch_size < 1:
-        parser.error(
-            f"argument --batch-size: got {options.batch_size}, expected at least 1"
-        )
     try:
+        check_count(options.batch_size, "batch_size")
         cost = getattr(ViTConfig, options.preset)(**overrides).cost()
     except ValueError as error:
         parser.error(str(error))

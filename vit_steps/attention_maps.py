@@ -339,15 +339,11 @@ class DeletionCurve:
     """What a model makes of images from which patches are taken; S steps.
 
     Args:
-        counts: patches taken out at each step.
         logits: (S, B), the true class's logit.
-        probabilities: (S, B), the true class's probability.
         correct: (S, B), whether the true class is the model's first.
     """
 
-    counts: tuple[int, ...]
     logits: Tensor
-    probabilities: Tensor
     correct: Tensor
 
     @property
@@ -412,9 +408,7 @@ def deletion_curve(
             scores.append(model(masked))  # (B, K)
     logits, true = torch.stack(scores), labels[:, None]  # (S, B, K), (B, 1)
     return DeletionCurve(
-        tuple(counts),
         logits.take_along_dim(true[None], dim=2).squeeze(2),
-        logits.softmax(dim=2).take_along_dim(true[None], dim=2).squeeze(2),
         logits.argmax(dim=2) == labels,
     )
 

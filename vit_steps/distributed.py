@@ -18,7 +18,8 @@ from torch import distributed as dist
 from torch.nn.parallel import DistributedDataParallel
 
 from vit_steps.checkpoint import write_checkpoint
-from vit_steps.training import Batches, Data, History, TrainConfig, train
+from vit_steps.training import Batches, Data, TrainConfig, train
+from vit_steps.training_state import History
 
 
 @contextmanager

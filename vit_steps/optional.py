@@ -10,18 +10,18 @@ from types import ModuleType
 
 def torchvision() -> ModuleType:
     """torchvision, for its models, transforms and data sets."""
-    return _import("torchvision", "pip install torchvision")
+    return imported("torchvision", "pip install torchvision")
 
 
 def timm() -> ModuleType:
     """timm, PyTorch Image Models."""
     pip_line = "pip install --no-deps timm huggingface_hub safetensors pyyaml"
-    return _import("timm", pip_line)
+    return imported("timm", pip_line)
 
 
 def transformers() -> ModuleType:
     """Hugging Face's transformers, without its notes and progress bars."""
-    module = _import("transformers", "pip install transformers")
+    module = imported("transformers", "pip install transformers")
     module.logging.set_verbosity_error()
     module.logging.disable_progress_bar()
     return module
@@ -29,12 +29,13 @@ def transformers() -> ModuleType:
 
 def d2l() -> ModuleType:
     """The PyTorch half of d2l, Dive into Deep Learning's package. Figures stay PNG."""
-    module = _import("d2l.torch", "pip install --no-deps d2l==1.0.3")
+    module = imported("d2l.torch", "pip install --no-deps d2l==1.0.3")
     vars(module)["use_svg_display"] = lambda: None
     return module
 
 
-def _import(name: str, pip_line: str) -> ModuleType:
+def imported(name: str, pip_line: str) -> ModuleType:
+    """Any other package or module, with the line that installs it."""
     missing = name.split(".")[0]
     try:
         with warnings.catch_warnings():

@@ -79,9 +79,7 @@ def repeat_effect(model: nn.Module, images: Tensor) -> float:
     return (_logits(model, images) - _logits(model, images)).abs().max().item()
 
 
-def order_effect(
-    model: nn.Module, images: Tensor, patch_size: Size, seed: int = 0
-) -> float:
+def order_effect(model: nn.Module, images: Tensor, patch_size: Size) -> float:
     """How far the logits move when the patches of every image change places.
 
     About 1e-6 says that the model does not know where a patch was: its positions are
@@ -90,7 +88,7 @@ def order_effect(
     Shape:
         (B, C, H, W) -> a number
     """
-    shuffled = shuffle_patches(images, patch_size, seed)  # (B, C, H, W)
+    shuffled = shuffle_patches(images, patch_size)  # (B, C, H, W)
     return (_logits(model, images) - _logits(model, shuffled)).abs().max().item()
 
 

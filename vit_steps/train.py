@@ -10,7 +10,7 @@ from typing import Any, get_args, get_type_hints
 
 import torch
 
-from vit_steps.checkpoint import check_name
+from vit_steps.checkpoint import check_writable
 from vit_steps.distributed import (
     process_rank,
     processes,
@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace, command: str) -> None:
     if options.output:
-        check_name(options.output)  # now, not when the training is done
+        check_writable(options.output)  # now, not when the training is done
     if options.threads:
         torch.set_num_threads(options.threads)
     source = _source(options)
@@ -96,21 +96,25 @@ def _run(options: argparse.Namespace, command: str) -> None:
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
     print(f"test: loss {test.loss:.3f}, top-1 {test.top1:.2%}, top-5 {test.top5:.2%}")
     if options.output:
-        model.save_pretrained(
-            options.output,
-            dtype=torch.float16,
-            data=options.data,
-            classes=images.classes,
-            mean=images.mean,
-            std=images.std,
-            position_std=recipe.position_std,
-            train_config=asdict(recipe.train),
-            test=asdict(test),
-            seconds=round(sum(epoch.seconds for epoch in history.epochs)),
-            command=command,
-            torch=torch.__version__,
-            threads=torch.get_num_threads(),
-        )
+        try:
+            model.save_pretrained(
+                options.output,
+                dtype=torch.float16,
+                data=options.data,
+                classes=images.classes,
+                mean=images.mean,
+                std=images.std,
+                position_std=recipe.position_std,
+                train_config=asdict(recipe.train),
+                test=asdict(test),
+                seconds=round(sum(epoch.seconds for epoch in history.epochs)),
+                command=command,
+                torch=torch.__version__,
+                threads=torch.get_num_threads(),
+            )
+        except OSError as error:
+            kept = options.checkpoint or "no file, for want of a --checkpoint"
+            raise OSError(f"{error}; the training's state is in {kept}") from error
         print(f"The model is in {options.output}")
 
 
@@ -168,27 +172,16 @@ def _recipe(options: argparse.Namespace, images: Any) -> Recipe:
         num_classes=images.num_classes,
         **given(MODEL_OPTIONS),
     )
-    chosen = given(TRAIN_OPTIONS)
-    epochs = chosen.get("epochs", recipe.train.epochs)
-    if "warmup_epochs" not in chosen and 0 < epochs <= recipe.train.warmup_epochs:
-        share = recipe.train.warmup_epochs / recipe.train.epochs
-        chosen["warmup_epochs"] = epochs * share
-        if process_rank() == 0:
-            print(
-                f"The warm-up of {recipe.train.warmup_epochs:g} epochs is shortened to "
-                f"{epochs * share:.2g}, the same share of the training."
-            )
-    training = replace(recipe.train, **chosen)
-    return replace(
-        recipe, model=model, train=training, **given({"position_std": float})
-    )
+    training = replace(recipe.train, **given(TRAIN_OPTIONS))
+    position = given({"position_std": float})
+    return replace(recipe, model=model, train=training, **position)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m vit_steps.train",
         description="Train a Vision Transformer. What is not said is taken from the "
-        "recipe of the data set.",
+        "recipe of the data set; a warm-up takes at most half of the training.",
     )
     say = parser.add_argument
     say("--data", choices=RECIPES, required=True, help="what to train on")

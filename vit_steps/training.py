@@ -3,10 +3,9 @@
 import math
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 import torch
@@ -16,8 +15,9 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from vit_steps.checkpoint import write_checkpoint
+from vit_steps.optional import imported
 from vit_steps.sizes import check_count, check_rate
-from vit_steps.training_state import TrainingState
+from vit_steps.training_state import Epoch, History, Metrics, TrainingState
 
 
 class Data(Protocol):
@@ -41,8 +41,8 @@ class TrainConfig:
         batch_size: images in a step.
         lr: the learning rate at its peak.
         weight_decay: AdamW's, for matrices only.
-        warmup_epochs: the learning rate rises from 0 for so long, then falls to 0 along
-            half a cosine.
+        warmup_epochs: the learning rate rises from 0 for so long, at most half of the
+            training, then falls to 0 along half a cosine.
         label_smoothing: share of the target that is spread over all classes.
         clip_norm: longest gradient that is followed as it is; None for any.
         mixup, cutmix: the α of mixing two images (arXiv 1710.09412, 1905.04899); 0 for
@@ -74,8 +74,9 @@ class TrainConfig:
     def __post_init__(self) -> None:
         check_count(self.epochs, "epochs")
         check_count(self.batch_size, "batch_size")
-        for name in ("weight_decay", "mixup", "cutmix", "seed", "num_workers"):
-            if getattr(self, name) < 0:
+        least_0 = ("weight_decay", "warmup_epochs", "mixup", "cutmix")
+        for name in (*least_0, "seed", "num_workers"):
+            if not getattr(self, name) >= 0:
                 raise ValueError(
                     f"{name}: got {getattr(self, name)}, expected at least 0"
                 )
@@ -85,60 +86,6 @@ class TrainConfig:
                 raise ValueError(f"{name}: got {value}, expected more than 0")
         check_rate(self.label_smoothing, "label_smoothing")
         check_rate(self.ema_decay or 0.0, "ema_decay")
-        if not 0 <= self.warmup_epochs <= self.epochs:
-            raise ValueError(
-                f"warmup_epochs: got {self.warmup_epochs}, expected 0 to "
-                f"{self.epochs = }"
-            )
-
-
-@dataclass(frozen=True)
-class Metrics:
-    """How good a model is on a data set: mean loss in nats, accuracies from 0 to 1."""
-
-    loss: float
-    top1: float
-    top5: float
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """One line of a history; validation is as ``Metrics`` has it."""
-
-    epoch: int  # from 1
-    lr: float  # at its end
-    train_loss: float  # mean over the epoch, smoothing and mixing included
-    validation: Metrics
-    seconds: float
-
-
-@dataclass
-class History:
-    """A training, epoch by epoch."""
-
-    epochs: list[Epoch] = field(default_factory=list)
-
-    @property
-    def train_loss(self) -> list[float]:
-        return [epoch.train_loss for epoch in self.epochs]
-
-    @property
-    def loss(self) -> list[float]:
-        return [epoch.validation.loss for epoch in self.epochs]
-
-    @property
-    def top1(self) -> list[float]:
-        return [epoch.validation.top1 for epoch in self.epochs]
-
-    @property
-    def top5(self) -> list[float]:
-        return [epoch.validation.top5 for epoch in self.epochs]
-
-    @classmethod
-    def from_json(cls, epochs: Sequence[dict[str, Any]]) -> "History":
-        return cls(
-            [Epoch(**e | {"validation": Metrics(**e["validation"])}) for e in epochs]
-        )
 
 
 def learning_rate(
@@ -319,7 +266,7 @@ def train(
         average = get_ema_multi_avg_fn(config.ema_decay)
         averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=True)
     state = TrainingState(model, optimizer, averaged, asdict(config), write)
-    history = History.from_json(state.restore(checkpoint, resume))
+    history = state.restore(checkpoint, resume)
 
     if batches is None:
         batches = Batches(len(data.train), config.batch_size)  # type: ignore[arg-type]
@@ -331,7 +278,7 @@ def train(
     )
     mix = mixing(config, num_classes)
     total_steps = config.epochs * len(batches)
-    warmup_steps = config.warmup_epochs * len(batches)
+    warmup_steps = min(config.warmup_epochs, config.epochs / 2) * len(batches)
     step = len(history.epochs) * len(batches)
 
     with (
@@ -431,9 +378,7 @@ def mixing(
 
 def progress_bar(steps: int, initial: int, progress: bool) -> Any:
     """A bar that tells how far a training is, or nothing."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "IProgress not found")  # it draws text then
-        from tqdm.auto import tqdm
+    tqdm = imported("tqdm.auto", "pip install tqdm").tqdm
     return tqdm(total=steps, initial=initial, unit="step", disable=not progress)
 
 
@@ -458,13 +403,8 @@ def tensorboard(folder: str | os.PathLike[str]) -> Callable[[History], None]:
     Raises:
         ImportError: if tensorboard is not installed; says the pip line.
     """
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise ImportError(
-            "tensorboard is not installed: pip install tensorboard"
-        ) from error
-    writer = SummaryWriter(folder)
+    writers = imported("torch.utils.tensorboard", "pip install tensorboard")
+    writer = writers.SummaryWriter(folder)
 
     def write(history: History) -> None:
         last = history.epochs[-1]

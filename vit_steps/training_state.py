@@ -1,15 +1,64 @@
 """What a training needs to go on as if it had never stopped, in a file."""
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
-from vit_steps.checkpoint import check_name, read_checkpoint
+from vit_steps.checkpoint import check_writable, fitted, read_checkpoint
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """How good a model is on a data set: mean loss in nats, accuracies from 0 to 1."""
+
+    loss: float
+    top1: float
+    top5: float
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One line of a history; validation is as ``Metrics`` has it."""
+
+    epoch: int  # from 1
+    lr: float  # at its end
+    train_loss: float  # mean over the epoch, smoothing and mixing included
+    validation: Metrics
+    seconds: float
+
+
+@dataclass
+class History:
+    """A training, epoch by epoch."""
+
+    epochs: list[Epoch] = field(default_factory=list)
+
+    @property
+    def train_loss(self) -> list[float]:
+        return [epoch.train_loss for epoch in self.epochs]
+
+    @property
+    def loss(self) -> list[float]:
+        return [epoch.validation.loss for epoch in self.epochs]
+
+    @property
+    def top1(self) -> list[float]:
+        return [epoch.validation.top1 for epoch in self.epochs]
+
+    @property
+    def top5(self) -> list[float]:
+        return [epoch.validation.top5 for epoch in self.epochs]
+
+    @classmethod
+    def from_json(cls, epochs: Sequence[dict[str, Any]]) -> "History":
+        return cls(
+            [Epoch(**e | {"validation": Metrics(**e["validation"])}) for e in epochs]
+        )
 
 
 @dataclass
@@ -26,7 +75,7 @@ class TrainingState:
     """
 
     model: nn.Module
-    optimizer: torch.optim.Optimizer
+    optimizer: torch.optim.AdamW
     averaged: AveragedModel | None
     config: dict[str, Any]
     write: Callable[..., None]
@@ -43,28 +92,28 @@ class TrainingState:
         tensors = {name: whole(tensor) for name, tensor in tensors.items()}
         self.write(path, tensors, {"train_config": self.config, "history": history})
 
-    def restore(
-        self, path: str | os.PathLike[str] | None, resume: bool
-    ) -> list[dict[str, Any]]:
+    def restore(self, path: str | os.PathLike[str] | None, resume: bool) -> History:
         """Take the state from the file, if there is one and it is to be taken.
 
         Returns:
-            The epochs of the history that was saved.
+            The history that was saved; without a file, one of no epochs.
         """
-        if path is None or not check_name(path).exists():
-            return []
+        if path is None or not check_writable(path).exists():
+            return History()
         if not resume:
             raise FileExistsError(
                 f"checkpoint: {os.fspath(path)!r} is there already; go on from it with "
                 "resume=True, or choose another name"
             )
         tensors, about = read_checkpoint(path)
-        if "train_config" not in about:
+        try:
+            history = History.from_json(about["history"]["epochs"])
+            mine, its = self.config, dict(about["train_config"])
+        except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
-                f"checkpoint: {os.fspath(path)!r} holds a finished model, not the "
-                "state of a training; load it with from_pretrained"
-            )
-        mine, its = self.config, about["train_config"]
+                f"checkpoint: {os.fspath(path)!r} holds no state of a training, or a "
+                "damaged one; a finished model is loaded with from_pretrained"
+            ) from error
         differ = [
             f"{name} {its.get(name)}, now {mine.get(name)}"
             for name in mine | its
@@ -75,25 +124,22 @@ class TrainingState:
                 f"config: {os.fspath(path)!r} was made with {'; '.join(differ)}; "
                 "expected the same"
             )
-        optimizer = self.optimizer.state_dict()
-        groups = self.optimizer.param_groups
-        parameters = [p for group in groups for p in group["params"]]
+        optimizer, groups = self.optimizer.state_dict(), self.optimizer.param_groups
+        expected = dict(self.modules.state_dict())
+        for index, like in enumerate(p for group in groups for p in group["params"]):
+            slots = {"step": torch.tensor(0.0), "exp_avg": like, "exp_avg_sq": like}
+            slots = {f"optimizer.{index}.{slot}": t for slot, t in slots.items()}
+            if slots.keys() & tensors.keys():  # none where there never was a gradient
+                expected |= slots
+        buffers = dict(self.modules.named_buffers())  # a mask may be infinite
+        tensors = fitted(path, tensors, expected, unlimited=buffers)
+        tensors = {name: part_of(t, expected[name]) for name, t in tensors.items()}
         for name in [name for name in tensors if name.startswith("optimizer.")]:
-            tensor, (_, index, slot) = tensors.pop(name), name.split(".")
-            if slot != "step":
-                tensor = part_of(tensor, parameters[int(index)])
-            optimizer["state"].setdefault(int(index), {})[slot] = tensor
-        own = self.modules.state_dict()
-        tensors = {name: part_of(t, own.get(name, t)) for name, t in tensors.items()}
-        try:
-            self.modules.load_state_dict(tensors)
-        except RuntimeError as error:
-            raise ValueError(
-                f"checkpoint: {os.fspath(path)!r} is of another model: {error}"
-            ) from error
+            _, number, slot = name.split(".")
+            optimizer["state"].setdefault(int(number), {})[slot] = tensors.pop(name)
+        self.modules.load_state_dict(tensors)
         self.optimizer.load_state_dict(optimizer)
-        epochs: list[dict[str, Any]] = about["history"]["epochs"]
-        return epochs
+        return history
 
 
 def whole(tensor: Tensor) -> Tensor:

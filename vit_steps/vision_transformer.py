@@ -9,7 +9,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
-from vit_steps.checkpoint import read_checkpoint, write_checkpoint
+from vit_steps.checkpoint import load_model, write_checkpoint
 from vit_steps.cost import ModelCost, model_cost
 from vit_steps.embedding import learned_position_embedding, prepend_tokens
 from vit_steps.encoder import EncoderBlock
@@ -206,27 +206,10 @@ class VisionTransformer(nn.Module):
 
         Raises:
             FileNotFoundError: if there is no such model and no such file.
-            ValueError: if the file holds something else, or a model of another class.
+            ValueError: if the file is damaged or contradicts itself, or holds something
+                else, such as a model of another class.
         """
-        weights, metadata = read_checkpoint(name)
-        if "config" not in metadata:
-            raise ValueError(
-                f"name: got {os.fspath(name)!r}, which holds the state of a training; "
-                "expected a file that save_pretrained wrote"
-            )
-        wrote = metadata.get("class", "VisionTransformer")
-        if wrote != cls.__name__:
-            raise ValueError(
-                f"name: got {os.fspath(name)!r}, which holds a {wrote}, "
-                f"expected a {cls.__name__}; call {wrote}.from_pretrained"
-            )
-        fields: dict[str, Any] = {  # a list is how JSON has a (height, width)
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in metadata["config"].items()
-        }
-        model = cls(cls.config_class(**fields))
-        model.load_state_dict(weights)
-        return model.eval()
+        return load_model(cls, name)
 
     def save_pretrained(
         self,

@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     add("--out", type=Path, help="folder for the results; default: SUBMISSIONS-graded")
     add("--source", type=Path, action="append", help="exercise set; default: all")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="notebooks at once")
-    add("--pattern", help="regular expression with a group 'name', for the paths")
+    add("--pattern", help="regular expression with a group 'name' or 'id': whose it is")
     add("--cell-seconds", type=int, default=Limits.cell_seconds)
     add("--total-seconds", type=int, default=Limits.total_seconds)
     add("--memory", type=int, default=Limits.memory // MIB, help="MiB, a notebook")
@@ -77,7 +77,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(summary(results, Course(out.resolve())))
     if terms.sandbox:
         print(MEMORY_COUNTED if terms.cgroup else MEMORY_WATCHED)
-    return NEEDS_A_PERSON if any(r.status != "graded" for r in results) else 0
+    needy = any(r.status != "graded" or r.contested for r in results)
+    return NEEDS_A_PERSON if needy else 0
 
 
 def summary(results: list[Result], course: Course) -> str:
@@ -91,6 +92,9 @@ def summary(results: list[Result], course: Course) -> str:
         parts.append(f"{status['unreadable']} could not be read and got 0")
     if status["unfinished"]:
         parts.append(f"{status['unfinished']} need a person")
+    contested = sum(bool(result.contested) for result in results)
+    if contested:
+        parts.append(f"{contested} share a student with another and are in no import")
     if waiting:
         parts.append(f"{waiting} written answers wait for a mark")
     if odd:

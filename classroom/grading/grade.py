@@ -13,9 +13,8 @@ import psutil
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from classroom.grading import gradebook, worker
+from classroom.grading import feedback, gradebook, worker
 from classroom.grading.course import Course
-from classroom.grading.feedback import write_feedback
 from classroom.grading.gradebook import CourseChanged
 from classroom.grading.intake import Intake, NoSubmissions, take_in
 from classroom.grading.marks import write_marks
@@ -93,7 +92,14 @@ def _grade(
         if earlier is None:
             todo.append(submission)
         else:
-            results.append(earlier)
+            results.append(
+                replace(
+                    earlier,
+                    path=submission.path,
+                    late=submission.late,
+                    contested=submission.contested,
+                )
+            )
     for result in results:
         gradebook.enter(result, course)
     bar = tqdm(
@@ -103,7 +109,7 @@ def _grade(
         disable=not progress,
     )
     folder = _temporary_folder()
-    start_server(folder, [worker.__name__, "vit_check.judge"])
+    start_server(folder, [worker.__name__, feedback.__name__, "vit_check.judge"])
     terms = replace(terms, temporary=folder)
     with bar:
         needed = sorted({submission.assignment for submission in todo})
@@ -116,8 +122,8 @@ def _grade(
     results.sort(key=lambda result: (result.assignment, result.student))
     marks = gradebook.marks(course, results)
     write_marks(course, results, marks)
-    write_feedback(course, results, jobs)
-    write_report(course, results, assignments, intake.left_out)
+    plain = feedback.write_feedback(course, results, marks, jobs)
+    write_report(course, results, intake.left_out, plain)
     return results
 
 

@@ -1,65 +1,27 @@
-"""Who handed in what: a folder or zip as a learning platform exports it.
+"""Who handed in what: a folder or zip as a learning platform exports it."""
 
-Files are only ever read as bytes. No name from outside becomes a path, nothing is
-unpacked, no link is followed, and what is too large is not read to its end.
-"""
-
-import hashlib
-import os
 import re
-import stat
-import unicodedata
+import shlex
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
-from io import BytesIO
-from pathlib import Path, PurePosixPath
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 
+from classroom.grading.identity import Claim, Label, by_pattern, label, rivals
 from classroom.grading.limits import ORDINARY, Limits
+from classroom.grading.uploads import File, Unread, in_folder, in_zip, shown
+from classroom.grading.versions import Reader, Remarks, Version
 from classroom.release.assignment import Assignment
 
-MOST_FILES = 20_000
-MOST_FILES_OF_ONE = 20  # in a zip that a student has handed in
-MOST_BYTES = 8 * 2**30
-LIKE_ENOUGH = 0.2
-
-# Tried in this order, on the path below the given folder; the user's own comes first.
-PATTERNS = (
-    # Moodle: Ada Lovelace_12345_assignsubmission_file_/work.ipynb, or without a folder
-    r"(?:.*/)?(?P<name>[^/]+?)_(?P<id>\d+)_assignsubmission_file_?/?(?P<file>[^/]*)$",
-    # Canvas: lovelaceada_LATE_12345_67890_work-2.ipynb
-    r"(?:.*/)?(?P<name>[^/_]+)(?P<late>_LATE)?_(?P<id>\d+)_(?P<turn>\d+)_(?P<file>[^/]+)$",
-    # a folder for each student
-    r"(?P<name>[^/]+)/.*$",
-    # a file for each student
-    r"(?P<name>[^/]+)$",
-)
-IGNORED = re.compile(r"(^|/)(__MACOSX|\.ipynb_checkpoints|\.git|\.DS_Store|\._[^/]*)")
-NOTEBOOK = re.compile(r"\.ipynb(\.json|\.txt)?$", re.IGNORECASE)
+Owner = Callable[[str], Label | None]  # of a path below the place
+Found = dict[tuple[Claim, str], list[Version]]  # by student and exercise set
 
 
 class NoSubmissions(ValueError):
     """There is nothing to grade; the message says why."""
-
-
-@dataclass(frozen=True)
-class File:
-    """One file as it is found, in memory for a moment."""
-
-    path: str
-    data: bytes
-    time: float = 0.0
-
-
-@dataclass(frozen=True)
-class Received:
-    """A notebook that belongs to an exercise set, kept under the name of its digest."""
-
-    path: str
-    time: float
-    assignment: str
-    digest: str
 
 
 @dataclass(frozen=True)
@@ -71,6 +33,8 @@ class Submission:
         name: as the platform gives it, for people to read.
         lms_id: the platform's number for the student, or "".
         late: whether the platform says so.
+        contested: a sentence that names the other uploads which claim to be the same
+            student's, for the same exercise set; "" if there are none.
     """
 
     student: str
@@ -80,6 +44,7 @@ class Submission:
     path: str
     kept: Path
     late: bool = False
+    contested: str = ""
 
     @property
     def digest(self) -> str:
@@ -103,231 +68,158 @@ def take_in(
     pattern: str | None = None,
     limits: Limits = ORDINARY,
 ) -> Intake:
-    """All submissions in a folder or zip, one for each student and assignment.
+    """All submissions in a folder or zip, one for each student and exercise set.
+
+    First it is decided whose each file is, by its outermost name alone; then each
+    student's files are read, within limits that are that student's own.
+
+    A folder around the whole class is left out where it has the name of the zip that
+    holds it. Any other could be the work of a student who is alone in the export and
+    has made folders that bear other names, so it is not graded without asking.
 
     Args:
         keep: a folder for the notebooks themselves, until they are graded.
         pattern: a regular expression with a group ``name`` or ``id``, matched against
-            the path below ``place``.
+            the path below ``place``; it then decides alone whose a file is.
 
     Raises:
         NoSubmissions: if there is none, or ``place`` is neither.
     """
-    taken = Intake()
-    received = _receive(place, assignments, keep, taken.left_out, limits)
-    names = sorted((a.name for a in assignments), key=len, reverse=True)
-    patterns = [re.compile(p) for p in ([pattern] if pattern else []) + list(PATTERNS)]
-    common = _common_folder([file.path for file in received])
-    found: dict[tuple[str, str], list[tuple[tuple[int, float, str], Submission]]] = {}
-    for file in received:
-        submission, turn = _submission(file, common, patterns, names, keep)
-        key = (submission.student, submission.assignment)
-        found.setdefault(key, []).append(((turn, file.time, file.path), submission))
-    for versions in found.values():
-        versions.sort(key=lambda version: version[0])
-        last = versions[-1][1]
-        taken.submissions.append(last)
-        taken.left_out += [
-            f"{shown(earlier.path)}: {shown(last.path)} was graded instead, by the "
-            "same student and later."
-            for _, earlier in versions[:-1]
-            if earlier.digest != last.digest
-        ]
-    if not taken.submissions:
-        reasons = " ".join(taken.left_out[:3])
-        raise NoSubmissions(f"No notebook was found in {place}. {reasons}".strip())
-    taken.submissions.sort(key=lambda s: (s.assignment, s.student))
-    return taken
-
-
-def keep_file(data: bytes, keep: Path) -> str:
-    """Put bytes into the folder under the name of their digest, which is returned."""
-    digest = hashlib.sha256(data).hexdigest()
+    sets = [assignment.name for assignment in assignments]
+    owner: Owner = partial(label, exercise_sets=sets)
+    if pattern:
+        try:
+            owner = by_pattern(pattern, sets)
+        except ValueError as error:
+            raise NoSubmissions(str(error)) from error
     keep.mkdir(parents=True, exist_ok=True)
-    (keep / digest).write_bytes(data)
-    return digest
+    readers = defaultdict[Claim, Reader](partial(Reader, assignments, keep, limits))
+    nobodys = defaultdict[str, Remarks](partial(Remarks, limits.remarks))
+    with _files(place) as files:
+        if place.is_file() and not pattern:
+            files = _without_wrapper(list(files), place)
+        for file in files:
+            outermost = file.path.split("/", 1)[0]
+            if not outermost or File(outermost).ignored:
+                continue
+            said = owner(file.path)
+            if said is not None:
+                readers[said.claim].add(said, file)
+            elif not file.is_folder and not file.ignored:
+                sentence = f"{shown(file.path)}: --pattern does not fit it."
+                nobodys[outermost].add(sentence)
+        for reader in readers.values():
+            reader.read()
+    found = {
+        (claim, name): versions
+        for claim, reader in readers.items()
+        for name, versions in reader.versions.items()
+    }
+    left_out = [
+        s for whose, remarks in nobodys.items() for s in remarks.sentences(whose)
+    ]
+    for claim, reader in readers.items():
+        left_out += reader.sentences(claim.name or claim.lms_id)
+    if not found:
+        reasons = " ".join(left_out[:3])
+        raise NoSubmissions(f"No notebook was found in {place}. {reasons}".strip())
+    if not pattern:
+        _refuse_a_class_in_one_folder(found, place)
+    return Intake(_submissions(found, keep), left_out)
 
 
-def safe_name(name: str, lms_id: str = "") -> str:
-    """A name for files: letters, digits, dash, underscore; different names stay so."""
-    readable = unicodedata.normalize("NFKC", name).strip()
-    safe = re.sub(r"[^\w-]+", "-", readable).strip("-")[:60]
-    if safe != name or not safe:
-        safe += "-" + hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:6]
-    return f"{safe}_{lms_id}" if lms_id else safe
-
-
-def shown(path: str) -> str:
-    """A name from outside, such that a terminal or a table shows it and no more."""
-    return "".join(c if c.isprintable() else "?" for c in path)[:200]
-
-
-def _receive(
-    place: Path,
-    assignments: list[Assignment],
-    keep: Path,
-    left_out: list[str],
-    limits: Limits,
-) -> list[Received]:
-    received, room = [], MOST_BYTES
-    for file in _files(place, left_out, limits):
-        room -= len(file.data)
-        if room < 0:
-            left_out.append(f"More than {MOST_BYTES >> 30} GiB: the rest was not read.")
-            break
-        assignment = _assignment_of(file, assignments)
-        if assignment is None:
-            left_out.append(f"{shown(file.path)}: belongs to no exercise set.")
-            continue
-        digest = keep_file(file.data, keep)
-        received.append(Received(file.path, file.time, assignment.name, digest))
-    return received
-
-
-def _submission(
-    file: Received,
-    common: str,
-    patterns: list[re.Pattern[str]],
-    assignments: list[str],
-    keep: Path,
-) -> tuple[Submission, int]:
-    path = file.path.removeprefix(common)
-    groups = next(m for p in patterns if (m := p.match(path))).groupdict()
-    name = NOTEBOOK.sub("", groups.get("name") or groups.get("id") or "")
-    for other in assignments:
-        name = name.replace(other, "").strip(" _-.") or name
-    again = re.search(r"-(\d+)\.ipynb", groups.get("file") or "", re.IGNORECASE)
-    lms_id = groups.get("id") or ""
-    submission = Submission(
-        safe_name(name, lms_id),
-        shown(name),
-        lms_id,
-        file.assignment,
-        shown(file.path),
-        keep / file.digest,
-        bool(groups.get("late")),
-    )
-    return submission, int(again.group(1)) if again else 0
-
-
-def _assignment_of(file: File, assignments: list[Assignment]) -> Assignment | None:
-    best = max(assignments, key=lambda assignment: assignment.likeness(file.data))
-    if best.likeness(file.data) >= LIKE_ENOUGH:
-        return best
-    named = [a for a in assignments if a.name.lower() in file.path.lower()]
-    if named:
-        return named[0]
-    return best if len(assignments) == 1 else None
-
-
-def _files(place: Path, left_out: list[str], limits: Limits) -> Iterator[File]:
+@contextmanager
+def _files(place: Path) -> Iterator[Iterable[File]]:
+    """All files below the place, to be read while it is open."""
     if place.is_dir():
-        files = _files_in_folder(place, left_out, limits)
+        yield in_folder(place)
     elif place.is_file() and zipfile.is_zipfile(place):
-        with open(place, "rb") as stream:
-            yield from _files_in_zip(stream, "", left_out, limits)
-        return
-    elif place.is_file() and NOTEBOOK.search(place.name):
-        files = iter([File(place.name, place.read_bytes(), place.stat().st_mtime)])
+        with open(place, "rb") as stream, ExitStack() as stack:
+            try:
+                files = stack.enter_context(in_zip(stream))
+            except Unread as error:
+                raise NoSubmissions(f"{place}: {error}.") from error
+            yield files
+    elif place.is_file() and File(place.name).is_notebook:
+        status = place.stat()
+        yield [
+            File(
+                place.name,
+                status.st_mtime,
+                status.st_size,
+                lambda: open(place, "rb"),
+            )
+        ]
     else:
         raise NoSubmissions(f"{place} is neither a folder nor a zip file.")
-    for file in files:
-        if file.path.lower().endswith(".zip"):
-            inside = BytesIO(file.data)
-            yield from _files_in_zip(inside, file.path[:-4] + "/", left_out, limits)
-        else:
-            yield file
 
 
-def _files_in_folder(
-    folder: Path, left_out: list[str], limits: Limits
-) -> Iterator[File]:
-    count = 0
-    for parent, folders, names in os.walk(folder, followlinks=False):
-        folders.sort()
-        for name in sorted(names):
-            full = os.path.join(parent, name)
-            path = os.path.relpath(full, folder).replace(os.sep, "/")
-            path = path.encode("utf-8", "replace").decode("utf-8")
-            if not _wanted(path, left_out):
-                continue
-            count += 1
-            if count > MOST_FILES:
-                left_out.append(f"More than {MOST_FILES} files: the rest was not read.")
-                return
-            try:
-                descriptor = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            except OSError as error:
-                left_out.append(f"{shown(path)}: not read ({error.strerror}).")
-                continue
-            with os.fdopen(descriptor, "rb") as stream:
-                status = os.fstat(descriptor)
-                if not stat.S_ISREG(status.st_mode):
-                    left_out.append(f"{shown(path)}: not an ordinary file.")
-                    continue
-                data = stream.read(limits.notebook + 1)
-            yield File(path, data, status.st_mtime)
+def _without_wrapper(files: list[File], place: Path) -> list[File]:
+    """Without the one folder that a zip of the same name holds.
+
+    A program that zips a folder makes it; no student knows the name of the zip.
+    """
+    wrapper = f"{place.stem}/"
+    own = [file for file in files if not File(file.path.split("/", 1)[0]).ignored]
+    around = all(file.path.startswith(wrapper) for file in own)
+    if not around or label(wrapper, []).claim.lms_id:
+        return files
+    return [replace(file, path=file.path.removeprefix(wrapper)) for file in own]
 
 
-def _files_in_zip(
-    stream: object, prefix: str, left_out: list[str], limits: Limits
-) -> Iterator[File]:
-    try:
-        archive = zipfile.ZipFile(stream)  # type: ignore[call-overload]
-    except (zipfile.BadZipFile, OSError, ValueError) as error:
-        left_out.append(f"{shown(prefix)}: not a zip file that can be read ({error}).")
+def _refuse_a_class_in_one_folder(found: Found, place: Path) -> None:
+    claims = list({claim for claim, _ in found})
+    if len(claims) > 1 or not claims[0].upload:
         return
-    with archive:
-        most = MOST_FILES_OF_ONE if prefix else MOST_FILES
-        for number, entry in enumerate(archive.infolist()):
-            if number > most:
-                where = shown(prefix) or "The zip"
-                left_out.append(f"{where}: the rest of over {most} files was not read.")
-                return
-            path = prefix + entry.filename.replace("\\", "/")
-            if entry.is_dir() or not _wanted(path, left_out):
-                continue
-            try:
-                with archive.open(entry) as opened:
-                    data = opened.read(limits.notebook + 1)
-            except Exception as error:  # damaged, encrypted, an unknown compression
-                left_out.append(f"{shown(path)}: cannot be read ({error}).")
-                continue
-            path = "/".join(
-                p for p in PurePosixPath(path).parts if p not in ("/", "..")
-            )
-            if path.lower().endswith(".zip") and not prefix:
-                inside = BytesIO(data)
-                yield from _files_in_zip(inside, path[:-4] + "/", left_out, limits)
-            elif not path.lower().endswith(".zip"):
-                yield File(path, data, _seconds(entry.date_time))
+    paths = [version.path for versions in found.values() for version in versions]
+    folders = {path.split("/")[1] for path in paths if path.count("/") > 1}
+    if len(folders) < 2 and all(len(versions) == 1 for versions in found.values()):
+        return
+    top = claims[0].upload
+    one_student = shlex.quote("(?P<name>[^/]+)")
+    if place.is_dir():
+        inside = shlex.quote(shown(str(place / top), 4096))
+        remedy = f"give it: make grade SUBMISSIONS={inside}"
+    else:
+        inside = shlex.quote(shown(f"{re.escape(top)}/(?P<name>[^/]+)", 4096))
+        remedy = f"unpack the zip and give the folder in it, or add --pattern {inside}"
+    raise NoSubmissions(
+        f"All notebooks are in {shown(top)}, and that may be a class or the work of "
+        f"one student. For a class, {remedy}. For one student, add --pattern "
+        f"{one_student}."
+    )
 
 
-def _seconds(date: tuple[int, int, int, int, int, int]) -> float:
-    """A zip entry's time on the clock of files; 0 where it names no day."""
-    try:
-        return datetime(*date).timestamp()
-    except (ValueError, OverflowError):
-        return 0.0
+def _submissions(found: Found, keep: Path) -> list[Submission]:
+    against = rivals(found)
+    submissions = []
+    for (claim, name), versions in found.items():
+        last = max(versions)
+        others = [
+            other.upload or max(found[other, name]).path
+            for other in against[claim, name]
+        ]
+        submission = Submission(
+            claim.student(contested=bool(others)),
+            shown(claim.name or claim.lms_id),
+            claim.lms_id,
+            name,
+            shown(last.path),
+            keep / last.digest,
+            last.late,
+            _contested(claim.upload or last.path, others),
+        )
+        submissions.append(submission)
+    return sorted(submissions, key=lambda s: (s.assignment, s.student))
 
 
-def _wanted(path: str, left_out: list[str]) -> bool:
-    if IGNORED.search(path):
-        return False
-    if NOTEBOOK.search(path) or path.lower().endswith(".zip"):
-        return True
-    left_out.append(f"{shown(path)}: not a notebook.")
-    return False
-
-
-def _common_folder(paths: list[str]) -> str:
-    """What all paths begin with: zips often hold one folder that holds the rest."""
-    common = ""
-    while True:
-        rests = [path.removeprefix(common) for path in paths]
-        tops = {rest.split("/", 1)[0] for rest in rests}
-        below = {rest.split("/", 2)[1] for rest in rests if "/" in rest}
-        alone = len(tops) == 1 and len(below) > 1 and all("/" in rest for rest in rests)
-        if not alone or "_assignsubmission_file" in min(tops):
-            return common
-        common += min(tops) + "/"
+def _contested(upload: str, others: list[str]) -> str:
+    if not others:
+        return ""
+    named = [shown(name) for name in [upload, *others[:3]]]
+    if len(others) > 3:
+        named[-1] = f"{len(others) - 2} more"
+    return (
+        f"{', '.join(named[:-1])} and {named[-1]} claim to be the same student's. Take "
+        "away what is not, and grade again."
+    )

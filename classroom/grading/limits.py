@@ -27,6 +27,10 @@ class Limits:
         notebook: bytes of a notebook that is read at all.
         cells: of a notebook that is read at all.
         restarts: how often a kernel that died is started anew.
+        uploads: notebooks and zips of one student that are read, the newest.
+        upload_bytes: of one student's notebooks, together.
+        zip_bytes: of one student's zips, together.
+        remarks: sentences in the report about one student's files, of each sort.
     """
 
     cell_seconds: int = 30
@@ -40,6 +44,10 @@ class Limits:
     notebook: int = 20 * MIB
     cells: int = 500
     restarts: int = 3
+    uploads: int = 50
+    upload_bytes: int = 64 * MIB
+    zip_bytes: int = 256 * MIB
+    remarks: int = 5
 
 
 ORDINARY = Limits()

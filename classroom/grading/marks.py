@@ -1,13 +1,22 @@
-"""Tables of marks: for Canvas, for Moodle, and for people."""
+"""Tables of marks: for Canvas, for Moodle, and for people.
+
+A mark that more than one upload claims is in the last alone: a platform would give it
+to the student whom the upload names.
+"""
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from classroom.grading.course import Course
 from classroom.grading.gradebook import Mark
 from classroom.grading.result import Result, write
+
+# A sign with which a spreadsheet lets a formula begin: in front, or after a character
+# at which some of them begin a new cell, whatever the table's own separator.
+FORMULA = re.compile(r"(^|[;,|\t\r\n])(?=\s*[=+\-@＝＋－＠﹦﹢﹣﹫])")
 
 Marks = dict[tuple[str, str], Mark]
 
@@ -17,8 +26,10 @@ def write_marks(course: Course, results: list[Result], marks: Marks) -> list[str
     tables = {"marks.csv": _for_people(results, marks)}
     for name in sorted({result.assignment for result in results}):
         of_one = [result for result in results if result.assignment == name]
-        tables[f"canvas-{name}.csv"] = _canvas(name, of_one, marks)
-        tables[f"moodle-{name}.csv"] = _moodle(of_one, marks)
+        maximum = max(marks[r.student, name].maximum for r in of_one)
+        sure = [result for result in of_one if not result.contested]
+        tables[f"canvas-{name}.csv"] = _canvas(name, sure, marks, maximum)
+        tables[f"moodle-{name}.csv"] = _moodle(sure, marks)
     for file, rows in tables.items():
         write(course.root / file, _csv(rows))
     return list(tables)
@@ -28,8 +39,8 @@ def cell(value: Any) -> str:
     """A value that no spreadsheet takes for a formula, on one line."""
     if isinstance(value, float):
         return f"{value:g}"
-    text = "".join(c if c.isprintable() else " " for c in str(value)).strip()
-    return "'" + text if text[:1] in ("=", "+", "-", "@") else text
+    text = "".join(c if c.isprintable() or c in "\t\r\n" else " " for c in str(value))
+    return re.sub(r"\s", " ", FORMULA.sub(r"\1'", text))
 
 
 def _csv(rows: Iterable[Iterable[Any]]) -> bytes:
@@ -49,13 +60,15 @@ def _for_people(results: list[Result], marks: Marks) -> Iterable[Iterable[Any]]:
         mark = marks[r.student, r.assignment]
         yield (
             *(r.student, r.name, r.lms_id, r.assignment, mark.score, mark.maximum),
-            *(mark.waiting, "late" if r.late else "", r.status, r.sentence),
+            *(mark.waiting, "late" if r.late else "", r.status),
+            " ".join(filter(None, (r.contested, r.sentence))),
         )
 
 
-def _canvas(name: str, results: list[Result], marks: Marks) -> Iterable[Iterable[Any]]:
+def _canvas(
+    name: str, results: list[Result], marks: Marks, maximum: float
+) -> Iterable[Iterable[Any]]:
     yield "Student", "ID", "SIS User ID", "SIS Login ID", "Section", name
-    maximum = max(marks[r.student, r.assignment].maximum for r in results)
     yield "    Points Possible", "", "", "", "", maximum
     for r in results:
         score = marks[r.student, r.assignment].score

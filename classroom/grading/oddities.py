@@ -3,12 +3,10 @@
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_solution
-from rapidfuzz import fuzz, process
 
 MODULES = {
     "the network": {"socket", "requests", "urllib", "http", "ftplib", "aiohttp"},
@@ -24,26 +22,24 @@ CHECKS = {"check", "vit_check"}  # import vit_check as check
 LONGEST = 300_000  # characters of code that are looked at in one notebook
 MOST_MAGICS = 50  # of one cell; IPython reads the whole cell again for each
 LONGEST_NAME = 200
-SHORTEST_CODE = 400  # characters; right answers to a short task are all alike
-SHORTEST_TEXT = 150
-SAME_CODE = 97.0  # percent
-SAME_TEXT = 88.0
 
 
 def odd_source(nb: NotebookNode, source: NotebookNode) -> list[str]:
     """What stands out in the cells that the student wrote."""
     given = {cell.source.strip() for cell in source.cells}
     wanted = _names_to_write(source)
+    code = {
+        number: cell.source
+        for number, cell in enumerate(nb.cells, 1)
+        if cell.cell_type == "code"
+    }
     found: dict[str, None] = {}
     trees: dict[int, ast.AST] = {}
-    room = LONGEST
-    for number, cell in enumerate(nb.cells, 1):
-        if cell.cell_type == "code":
-            room -= len(cell.source)
-            if room < 0 or _many_magics(cell.source):
-                found[f"Cell {number} is too much to be looked at."] = None
-            else:
-                trees[number] = _tree(cell.source)
+    for number, tree in zip(code, trees_of(code.values()), strict=True):
+        if tree is None:
+            found[f"Cell {number} is too much to be looked at."] = None
+        else:
+            trees[number] = tree
     known = _imported(trees.values())
     for number, tree in trees.items():
         cell = nb.cells[number - 1]
@@ -175,6 +171,14 @@ def _names_to_write(source: NotebookNode) -> set[str]:
     }
 
 
+def trees_of(sources: Iterable[str]) -> Iterable[ast.AST | None]:
+    """Of one notebook's cells; None for those that would take too long."""
+    room = LONGEST
+    for source in sources:
+        room -= len(source)
+        yield None if room < 0 or _many_magics(source) else _tree(source)
+
+
 def _tree(source: str) -> ast.AST:
     try:
         return ast.parse(TransformerManager().transform_cell(source))
@@ -184,69 +188,3 @@ def _tree(source: str) -> ast.AST:
 
 def _many_magics(source: str) -> bool:
     return len(re.findall(r"^\s*[%!?]|=\s*[%!]|\?\s*$", source, re.M)) > MOST_MAGICS
-
-
-@dataclass(frozen=True)
-class Written:
-    """What one student wrote, in a form that renaming does not change."""
-
-    student: str
-    code: str
-    text: str
-
-
-def written(student: str, nb: NotebookNode, release: NotebookNode) -> Written:
-    given = {cell.source.strip() for cell in release.cells}
-    own = [
-        cell
-        for cell in nb.cells
-        if cell.source.strip() not in given
-        and (is_solution(cell) or not is_grade(cell))
-    ]
-    code, room = [], LONGEST
-    for source in (c.source for c in own if c.cell_type == "code"):
-        room -= len(source)
-        if room >= 0 and not _many_magics(source):
-            code.append(_normal(source))
-    text = "\n".join(c.source for c in own if c.cell_type == "markdown")
-    return Written(student, "\n".join(code)[:20_000], " ".join(text.split())[:20_000])
-
-
-def nearly_identical(everyone: list[Written]) -> list[tuple[float, str, str, str]]:
-    """(percent, "code" or "text", student, student), the most alike first."""
-    pairs = []
-    for kind, shortest, same in (
-        ("code", SHORTEST_CODE, SAME_CODE),
-        ("text", SHORTEST_TEXT, SAME_TEXT),
-    ):
-        long = [w for w in everyone if len(getattr(w, kind)) >= shortest]
-        texts = [getattr(w, kind) for w in long]
-        for number, text in enumerate(texts[:-1]):
-            rest = texts[number + 1 :]
-            for _, score, offset in process.extract_iter(
-                text, rest, scorer=fuzz.ratio, score_cutoff=same
-            ):
-                pairs.append(
-                    (
-                        score,
-                        kind,
-                        long[number].student,
-                        long[number + 1 + offset].student,
-                    )
-                )
-    return sorted(pairs, reverse=True)
-
-
-def _normal(source: str) -> str:
-    """Without comments, and with every name of the student's own called the same."""
-    tree = _tree(source)
-    own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in own:
-            node.id = "v"
-        elif isinstance(node, ast.arg):
-            node.arg = "v"
-    try:
-        return ast.unparse(tree)
-    except (RecursionError, ValueError):
-        return ""

@@ -4,16 +4,28 @@ Where they do not get full marks, because something is not installed or the set 
 broken, nobody would; so nobody is graded.
 """
 
+import hashlib
+import importlib.util
+import json
 import shutil
+import subprocess
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
 
 from classroom.grading.course import Course
-from classroom.grading.intake import Submission, keep_file
+from classroom.grading.intake import Submission
 from classroom.grading.pool import grade_all
-from classroom.grading.result import Terms
+from classroom.grading.result import Terms, write
+from classroom.grading.sandbox import run_sandboxed
+from classroom.grading.versions import keep_file
 from classroom.release.assignment import Assignment
 from classroom.release.release import text_of
 
 STUDENT = "the-solutions"
+PACKAGES = ("classroom", "vit_check", "vit_steps")
 
 
 class SolutionsFail(ValueError):
@@ -21,27 +33,71 @@ class SolutionsFail(ValueError):
 
 
 def prove(assignments: list[Assignment], course: Course, terms: Terms) -> None:
-    """Grade the solutions.
+    """Grade the solutions, unless just these have passed into this folder before.
 
     Raises:
         SolutionsFail: if they do not get full marks.
     """
+    record = course.root / "results" / "proof.json"
+    passed: dict[str, str] = {}
+    with suppress(OSError, ValueError):
+        passed = json.loads(record.read_text(encoding="utf-8"))
+    named = {a.name: a for a in assignments if passed.get(a.name) != _digest(a, terms)}
+    if not named:
+        return
     sent = [
         Submission(STUDENT, STUDENT, "", a.name, str(a.path), course.received / digest)
-        for a in assignments
+        for a in named.values()
         for digest in [keep_file(text_of(a.source).encode(), course.received)]
     ]
-    named = {assignment.name: assignment for assignment in assignments}
     aside = Course(course.root / "results" / "proof")
     aside.template.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(course.template, aside.template)
     for result in grade_all(sent, named, aside, terms, 1):
         wrong = [f"{name}: {why}" for name, why in result.failures.items()]
         if wrong or result.status != "graded":
+            _check_imports(terms)
             raise SolutionsFail(
                 f"The solutions in {named[result.assignment].path} do not pass their "
                 "own tests here, so nobody's can: "
                 f"{'; '.join([*wrong, result.sentence][:3])}. "
                 f"{aside.log(STUDENT, result.assignment)} may say more."
             )
+        passed[result.assignment] = _digest(named[result.assignment], terms)
+        write(record, json.dumps(passed).encode())
     shutil.rmtree(aside.root)
+
+
+def _digest(assignment: Assignment, terms: Terms) -> str:
+    """Changes with all that the solutions' marks hang on."""
+    how = [terms.limits, terms.sandbox, terms.visible, sys.version, version("torch")]
+    about = [assignment.fingerprint, _code(), *map(repr, how)]
+    return hashlib.sha256("\n".join(about).encode()).hexdigest()
+
+
+@cache
+def _code() -> str:
+    digest = hashlib.sha256()
+    for package in PACKAGES:
+        found = importlib.util.find_spec(package)
+        for place in (found and found.submodule_search_locations) or ():
+            for path in sorted(Path(place).rglob("*.py")):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _check_imports(terms: Terms) -> None:
+    """Raise SolutionsFail if no notebook could import the packages at all."""
+    command = [sys.executable, "-I", "-c", "import vit_check, vit_steps"]
+    if terms.sandbox:
+        done = run_sandboxed(command, terms.visible)
+    else:
+        done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or [f"exit status {done.returncode}"]
+        raise SolutionsFail(
+            f"Notebooks cannot import vit_check and vit_steps here ({said[-1]}), so no "
+            f"solution can pass. The environment in {sys.prefix} is that of another "
+            "copy of this repository, or not whole. Remove .venv and give `make grade` "
+            "again, which makes one for this copy."
+        )

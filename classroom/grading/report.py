@@ -1,84 +1,135 @@
 """What a teacher should look at, on one page."""
 
-from html import escape
+from collections.abc import Iterable
+from dataclasses import dataclass
+from operator import attrgetter
 
-import nbformat
-
+from classroom.grading.copies import Copies, Work, copies
 from classroom.grading.course import Course
-from classroom.grading.oddities import Written, nearly_identical, written
+from classroom.grading.page import page
 from classroom.grading.result import Result, write
-from classroom.release.assignment import Assignment
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-STYLE = "body{font:16px/1.5 sans-serif;max-width:50em;margin:2em auto;padding:0 1em}"
+LINES = 20  # shown of one student in one section
+LONGEST = 400  # characters of a line
+PEOPLE = 30  # named in one group
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Lines about one student, or about nobody in particular."""
+
+    who: Result | None
+    lines: list[str]
+
+    @property
+    def shown(self) -> list[str]:
+        more = len(self.lines) - LINES
+        shown = [_cut(line) for line in self.lines[:LINES]]
+        return [*shown, f"… and {more:,} more."] if more > 0 else shown
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    meaning: str
+    entries: list[Entry]
 
 
 def write_report(
-    course: Course,
-    results: list[Result],
-    assignments: dict[str, Assignment],
-    left_out: list[str],
+    course: Course, results: list[Result], left_out: list[str], plain: list[Result]
 ) -> None:
-    """Write oddities.html."""
-    sections = {
-        "Needs a person": [
-            (r.student, [r.sentence]) for r in results if r.status == "unfinished"
-        ],
-        "Could not be read, mark 0": [
-            (r.student, [r.sentence]) for r in results if r.status == "unreadable"
-        ],
-        "Changed what is locked": [
-            (r.student, r.tampered) for r in results if r.tampered
-        ],
-        "Unusual code": [(r.student, r.odd) for r in results if r.odd],
-        "Nearly the same": _alike(course, results, assignments),
-        "Put right without harm": [
-            (r.student, r.changes) for r in results if r.changes
-        ],
-        "Not graded": [("", left_out)] if left_out else [],
-    }
-    body = "".join(
-        f"<h2>{escape(title)}</h2>{''.join(_item(*row) for row in rows)}"
-        for title, rows in sections.items()
-        if rows
+    """Write oddities.html.
+
+    Args:
+        left_out: a sentence for each file that was not graded.
+        plain: those whose feedback page has no notebook on it.
+    """
+    sections = _sections(results, left_out, plain)
+    text = page("report.html", sections=[s for s in sections if s.entries])
+    write(course.root / "oddities.html", text.encode("utf-8", "replace"))
+
+
+def _sections(
+    results: list[Result], left_out: list[str], plain: list[Result]
+) -> Iterable[Section]:
+    yield Section(
+        "Needs a person",
+        "The grader could not finish these, and they have 0 until you decide.",
+        [Entry(r, [r.sentence]) for r in results if r.status == "unfinished"],
     )
-    page = (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
-        f"<title>Oddities</title><style>{STYLE}</style></head><body><h1>Oddities</h1>"
-        "<p>What follows is a reason to look, not proof of anything.</p>"
-        f"{body or '<p>Nothing.</p>'}</body></html>"
+    yield Section(
+        "Whose is it?",
+        "Several uploads claim to be the same student's. No platform is told the mark "
+        "until you have decided.",
+        [Entry(r, [r.contested]) for r in results if r.contested],
     )
-    write(course.root / "oddities.html", page.encode("utf-8", "replace"))
+    yield Section(
+        "Could not be read",
+        "These are no notebooks, or damaged ones. They have 0, and the table of marks "
+        "gives the same reason.",
+        [Entry(r, [r.sentence]) for r in results if r.status == "unreadable"],
+    )
+    yield Section(
+        "Changed what is locked",
+        "Tests, tasks and points were put back as you gave them out before anything "
+        "ran, so this has changed no mark.",
+        [Entry(r, r.tampered) for r in results if r.tampered],
+    )
+    yield Section(
+        "Unusual code",
+        "No task asks for this. It may well be harmless; read the cell before you "
+        "think ill of anybody.",
+        [Entry(r, r.odd) for r in results if r.odd],
+    )
+    yield Section(
+        "The same work",
+        "What these students wrote themselves is the same, or nearly. That is a reason "
+        "to ask them, and no proof. Names of variables and comments do not count.",
+        _same_work(results),
+    )
+    yield Section(
+        "Run again by itself",
+        "The first run was not a fair one. The mark is that of the second, in which "
+        "no other notebook was running.",
+        [Entry(r, [r.again]) for r in results if r.again],
+    )
+    yield Section(
+        "Feedback without the notebook",
+        "Making a page of the notebook took too much time or room. The page has the "
+        "mark and the reasons alone.",
+        [Entry(r, []) for r in plain],
+    )
+    yield Section(
+        "Not graded",
+        "Files that are no notebooks, belong to no exercise set, or were handed in "
+        "anew later.",
+        [Entry(None, [line]) for line in left_out],
+    )
+    yield Section(
+        "Put right without harm",
+        "What uploads and other programs had changed. There is nothing to do.",
+        [Entry(r, r.changes) for r in results if r.changes],
+    )
 
 
-def _item(student: str, sentences: list[str]) -> str:
-    lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
-    return f"<h3>{escape(student)}</h3><ul>{lines}</ul>"
-
-
-def _alike(
-    course: Course, results: list[Result], assignments: dict[str, Assignment]
-) -> list[tuple[str, list[str]]]:
-    rows = []
+def _same_work(results: list[Result]) -> list[Entry]:
+    entries = []
     for name in sorted({result.assignment for result in results}):
-        everyone: list[Written] = []
-        files: dict[str, list[str]] = {}
-        for result in results:
-            if result.assignment != name or result.status != "graded":
-                continue
-            files.setdefault(result.submission, []).append(result.student)
-            nb = nbformat.read(course.autograded(result.student, name), as_version=4)
-            everyone.append(written(result.student, nb, assignments[name].release))
-        sentences = [
-            f"The same file: {', '.join(students)}."
-            for students in files.values()
-            if len(students) > 1
-        ]
-        sentences += [
-            f"{one} and {other}: {kind} {score:.0f} % the same."
-            for score, kind, one, other in nearly_identical(everyone)[:200]
-        ]
-        if sentences:
-            rows.append((name, sentences))
-    return rows
+        of_set = {r.student: r for r in results if r.assignment == name}
+        graded = [r for r in of_set.values() if r.status == "graded"]
+        works = [Work(r.student, r.submission, r.code, r.text) for r in graded]
+        lines = [_line(name, group, of_set) for group in copies(works)]
+        entries += [Entry(None, [line]) for line in lines]
+    return entries
+
+
+def _line(name: str, group: Copies, of_set: dict[str, Result]) -> str:
+    people = sorted(map(of_set.__getitem__, group.students), key=attrgetter("name"))
+    named = [f"{_cut(r.name, 60)} ({r.lms_id or r.student})" for r in people]
+    if len(named) > PEOPLE:
+        named[PEOPLE:] = [f"{len(named) - PEOPLE:,} more"]
+    return f"{name}: {', '.join(named[:-1])} and {named[-1]}: {group.what}."
+
+
+def _cut(line: str, longest: int = LONGEST) -> str:
+    return line if len(line) <= longest else f"{line[:longest]} …"

@@ -11,7 +11,7 @@ from classroom.grading.intake import Submission
 from classroom.grading.limits import ORDINARY, Limits
 from classroom.release.assignment import Assignment
 
-VERSION = 1  # of what is in a result
+VERSION = 2  # of what is in a result
 
 
 @dataclass
@@ -23,8 +23,11 @@ class Result:
         sentence: why, if it was not graded.
         failures: grade_id -> sentence, of the graded cells that did not pass.
         changes, tampered, odd: what had to be put right, and what looked odd.
+        code, text: what the student wrote, to be compared with what others did.
         starved: whether the machine was too busy for a fair verdict.
         again: why it was run again by itself, or "".
+        contested: a sentence, if other uploads claim to be the same student's; a person
+            decides, and until then no platform is told the mark.
     """
 
     student: str
@@ -41,6 +44,9 @@ class Result:
     changes: list[str] = field(default_factory=list)
     tampered: list[str] = field(default_factory=list)
     odd: list[str] = field(default_factory=list)
+    contested: str = ""
+    code: str = ""
+    text: str = ""
     seconds: float = 0.0
     kernels: int = 0
     starved: bool = False
@@ -58,6 +64,7 @@ class Result:
             submission.late,
             submission.digest,
             assignment.fingerprint,
+            contested=submission.contested,
         )
 
     @classmethod

@@ -9,7 +9,6 @@ import ctypes
 import errno
 import mmap
 import os
-import socket
 import tempfile
 from collections.abc import Sequence
 from functools import cache

@@ -24,6 +24,7 @@ from nbgrader.preprocessors import (
 )
 from traitlets.config import Config
 
+from classroom.grading.copies import own_work
 from classroom.grading.course import Course
 from classroom.grading.execute import SandboxedExecute
 from classroom.grading.intake import Submission
@@ -55,6 +56,7 @@ def grade(
     else:
         result.changes, result.tampered = restored.changes, restored.tampered
         result.odd = odd_source(restored.nb, assignment.source)
+        result.code, result.text = own_work(restored.nb, assignment.release)
         execute = run(restored.nb, assignment, course, terms)
         result.failures = execute.failures
         result.kernels = execute.starts

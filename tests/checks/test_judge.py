@@ -6,29 +6,15 @@ import socket
 import struct
 import subprocess
 import sys
-from pathlib import Path
-from tempfile import TemporaryDirectory
+import time
 
 import pytest
 import torch
 from safetensors.torch import save
 
 import vit_check as check
-import vit_steps
 from vit_check.engine.asking import JUDGE
-from vit_check.engine.wire import LARGEST_MESSAGE, decode, encode
-from vit_check.judge import Judge
-
-pytestmark = pytest.mark.skipif(
-    not hasattr(socket, "AF_UNIX"), reason="no Unix sockets here"
-)
-
-
-@pytest.fixture
-def judge():
-    """In a folder whose path is short enough for a socket; tmp_path's may not be."""
-    with TemporaryDirectory() as folder, Judge(Path(folder, "judge")) as judge:
-        yield judge
+from vit_check.engine.wire import LARGEST_MESSAGE, decode, encode, send
 
 
 def run(judge, code):
@@ -41,11 +27,8 @@ def run(judge, code):
     )
 
 
-@pytest.fixture
-def asked(judge, monkeypatch):
-    """The same judge, which the checks of this process ask."""
-    monkeypatch.setenv(JUDGE, judge.path)
-    return judge
+def split(x, num_heads):
+    return x.unflatten(2, (num_heads, -1)).transpose(1, 2)
 
 
 def test_right_and_wrong(judge):
@@ -130,12 +113,6 @@ def test_each_of_several_answers_is_judged(asked, capsys):
     ]
 
 
-def test_a_module_that_is_built_is_judged_with_its_sizes(asked):
-    check.multi_head_attention(vit_steps.MultiHeadAttention(20, 4))
-    with pytest.raises(check.CheckFailed, match="num_heads is built in"):
-        check.multi_head_attention(lambda D, h: vit_steps.MultiHeadAttention(D, 4))
-
-
 def test_an_endless_loop_is_judged_too(judge):
     code = """
 import vit_check as check
@@ -159,7 +136,32 @@ def talk(judge, *messages):
             pass
 
 
-HEADER = json.dumps({"__metadata__": {"structure": "[" * 100_000}}).encode()
+def is_judged(judge):
+    """Whether a judge still judges, be it what it may that was sent to it."""
+    judge.clear()
+    with pytest.raises(check.CheckFailed):
+        check.split_heads(1)
+    sentence = judge.records[-1].sentence
+    return sentence.startswith("got int, expected split_heads")
+
+
+def message_of(structure, **tensors):
+    """A message with any header; tensors by name as dtype, shape and offsets."""
+    about = {
+        name: {"dtype": dtype, "shape": shape, "data_offsets": offsets}
+        for name, (dtype, shape, offsets) in tensors.items()
+    }
+    header = json.dumps({"__metadata__": {"structure": structure}, **about}).encode()
+    return struct.pack("<Q", len(header)) + header + bytes(16)
+
+
+def lists(depth):
+    return '{"list": [' * depth + '{"value": 1}' + "]}" * depth
+
+
+REQUEST = encode({"check": "split_heads", "form": "itself", "origin": ""})
+TENSOR = '{"tensor": "a"}'
+RECORDS = '{"dict": {"records": %s}}'
 
 
 @pytest.mark.parametrize(
@@ -170,17 +172,23 @@ HEADER = json.dumps({"__metadata__": {"structure": "[" * 100_000}}).encode()
         [{"output": 1}] * 4,
         [{"output": {"a": None}, "again": None, "after": []}] * 4,
         [{"trouble": 3}] * 4,
+        [{"trouble": ["raises", {}]}] * 4,
+        [{"trouble": [["raises"], "text"]}] * 4,
+        [{"trouble": ["x", "text", "more"]}] * 4,
         "text",
+        ["trouble"] * 4,
+        torch.zeros(4, 3),
+        {"0": {}},
         [None] * 4,
+        [float("nan")] * 4,
+        [10**4000] * 4,
+        [[[[[[[[[[[[]]]]]]]]]]]] * 4,
     ],
 )
 def test_rubbish_for_records_is_not_passed(asked, records):
-    request = encode({"check": "split_heads", "form": "itself"})
-    talk(asked, request, encode({"records": records}))
-    assert not any(r.passed for r in asked.records)
-    with pytest.raises(check.CheckFailed):
-        check.split_heads(1)
-    assert asked.records[-1].sentence.startswith("got int, expected split_heads")
+    talk(asked, REQUEST, encode({"records": records}))
+    assert [r.passed for r in asked.records] == [False]
+    assert is_judged(asked)
 
 
 @pytest.mark.parametrize(
@@ -188,24 +196,139 @@ def test_rubbish_for_records_is_not_passed(asked, records):
     [
         b"",
         b"not a message",
-        encode({"check": "nonsense", "form": "itself"}),
+        encode({"check": "nonsense", "form": "itself", "origin": ""}),
         encode({"check": "split_heads"}),
+        encode({"check": ["split_heads"], "form": "itself", "origin": ""}),
+        encode({"check": "split_heads", "form": {}, "origin": ""}),
+        encode({"check": "split_heads", "form": "itself", "origin": 3}),
+        encode({"check": None, "form": None, "origin": None}),
+        encode("split_heads"),
+        encode([1, 2]),
         save({"0": torch.ones(2)}),
-        struct.pack("<Q", len(HEADER)) + HEADER,
     ],
 )
-def test_rubbish_does_not_stop_the_judge(asked, message):
+def test_rubbish_for_a_request_does_not_stop_the_judge(asked, message):
     talk(asked, message)
-    with pytest.raises(check.CheckFailed):
-        check.split_heads(1)
+    assert asked.records == []
+    assert is_judged(asked)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"",
+        message_of("[" * 100_000),
+        message_of(RECORDS % lists(100_000)),
+        message_of(RECORDS % lists(450)),
+        message_of('{"value": ' + "9" * 5000 + "}"),
+        message_of('{"value": 1e999}'),
+        message_of('{"value": NaN}'),
+        message_of("null"),
+        message_of('{"tensor": "b"}', a=("F64", [2], [0, 16])),
+        message_of('{"tensor": ["a"]}', a=("F64", [2], [0, 16])),
+        message_of('{"list": 3, "dict": 4}'),
+        message_of('{"dict": [1]}'),
+        message_of(TENSOR, a=("F64", [2], [16, 0])),
+        message_of(TENSOR, a=("F64", [2], [8, 24])),
+        message_of(TENSOR, a=("F64", [3], [0, 16])),
+        message_of(TENSOR, a=("F64", [-2], [0, 16])),
+        message_of(TENSOR, a=("F64", [2**63, 2], [0, 16])),
+        message_of(TENSOR, a=("F64", [2**32, 2**32], [0, 0])),
+        message_of(TENSOR, a=("F7", [2], [0, 16])),
+        message_of(TENSOR, a=("F64", [1], [0, 8]), b=("F64", [1], [0, 8])),
+        struct.pack("<Q", 2**64 - 1) + bytes(16),
+        struct.pack("<Q", 2**63) + bytes(16),
+        b"\0" * 8,
+        b"\0",
+    ],
+    ids=range(24),
+)
+def test_a_message_that_is_none_is_refused(asked, message):
+    talk(asked, REQUEST, message)
     assert [r.passed for r in asked.records] == [False]
+    assert is_judged(asked)
 
 
-def test_a_message_that_is_too_long_is_not_read(judge):
+def test_a_tensor_arrives_once_however_often_it_is_named():
+    """Or a small message would be a large one when it is read."""
+    both = f'{{"list": [{TENSOR}, {TENSOR}]}}'
+    with pytest.raises(KeyError):
+        decode(message_of(both, a=("F64", [2], [0, 16])))
+
+
+def test_a_message_is_as_long_as_it_may_be(judge):
+    tensors = {str(n): ("U8", [0], [0, 0]) for n in range(100_000)}
+    with pytest.raises(ValueError, match="header: got .* bytes, at most"):
+        decode(message_of("null", **tensors))
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(judge.path)
+        with pytest.raises(ValueError, match="message: got .* bytes, at most"):
+            send(connection, torch.zeros(LARGEST_MESSAGE, dtype=torch.uint8))
         connection.sendall(struct.pack("!Q", LARGEST_MESSAGE + 1))
         assert connection.recv(1) == b""
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.uint8, torch.bool, torch.bfloat16, torch.complex64, torch.float64]
+)
+def test_the_largest_record_is_judged(asked, dtype):
+    """In all that it may take of memory, which is some hundred megabytes."""
+    tensor = torch.full((2**23,), 1, dtype=torch.uint8).view(dtype)
+    record = {"output": tensor, "again": tensor, "after": [], "alone": tensor}
+    talk(asked, REQUEST, encode({"records": [record]}))
+    assert [r.passed for r in asked.records] == [False]
+    assert is_judged(asked)
+
+
+def test_what_is_said_of_an_answer_can_be_printed(asked):
+    """A sentence may hold what the answer's process sends: it becomes a report."""
+    said = "a\nb\x00\x1b[31m\u202e\ud800" + "x" * 100_000
+    trouble = {"records": [{"trouble": ["raises", said]}] * 4}
+    talk(asked, REQUEST, encode(trouble))
+    sentence = asked.records[0].sentence
+    assert sentence.startswith("a b  [31m  xxx") and len(sentence) == 2000
+    assert sentence.isprintable() and sentence.encode()
+
+
+def test_however_many_connect_the_next_one_is_judged(asked):
+    for number in range(2000):
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.connect(asked.path)
+            connection.sendall(bytes(number % 9))
+    assert is_judged(asked)
+
+
+def test_who_sends_byte_by_byte_is_not_waited_for(asked, monkeypatch):
+    monkeypatch.setattr("vit_check.judge.PATIENCE", 0.3)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(asked.path)
+        connection.sendall(struct.pack("!Q", LARGEST_MESSAGE))
+        with pytest.raises(ConnectionError):
+            for _ in range(500):
+                connection.sendall(b"x")
+                time.sleep(0.01)
+    assert is_judged(asked)
+
+
+def test_a_notebook_has_so_many_questions_and_no_more(asked, monkeypatch):
+    monkeypatch.setattr("vit_check.judge.MOST_QUESTIONS", 3)
+    for _ in range(2):
+        check.split_heads(split)
+    with pytest.raises(check.CheckFailed):
+        check.split_heads(print)
+    asked.clear()
+    with pytest.raises(check.CheckFailed, match="has asked too much"):
+        check.split_heads(split)
+    assert asked.records == []
+
+
+def test_a_notebook_has_so_much_judging_and_no_more(asked, monkeypatch):
+    monkeypatch.setattr("vit_check.judge.MOST_SECONDS", 0.0)
+    check.split_heads(split)
+    asked.clear()
+    with pytest.raises(check.CheckFailed, match="has asked too much"):
+        check.split_heads(split)
+    assert asked.records == []
 
 
 @pytest.mark.parametrize(

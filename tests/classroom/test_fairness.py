@@ -15,7 +15,7 @@ from classroom.grading.cgroup import Cgroup, delegated
 from classroom.grading.course import Course
 from classroom.grading.grade import grade_class
 from classroom.grading.gradebook import marks
-from classroom.grading.intake import Submission, keep_file
+from classroom.grading.intake import Submission
 from classroom.grading.limits import Limits
 from classroom.grading.processes import Ended
 from classroom.grading.result import Result, Terms

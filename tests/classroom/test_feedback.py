@@ -1,21 +1,31 @@
-"""What a student wrote stands in the page as it was, and no link in it does harm."""
+"""A page shows what a student wrote as it was written, runs nothing of it, and costs
+nobody else theirs."""
 
-import re
+import sys
 
+import nbformat
 import pytest
+from bs4 import BeautifulSoup
+from nbformat.v4 import new_markdown_cell, new_output, new_raw_cell
 
-from classroom.grading.feedback import exporter
+from classroom.grading import feedback, gradebook
+from classroom.grading.course import Course
+from classroom.grading.execute import FAILED
+from classroom.grading.intake import Submission
+from classroom.grading.outputs import error_output
+from classroom.grading.page import RENDERED, SHOWN, code, markdown, page, plain, visible
+from classroom.grading.result import Result, write
 
-
-def shown(source):
-    return exporter().markdown2html({}, source)
+on_unix = pytest.mark.skipif(
+    sys.platform == "win32", reason="grading needs what Windows does not have"
+)
 
 
 def test_words_stay_as_they_were_written():
     text = "The data: four images. A file: none. `javascript:` is a scheme."
-    page = shown(text)
-    assert "The data: four images. A file: none." in page
-    assert "<code>javascript:</code>" in page
+    shown = markdown(text)
+    assert "The data: four images. A file: none." in shown
+    assert "<code>javascript:</code>" in shown
 
 
 @pytest.mark.parametrize(
@@ -24,19 +34,27 @@ def test_words_stay_as_they_were_written():
         "[a](javascript:alert(1))",
         "[a](JavaScript&#58;alert(1))",
         "[a](&#x6a;avascript:alert(1))",
+        "[n](&#106;avascript:alert(1))",
         "[a][r]\n\n[r]: javascript:alert(1)",
         "<javascript:alert(1)>",
         "[a](vbscript:x)",
         "[a](data:text/html;base64,PHN2Zz4=)",
         "[a](data:image/svg+xml,x)",
         "[a](file:///etc/passwd)",
+        "[a](//host/share)",
+        "[a](ms-settings:x)",
         "![a](javascript:alert(1))",
         "![a](data:text/html,x)",
+        "![a](https://example.org/seen.png)",
+        '<a href="https://example.org">a</a>',
+        '<img src="x" onerror="alert(1)">',
+        "<script>alert(1)</script>",
     ],
 )
-def test_a_link_that_could_do_harm_leads_nowhere(link):
-    page = shown(link)
-    assert re.findall(r'(?:href|src)="(.*?)"', page) == ["#harmful-link"]
+def test_what_could_do_harm_is_neither_a_link_nor_a_picture(link):
+    soup = BeautifulSoup(markdown(link), "html.parser")
+    assert {tag.name for tag in soup.find_all(True)} <= {"p"}
+    assert soup.get_text().strip()
 
 
 @pytest.mark.parametrize(
@@ -44,10 +62,193 @@ def test_a_link_that_could_do_harm_leads_nowhere(link):
     ["https://example.org/a?b=c:d", "mailto:ada@example.org", "#heads", "02.html"],
 )
 def test_a_link_stays(address):
-    assert f'href="{address}"' in shown(f"[a]({address})")
+    assert f'href="{address}"' in markdown(f"[a]({address})")
+
+
+def test_words_stand_for_a_picture_from_elsewhere():
+    badge = "[![Open <it> & see](https://example.org/badge.svg)](https://example.org/)"
+    words = "Open &lt;it&gt; &amp; see"
+    assert markdown(badge) == f'<p><a href="https://example.org/">{words}</a></p>\n'
 
 
 def test_a_picture_in_the_text_stays():
-    assert 'src="data:image/png;base64,AAAA"' in shown(
+    assert 'src="data:image/png;base64,AAAA"' in markdown(
         "![a](data:image/png;base64,AAAA)"
     )
+
+
+@pytest.mark.parametrize(
+    "formula", [r"$a_1 * b_1 * \{x\}$", r"$$a_1 * b_1 \\ * c$$", "$$\na_1 * b * c\n$$"]
+)
+def test_a_formula_stays_as_it_was_written(formula):
+    assert formula.replace("\n", "") in markdown(formula).replace("\n", "")
+    assert "<em>" not in markdown(formula)
+
+
+def test_a_formula_is_no_way_round():
+    assert "<img" not in markdown("$<img src=x onerror=alert(1)>$")
+
+
+def test_hints_are_shown_unfolded():
+    hint = "<details><summary>Hint 1</summary>\n\nThink of `T`.\n\n</details>"
+    assert markdown(hint).split("\n")[:2] == [
+        "<p><strong>Hint 1</strong></p>",
+        "<p>Think of <code>T</code>.</p>",
+    ]
+
+
+def test_what_cannot_be_seen_is_shown():
+    assert visible("a\u202eb\u200bc\x1bd") == r"a\u202eb\u200bc\x1bd"
+    text = "naïve 日本語 👩‍🔬 می‌خواهم\n\t"
+    assert visible(text) == text
+    assert r"\u202e" in page("page.html") + visible(markdown("&#x202e;"))
+
+
+RUNAWAYS = [
+    *(r"\begin{a}", "[ ", "![", "[a](", r"\\(", "[x]: ", "<b>", "*a **b ", "_a __b "),
+    *("> ", "- ", "1. ", "`", "$", "$$ ", "|a", "[a]: b\n", "  - a\n", "a\n> ", "*"),
+]
+NESTED = "".join("  " * depth + "- a\n" for depth in range(200))
+TABLE = "|" + "a|" * 40 + "\n|" + "-|" * 40 + "\n" + "|\n" * (RENDERED // 4)
+
+
+@pytest.mark.parametrize("text", [*RUNAWAYS, NESTED, TABLE])
+def test_markdown_does_not_run_away(text):
+    """As many of it as are rendered at all, and more."""
+    for source in ((text * RENDERED)[:RENDERED], text * 32_000):
+        assert len(markdown(source)) < 400 * RENDERED
+
+
+def test_long_text_is_shown_as_it_is_and_cut():
+    shown = markdown("<b>" * SHOWN)
+    assert "too long to be set as Markdown" in shown
+    assert "the first 50,000 of 150,000 characters" in shown
+    assert "&lt;b&gt;" * 1000 in shown
+    assert "*a*" in markdown("*a* " * RENDERED)
+    assert "<span" not in code("1 " * RENDERED)
+    assert "first 50,000" not in plain("a" * SHOWN)
+
+
+@pytest.fixture(scope="module")
+def course(exercises, tmp_path_factory):
+    made = Course(tmp_path_factory.mktemp("course"))
+    gradebook.prepare(made, [exercises])
+    return made
+
+
+def graded(course, exercises, student, change):
+    """A result as a worker leaves it: the release, changed and entered."""
+    kept = course.root / student
+    kept.write_text(student)
+    sent = Submission(student, student.title(), "", exercises.name, student, kept)
+    result = Result.of(sent, exercises)
+    nb = nbformat.from_dict(exercises.release)
+    nb = nbformat.reads(nbformat.writes(nb), as_version=4)
+    change(nb, result)
+    text = nbformat.writes(nb).encode()
+    write(course.autograded(student, exercises.name), text)
+    result.save(course)
+    gradebook.enter(result, course)
+    return result
+
+
+def cell_of(nb, name):
+    return next(
+        c for c in nb.cells if c.metadata.get("nbgrader", {}).get("grade_id") == name
+    )
+
+
+def write_pages(course, *results):
+    marks = gradebook.marks(course, results)
+    names = [r.student for r in feedback.write_feedback(course, results, marks, 2)]
+    pages = [course.feedback(r.student, r.assignment) for r in results]
+    return names, [BeautifulSoup(p.read_text("utf-8"), "html.parser") for p in pages]
+
+
+@on_unix
+def test_a_page_has_the_marks_and_what_was_written(course, exercises):
+    def change(nb, result):
+        cell_of(nb, "why").source = "They *mix*.\u202e"
+        cell_of(nb, "attend").source = "def attend(q):\n    return '<b>'"
+        test = cell_of(nb, "test-attend")
+        test.outputs = [
+            new_output("stream", text="<script>alert(1)</script>"),
+            new_output("display_data", {"image/png": "iVBORw0KGgo="}),
+            new_output("display_data", {"text/html": "<b>html</b>"}),
+            error_output(FAILED, "the weights do not add up to 1"),
+        ]
+        nb.cells.append(new_raw_cell("<img src=x onerror=alert(1)>"))
+
+    plain_ones, (soup,) = write_pages(course, graded(course, exercises, "ada", change))
+    assert not plain_ones
+    text = soup.get_text()
+    assert "Ada: 9 of 14 points" in text
+    for words in (
+        *(r"They mix.\u202e", "return '<b>'", "<script>alert(1)</script>"),
+        *("the weights do not add up to 1", "<img src=x onerror=alert(1)>"),
+    ):
+        assert words in text
+    assert not soup.find_all("script")
+    assert [image["src"] for image in soup.find_all("img")] == [
+        "data:image/png;base64,iVBORw0KGgo="
+    ]
+    assert soup.find(id="test-attend")
+    policy = soup.find("meta", {"http-equiv": "Content-Security-Policy"})
+    assert policy["content"].startswith("default-src 'none'")
+
+
+def too_large(nb, result):
+    picture = new_output("display_data", {"image/png": "i" * 2**20})
+    sentence = "<b>attend</b>: expected \u202eweights"
+    wrong = error_output(FAILED, sentence)
+    cell_of(nb, "test-attend").outputs = [*[picture] * 20, wrong]
+    result.failures = {"test-attend": sentence}
+
+
+def too_slow(nb, result):
+    wide = "|" + "a|" * 1500 + "\n|" + "-|" * 1500 + "\n" + "|\n" * 1500
+    nb.cells += [new_markdown_cell(wide) for _ in range(40)]
+
+
+@on_unix
+@pytest.mark.parametrize("change", [too_large, too_slow])
+def test_a_page_that_cannot_be_made_costs_nobody_else_theirs(change, course, exercises):
+    results = [
+        graded(course, exercises, change.__name__, change),
+        graded(course, exercises, "eve", lambda nb, result: None),
+    ]
+    names, (mine, other) = write_pages(course, *results)
+    assert names == [change.__name__]
+    assert f"{12 if not results[0].failures else 9} of 14 points" in mine.get_text()
+    assert "The notebook itself is not shown" in mine.get_text()
+    for name, sentence in results[0].failures.items():
+        assert name in mine.get_text()
+        assert visible(sentence) in mine.get_text()
+    assert other.find(id="test-attend")
+
+
+@on_unix
+def test_an_answer_that_speaks_of_hidden_tests_is_shown(course, exercises):
+    def change(nb, result):
+        cell_of(nb, "why").source = "### BEGIN HIDDEN TESTS"
+
+    names, (soup,) = write_pages(course, graded(course, exercises, "kim", change))
+    assert not names
+    assert "BEGIN HIDDEN TESTS" in soup.get_text()
+
+
+@on_unix
+def test_a_page_that_says_the_same_is_not_made_again(course, exercises):
+    result = graded(course, exercises, "bob", lambda nb, result: None)
+    write_pages(course, result)
+    path = course.feedback("bob", exercises.name)
+    before = path.stat().st_mtime_ns
+    write_pages(course, result)
+    assert path.stat().st_mtime_ns == before
+    with gradebook.Gradebook(course.gradebook_url) as book:
+        name = exercises.name
+        comment = book.find_comment("why", name, name, "bob")
+        comment.manual_comment = "Read <b>section 3</b>."
+        book.db.commit()
+    _, (soup,) = write_pages(course, result)
+    assert "Read <b>section 3</b>." in soup.get_text()

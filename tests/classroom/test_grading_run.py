@@ -1,18 +1,23 @@
 """A run of the grader: stopped at any moment, behind walls, refused with a reason."""
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+import zipfile
+from dataclasses import replace
 
 import nbformat
 import pytest
 
-from classroom.grading import sandbox
+from classroom.grading import gradebook, proof, sandbox
 from classroom.grading.__main__ import main
+from classroom.grading.course import Course
 from classroom.grading.grade import Refused, grade_class
+from classroom.grading.result import Result
 from classroom.grading.sandbox import run_sandboxed
 from tests.classroom.bench.adversaries import dump, solved
 from tests.classroom.in_sandbox import QUICK, in_sandbox, table
@@ -140,6 +145,115 @@ def test_a_broken_set_grades_nobody_until_it_is_mended(exercises, tmp_path):
     nbformat.write(source, path)
     with pytest.raises(Refused, match="has changed since"):
         grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
+
+
+@in_sandbox
+def test_no_upload_stops_the_class(exercises, tmp_path):
+    """Of any name and any sort, from the export to the tables and pages."""
+    inner, good = io.BytesIO(), dump(solved(exercises))
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("x.ipynb", good)
+    later = bytearray(inner.getvalue())
+    later[later.index(b"PK\1\2") + 6] = 99
+    moodle = "{}_{}_assignsubmission_file_/{}"
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        for number, (name, file, data) in enumerate(
+            (
+                ("Ada Lovelace", "x.ipynb", good),
+                ("Bob", "new\nline.ipynb", good),
+                ("Carl", f"x_{'7' * 300}_assignsubmission_file_/x.ipynb", good),
+                ("\N{GRINNING FACE}" * 200, "work.zip", inner.getvalue()),
+                ("Eve", "work.zip", later),
+                ("=1+1;@SUM(A1)", "x.ipynb", b"no notebook"),
+            )
+        ):
+            archive.writestr(moodle.format(name, 500 + number, file), data)
+        for file in (b"\xff", good):
+            archive.writestr(moodle.format("Same", len(file), "x.ipynb"), file)
+    out = tmp_path / "out"
+    grade_class(tmp_path / "export.zip", out, [exercises.path], QUICK, progress=False)
+    rows = {row[2]: row for row in table(out / "marks.csv")[1:]}
+    assert {number: row[4] for number, row in rows.items()} == {
+        **dict.fromkeys(("500", "501", "502", "503"), "12"),
+        "505": "0",
+        "1": "0",
+        str(len(good)): "12",
+    }
+    assert rows["505"][1].startswith("'=1+1;'@SUM")
+    identifiers = [row[0] for row in table(out / "moodle-05_heads.csv")[1:]]
+    assert sorted(identifiers) == sorted(f"Participant {number}" for number in rows)
+    assert "work.zip: not a zip file" in (out / "oddities.html").read_text()
+    assert len(list(out.glob("feedback/*/05_heads/05_heads.html"))) == 5
+
+
+@in_sandbox
+def test_contested_work_is_graded_and_in_no_table_for_import(exercises, tmp_path):
+    place, out = tmp_path / "in", tmp_path / "out"
+    place.mkdir()
+    command = [str(place), "--out", str(out), "--source", str(exercises.path)]
+    (place / "ada.ipynb").write_bytes(dump(solved(exercises)))
+    (place / "bob.ipynb").write_bytes(dump(solved(exercises, 2)))
+    assert main(command) == 0
+    (place / "Ada.ipynb").write_bytes(dump(solved(exercises, 1)))
+    assert main(command) == 3
+    scores = sorted(row[4] for row in table(out / "marks.csv")[1:])
+    assert scores == ["12", "3", "6"]
+    assert [row[3] for row in table(out / "canvas-05_heads.csv")[2:]] == ["bob"]
+    (place / "ADA.ipynb").write_bytes(b"")
+    assert main(command) == 3
+    remarks = [row[-1] for row in table(out / "marks.csv")[1:] if row[1] != "bob"]
+    assert len(remarks) == 3
+    assert all("ADA.ipynb" in remark for remark in remarks)
+    (place / "ada.ipynb").unlink()
+    (place / "ADA.ipynb").unlink()
+    assert main(command) == 0
+    assert [row[3] for row in table(out / "canvas-05_heads.csv")[2:]] == ["Ada", "bob"]
+
+
+@pytest.fixture
+def proofs(exercises, tmp_path, monkeypatch):
+    """What runs a proof; grading itself is only written down, in ``runs``."""
+    course, runs, failures = Course(tmp_path / "out"), [], {}
+    gradebook.prepare(course, [exercises])
+
+    def graded(sent, named, aside, terms, jobs):
+        for submission in sent:
+            runs.append(terms)
+            result = Result.of(submission, named[submission.assignment])
+            result.failures = dict(failures)
+            yield result
+
+    monkeypatch.setattr(proof, "grade_all", graded)
+    return lambda terms: proof.prove([exercises], course, terms), runs, failures
+
+
+def test_a_proof_holds_until_something_changes(proofs, monkeypatch):
+    prove, runs, failures = proofs
+    slower = replace(QUICK, limits=replace(QUICK.limits, cell_seconds=6))
+    for terms in (QUICK, QUICK, slower, slower, QUICK):
+        prove(terms)
+    assert runs == [QUICK, slower, QUICK]
+    monkeypatch.setattr(proof, "_code", lambda: "other code")
+    failures["split-heads"] = "wrong"
+    for _ in range(2):  # what has not passed has not been proved
+        with pytest.raises(proof.SolutionsFail, match="split-heads: wrong"):
+            prove(replace(QUICK, sandbox=False))
+    assert len(runs) == 5
+
+
+def test_packages_that_notebooks_cannot_import_are_said(proofs, monkeypatch):
+    """As with the environment of another copy of the repository."""
+    prove, _, failures = proofs
+    failures["split-heads"] = "NameError: name 'check' is not defined"
+
+    def without_packages(command, visible):
+        command = [command[0], "-S", *command[1:]]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    monkeypatch.setattr(proof, "run_sandboxed", without_packages)
+    with pytest.raises(proof.SolutionsFail, match="cannot import vit_check") as caught:
+        prove(QUICK)
+    assert "Remove .venv" in str(caught.value)
 
 
 @in_sandbox

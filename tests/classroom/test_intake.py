@@ -1,15 +1,28 @@
 """What is handed in is found, whoever names it how, and harms nobody."""
 
+import io
 import os
+import random
+import re
+import struct
+import tracemalloc
 import zipfile
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
-from classroom.grading.intake import NoSubmissions, safe_name, take_in
+from classroom.grading.course import Course
+from classroom.grading.gradebook import Mark
+from classroom.grading.identity import Claim, safe_name
+from classroom.grading.intake import NoSubmissions, take_in
 from classroom.grading.limits import Limits
-from classroom.grading.marks import cell
+from classroom.grading.marks import cell, write_marks
+from classroom.grading.result import Result
+from classroom.release.assignment import Assignment
 from tests.classroom.bench.adversaries import dump, solved
+from tests.classroom.in_sandbox import table
+from tests.classroom.small_exercises import write_source
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="grading needs Linux")
 
@@ -52,13 +65,325 @@ def test_names_as_platforms_export_them(path, student, lms_id, exercises, tmp_pa
     assert sorted(os.listdir(tmp_path)) == ["export.zip", "kept"]
 
 
-def test_one_folder_around_all_is_left_out(exercises, tmp_path):
-    for name in ("ada", "grace"):
-        (tmp_path / "in" / "week 1" / name).mkdir(parents=True)
-        data = dump(solved(exercises, len(name) % 3))
-        (tmp_path / "in" / "week 1" / name / "05_heads.ipynb").write_bytes(data)
-    found, _ = names_of(tmp_path / "in", exercises, tmp_path)
-    assert set(found) == {"ada", "grace"}
+def zipped(path, files, method=zipfile.ZIP_DEFLATED):
+    """A zip of names and bytes, as bytes where ``path`` is None."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", method) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    if path is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(stream.getvalue())
+    return stream.getvalue()
+
+
+def unzipped(place, files):
+    for name, data in files.items():
+        path = place / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return place
+
+
+@pytest.fixture(params=["folder", "zip"])
+def export(request, tmp_path):
+    """What makes a place to grade of names and bytes."""
+
+    def make(files):
+        if request.param == "folder":
+            return unzipped(tmp_path / "export", files)
+        zipped(tmp_path / "export.zip", files)
+        return tmp_path / "export.zip"
+
+    return make
+
+
+ADA = "Ada Lovelace_500_assignsubmission_file_"
+MALLORY = "Mallory M_501_assignsubmission_file_"
+
+
+@pytest.mark.parametrize(
+    "mine, theirs, lms_id",
+    [
+        (f"{ADA}/x.ipynb", f"{MALLORY}/{ADA}/x-99.ipynb", "501"),
+        (f"{ADA}/x.ipynb", f"{MALLORY}/w.zip/{ADA}/x-99.ipynb", "501"),
+        (f"{ADA}/x.ipynb", f"{MALLORY}/w.zip/../{ADA}/x.ipynb", "501"),
+        (f"{ADA}/x.ipynb", f"{MALLORY}/lovelaceada_500_9_x-9.ipynb", "501"),
+        (f"{ADA}x.ipynb", f"{MALLORY}_500_assignsubmission_file_x-9.ipynb", "501"),
+        (f"{ADA}x.ipynb", f"{MALLORY}w.zip/{ADA}x-9.ipynb", "501"),
+        (
+            "lovelaceada_1000_90000_x.ipynb",
+            "mallorym_1001_90001_w.zip/lovelaceada_1000_90000_x-99.ipynb",
+            "1001",
+        ),
+        (
+            "lovelaceada_1000_90000_x.ipynb",
+            "mallorym_1001_90001_lovelaceada_1000_90000_x-99.ipynb",
+            "1001",
+        ),
+        (
+            "lovelaceada_1000_90000_x.ipynb",
+            "mallorym_1001_90001_1000_assignsubmission_file_x.ipynb",
+            "1001",
+        ),
+        ("ada/x.ipynb", "mallory/ada/x-99.ipynb", ""),
+        ("ada.ipynb", f"mallory.zip/{ADA}/x-99.ipynb", ""),
+    ],
+)
+def test_nobody_hands_in_for_another(mine, theirs, lms_id, exercises, tmp_path, export):
+    """The outermost name decides, and order counts within one student alone."""
+    good, bad = dump(solved(exercises)), dump(solved(exercises, 0))
+    outer, archive, inner = theirs.partition(".zip/")
+    theirs = {outer + ".zip": zipped(None, {inner: bad})} if archive else {outer: bad}
+    found, left_out = names_of(export({mine: good} | theirs), exercises, tmp_path)
+    attacker, ada = sorted(found.values(), key=lambda s: s.data == good)
+    assert (ada.data, attacker.data) == (good, bad)
+    assert ada.path == mine
+    assert attacker.lms_id == lms_id
+    assert attacker.name.lower().startswith("mallory")
+    assert not ada.contested and not attacker.contested and not left_out
+
+
+@pytest.mark.parametrize(
+    "outer, name, lms_id",
+    [
+        ("Viktor O'Neil_513_assignsubmission_file_", "Viktor O'Neil", "513"),
+        ("oneilviktor_1013_90013_homework", "oneilviktor", "1013"),
+        ("viktor", "viktor", ""),
+    ],
+)
+@pytest.mark.parametrize("inside", ["{}.zip/work.ipynb", "{}/week 5/work.ipynb"])
+def test_a_zip_or_folder_keeps_the_identity_that_the_platform_gave(
+    outer, name, lms_id, inside, exercises, tmp_path, export
+):
+    data = dump(solved(exercises))
+    outer, archive, inner = inside.format(outer).partition(".zip/")
+    files = {outer + ".zip": zipped(None, {inner: data})} if archive else {outer: data}
+    found, left_out = names_of(export(files), exercises, tmp_path)
+    (one,) = found.values()
+    assert (one.name, one.lms_id, one.contested) == (name, lms_id, "")
+    assert not left_out
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("lovelaceada_1000_90000_x.ipynb", "kingada_1000_90001_x.ipynb"),
+        (f"{ADA}/x.ipynb", "Ada King_500_assignsubmission_file_/x.ipynb"),
+        # A name on Canvas in which the student has put Ada's numbers.
+        (
+            "lovelaceada_1000_90000_x.ipynb",
+            "lovelaceada_1000_90000__1001_90001_x-99.ipynb",
+        ),
+        (
+            "lovelaceada_1000_90000_05_heads.ipynb",
+            "lovelaceada_LATE_1000_1001_90001_05_heads-1.ipynb",
+        ),
+        ("ada/x.ipynb", "ada.ipynb"),
+        ("ada/x.ipynb", "Ada/x.ipynb"),
+        ("ada.ipynb", "ADA.ipynb"),
+        ("ada.ipynb", "05_heads_ada.ipynb"),
+        ("ada.ipynb", "ada .ipynb"),
+        ("andr\u00e9/x.ipynb", "andre\u0301/x.ipynb"),
+        ("stra\u00dfe/x.ipynb", "STRASSE/x.ipynb"),
+        ("ada_500.ipynb", f"ada{ADA[12:]}/x.ipynb"),
+    ],
+)
+def test_two_claims_on_one_identity_are_a_question(
+    one, other, exercises, tmp_path, export
+):
+    files = {one: dump(solved(exercises)), other: dump(solved(exercises, 1))}
+    place = export({**files, "carl.ipynb": dump(solved(exercises, 2))})
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert len({student.casefold() for student in found}) == 3
+    assert {s.data for s in found.values() if s.contested} == set(files.values())
+    for submission in found.values():
+        for path in files if submission.contested else []:
+            assert path.removesuffix("/x.ipynb") in submission.contested
+    assert not left_out
+
+
+def test_an_archive_beside_its_folder_is_a_question(exercises, tmp_path):
+    place = unzipped(tmp_path / "in", {"ada/x.ipynb": dump(solved(exercises))})
+    zipped(place / "ada.zip", {"x.ipynb": dump(solved(exercises, 1))})
+    found, _ = names_of(place, exercises, tmp_path)
+    assert len(found) == 2
+    assert all("ada.zip" in submission.contested for submission in found.values())
+
+
+def test_many_claims_are_named_in_one_sentence(exercises, tmp_path):
+    names = ["ada.ipynb", "Ada.ipynb", "ADA.ipynb", "aDa.ipynb", "adA.ipynb"]
+    data = {name: dump(solved(exercises)) for name in names}
+    found, _ = names_of(unzipped(tmp_path / "in", data), exercises, tmp_path)
+    assert len(found) == 5
+    assert all("and 2 more claim" in one.contested for one in found.values())
+
+
+def test_one_students_attachments_are_not_a_question(exercises, tmp_path, export):
+    names = ["a_LATE_7_90_x.ipynb", "a_LATE_7_91_05_heads.ipynb", "a_LATE_7_92_x-1.zip"]
+    data = [dump(solved(exercises, tasks)) for tasks in range(3)]
+    files = {names[0]: data[0], names[1]: data[1]}
+    files[names[2]] = zipped(None, {"old.ipynb": data[2]})
+    found, left_out = names_of(export(files), exercises, tmp_path)
+    assert list(found) == ["a_7"]
+    assert found["a_7"].data == data[2]
+    assert found["a_7"].late and not found["a_7"].contested
+    assert len(left_out) == 2
+
+
+@pytest.fixture
+def other(tmp_path):
+    """A second exercise set."""
+    path = write_source(tmp_path / "06_others.ipynb")
+    text = path.read_text(encoding="utf-8")
+    for word in ("Heads", "Split", "Task", "Question", "split", "merge", "token"):
+        text = text.replace(word, f"{word}other")
+    path.write_text(text, encoding="utf-8")
+    return Assignment(path)
+
+
+def test_many_attachments_are_one_submission(exercises, tmp_path, export):
+    """Two with those that a name on Canvas could have brought about."""
+    data = [dump(solved(exercises, tasks)) for tasks in range(4)]
+    names = [
+        *(f"m_7_9{n}_x.ipynb" for n in range(4)),
+        *(f"m_7_9{n}_123_x.ipynb" for n in range(4)),
+    ]
+    files = dict(zip(names, data + data, strict=True))
+    found, left_out = names_of(export(files), exercises, tmp_path)
+    assert len(found) == 2
+    assert all(submission.contested for submission in found.values())
+    assert len(left_out) == 6
+
+
+def test_a_student_may_have_files_of_several_sets(exercises, other, tmp_path):
+    place = unzipped(
+        tmp_path / "in",
+        {
+            "05_heads_ada.ipynb": dump(solved(exercises)),
+            "ada_06_others.ipynb": dump(solved(other)),
+        },
+    )
+    taken = take_in(place, [exercises, other], tmp_path / "kept")
+    assert [(s.student, s.assignment) for s in taken.submissions] == [
+        ("ada", "05_heads"),
+        ("ada", "06_others"),
+    ]
+    assert not any(submission.contested for submission in taken.submissions)
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "{}/{}/x.ipynb",
+        "{}/{}.ipynb",
+        "{}/{}.zip",
+        "{}/{}_500_assignsubmission_file_/x.ipynb",
+    ],
+)
+def test_whether_one_folder_is_a_class_is_asked(inside, exercises, tmp_path, export):
+    """A student alone in the export could have made these."""
+    files = {}
+    for number, name in enumerate(("ada", "bob")):
+        data = dump(solved(exercises, number))
+        path = inside.format("week 1", name)
+        files[path] = data if path.endswith("b") else zipped(None, {"x.ipynb": data})
+    place = export({**files, "readme.txt": b""})
+    with pytest.raises(NoSubmissions, match="week 1") as caught:
+        names_of(place, exercises, tmp_path)
+    said = str(caught.value)
+    students = [
+        {s.name for s in take_in(place, [exercises], tmp_path / "k", given).submissions}
+        for given in re.findall("--pattern '(.*?)'", said)
+    ]
+    assert students[-1] == {"week 1"}
+    if place.is_dir():
+        (inner,) = re.findall("SUBMISSIONS='(.*?)'", said)
+        found, _ = names_of(Path(inner), exercises, tmp_path)
+        assert len(found) == 2
+    else:
+        assert len(students[0]) == 2
+
+
+def test_a_class_in_one_folder_may_have_several_sets(
+    exercises, other, tmp_path, export
+):
+    files = {
+        "week 1/ada/x.ipynb": dump(solved(exercises)),
+        "week 1/bob/x.ipynb": dump(solved(other)),
+    }
+    with pytest.raises(NoSubmissions, match="week 1"):
+        take_in(export(files), [exercises, other], tmp_path / "kept")
+
+
+def test_a_folder_in_a_folder_of_its_name_is_asked_about(exercises, tmp_path):
+    files = {f"in/{name}.ipynb": dump(solved(exercises)) for name in ("ada", "bob")}
+    with pytest.raises(NoSubmissions, match="All notebooks are in in"):
+        names_of(unzipped(tmp_path / "in", files), exercises, tmp_path)
+
+
+@pytest.mark.parametrize("inside", ["ada", ADA])
+def test_the_folder_in_a_zip_of_its_name_is_no_student(inside, exercises, tmp_path):
+    files = {
+        f"export/{inside}/x.ipynb": dump(solved(exercises)),
+        "export/bob/x.ipynb": dump(solved(exercises, 1)),
+        "__MACOSX/export/._x.ipynb": b"",
+    }
+    zipped(tmp_path / "export.zip", files)
+    found, left_out = names_of(tmp_path / "export.zip", exercises, tmp_path)
+    assert {s.name for s in found.values()} == {inside.split("_")[0], "bob"}
+    assert not left_out
+
+
+@pytest.mark.parametrize("outer", [MALLORY, "mallorym_501_90001_901_w"])
+def test_a_platforms_folder_is_never_a_class(outer, exercises, tmp_path, export):
+    """Not even where it is alone, and the zip has its name."""
+    files = {
+        f"{outer}/ada/x.ipynb": dump(solved(exercises)),
+        f"{outer}/bob/x.ipynb": dump(solved(exercises, 1)),
+    }
+    place = export(files)
+    if place.is_file():
+        place = place.rename(tmp_path / f"{outer}.zip")
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert [s.lms_id for s in found.values()] == ["501"]
+    assert len(left_out) == 1
+
+
+def test_the_users_pattern_decides_alone(exercises, tmp_path, export):
+    files = {
+        "group a/s17 - Ada/x.ipynb": dump(solved(exercises)),
+        "group a/s18 - Bob.ipynb": dump(solved(exercises, 1)),
+        "group a/s18 - Bob.zip": zipped(None, {"s19 - Eve.ipynb": b""}),
+        "lovelaceada_500_9_x.ipynb": dump(solved(exercises, 2)),
+        "old/group a/s17 - Ada.ipynb": dump(solved(exercises, 2)),
+    }
+    place = export(files)
+    pattern = r"group \w/(?P<id>s\d+) - (?P<name>\w+)"
+    taken = take_in(place, [exercises], tmp_path / "kept", pattern)
+    found = {s.student: (s.name, s.lms_id) for s in taken.submissions}
+    assert found == {"Ada_s17": ("Ada", "s17"), "Bob_s18": ("Bob", "s18")}
+    assert sorted(taken.left_out)[1:] == [
+        "lovelaceada_500_9_x.ipynb: --pattern does not fit it.",
+        "old/group a/s17 - Ada.ipynb: --pattern does not fit it.",
+    ]
+    taken = take_in(place, [exercises], tmp_path / "kept", r".*/(?P<id>s\d+)")
+    assert {s.name for s in taken.submissions} == {"s17", "s18"}
+
+
+def test_numbers_that_differ_in_case_alone_are_a_question(exercises, tmp_path, export):
+    data = [dump(solved(exercises, number)) for number in range(2)]
+    place = export({"S17/x.ipynb": data[0], "s17 a/x.ipynb": data[1]})
+    taken = take_in(place, [exercises], tmp_path / "kept", r"(?P<id>\w+)")
+    assert len({submission.student.casefold() for submission in taken.submissions}) == 2
+    assert all(submission.contested for submission in taken.submissions)
+
+
+@pytest.mark.parametrize("pattern, words", [("(", "regular"), (".*", "no group")])
+def test_a_pattern_that_names_nobody_is_refused(pattern, words, exercises, tmp_path):
+    (tmp_path / "ada.ipynb").write_bytes(dump(solved(exercises)))
+    with pytest.raises(NoSubmissions, match=words):
+        take_in(tmp_path, [exercises], tmp_path / "kept", pattern)
 
 
 def test_the_last_attempt_counts(exercises, tmp_path):
@@ -117,6 +442,268 @@ def test_odd_files_harm_nobody(exercises, tmp_path):
     assert max(sizes) <= SMALL.notebook + 1
 
 
+def damaged(data, kind):
+    """A zip with something wrong in its list of files, or before it."""
+    data = bytearray(data)
+    entry, end = data.index(b"PK\1\2"), data.rindex(b"PK\5\6")
+    if kind == "of a later version":
+        data[entry + 6] = 99
+    elif kind == "encrypted":
+        data[6] |= 1
+        data[entry + 8] |= 1
+    elif kind == "packed in an unknown way":
+        data[8:10] = data[entry + 10 : entry + 12] = struct.pack("<H", 77)
+    elif kind == "cut off":
+        del data[end - 5 :]
+    elif kind == "longer than it says":
+        data[entry + 24 : entry + 28] = struct.pack("<I", 2**31)
+    elif kind == "elsewhere":
+        data[entry + 42 : entry + 46] = struct.pack("<I", 2**31)
+    elif kind == "with a list of 2**62 bytes":
+        record = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, 2**62, 0)
+        place = struct.pack("<4sLQL", b"PK\6\7", 0, end, 1)
+        data[end:end] = record + place
+        data[-10:-2] = b"\xff" * 8
+    elif kind == "with a name that is no text":
+        data[entry + 8 : entry + 10] = struct.pack("<H", 0x800)
+        data[entry + 46] = 0xFF
+    elif kind == "with other bytes":
+        data[40] ^= 0xFF
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "of a later version",
+        "encrypted",
+        "packed in an unknown way",
+        "cut off",
+        "elsewhere",
+        "with a list of 2**62 bytes",
+        "with a name that is no text",
+        "with other bytes",
+    ],
+)
+def test_a_zip_that_cannot_be_read_costs_its_student_alone(
+    kind, exercises, tmp_path, export
+):
+    good = dump(solved(exercises))
+    bad = damaged(zipped(None, {"work.ipynb": good}), kind)
+    files = {"mallory.zip": bad, "eve/w.zip": bad, "eve/x.ipynb": good}
+    found, left_out = names_of(
+        export({**files, "zoe.ipynb": good}), exercises, tmp_path
+    )
+    assert set(found) == {"eve", "zoe"}
+    assert len(left_out) == 2
+    words = {"packed in an unknown way": "packed in a way that is not read"}
+    for sentence in left_out:
+        assert sentence.startswith(("mallory", "eve/w"))
+        assert words.get(kind, "be read (") in sentence
+        assert sentence.isprintable() and sentence.endswith(".")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "new\nline",
+        "\x1b[2J",
+        "a" * 240,
+        "\N{GRINNING FACE}" * 55,
+        "\N{HANGUL SYLLABLE GA}" * 78,
+        "x_" + "7" * 220 + "_assignsubmission_file_",
+        "a_" + "7" * 100 + "_" + "8" * 100 + "_x-" + "9" * 30,
+        "\u0645\u062d\u0645\u062f\u202e",
+        "-rf",
+        "-",
+        "...",
+        " ",
+        "__MACOSXada",
+        ".gitta",
+        "\udcff",
+        "CON",
+    ],
+    ids=ascii,
+)
+@pytest.mark.parametrize("form", ["{}.ipynb", "{}/x.ipynb", "{}.zip"])
+def test_names_of_any_sort_stop_nobody(form, name, exercises, tmp_path):
+    place, good = tmp_path / "in", dump(solved(exercises))
+    inner = {f"{'long ' * 2000}{name!a}.ipynb": good}
+    data = zipped(None, inner) if form.endswith("zip") else good
+    unzipped(place, {"zoe.ipynb": good, form.format(name): data})
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert len(found) == 2
+    for student, submission in found.items():
+        assert 0 < len(student.encode()) <= 100
+        assert (tmp_path / f"{student}.entered").write_bytes(b"") == 0
+        assert submission.name.isprintable() and submission.path.isprintable()
+    assert not left_out
+
+
+def test_names_that_are_no_text_stay_two_students(exercises, tmp_path):
+    place = tmp_path / "in"
+    place.mkdir()
+    for number, name in enumerate((b"ad\xe4.ipynb", b"ad\xf6.ipynb")):
+        with open(os.path.join(os.fsencode(place), name), "wb") as stream:
+            stream.write(dump(solved(exercises, number)))
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert len(found) == 2
+    assert not left_out
+
+
+def test_folders_of_any_depth_are_read(exercises, tmp_path):
+    place = unzipped(tmp_path / "in", {"zoe.ipynb": dump(solved(exercises))})
+    deep = f"{place}/mallory"
+    for _ in range(1100):
+        os.mkdir(deep)
+        deep += "/d"
+    os.link(place / "zoe.ipynb", deep + ".ipynb")
+    try:
+        found, _ = names_of(place, exercises, tmp_path)
+    finally:  # deeper than shutil.rmtree of Python 3.11 can remove
+        os.unlink(deep + ".ipynb")
+        os.removedirs(os.path.dirname(deep))
+    assert set(found) == {"mallory", "zoe"}
+
+
+def test_a_zip_in_a_zip_is_named_and_not_opened(exercises, tmp_path, export):
+    good = dump(solved(exercises))
+    inner = zipped(None, {"work.ipynb": good})
+    outer = zipped(None, {"again.zip": inner, "x.ipynb": good})
+    place = export({"ada.zip": outer, "bob.zip": zipped(None, {"again.zip": inner})})
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert set(found) == {"ada"}
+    reason = "in a zip, and zips in zips are not opened."
+    assert sorted(left_out) == [f"{n}/again.zip: {reason}" for n in ("ada", "bob")]
+
+
+def test_a_notebook_behind_thousands_of_other_files_is_found(
+    exercises, tmp_path, export
+):
+    files = {f"data/{number}.png": b"" for number in range(3000)}
+    place = export(
+        {
+            "ada.zip": zipped(None, {**files, "z.ipynb": dump(solved(exercises))}),
+            "bob.ipynb": dump(solved(exercises, 1)),
+        }
+    )
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert set(found) == {"ada", "bob"}
+    assert len(left_out) == 6
+    assert left_out[-1] == "ada: and 2995 more like these."
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        Limits(uploads=3),
+        Limits(upload_bytes=2**20, notebook=2**18),
+        Limits(zip_bytes=2**20),
+    ],
+    ids=["files", "bytes", "bytes of zips"],
+)
+def test_what_one_student_uses_up_is_missing_to_nobody(
+    limits, exercises, tmp_path, export
+):
+    good, noise = dump(solved(exercises)), random.Random(0).randbytes(2**18)
+    files = {f"mallory/{n}.ipynb": noise[n:] for n in range(40)}
+    files["mallory/w.zip"] = zipped(None, files)
+    place = export(
+        {"ada.ipynb": good, **files, "zoe/w.zip": zipped(None, {"x.ipynb": good})}
+    )
+    taken = take_in(place, [exercises], tmp_path / "kept", limits=limits)
+    found = {s.student: s.data for s in taken.submissions}
+    assert found.pop("mallory") in noise
+    assert found == {"ada": good, "zoe": good}
+    kept = [path.stat().st_size for path in (tmp_path / "kept").iterdir()]
+    assert len(kept) <= limits.uploads + 1
+    assert sum(kept) <= limits.upload_bytes + len(good)
+    assert 0 < len(taken.left_out) <= limits.remarks + 1
+    assert all("mallory" in sentence for sentence in taken.left_out)
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(uploads=2), Limits(upload_bytes=10_000)], ids=["files", "bytes"]
+)
+def test_of_too_many_notebooks_the_newest_are_read(limits, exercises, tmp_path):
+    place = unzipped(tmp_path / "in", {"zoe.ipynb": dump(solved(exercises))})
+    (place / "bob").mkdir()
+    with zipfile.ZipFile(place / "ada.zip", "w") as archive:
+        for number in (3, 9, 1, 7, 5):
+            date, data = datetime(2010 + number, 1, 1), dump(solved(exercises, number))
+            assert 5_000 < len(data) < 10_000
+            entry = zipfile.ZipInfo(f"{number}.ipynb", date.timetuple()[:6])
+            archive.writestr(entry, data)
+            (place / "bob" / entry.filename).write_bytes(data)
+            os.utime(place / "bob" / entry.filename, (0, date.timestamp()))
+    taken = take_in(place, [exercises], tmp_path / "kept", limits=limits)
+    assert [s.path for s in taken.submissions[:2]] == ["ada/9.ipynb", "bob/9.ipynb"]
+    assert sum("not read; of one student at most" in s for s in taken.left_out) >= 7
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
+def test_a_file_that_unfolds_is_not_held_in_memory(method, exercises, tmp_path):
+    place = unzipped(tmp_path / "in", {"zoe.ipynb": dump(solved(exercises))})
+    zipped(place / "bomb.zip", {"x.ipynb": bytes(2**29)}, method)
+    tracemalloc.start()
+    try:
+        found, _ = names_of(place, exercises, tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 2**27
+    finally:
+        tracemalloc.stop()
+    assert "zoe" in found
+
+
+def test_a_zip_with_an_endless_list_of_files_is_not_read(exercises, tmp_path):
+    place = unzipped(tmp_path / "in", {"zoe.ipynb": dump(solved(exercises))})
+    zipped(place / "mallory.zip", {"x" * 1000 + str(n): b"" for n in range(5000)})
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert set(found) == {"zoe"}
+    assert left_out == [
+        "mallory.zip: not a zip file that can be read (it lists too many files)."
+    ]
+
+
+def test_nothing_vanishes(exercises, tmp_path, export):
+    """What is not graded is in the list, and whoever handed in nothing that can be."""
+    good = dump(solved(exercises))
+    files = {
+        "ada/work.pdf": b"",
+        "bob.docx": b"",
+        "carl/.ipynb_checkpoints/x.ipynb": good,
+        "dora.zip": zipped(None, {}),
+        "eve.zip": zipped(None, {"src/x.py": b""}),
+        f"{ADA}/.DS_Store": b"",
+        "frank.7z": b"",
+        "zoe.ipynb": good,
+    }
+    place = export(files)
+    if place.is_dir():
+        (place / "gina").mkdir()
+        (place / "hugo").symlink_to(place / "zoe.ipynb")
+    else:
+        with zipfile.ZipFile(place, "a") as archive:
+            archive.writestr("..", b"")
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert set(found) == {"zoe"}
+    only_on_disk = [
+        "gina: no notebook was handed in.",
+        "hugo: a link, which is not followed.",
+    ]
+    only_in_a_zip = [".: not a notebook."]
+    assert sorted(left_out) == [
+        *only_in_a_zip * place.is_file(),
+        "Ada Lovelace: no notebook was handed in.",
+        "ada/work.pdf: not a notebook.",
+        "bob.docx: not a notebook.",
+        "carl: no notebook was handed in.",
+        "dora: no notebook was handed in.",
+        "eve/src/x.py: not a notebook.",
+        "frank.7z: not a notebook.",
+        *only_on_disk * place.is_dir(),
+    ]
+
+
 def test_nothing_to_grade_is_said(exercises, tmp_path):
     with pytest.raises(NoSubmissions, match="No notebook"):
         take_in(tmp_path, [exercises], tmp_path / "kept")
@@ -136,7 +723,63 @@ def test_names_are_safe_in_paths(name):
     assert safe_name(name + "!") != safe
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", " =1"])
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("A B", "A-B-" + safe_name("A B")[-16:]),
+        ("A B", safe_name("A B")),
+        ("A B", safe_name("A B").upper()),
+        ("x" * 40, "x" * 41),
+        ("\u00e9", "e\u0301"),
+        ("\udc80", "\udc81"),
+    ],
+)
+def test_different_names_stay_different(one, other):
+    assert safe_name(one).casefold() != safe_name(other).casefold()
+
+
+def test_ids_stay_different_and_short():
+    ids = ["7" * 300, "7" * 301, "../7", "7/", "7"]
+    names = {safe_name("\N{GRINNING FACE}x" * 100, lms_id) for lms_id in ids}
+    assert len(names) == len(ids)
+    assert all(len(name.encode()) <= 100 and "/" not in name for name in names)
+    claim = Claim("\u0e01" * 300, "7" * 20, "x" * 255)
+    assert len(claim.student(contested=True).encode()) <= 100
+
+
+FORMULAS = ["=1+1", "+1", "-1", "@a", "\t=1", "\r=1", " =1", "\uff1d1", " \uff0b1"]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
 def test_no_spreadsheet_runs_a_name(text):
     assert cell(text).startswith("'")
     assert "\n" not in cell(text + "\n")
+    for separator in ";,|\t":
+        made = cell(f"x{separator}{text}{separator} {text}")
+        assert len(re.findall("'\\s*[=+\\-@\uff1d\uff0b]", made)) == 2
+
+
+def test_what_is_no_formula_stays_as_it_is():
+    for text in ("    Points Possible", "a=b", "Jean-Luc", "ada@example.org", "x; y"):
+        assert cell(text) == text
+    assert cell(-1.5) == "-1.5"
+
+
+def test_contested_marks_are_for_people_alone(exercises, tmp_path):
+    course = Course(tmp_path)
+    results = [
+        Result(name, name, "7", "05_heads", name, False, "", "", contested=contested)
+        for name, contested in (("ada", "Whose?"), ("bob", ""))
+    ]
+    marks = {(name, "05_heads"): Mark(1.0, 14.0, 0) for name in ("ada", "bob")}
+    for chosen, students in ((results, ["bob"]), (results[:1], [])):
+        write_marks(course, chosen, marks)
+        people, canvas, moodle = (
+            table(tmp_path / f"{name}.csv")
+            for name in ("marks", "canvas-05_heads", "moodle-05_heads")
+        )
+        assert [row[0] for row in canvas[2:]] == students
+        assert [row[1] for row in moodle[1:]] == students
+        assert len(people) == len(chosen) + 1
+        assert "Whose?" in people[1][-1]
+        assert canvas[1] == ["    Points Possible", "", "", "", "", "14"]

@@ -3,26 +3,8 @@
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from classroom.grading.oddities import (
-    Written,
-    _imported,
-    _tree,
-    nearly_identical,
-    odd_source,
-    written,
-)
-
-
-def test_near_copies_are_found():
-    text = "Attention compares every query with every key. " * 5
-    other = "Position embeddings tell the model where a patch was in the image. " * 4
-    everyone = [
-        Written("ada", "", text),
-        Written("bob", "", text.replace("every", "each", 1)),
-        Written("eve", "", other),
-    ]
-    assert [pair[2:] for pair in nearly_identical(everyone)] == [("ada", "bob")]
-
+from classroom.grading.copies import own_work
+from classroom.grading.oddities import _imported, _tree, odd_source
 
 SOURCE = new_notebook(
     cells=[
@@ -95,7 +77,7 @@ def test_changing_the_checks_is_seen(source):
 def test_what_is_nested_deeply_is_looked_at(source):
     notebook = new_notebook(cells=[new_code_cell(source)])
     assert odd_source(notebook, SOURCE) == []
-    assert written("ada", notebook, SOURCE).student == "ada"
+    assert own_work(notebook, SOURCE)[1] == ""
 
 
 @pytest.mark.parametrize("source", ["!true\n" * 600, "x = 1\n" * 60_000])
@@ -104,7 +86,7 @@ def test_what_is_too_much_is_said(source):
     notebook = new_notebook(cells=[new_code_cell(source)])
     said = ["Cell 1 is too much to be looked at."]
     assert odd_source(notebook, SOURCE) == said
-    assert written("ada", notebook, SOURCE).code == ""
+    assert own_work(notebook, SOURCE) == ("", "")
 
 
 def test_names_of_names_do_not_grow():

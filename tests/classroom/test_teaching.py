@@ -6,6 +6,7 @@ import re
 import pytest
 import torch
 
+from classroom.grading.limits import MIB, ORDINARY
 from tests.conftest import CHAPTERS, ROOT
 from vit_steps import MultiHeadAttention, ViTConfig, attention_cost, token_count
 
@@ -42,6 +43,12 @@ def test_numbers():
     assert f"{math.log(10):.3f}" in answer(16)
     scores = torch.randn(20_000, 256) * torch.randn(20_000, 256)
     assert scores.sum(1).std().item() == pytest.approx(16, rel=0.05)
+
+
+def test_limits_are_those_of_the_grader():
+    assert f"at most {ORDINARY.uploads} files are read" in PAGE
+    assert f"{ORDINARY.upload_bytes // MIB} MiB of notebooks" in PAGE
+    assert f"{ORDINARY.zip_bytes // MIB} MiB of zips" in PAGE
 
 
 def test_every_chapter_has_its_goal():

@@ -51,7 +51,7 @@ def test_every_preset(capsys, preset):
         (["--image-size", "big"], "argument --image-size: invalid size value: 'big'"),
         (["--image-size", "224x"], "total"),
         (["giant"], "invalid choice: 'giant'"),
-        (["--batch-size", "0"], "argument --batch-size: got 0, expected at least 1"),
+        (["--batch-size", "0"], "error: batch_size: got 0, expected a positive int"),
     ],
 )
 def test_bad_arguments_are_refused_with_a_sentence(capsys, arguments, message):

@@ -1,7 +1,9 @@
 import gzip
 import hashlib
+import io
 import pickle
 import struct
+import zipfile
 from pathlib import Path
 from urllib.error import URLError
 
@@ -300,11 +302,73 @@ def test_all_of_fashion_mnist_from_the_published_files(tmp_path):
     assert len(data.fashion_mnist("test", full=True, root=folder)[0]) == 20
 
 
-def test_what_is_no_idx_file_is_refused(tmp_path):
+IDX = b"\x00\x00\x08\x03" + struct.pack(">3i", 2, 3, 4) + bytes(range(24))
+NO_IDX = {
+    "another kind": gzip.compress(b"PK\x03\x04 and so on"),
+    "not packed": IDX,
+    "empty": b"",
+    "nothing in it": gzip.compress(b""),
+    "no axes": gzip.compress(IDX[:3]),
+    "axes cut off": gzip.compress(IDX[:9]),
+    "numbers cut off": gzip.compress(IDX[:-1]),
+    "a number too many": gzip.compress(IDX + b"0"),
+    "cut off": gzip.compress(IDX)[:-9],
+    "damaged": gzip.compress(IDX)[:10] + b"\xff" * 20,
+    "other numbers": gzip.compress(IDX)[:-8] + bytes(8),  # than their checksum's
+    "far too many numbers": gzip.compress(
+        b"\x00\x00\x08\x03" + struct.pack(">3i", 10**6, 10**6, 10**6)
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NO_IDX)
+def test_what_is_no_idx_file_is_refused(tmp_path, kind):
     path = tmp_path / "images.gz"
-    path.write_bytes(gzip.compress(b"PK\x03\x04 and so on"))
+    path.write_bytes(NO_IDX[kind])
     with pytest.raises(ValueError, match="images.gz: expected an idx file of unsigned"):
         published.read_idx(path)
+
+
+def test_no_more_is_unpacked_than_the_longest_file_has(tmp_path, monkeypatch):
+    path = tmp_path / "images.gz"
+    path.write_bytes(gzip.compress(IDX))
+    monkeypatch.setattr(published, "LARGEST", len(IDX))
+    assert published.read_idx(path).shape == (2, 3, 4)
+    monkeypatch.setattr(published, "LARGEST", len(IDX) - 2)
+    with pytest.raises(ValueError, match="images.gz: expected an idx file"):
+        published.read_idx(path)
+
+
+def npz(content):
+    """A zip with an array in it, or with what says that it is one."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("train_images.npy", content)
+    return file.getvalue()
+
+
+NPY = b"\x93NUMPY\x01\x00v\x00{'descr': '|u1', 'fortran_order': False, 'shape': (%s,)}"
+DAMAGES = {
+    "empty": lambda whole: b"",
+    "cut off": lambda whole: whole[:1_000_000],
+    "a byte is another": lambda whole: whole[:5000] + b"?" + whole[5001:],
+    "the end is missing": lambda whole: whole[:-1],
+    "a trillion numbers": lambda whole: npz((NPY % b"1000000000000").ljust(128)),
+    "far more than it takes": lambda whole: npz(bytes(10**8)),
+    "a pickle": lambda whole: npz(pickle.dumps([1])),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_shipped_file_is_refused_before_it_is_read(
+    tmp_path, monkeypatch, damage
+):
+    path = tmp_path / "fashion.npz"
+    path.write_bytes(DAMAGES[damage](published.SHIPPED.read_bytes()))
+    monkeypatch.setattr(published, "SHIPPED", path)
+    monkeypatch.setattr(np, "load", None)
+    with pytest.raises(ValueError, match="fashion.npz: got sha256 .*; install vit_ste"):
+        data.fashion_mnist("train")
 
 
 @pytest.fixture

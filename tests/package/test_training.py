@@ -19,7 +19,7 @@ from torch.utils.data import TensorDataset
 from tests.conftest import ROOT, draw_at_random
 from tests.package.small_training import QUICK, small_vit, stripes
 from vit_steps import VisionTransformer, optional, training
-from vit_steps.checkpoint import read_checkpoint
+from vit_steps.checkpoint import read_checkpoint, write_checkpoint
 from vit_steps.training import (
     Batches,
     History,
@@ -313,6 +313,22 @@ def test_the_average_is_the_exponential_moving_average():
     assert not torch.equal(seen[-1]["head.weight"], model.head.weight)
 
 
+@pytest.mark.parametrize("warmup_epochs, steps", [(0.5, 2), (1.5, 5), (99.0, 5)])
+def test_a_warm_up_takes_at_most_half_of_the_training(warmup_epochs, steps):
+    rates, step = [], training.train_step
+
+    def remember(model, optimizer, *arguments, **options):
+        rates.append(optimizer.param_groups[0]["lr"])
+        return step(model, optimizer, *arguments, **options)
+
+    config = TrainConfig(epochs=3, batch_size=8, warmup_epochs=warmup_epochs)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "train_step", remember)
+        weights_after(config)
+    assert len(rates) == 9 and rates.index(max(rates)) == steps
+    assert weights_after(TrainConfig(epochs=1))
+
+
 def test_weight_decay_pulls_on_matrices_only():
     config = replace(QUICK, epochs=1, batch_size=24, warmup_epochs=0)
     with_decay = weights_after(replace(config, weight_decay=0.5))
@@ -423,7 +439,7 @@ def test_resume_without_a_checkpoint_starts(tmp_path):
         ),
         (
             ValueError,
-            "is of another model: .*size mismatch for model.head.weight",
+            r"state.saf.*: got floats \(3,\) for 'model.head.bias', expected .*\(4,\)",
             {"model": small_vit(4), "resume": True},
         ),
     ],
@@ -443,11 +459,92 @@ def test_a_checkpoint_of_another_training_is_refused_and_kept(
 def test_states_and_models_are_not_mistaken_for_each_other(tmp_path):
     model, state = tmp_path / "model.safetensors", tmp_path / "state.safetensors"
     small_vit().save_pretrained(model)
-    with pytest.raises(ValueError, match="holds a finished model, not the state"):
+    with pytest.raises(ValueError, match="holds no state of a training, or"):
         weights_after(checkpoint=model, resume=True)
     weights_after(checkpoint=state)
-    with pytest.raises(ValueError, match="holds the state of a training; expected"):
+    with pytest.raises(ValueError, match="holds the state of a training, expected"):
         VisionTransformer.from_pretrained(state)
+
+
+NAN = float("nan")
+WEIGHT, MOMENT = "model.blocks.1.mlp.fc1.weight", "optimizer.3.exp_avg_sq"
+LIES_OF_A_STATE = {
+    "no history": lambda tensors, about: about.pop("history"),
+    "a history of nothing": lambda tensors, about: about.update(history=None),
+    "epochs that are none": lambda tensors, about: about["history"].update(epochs=3),
+    "an epoch of nothing": lambda tensors, about: about["history"]["epochs"].append({}),
+    "a number for an epoch": lambda tensors, about: about["history"].update(epochs=[1]),
+    "a field too many": lambda tensors, about: about["history"]["epochs"][0].update(
+        colour="green"
+    ),
+    "a config that is none": lambda tensors, about: about.update(train_config=[1]),
+    "a config of words": lambda tensors, about: about.update(train_config=["seed"]),
+    "no config": lambda tensors, about: about.pop("train_config"),
+    "a missing weight": lambda tensors, about: tensors.pop(WEIGHT),
+    "a weight too many": lambda tensors, about: tensors.update(w=torch.ones(1)),
+    "a misshapen weight": lambda tensors, about: tensors.update(
+        {WEIGHT: tensors[WEIGHT].T.contiguous()}
+    ),
+    "a weight of integers": lambda tensors, about: tensors.update(
+        {WEIGHT: tensors[WEIGHT].int()}
+    ),
+    "NaN for a weight": lambda tensors, about: tensors[WEIGHT].fill_(NAN),
+    "NaN for a moment": lambda tensors, about: tensors[MOMENT].fill_(NAN),
+    "NaN for a step": lambda tensors, about: tensors["optimizer.0.step"].fill_(NAN),
+    "a missing moment": lambda tensors, about: tensors.pop(MOMENT),
+    "a misshapen moment": lambda tensors, about: tensors.update(
+        {MOMENT: torch.ones(3)}
+    ),
+    "a parameter that is none": lambda tensors, about: tensors.update(
+        {"optimizer.99.step": torch.tensor(1.0)}
+    ),
+    "a moment of nobody": lambda tensors, about: tensors.update(
+        {"optimizer.a.b.c": torch.tensor(1.0)}
+    ),
+}
+
+
+@pytest.mark.parametrize("lie", LIES_OF_A_STATE)
+def test_a_state_that_lies_is_refused_and_model_and_file_are_kept(tmp_path, lie):
+    path, model = tmp_path / "state.safetensors", small_vit()
+    weights_after(checkpoint=path)
+    tensors, about = read_checkpoint(path)
+    LIES_OF_A_STATE[lie](tensors, about)
+    write_checkpoint(path, tensors, about)
+    before = {n: w.clone() for n, w in model.state_dict().items()}, path.read_bytes()
+    with pytest.raises(ValueError, match="state.safetensors"):
+        weights_after(model=model, checkpoint=path, resume=True)
+    assert_same(model.state_dict(), before[0])
+    assert path.read_bytes() == before[1]
+
+
+class Masked(nn.Module):
+    """A classifier of a stranger's: an infinite buffer, a layer without gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mask", torch.tensor([0.0, -math.inf]))
+        self.unused, self.head = nn.Linear(2, 2), nn.Linear(64, 3)
+
+    def forward(self, images):
+        return self.head(images.flatten(1))
+
+
+def test_infinite_buffers_and_parameters_without_gradient_go_on_too(tmp_path):
+    path = tmp_path / "state.safetensors"
+    torch.manual_seed(0)
+    unbroken = weights_after(model=Masked())
+    torch.manual_seed(0)
+    with pytest.raises(Stop):
+        weights_after(model=Masked(), checkpoint=path, callbacks=[stop_after(2)])
+    assert_same(weights_after(model=Masked(), checkpoint=path, resume=True), unbroken)
+
+
+def test_where_no_checkpoint_can_be_written_no_step_is_taken(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(training, "train_step", None)
+    with pytest.raises(OSError, match="x.safetensors' cannot be written"):
+        weights_after(checkpoint=tmp_path / "file" / "x.safetensors")
 
 
 def test_a_loss_that_is_no_number_keeps_the_last_checkpoint(tmp_path):
@@ -521,7 +618,8 @@ def test_a_model_that_is_no_classifier_is_refused():
         ({"num_workers": -1}, "num_workers: got"),
         ({"label_smoothing": 1.0}, "expected 0 <= label_smoothing < 1"),
         ({"ema_decay": 1.0}, "expected 0 <= ema_decay < 1"),
-        ({"warmup_epochs": 4.0}, "warmup_epochs: got 4.0, expected 0 to .*epochs = 3"),
+        ({"warmup_epochs": -1.0}, "warmup_epochs: got -1.0, expected at least 0"),
+        ({"warmup_epochs": math.nan}, "warmup_epochs: got nan, expected at least 0"),
     ],
 )
 def test_a_config_out_of_range_is_refused(change, match):
@@ -571,6 +669,7 @@ def test_tensorboard_gets_each_epoch(tmp_path):
 
 
 def test_without_tensorboard_the_pip_line_is_said(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with pytest.raises(ImportError, match="pip install tensorboard"):
+    monkeypatch.setitem(sys.modules, "tensorboard", None)
+    monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
+    with pytest.raises(ImportError, match="needs tensorboard: pip install tensorb"):
         tensorboard(tmp_path)

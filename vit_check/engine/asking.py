@@ -6,7 +6,7 @@ sends back what came out.
 """
 
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from vit_check.engine.observing import Record
@@ -17,18 +17,19 @@ JUDGE = "VIT_CHECK_JUDGE"  # in the environment: the path of the judge's socket
 
 
 def ask(
-    path: str, check: str, form: str, record: Callable[[Any], Record]
+    path: str, request: Mapping[str, str], record: Callable[[Any], Record]
 ) -> Finding | None:
     """Run an answer on a judge's inputs, and return what the judge finds wrong.
 
     Args:
         path: of the judge's socket.
-        check, form: what the judge knows the check by.
+        request: ``check`` and ``form``, what the judge knows the check by, and
+            ``origin``, where the answer is from if it is not the asker's own.
         record: from a case to the answer's record on it.
     """
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(path)
-        send(connection, {"check": check, "form": form})
+        send(connection, request)
         records: list[Record] = []
         for case in receive(connection)["cases"]:
             records.append(record(case))

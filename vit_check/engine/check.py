@@ -14,6 +14,7 @@ from torch import Generator
 
 from vit_check.engine.asking import JUDGE, ask
 from vit_check.engine.observing import Record
+from vit_check.engine.origin import origin_of
 from vit_check.engine.verdict import CheckFailed, Finding, Mistake, Misused
 from vit_check.engine.watching import Trouble, one_thread, watch
 
@@ -85,16 +86,19 @@ class Check:
 
     def _asked(self, answer: Any, sizes: Mapping[str, Any]) -> Finding | None:
         """What a judge in another process finds wrong with it."""
-        if sizes:
+        form = self.form_for(answer)
+        kinds = [name for name, each in self.forms.items() if each is form]
+        if sizes or not kinds:
             raise CheckFailed(
                 self.name,
                 "sizes",
                 "is graded on the class, not on a module: give it that",
             )
-        form = self.form_for(answer)
-        (kind,) = [name for name, each in self.forms.items() if each is form]
-        record = partial(form.record, answer)
-        return ask(os.environ[JUDGE], self.asked_as, kind, record)
+        return ask(
+            os.environ[JUDGE],
+            {"check": self.asked_as, "form": kinds[0], "origin": origin_of(answer)},
+            partial(form.record, answer),
+        )
 
     def verdict(self, records: Iterable[tuple[Case, Record]]) -> Finding | None:
         """What is wrong with an answer, given its record on each case.
@@ -127,11 +131,11 @@ class Check:
 
     @property
     def forms(self) -> Mapping[str, "Check"]:
-        """The checks for the kinds of answers that it takes, by name."""
+        """The checks for the kinds of answers that a judge takes, by name."""
         return {"itself": self}
 
     def form_for(self, answer: Any) -> "Check":
-        """That for this kind of answer, one of ``forms``."""
+        """That for this kind of answer."""
         return self
 
     def record(self, answer: Any, case: Case) -> Record:

@@ -79,24 +79,22 @@ class FunctionCheck(Check):
         expected = self.observe(self.reference, case)
         output, again = record["output"], record["again"]
         if not same(output, again) and same(shapes_in(output), shapes_in(again)):
-            return Finding(
-                "not repeatable",
-                "answers differently when called twice with the same input: "
-                "something is drawn at random, or kept from the first call",
-            )
+            return NOT_REPEATABLE
         finding = difference(output, expected["output"], self.shape)
         if finding is not None:
             known = self._known(case, output, expected["output"])
             return known or batch_mixed(record) or batch_built_in(record) or finding
+        if difference(again, expected["output"]) is not None:
+            return NOT_REPEATABLE
         for before, after in zip(case, record["after"], strict=True):
-            if not same(after, plain(before)):
+            if difference(after, plain(before)) is not None:
                 return Finding(
                     "changes its input",
                     "changes the tensor it is given, which its caller still needs: "
                     "an operation with a trailing underscore, += or an assignment to "
                     "a slice works in place",
                 )
-        if "alone" in record and not same(record["alone"], expected["alone"]):
+        if "alone" in expected and difference(record["alone"], expected["alone"]):
             return BATCH_MIXED
         return self._gradient_finding(record, expected)
 
@@ -114,7 +112,7 @@ class FunctionCheck(Check):
                     "lets no gradient through: .detach(), .data, .item(), no_grad() "
                     "or a detour through numpy or torch.tensor() cuts it off",
                 )
-            if not same(got, right):
+            if difference(got, right) is not None:
                 return wrong_gradient(got)
         return None
 
@@ -162,6 +160,12 @@ class FunctionCheck(Check):
 
         return noting
 
+
+NOT_REPEATABLE = Finding(
+    "not repeatable",
+    "answers differently when called twice with the same input: something is drawn at "
+    "random, or kept from the first call",
+)
 
 BATCH_MIXED = Finding(
     "depends on the batch",

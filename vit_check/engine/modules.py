@@ -24,6 +24,7 @@ from vit_check.engine.functions import (
 from vit_check.engine.observing import (
     Record,
     build,
+    drawn,
     gradients_of,
     observe_module,
     plain,
@@ -33,6 +34,11 @@ from vit_check.engine.observing import (
 from vit_check.engine.reading import Part, Weights, parts_of
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import Trouble, listed, watch
+
+# More than any answer has; so that judging one takes a time that has a limit.
+MOST_PARAMETERS = 256  # tensors
+MOST_NUMBERS = 2**23  # in all of them
+MOST_READINGS = 5_000
 
 
 class ModuleCheck(Check):
@@ -95,7 +101,7 @@ class ModuleCheck(Check):
 
     @property
     def forms(self) -> Mapping[str, Check]:
-        own: dict[str, Check] = {"itself": self, "built": self._of_one_size}
+        own: dict[str, Check] = {"itself": self}
         return own if self.function is None else own | {"function": self.function}
 
     @cached_property
@@ -174,22 +180,28 @@ class ModuleCheck(Check):
 
     def judge(self, case: Case, record: Record) -> Finding | None:
         sizes, inputs, _, dtype = case
+        if "initial" in record:
+            too_many = _too_many(record["initial"])
+            if too_many is not None:
+                return too_many
         if "trouble" in record:
-            return self._trouble(record, sizes, inputs)
+            return self._trouble(case, record)
         floats = getattr(torch, dtype)
         inputs = [x.to(floats) if x.is_floating_point() else x for x in inputs]
-        parts = parts_of(record)
+        parts = self._parts(case, record)
         early = _finding_before_values(record)
         if early is not None:
             return early
-        readings = list(self.reading(parts, sizes))
+        for place, weights in enumerate(self._readings(parts, sizes)):
+            if same(record["output"], self._expected(weights, sizes, inputs)):
+                finding = self._finding_behind_values(
+                    case, record, parts, place, inputs
+                )
+                return finding or self._initial_finding(parts, sizes, place)
+        readings = list(itertools.islice(self._readings(parts, sizes), self.tried))
         if not readings:
             built_in = self._built_in(record, parts, sizes, inputs)
             return built_in or self._lacking(parts, sizes, record)
-        for place, weights in enumerate(readings):
-            if same(record["output"], self._expected(weights, sizes, inputs)):
-                finding = self._finding_behind_values(case, record, weights, inputs)
-                return finding or self._initial_finding(parts, sizes, place)
         right = self._expected(readings[0], sizes, inputs)
         for mistake in self.mistakes:
             for weights in readings[: mistake.readings or self.tried]:
@@ -205,11 +217,26 @@ class ModuleCheck(Check):
             return built_in
         finding = difference(record["output"], right, self.shape)
         finding = batch_mixed(record) or batch_built_in(record) or finding
-        if record["unused"] and tensors_in(record["output"]):
+        if _unused(record) and tensors_in(record["output"]):
             return _unused(record)
         finding = _more_than_asked_for(parts, readings[0]) or finding
         assert finding is not None
         return self._with_sizes_said(finding, record, sizes)
+
+    def _parts(self, case: Case, record: Record) -> list[Part]:
+        """What a module learns, with the values that the case draws for it.
+
+        They are drawn here once more: what a record says of them is not asked.
+        """
+        _, _, seed, dtype = case
+        shapes = [initial.shape for initial in record["initial"]]
+        values = drawn(shapes, record["around one"], seed, **self.widths)
+        return parts_of(record, [v.to(getattr(torch, dtype)) for v in values])
+
+    def _readings(
+        self, parts: list[Part], sizes: Mapping[str, Any]
+    ) -> Iterator[Weights]:
+        return itertools.islice(self.reading(parts, sizes), MOST_READINGS)
 
     def _expected(
         self, weights: Weights, sizes: Mapping[str, Any], inputs: list[Tensor]
@@ -235,7 +262,7 @@ class ModuleCheck(Check):
         for changed in self._changed(sizes, fitting):
             believed = {**sizes, **changed}
             try:
-                readings = list(self.reading(parts, believed))[: self.tried]
+                readings = itertools.islice(self.reading(parts, believed), self.tried)
                 found = any(
                     "output" not in record
                     or same(record["output"], self._expected(w, believed, inputs))
@@ -263,13 +290,12 @@ class ModuleCheck(Check):
             for pair in itertools.product(*(numbers[name] for name in names)):
                 yield dict(zip(names, pair, strict=True))
 
-    def _trouble(
-        self, record: Record, sizes: Mapping[str, Any], inputs: list[Tensor]
-    ) -> Finding:
+    def _trouble(self, case: Case, record: Record) -> Finding:
         """What was raised; or what it lacks, which may be why."""
+        sizes, inputs, *_ = case
         trouble = Finding(*record["trouble"])
-        if trouble.mistake in RAISED and "values" in record:
-            parts = parts_of(record)
+        if trouble.mistake in RAISED and "initial" in record:
+            parts = self._parts(case, record)
             if not any(self.reading(parts, sizes)):
                 lacks = self.lacking(parts, sizes) if self.lacking else None
                 found = self._built_in(record, parts, sizes, []) or lacks
@@ -312,33 +338,44 @@ class ModuleCheck(Check):
         self,
         case: Case,
         record: Record,
-        weights: Weights,
+        parts: list[Part],
+        place: int,
         inputs: list[Tensor],
     ) -> Finding | None:
+        """What is wrong where the output's values are not.
+
+        Args:
+            place: of the reading that gives them.
+        """
         sizes = case[0]
-        finding = difference(
-            record["output"], self._expected(weights, sizes, inputs), self.shape
-        )
+        for part in parts:
+            part.value.requires_grad_()
+        weights = next(itertools.islice(self.reading(parts, sizes), place, None))
+        right = self._expected(weights, sizes, inputs)
+        finding = difference(record["output"], right, self.shape)
         if finding is not None:  # dtype
             return finding
+        if difference(record["again"], right) is not None:
+            return NOT_REPEATABLE
         for before, after in zip(inputs, record["after"], strict=True):
-            if not same(after, before):
+            if difference(after, before) is not None:
                 return Finding(
                     "changes its input",
                     "changes the tensor it is given, which its caller still needs: "
                     "+= or an operation with a trailing underscore works in place",
                 )
-        if not same(record["values after"], record["values"]):
+        if record["changes itself"]:
             return Finding(
                 "changes its weights", "changes its own parameters when it is called"
             )
         first = [x[:1] for x in inputs]
-        if not same(record["alone"], self._expected(weights, sizes, first)):
+        if difference(record["alone"], self._expected(weights, sizes, first)):
             return BATCH_MIXED
         if "gradient trouble" in record:
             return cannot_be_trained(record)
-        if record["unused"]:
-            return _unused(record)
+        unused = _unused(record)
+        if unused is not None:
+            return unused
         if record["frozen"]:
             return Finding(
                 "frozen",
@@ -346,12 +383,14 @@ class ModuleCheck(Check):
                 "gradient, so that training leaves it as it is",
             )
         own = [x.clone().requires_grad_(x.is_floating_point()) for x in inputs]
+        leaves = [x for x in own if x.requires_grad]
         output = self.reference(weights, sizes, *own)
-        right = gradients_of(output, [x for x in own if x.requires_grad])
-        for got, expected in zip(record["gradients"], right, strict=True):
-            if expected is not None and (got is None or not same(got, expected)):
+        found = gradients_of(output, [*leaves, *(part.value for part in parts)])
+        of_inputs, of_parts = found[: len(leaves)], found[len(leaves) :]
+        for got, expected in zip(record["gradients"], of_inputs, strict=True):
+            if expected is not None and difference(got, expected) is not None:
                 return wrong_gradient(torch.zeros(()) if got is None else got)
-        return None
+        return _other_gradient(record, parts, of_parts)
 
     def _initial_finding(
         self, parts: list[Part], sizes: Mapping[str, Any], place: int
@@ -399,25 +438,69 @@ _MAY_COME_OF_SIZES = {
 }
 
 
+NOT_REPEATABLE = Finding(
+    "not repeatable",
+    "answers differently when called twice in eval mode: a dropout that does not "
+    "listen to eval(), a layer that is made anew in forward, or something kept from "
+    "the first call",
+)
+
+
 def _finding_before_values(record: Record) -> Finding | None:
     output, again = record["output"], record["again"]
     if not same(output, again) and same(shapes_in(output), shapes_in(again)):
-        return Finding(
-            "not repeatable",
-            "answers differently when called twice in eval mode: a dropout that does "
-            "not listen to eval(), a layer that is made anew in forward, or something "
-            "kept from the first call",
-        )
+        return NOT_REPEATABLE
     return None
 
 
-def _unused(record: Record) -> Finding:
-    name = record["unused"][0]
+def _too_many(parameters: list[Tensor]) -> Finding | None:
+    numbers = sum(parameter.numel() for parameter in parameters)
+    if len(parameters) <= MOST_PARAMETERS and numbers <= MOST_NUMBERS:
+        return None
+    return Finding(
+        "too many parameters",
+        f"has {len(parameters):,} parameters with {numbers:,} numbers in all, far more "
+        "than the task asks for",
+    )
+
+
+def _unused(record: Record) -> Finding | None:
+    gradients = record["gradients of parameters"]
+    for name, gradient in zip(record["names"], gradients, strict=True):
+        if gradient is None:
+            return _takes_no_part(name)
+    return None
+
+
+def _takes_no_part(name: str) -> Finding:
     return Finding(
         "unused",
-        f"has a parameter {name} that takes no part in the output: "
-        "its layer is made but not called, or its gradient is cut off",
+        f"has a parameter {name} that takes no part in the output: its layer is made "
+        "but not called, or its gradient is cut off",
     )
+
+
+def _other_gradient(
+    record: Record, parts: list[Part], expected: list[Tensor | None]
+) -> Finding | None:
+    """Whether the parameters learn otherwise than they should.
+
+    Those of a softmax's shift have a gradient that is zero but for rounding, so that
+    all are compared by the largest number among them.
+    """
+    gradients = record["gradients of parameters"]
+    by_name = dict(zip(record["names"], gradients, strict=True))
+    given, right = [], []
+    for part, gradient in zip(parts, expected, strict=True):
+        got = by_name[part.name]
+        if gradient is None:
+            return _takes_no_part(part.name)
+        if got.shape != gradient.shape or got.dtype != gradient.dtype:
+            return wrong_gradient(got)
+        given.append(got.flatten())
+        right.append(gradient.flatten())
+    together = torch.cat(given)
+    return None if same(together, torch.cat(right)) else wrong_gradient(together)
 
 
 def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
 
+from vit_check.engine.comparing import same
 from vit_check.engine.watching import Trouble, in_words
 
 Record = dict[str, Any]
@@ -124,7 +125,7 @@ def gradients_of(outputs: Any, leaves: Sequence[Tensor]) -> list[Tensor | None]:
     if not pull.requires_grad or not leaves:
         return [None for _ in leaves]
     found = torch.autograd.grad(pull, leaves, allow_unused=True)
-    return [None if g is None else g.detach().clone() for g in found]
+    return [None if g is None else g.detach().to_dense().clone() for g in found]
 
 
 def observe_call(
@@ -279,6 +280,9 @@ def observe_module(
 ) -> Record:
     """Build a module, draw its parameters, run it, and write down what comes out.
 
+    The numbers that are drawn are not in the record: whoever judges it draws them
+    again, from the seed and the shapes.
+
     Args:
         sizes: what the class is built with.
         inputs: tensors with the batch as their first axis.
@@ -308,17 +312,16 @@ def observe_module(
     record: Record = {
         "names": names,
         "kinds": _kinds(module),
+        "around one": _norm_weights(module),
         "initial": [plain(p) for p in module.parameters()],
-        "buffers": [name for name, _ in module.named_buffers()],
-        "shared": _shared(module),
         "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
         "order": list(range(len(names))),
     }
     module.to(dtype)
     module.eval()
     inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
-    draw(module, seed, vectors, matrices)
-    record["values"] = [plain(p) for p in module.parameters()]
+    values = [v.to(dtype) for v in draw(module, seed, vectors, matrices)]
+    _refuse_other_numbers(module, values)
     first = _copies(list(inputs))
     with torch.no_grad():
         try:
@@ -334,7 +337,8 @@ def observe_module(
         except RuntimeError as error:
             trouble = _alone(error)
             return record | {"trouble": [trouble.mistake, trouble.sentence]}
-        record["values after"] = [plain(p) for p in module.parameters()]
+        after = [plain(p) for p in module.parameters()]
+        record["changes itself"] = not same(after, values)
     own = _copies(list(inputs), gradients=True)
     leaves = [x for x in own if x.requires_grad]
     weights = list(module.parameters())
@@ -346,42 +350,70 @@ def observe_module(
         record["gradient trouble"] = in_words(error).sentence
         found = [torch.zeros(()) for _ in [*leaves, *weights]]
     record["gradients"] = found[: len(leaves)]
-    record["unused"] = [
-        name
-        for (name, _), gradient in zip(
-            module.named_parameters(), found[len(leaves) :], strict=True
-        )
-        if gradient is None
-    ]
+    record["gradients of parameters"] = found[len(leaves) :]
     return record
 
 
 def draw(
     module: nn.Module, seed: int, vectors: float = 0.5, matrices: float = 1.2
-) -> None:
-    """Give every parameter a value of its own, about as wide as training leaves it.
+) -> list[Tensor]:
+    """Give every parameter values of its own, and return them in 64 bits."""
+    parameters = list(module.parameters())
+    shapes = [parameter.shape for parameter in parameters]
+    values = drawn(shapes, _norm_weights(module), seed, vectors, matrices)
+    with torch.no_grad():
+        for parameter, value in zip(parameters, values, strict=True):
+            parameter.copy_(value)
+    return values
+
+
+def drawn(
+    shapes: Sequence[Sequence[int]],
+    around_one: Sequence[bool],
+    seed: int,
+    vectors: float = 0.5,
+    matrices: float = 1.2,
+) -> list[Tensor]:
+    """Values for parameters of these shapes, about as wide as training leaves them.
 
     Nothing is zero or one, and attention is neither level nor on one token.
+
+    Args:
+        around_one: for each whether it is the weight of a norm.
     """
     generator = torch.Generator().manual_seed(seed)
-    norms = {
+    values = []
+    for shape, is_norm in zip(shapes, around_one, strict=True):
+        noise = torch.randn(tuple(shape), generator=generator, dtype=torch.float64)
+        if len(shape) >= 2 and shape[0] > 1:
+            fan = max(1, math.prod(shape[1:]))
+            noise = matrices * noise / min(fan, shape[0]) ** 0.5
+        elif is_norm:
+            noise = 1 + 0.3 * noise
+        else:
+            noise = vectors * noise
+        values.append(noise)
+    return values
+
+
+def _norm_weights(module: nn.Module) -> list[bool]:
+    """For each parameter whether it is the weight of a norm."""
+    weights = {
         id(part.weight)
         for part in module.modules()
         if isinstance(part, nn.LayerNorm) and part.weight is not None
     }
-    with torch.no_grad():
-        for parameter in module.parameters():
-            noise = torch.randn(
-                parameter.shape, generator=generator, dtype=torch.float64
+    return [id(parameter) in weights for parameter in module.parameters()]
+
+
+def _refuse_other_numbers(module: nn.Module, values: Sequence[Tensor]) -> None:
+    for (name, parameter), value in zip(module.named_parameters(), values, strict=True):
+        if parameter.dtype != value.dtype or not torch.equal(parameter, value):
+            raise Trouble(
+                "other numbers",
+                f"has a parameter {name} that does not keep the numbers it is given: "
+                "does it share its memory with another one?",
             )
-            if parameter.ndim >= 2 and parameter.shape[0] > 1:
-                fan = max(1, parameter[0].numel())
-                noise = matrices * noise / min(fan, parameter.shape[0]) ** 0.5
-            elif id(parameter) in norms:
-                noise = 1 + 0.3 * noise
-            else:
-                noise = vectors * noise
-            parameter.copy_(noise)
 
 
 def _kinds(module: nn.Module) -> list[str]:
@@ -462,10 +494,3 @@ def _learned_in(value: Any, depth: int = 0) -> Iterator[Tensor]:
         if isinstance(value, (list, tuple, set)):
             for item in value:
                 yield from _learned_in(item, depth + 1)
-
-
-def _shared(module: nn.Module) -> list[str]:
-    """Second names of parameters that have two."""
-    once = {name for name, _ in module.named_parameters()}
-    all_names = {name for name, _ in module.named_parameters(remove_duplicate=False)}
-    return sorted(all_names - once)

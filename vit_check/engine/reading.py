@@ -15,6 +15,8 @@ from torch import Tensor
 Weights = dict[str, Tensor]
 Sizes = Mapping[str, Any]
 
+LONGEST_NAME = 1000  # characters, of a parameter
+
 
 @dataclass(frozen=True)
 class Part:
@@ -39,10 +41,17 @@ class Part:
         return replace(self, value=self.initial.to(self.value.dtype))
 
 
-def parts_of(record: dict[str, Any]) -> list[Part]:
-    """The parts of an observed module, in the order in which they are first used."""
-    columns = ("names", "kinds", "order", "values", "initial")
-    parts = [Part(*row) for row in zip(*(record[c] for c in columns), strict=True)]
+def parts_of(record: dict[str, Any], values: Sequence[Tensor]) -> list[Part]:
+    """The parts of an observed module, in the order in which they are first used.
+
+    Args:
+        values: that were drawn for its parameters, in their order.
+    """
+    names = record["names"]
+    if len(set(names)) < len(names) or any(len(n) > LONGEST_NAME for n in names):
+        raise ValueError("names: expected each once, and none too long")
+    columns = (names, record["kinds"], record["order"], values)
+    parts = [Part(*row) for row in zip(*columns, record["initial"], strict=True)]
     return sorted(parts, key=lambda part: part.order)
 
 

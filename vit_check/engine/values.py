@@ -1,5 +1,6 @@
 """Checks of values: what somebody predicted, counted or measured."""
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -68,6 +69,8 @@ class ValueCheck(Check):
                 "unwritten", f"is not given yet: it is to be {self.signature}"
             )
         if self.accept is not None:
+            if _holds_nan(given):
+                return Finding("value", f"holds NaN, no number: {self.signature}")
             sentence = self.accept(given)
             return None if sentence is None else Finding("value", sentence)
         assert self.expected is not None
@@ -159,6 +162,14 @@ def _is_empty(value: Any) -> bool:
     if isinstance(value, dict) and value != {"?": "ellipsis"}:
         return bool(value) and all(map(_is_empty, value.values()))
     return value is None or value == {"?": "ellipsis"}
+
+
+def _holds_nan(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_holds_nan, value))
+    if isinstance(value, dict):
+        return any(map(_holds_nan, value.values()))
+    return isinstance(value, float) and math.isnan(value)
 
 
 def _as_lists(value: Any) -> Any:

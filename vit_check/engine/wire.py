@@ -4,32 +4,54 @@ Tensors, numbers and strings, never pickled objects.
 """
 
 import json
+import math
 import socket
 import struct
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from safetensors.torch import load, save
 from torch import Tensor
 
-LARGEST_MESSAGE = 2**26  # bytes; a whole small model's record has a hundredth of it
+LARGEST_MESSAGE = 2**25  # bytes; a whole small model's record has a sixtieth of it
+LARGEST_HEADER = 2**22  # bytes of it that are no numbers of tensors
 
 
 def send(connection: socket.socket, message: Any) -> None:
     data = encode(message)
+    _refuse_too_long(len(data))
     connection.sendall(struct.pack("!Q", len(data)) + data)
 
 
-def receive(connection: socket.socket) -> Any:
-    (length,) = struct.unpack("!Q", _exactly(connection, 8))
+def receive(connection: socket.socket, seconds: float = math.inf) -> Any:
+    """The next message, as plain data.
+
+    Args:
+        seconds: for the whole of it, until it has arrived.
+
+    Raises:
+        OSError: if the other side has gone, or was too slow.
+        ValueError: or another error, if it is no message or too long.
+    """
+    until, usual = time.monotonic() + seconds, connection.gettimeout()
+    (length,) = struct.unpack("!Q", _exactly(connection, 8, until))
+    _refuse_too_long(length)
+    data = _exactly(connection, length, until)
+    connection.settimeout(usual)
+    return decode(data)
+
+
+def _refuse_too_long(length: int) -> None:
     if length > LARGEST_MESSAGE:
-        raise ValueError(f"message: got {length} bytes, at most {LARGEST_MESSAGE}")
-    return decode(_exactly(connection, length))
+        raise ValueError(f"message: got {length:,} bytes, at most {LARGEST_MESSAGE:,}")
 
 
-def _exactly(connection: socket.socket, length: int) -> bytes:
+def _exactly(connection: socket.socket, length: int, until: float) -> bytes:
     parts = []
     while length:
+        if until < math.inf:
+            connection.settimeout(max(0.001, until - time.monotonic()))
         part = connection.recv(min(length, 2**20))
         if not part:
             raise ConnectionError("the other side has gone")
@@ -60,16 +82,22 @@ def encode(message: Any) -> bytes:
 
 
 def decode(data: bytes) -> Any:
-    """Bytes as plain data: the inverse of ``encode``."""
-    tensors = load(data)
+    """Bytes as plain data: the inverse of ``encode``.
+
+    Raises:
+        Exception: of some kind, if they are not what ``encode`` makes.
+    """
     (length,) = struct.unpack("<Q", data[:8])  # of safetensors' header
+    if length > LARGEST_HEADER:
+        raise ValueError(f"header: got {length} bytes, at most {LARGEST_HEADER}")
+    tensors = load(data)
     header = json.loads(data[8 : 8 + length])
     structure = json.loads(header["__metadata__"]["structure"])
 
     def unmark(marked: dict[str, Any]) -> Any:
         ((kind, value),) = marked.items()
         if kind == "tensor":
-            return tensors[value]
+            return tensors.pop(value)  # each once, so that no more comes than was sent
         if kind == "tuple":
             return tuple(unmark(item) for item in value)
         if kind == "list":

@@ -1,51 +1,23 @@
 """Real images: six photographs to look at, and the sets that are trained on."""
 
-from vit_steps.data.augmentation import NAMES, augmentation
-from vit_steps.data.folder import ImageFiles
-from vit_steps.data.handwritten_digits import digits, digits_split
-from vit_steps.data.loading import load
-from vit_steps.data.photographs import (
-    IMAGENET_MEAN,
-    IMAGENET_STD,
-    PHOTOS,
-    Photo,
-    normalize,
-    photo,
-    photos,
-)
-from vit_steps.data.published import (
-    CIFAR10_CLASSES,
-    FASHION_CLASSES,
-    cifar10,
-    fashion_mnist,
-)
-from vit_steps.data.sets import (
-    ImageData,
-    ImageSet,
-    channel_statistics,
-    stratified_split,
-)
-
-__all__ = [
-    "CIFAR10_CLASSES",
-    "FASHION_CLASSES",
-    "IMAGENET_MEAN",
-    "IMAGENET_STD",
-    "NAMES",
-    "PHOTOS",
-    "ImageData",
-    "ImageFiles",
-    "ImageSet",
-    "Photo",
-    "augmentation",
-    "channel_statistics",
-    "cifar10",
-    "digits",
-    "digits_split",
-    "fashion_mnist",
-    "load",
-    "normalize",
-    "photo",
-    "photos",
-    "stratified_split",
-]
+from vit_steps.data.augmentation import NAMES as NAMES
+from vit_steps.data.augmentation import augmentation as augmentation
+from vit_steps.data.folder import ImageFiles as ImageFiles
+from vit_steps.data.handwritten_digits import digits as digits
+from vit_steps.data.handwritten_digits import digits_split as digits_split
+from vit_steps.data.loading import load as load
+from vit_steps.data.photographs import IMAGENET_MEAN as IMAGENET_MEAN
+from vit_steps.data.photographs import IMAGENET_STD as IMAGENET_STD
+from vit_steps.data.photographs import PHOTOS as PHOTOS
+from vit_steps.data.photographs import Photo as Photo
+from vit_steps.data.photographs import normalize as normalize
+from vit_steps.data.photographs import photo as photo
+from vit_steps.data.photographs import photos as photos
+from vit_steps.data.published import CIFAR10_CLASSES as CIFAR10_CLASSES
+from vit_steps.data.published import FASHION_CLASSES as FASHION_CLASSES
+from vit_steps.data.published import cifar10 as cifar10
+from vit_steps.data.published import fashion_mnist as fashion_mnist
+from vit_steps.data.sets import ImageData as ImageData
+from vit_steps.data.sets import ImageSet as ImageSet
+from vit_steps.data.sets import channel_statistics as channel_statistics
+from vit_steps.data.sets import stratified_split as stratified_split

@@ -15,7 +15,6 @@ from vit_steps.sizes import Size, as_pair
 class Photo:
     """Where a sample photograph comes from, and on what terms."""
 
-    description: str
     library: str
     loader: str  # the library's own name for it
     credit: str
@@ -23,44 +22,14 @@ class Photo:
 
 
 PHOTOS = {
-    "china": Photo(
-        "a temple in front of a pale blue sky",
-        "scikit-learn",
-        "china.jpg",
-        "danielbuechele, Flickr",
-        "CC BY 2.0",
-    ),
-    "flower": Photo(
-        "an orange dahlia before dark leaves",
-        "scikit-learn",
-        "flower.jpg",
-        "vultilion, Flickr",
-        "CC BY 2.0",
-    ),
-    "astronaut": Photo(
-        "Eileen Collins in an orange suit, a shuttle behind her",
-        "scikit-image",
-        "astronaut",
-        "NASA",
-        "public domain",
-    ),
-    "cat": Photo(
-        "the face of a tabby cat",
-        "scikit-image",
-        "chelsea",
-        "Stéfan van der Walt",
-        "CC0",
-    ),
+    "china": Photo("scikit-learn", "china.jpg", "danielbuechele, Flickr", "CC BY 2.0"),
+    "flower": Photo("scikit-learn", "flower.jpg", "vultilion, Flickr", "CC BY 2.0"),
+    "astronaut": Photo("scikit-image", "astronaut", "NASA", "public domain"),
+    "cat": Photo("scikit-image", "chelsea", "Stéfan van der Walt", "CC0"),
     "coffee": Photo(
-        "a cup of espresso on a wooden table",
-        "scikit-image",
-        "coffee",
-        "Rachel Michetti, at Pikolo Espresso Bar",
-        "CC0",
+        "scikit-image", "coffee", "Rachel Michetti, at Pikolo Espresso Bar", "CC0"
     ),
-    "rocket": Photo(
-        "a rocket on its launch pad at dusk", "scikit-image", "rocket", "SpaceX", "CC0"
-    ),
+    "rocket": Photo("scikit-image", "rocket", "SpaceX", "CC0"),
 }
 
 # Mean and standard deviation of ImageNet's channels, the customary normalisation.

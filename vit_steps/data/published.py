@@ -1,6 +1,7 @@
 """Fashion-MNIST and CIFAR-10: where they are found, and what is said where not."""
 
 import gzip
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from vit_steps.checkpoint import check_digest
+
 SHIPPED = Path(__file__).with_name("fashion-mnist-7000.npz")
+SHIPPED_SHA256 = "b3a5ef00123a6fcb94b9de321db87656eb8fb8f8a3ae1a4a4b2175975aec0fce"
+LARGEST = 16 + 60_000 * 28 * 28  # bytes of the longest published file, unpacked
 PER_CLASS = {"train": 600, "test": 100}  # what is shipped of each class
 
 FASHION_NAMES = (
@@ -78,6 +83,7 @@ def fashion_mnist(
     if part not in PER_CLASS:
         raise ValueError(f"part: got {part!r}, expected train or test")
     if not full:
+        check_digest(SHIPPED, SHIPPED_SHA256, "install vit_steps again")
         with np.load(SHIPPED, allow_pickle=False) as arrays:
             images, labels = arrays[f"{part}_images"], arrays[f"{part}_labels"]
     elif root is not None and (Path(root) / "train-images-idx3-ubyte.gz").exists():
@@ -122,14 +128,23 @@ def read_idx(path: Path) -> np.ndarray:
 
     Two zeros, the type (8: unsigned byte), the number of axes, each axis' length as a
     big-endian int32, then the numbers.
+
+    Raises:
+        ValueError: if the file is damaged, of another kind, or larger than any of them.
     """
-    with gzip.open(path) as file:
-        content = file.read()
-    if content[:3] != b"\x00\x00\x08":
-        raise ValueError(f"{path}: expected an idx file of unsigned bytes")
-    axes = content[3]
-    shape = np.frombuffer(content, ">i4", count=axes, offset=4)
-    return np.frombuffer(content, np.uint8, offset=4 + 4 * axes).reshape(shape).copy()
+    try:
+        with gzip.open(path) as file:
+            content = file.read(LARGEST + 1)
+        if content[:3] != b"\x00\x00\x08":
+            raise ValueError("starts otherwise")
+        axes = content[3]
+        shape = np.frombuffer(content, ">i4", count=axes, offset=4)
+        numbers = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)
+        return numbers.reshape(shape).copy()
+    except (EOFError, IndexError, ValueError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(
+            f"{path}: expected an idx file of unsigned bytes, whole ({error})"
+        ) from error
 
 
 def _by_torchvision(

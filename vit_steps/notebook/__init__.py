@@ -1,37 +1,23 @@
 """What the notebooks show with: pictures, curves, tables, and numbers of long runs."""
 
-from vit_steps.notebook.curves import live_history, show_benchmarks, show_history
+from vit_steps.notebook.curves import live_history as live_history
+from vit_steps.notebook.curves import show_benchmarks as show_benchmarks
+from vit_steps.notebook.curves import show_history as show_history
+from vit_steps.notebook.pictures import show_attention_grid as show_attention_grid
 from vit_steps.notebook.pictures import (
-    show_attention_grid,
-    show_attention_over_image,
-    show_filters,
-    show_heatmaps,
-    show_image,
-    show_patch_grid,
-    show_patches_apart,
-    show_position_similarity,
-    show_token_trace,
+    show_attention_over_image as show_attention_over_image,
 )
-from vit_steps.notebook.results import read_results, recorded
-from vit_steps.notebook.style import COLOURS, use_book_style
-from vit_steps.notebook.tables import Table
-
-__all__ = [
-    "COLOURS",
-    "Table",
-    "live_history",
-    "read_results",
-    "recorded",
-    "show_attention_grid",
-    "show_attention_over_image",
-    "show_benchmarks",
-    "show_filters",
-    "show_heatmaps",
-    "show_history",
-    "show_image",
-    "show_patch_grid",
-    "show_patches_apart",
-    "show_position_similarity",
-    "show_token_trace",
-    "use_book_style",
-]
+from vit_steps.notebook.pictures import show_filters as show_filters
+from vit_steps.notebook.pictures import show_heatmaps as show_heatmaps
+from vit_steps.notebook.pictures import show_image as show_image
+from vit_steps.notebook.pictures import show_patch_grid as show_patch_grid
+from vit_steps.notebook.pictures import show_patches_apart as show_patches_apart
+from vit_steps.notebook.pictures import (
+    show_position_similarity as show_position_similarity,
+)
+from vit_steps.notebook.pictures import show_token_trace as show_token_trace
+from vit_steps.notebook.results import read_results as read_results
+from vit_steps.notebook.results import recorded as recorded
+from vit_steps.notebook.style import COLOURS as COLOURS
+from vit_steps.notebook.style import use_book_style as use_book_style
+from vit_steps.notebook.tables import Table as Table

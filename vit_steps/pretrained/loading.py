@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from vit_steps.checkpoint import fitted
 from vit_steps.embedding import interpolate_position_embedding
 from vit_steps.pretrained.names import WeightsMismatch, listing, without
 from vit_steps.sizes import Size
@@ -85,7 +86,7 @@ def load_weights(
             lines.append(f"Misshapen ({advice}):" + listing(misshapen, given, wanted))
         raise WeightsMismatch("\n".join(lines), unexpected, missing, misshapen)
 
-    model.load_state_dict(own | given)
+    model.load_state_dict(own | fitted("the weights", given, wanted))
     return model
 
 

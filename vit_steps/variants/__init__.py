@@ -1,22 +1,19 @@
 """What came after the Vision Transformer: DeiT, Swin, and three small changes."""
 
+from vit_steps.variants.distillation import DistilledConfig as DistilledConfig
 from vit_steps.variants.distillation import (
-    DistilledConfig,
-    DistilledVisionTransformer,
-    hard_distillation_loss,
-    soft_distillation_loss,
+    DistilledVisionTransformer as DistilledVisionTransformer,
 )
-from vit_steps.variants.small_changes import VariantConfig, VariantVisionTransformer
-from vit_steps.variants.swin import SwinConfig, SwinTransformer, window_attention_cost
-
-__all__ = [
-    "DistilledConfig",
-    "DistilledVisionTransformer",
-    "SwinConfig",
-    "SwinTransformer",
-    "VariantConfig",
-    "VariantVisionTransformer",
-    "hard_distillation_loss",
-    "soft_distillation_loss",
-    "window_attention_cost",
-]
+from vit_steps.variants.distillation import (
+    hard_distillation_loss as hard_distillation_loss,
+)
+from vit_steps.variants.distillation import (
+    soft_distillation_loss as soft_distillation_loss,
+)
+from vit_steps.variants.small_changes import VariantConfig as VariantConfig
+from vit_steps.variants.small_changes import (
+    VariantVisionTransformer as VariantVisionTransformer,
+)
+from vit_steps.variants.swin import SwinConfig as SwinConfig
+from vit_steps.variants.swin import SwinTransformer as SwinTransformer
+from vit_steps.variants.swin import window_attention_cost as window_attention_cost

@@ -247,7 +247,7 @@ def _references() -> Iterator[Target]:
 def _package_class(name) -> type | None:
     """The package's class for a check: MultiHeadAttention for multi_head_attention."""
     for place in (vit_steps, variants):
-        for known in place.__all__:
+        for known in vars(place):
             if known.lower() == name.replace("_", ""):
                 thing = getattr(place, known)
                 if inspect.isclass(thing):

@@ -1,0 +1,121 @@
+"""Who handed in the same as somebody else, or nearly: a reason to ask, and no proof."""
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nbformat.notebooknode import NotebookNode
+from nbgrader.utils import is_grade, is_solution
+from rapidfuzz import fuzz, process
+
+from classroom.grading.oddities import trees_of
+
+LONGEST = 20_000  # characters of one student that are compared
+# Characters from which on it says something, and percent: right answers to a short task
+# are all alike.
+SHORTEST = {"code": 400, "text": 150}
+SAME = {"code": 97.0, "text": 88.0}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one student handed in.
+
+    Attributes:
+        file: its digest.
+        code, text: what the student wrote in it, as ``own_work`` gives it.
+    """
+
+    student: str
+    file: str
+    code: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Copies:
+    """At least two students, and what of theirs is the same."""
+
+    students: tuple[str, ...]
+    what: str
+
+
+def own_work(nb: NotebookNode, release: NotebookNode) -> tuple[str, str]:
+    """The code and the text of a student's own, such that renaming changes neither."""
+    given = {cell.source.strip() for cell in release.cells}
+    own = [
+        cell
+        for cell in nb.cells
+        if cell.source.strip() not in given
+        and (is_solution(cell) or not is_grade(cell))
+    ]
+    trees = trees_of(c.source for c in own if c.cell_type == "code")
+    code = "\n".join(_renamed(tree) for tree in trees if tree is not None)
+    text = "\n".join(c.source for c in own if c.cell_type == "markdown")
+    return code[:LONGEST], " ".join(text.split())[:LONGEST]
+
+
+def _renamed(tree: ast.AST) -> str:
+    """Without comments, and with every variable called the same."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            node.id = "v"
+        elif isinstance(node, ast.arg):
+            node.arg = "v"
+    try:
+        return ast.unparse(tree)
+    except (RecursionError, ValueError):
+        return ""
+
+
+def copies(everyone: list[Work]) -> list[Copies]:
+    """All groups, the largest first.
+
+    A group hangs together by pairs, so its first and last may be less alike. Of
+    those who handed in the same file one stands for all in the other groups.
+    """
+    files: dict[str, list[str]] = {}
+    for work in everyone:
+        files.setdefault(work.file, []).append(work.student)
+    found = {tuple(s): ["the same file"] for s in files.values() if len(s) > 1}
+    firsts = list({work.file: work for work in reversed(everyone)}.values())[::-1]
+    for kind in ("code", "text"):
+        for students, what in _alike(firsts, kind):
+            found.setdefault(students, []).append(what)
+    made = [Copies(students, ", ".join(what)) for students, what in found.items()]
+    return sorted(made, key=lambda copies: -len(copies.students))
+
+
+def _alike(everyone: list[Work], kind: str) -> Iterable[tuple[tuple[str, ...], str]]:
+    authors: dict[str, list[str]] = {}
+    for work in everyone:
+        written = getattr(work, kind)
+        if len(written) >= SHORTEST[kind]:
+            authors.setdefault(written, []).append(work.student)
+    texts = list(authors)
+    group = list(range(len(texts)))  # number of a text -> the least of its group
+    spans: dict[int, tuple[float, float]] = {}
+    for one, text in enumerate(texts):
+        pairs = process.extract_iter(
+            text, texts[:one], scorer=fuzz.ratio, score_cutoff=SAME[kind]
+        )
+        for _, score, other in pairs:
+            low, high = sorted((group[one], group[other]))
+            if low != high:
+                group = [low if number == high else number for number in group]
+            joined = [(score, score), spans.get(low), spans.pop(high, None)]
+            known = [span for span in joined if span is not None]
+            spans[low] = min(k[0] for k in known), max(k[1] for k in known)
+    for first in sorted(set(group)):
+        students = sorted(
+            student
+            for number, text in zip(group, texts, strict=True)
+            if number == first
+            for student in authors[text]
+        )
+        if first in spans:
+            least, most = map(int, spans[first])
+            percent = f"{least}" if least == most else f"{least} to {most}"
+            yield tuple(students), f"{kind} {percent} % the same"
+        elif len(students) > 1:
+            yield tuple(students), f"the same {kind}"

@@ -1,0 +1,192 @@
+"""What lies in a folder or a zip, file by file, unread until somebody asks.
+
+Files are only ever read as bytes. No name from outside becomes a path, nothing is
+unpacked, no link is followed, and what is too large is not read to its end.
+"""
+
+import io
+import os
+import re
+import shutil
+import stat
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import IO
+
+from classroom.grading.limits import MIB
+
+ZIP_OR_NOTEBOOK = re.compile(r"\.(zip|ipynb(\.json|\.txt)?)$", re.IGNORECASE)
+IGNORED = re.compile(r"__MACOSX|\.ipynb_checkpoints|\.git|\.DS_Store|\._.*", re.DOTALL)
+# Of the others a few bytes unfold to gigabytes, and all of them at once.
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+LONGEST_LIST = 4 * MIB  # of the files in a zip, about 60,000
+
+
+class Unread(ValueError):
+    """A file cannot be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that is there.
+
+    Attributes:
+        path: below the place in which it was found; a folder's ends with a slash, and
+            only a folder that holds nothing is listed.
+        size: bytes, at most.
+        trouble: why it is not to be opened, or "".
+    """
+
+    path: str
+    time: float = 0.0
+    size: int = 0
+    open: Callable[[], IO[bytes]] = io.BytesIO
+    trouble: str = ""
+
+    @property
+    def is_folder(self) -> bool:
+        return self.path.endswith("/")
+
+    @property
+    def is_zip(self) -> bool:
+        return self.path.lower().endswith(".zip")
+
+    @property
+    def is_notebook(self) -> bool:
+        return not self.is_zip and bool(ZIP_OR_NOTEBOOK.search(self.path))
+
+    @property
+    def ignored(self) -> bool:
+        """Whether a program has written it, and no student."""
+        return any(IGNORED.fullmatch(part) for part in self.path.split("/"))
+
+    def read(self, most: int) -> bytes:
+        """Its first bytes.
+
+        Raises:
+            Unread: if they cannot be read.
+        """
+        try:
+            with self.open() as stream:
+                return stream.read(most)
+        except Exception as error:  # damaged, encrypted
+            raise Unread(f"cannot be read ({_reason(error)})") from error
+
+
+def shown(text: str, most: int = 200) -> str:
+    """A name from outside, such that a terminal or a table shows it and no more."""
+    return "".join(c if c.isprintable() else "?" for c in text[:most])
+
+
+def in_folder(folder: Path) -> Iterator[File]:
+    """All files below a folder, however deep."""
+    waiting = [(os.fspath(folder), "")]
+    while waiting:
+        place, path = waiting.pop()
+        try:
+            with os.scandir(place) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            yield File(path or "./", trouble=f"cannot be listed ({_reason(error)})")
+            continue
+        if path and not entries:
+            yield File(path)
+        for entry in entries:
+            file = _on_disk(entry, path + entry.name)
+            if file.is_folder:
+                waiting.append((entry.path, file.path))
+            else:
+                yield file
+
+
+def _on_disk(entry: os.DirEntry[str], path: str) -> File:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        return File(path, trouble=f"cannot be read ({_reason(error)})")
+    if stat.S_ISDIR(status.st_mode):
+        return File(f"{path}/")
+    if stat.S_ISLNK(status.st_mode):
+        return File(path, trouble="a link, which is not followed")
+    if not stat.S_ISREG(status.st_mode):
+        return File(path, trouble="not an ordinary file")
+    return File(path, status.st_mtime, status.st_size, partial(_opened, entry.path))
+
+
+def _opened(path: str) -> IO[bytes]:
+    def opener(path: str, flags: int) -> int:
+        return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+    return open(path, "rb", opener=opener)
+
+
+@contextmanager
+def in_zip(stream: IO[bytes]) -> Iterator[Iterator[File]]:
+    """All files in a zip; they can be read until it is closed.
+
+    Raises:
+        Unread: if it is none, or of a kind that is not known here.
+    """
+    try:
+        archive = zipfile.ZipFile(stream)
+    except Exception as error:  # damaged, a later version, names that are no text
+        raise Unread(f"not a zip file that can be read ({_reason(error)})") from error
+    with archive:
+        yield (_zipped(archive, entry) for entry in archive.infolist())
+
+
+@contextmanager
+def in_zip_of_student(file: File, folder: Path) -> Iterator[Iterator[File]]:
+    """The same of a zip that was handed in, with a copy in a folder for the time.
+
+    Raises:
+        Unread: as above, or if the list of its files alone is too long to be read.
+    """
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as copy:
+        try:
+            with file.open() as stream:
+                shutil.copyfileobj(stream, copy)
+        except Exception as error:
+            raise Unread(f"cannot be read ({_reason(error)})") from error
+        with in_zip(_ShortReads(copy)) as files:
+            yield files
+
+
+class _ShortReads(io.BufferedReader):
+    """A zip's list of files is read at once, and may claim any length."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is not None and size > LONGEST_LIST:
+            raise zipfile.BadZipFile("it lists too many files")
+        return super().read(size)
+
+
+def _zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> File:
+    parts = entry.filename.replace("\\", "/").split("/")
+    path = "/".join(part for part in parts if part not in ("", ".", ".."))
+    return File(
+        f"{path}/" if entry.is_dir() else path or ".",
+        _seconds(entry.date_time),
+        entry.file_size,
+        partial(archive.open, entry),
+        "" if entry.compress_type in PACKED else "packed in a way that is not read",
+    )
+
+
+def _seconds(date: tuple[int, int, int, int, int, int]) -> float:
+    """A zip entry's time on the clock of files; 0 where it names no day."""
+    try:
+        return datetime(*date).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def _reason(error: Exception) -> str:
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return shown(said)

@@ -1,0 +1,178 @@
+"""What one student has handed in: the notebooks of each exercise set, in order."""
+
+import hashlib
+from dataclasses import dataclass, replace
+from heapq import heappop, heappush
+from pathlib import Path
+
+from classroom.grading.identity import Label
+from classroom.grading.limits import MIB, Limits
+from classroom.grading.uploads import File, Unread, in_zip_of_student, shown
+from classroom.release.assignment import Assignment
+
+LIKE_ENOUGH = 0.2
+
+
+@dataclass(frozen=True, order=True)
+class Version:
+    """A notebook of an exercise set. Of several, the greatest was handed in last."""
+
+    turn: int
+    time: float
+    path: str
+    digest: str  # the name under which it is kept
+    late: bool
+
+
+class Remarks:
+    """Sentences about what one student has handed in: the first few, and how many."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.first: list[str] = []
+        self.more = 0
+
+    def add(self, sentence: str) -> None:
+        if len(self.first) < self.most:
+            self.first.append(sentence)
+        else:
+            self.more += 1
+
+    def sentences(self, whose: str) -> list[str]:
+        more = [f"{shown(whose)}: and {self.more} more like these."]
+        return self.first + more * bool(self.more)
+
+
+class Reader:
+    """Reads what one student has handed in, the newest first, within the limits.
+
+    ``add`` each file that there is, then ``read``.
+
+    Attributes:
+        versions: exercise set -> the notebooks that belong to it.
+    """
+
+    def __init__(
+        self, assignments: list[Assignment], keep: Path, limits: Limits
+    ) -> None:
+        self.versions: dict[str, list[Version]] = {}
+        self._assignments, self._keep, self._limits = assignments, keep, limits
+        self._newest: list[tuple[int, float, int, Label, File]] = []  # a heap
+        self._added = 0
+        self._uploads = limits.uploads
+        self._room = {"notebook": limits.upload_bytes, "zip": limits.zip_bytes}
+        self._about_notebooks = Remarks(limits.remarks)
+        self._about_others = Remarks(limits.remarks)
+
+    def add(self, said: Label, file: File) -> None:
+        if not self._wanted(file):
+            return
+        self._added += 1
+        heappush(self._newest, (said.turn, file.time, self._added, said, file))
+        if len(self._newest) > self._limits.uploads:
+            self._refuse(heappop(self._newest)[-1])
+
+    def read(self) -> None:
+        """Put each notebook, in zips too, where it belongs."""
+        for *_, said, file in sorted(self._newest, reverse=True):
+            read = self._zip if file.is_zip else self._notebook
+            read(said, file)
+
+    def sentences(self, whose: str) -> list[str]:
+        """What is not graded, and why."""
+        for versions in self.versions.values():
+            last = max(versions)
+            for earlier in versions:
+                if earlier.digest != last.digest:
+                    self._about_notebooks.add(
+                        f"{shown(earlier.path)}: {shown(last.path)} was graded "
+                        "instead, by the same student and later."
+                    )
+        found = self._about_notebooks.sentences(whose)
+        found += self._about_others.sentences(whose)
+        if not found and not self.versions:
+            found.append(f"{shown(whose)}: no notebook was handed in.")
+        return found
+
+    def _wanted(self, file: File) -> bool:
+        if file.ignored or (file.is_folder and not file.trouble):
+            return False
+        if not (file.is_notebook or file.is_zip):
+            trouble = file.trouble or "not a notebook"
+            self._about_others.add(f"{shown(file.path)}: {trouble}.")
+        elif file.trouble:
+            self._about_notebooks.add(f"{shown(file.path)}: {file.trouble}.")
+        else:
+            return True
+        return False
+
+    def _takes(self, file: File, kind: str, size: int) -> bool:
+        """Whether there is room for one more file, which then is taken."""
+        if not self._uploads or size > self._room[kind]:
+            self._refuse(file)
+            return False
+        self._uploads -= 1
+        self._room[kind] -= size
+        return True
+
+    def _refuse(self, file: File) -> None:
+        self._about_notebooks.add(
+            f"{shown(file.path)}: not read; of one student at most "
+            f"{self._limits.uploads} files are, the newest, and of these at most "
+            f"{self._limits.upload_bytes / MIB:g} MiB of notebooks and "
+            f"{self._limits.zip_bytes / MIB:g} MiB of zips."
+        )
+
+    def _zip(self, said: Label, file: File) -> None:
+        if not self._takes(file, "zip", file.size):
+            return
+        try:
+            with in_zip_of_student(file, self._keep) as files:
+                for one in sorted(files, key=lambda one: one.time, reverse=True):
+                    one = replace(one, path=f"{file.path[:-4]}/{one.path}")
+                    if not self._wanted(one):
+                        continue
+                    if one.is_zip:
+                        reason = "in a zip, and zips in zips are not opened"
+                        self._about_notebooks.add(f"{shown(one.path)}: {reason}.")
+                    else:
+                        self._notebook(said, one)
+        except Unread as error:
+            self._about_notebooks.add(f"{shown(file.path)}: {error}.")
+
+    def _notebook(self, said: Label, file: File) -> None:
+        most = self._limits.notebook + 1  # by the last byte it is known to be too large
+        if not self._takes(file, "notebook", min(file.size, most)):
+            return
+        try:
+            data = file.read(most)
+        except Unread as error:
+            self._about_notebooks.add(f"{shown(file.path)}: {error}.")
+            return
+        name = self._exercise_set(file.path, data)
+        if name is None:
+            sentence = f"{shown(file.path)}: belongs to no exercise set."
+            self._about_notebooks.add(sentence)
+            return
+        digest = keep_file(data, self._keep)
+        version = Version(said.turn, file.time, file.path, digest, said.late)
+        self.versions.setdefault(name, []).append(version)
+
+    def _exercise_set(self, path: str, data: bytes) -> str | None:
+        """By what is in it, else by what it is called."""
+        likeness = {a.name: a.likeness(data) for a in self._assignments}
+        best = max(likeness, key=lambda name: likeness[name])
+        if likeness[best] >= LIKE_ENOUGH:
+            return best
+        named = [name for name in likeness if name.lower() in path.lower()]
+        if named:
+            return named[0]
+        return best if len(likeness) == 1 else None
+
+
+def keep_file(data: bytes, keep: Path) -> str:
+    """Put bytes into the folder under the name of their digest, which is returned."""
+    digest = hashlib.sha256(data).hexdigest()
+    keep.mkdir(parents=True, exist_ok=True)
+    (keep / digest).write_bytes(data)
+    return digest

@@ -1,0 +1,24 @@
+import socket
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from vit_check.engine.asking import JUDGE
+from vit_check.judge import Judge
+
+
+@pytest.fixture
+def judge():
+    """In a folder whose path is short enough for a socket; tmp_path's may not be."""
+    if not hasattr(socket, "AF_UNIX"):
+        pytest.skip("no Unix sockets here")
+    with TemporaryDirectory() as folder, Judge(Path(folder, "judge")) as judge:
+        yield judge
+
+
+@pytest.fixture
+def asked(judge, monkeypatch):
+    """The same judge, which the checks of this process ask."""
+    monkeypatch.setenv(JUDGE, judge.path)
+    return judge

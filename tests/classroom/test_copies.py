@@ -1,0 +1,69 @@
+"""Copies are found, each of them once, and what is merely alike is not."""
+
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from classroom.grading.copies import Copies, Work, copies, own_work
+
+TEXT = "Attention compares every query with every key. " * 5
+OTHER = "Position embeddings tell the model where a patch was in the image. " * 4
+CODE = "def f(v):\n    v = v.reshape(1, 2, 3).transpose(1, 2)\n    return v\n" * 9
+
+
+def test_near_copies_are_found():
+    everyone = [
+        Work("ada", "1", "", TEXT),
+        Work("bob", "2", "", TEXT.replace("every", "each", 1)),
+        Work("eve", "3", "", OTHER),
+    ]
+    (found,) = copies(everyone)
+    assert found.students == ("ada", "bob")
+    assert found.what.startswith("text 9")
+
+
+def test_who_handed_in_the_same_file_is_named_once():
+    everyone = [
+        *(Work(name, "1", CODE, TEXT) for name in ("ada", "bob", "cleo")),
+        Work("eve", "2", CODE.replace("3", "4", 1), OTHER),
+    ]
+    same, nearly = copies(everyone)
+    assert same == Copies(("ada", "bob", "cleo"), "the same file")
+    assert nearly.students == ("ada", "eve")
+    assert nearly.what.startswith("code 9")
+
+
+def test_pairs_that_hang_together_are_one_group():
+    steps = [TEXT]
+    for word in ("query", "key", "compares", "with"):
+        steps.append(steps[-1].replace(word, word.upper(), 2))
+    everyone = [Work(f"s{n}", f"{n}", CODE, text) for n, text in enumerate(steps)]
+    (found,) = copies([*everyone, Work("eve", "e", "", OTHER)])
+    assert found.students == ("s0", "s1", "s2", "s3", "s4")
+    assert found.what.startswith("the same code, text ")
+
+
+def test_two_groups_that_a_third_joins_are_one():
+    ends = [TEXT, TEXT.replace("every", "EVERY", 4)]
+    middle = TEXT.replace("every", "EVERY", 2)
+    everyone = [Work(f"s{n}", f"{n}", "", t) for n, t in enumerate([*ends, middle])]
+    (found,) = copies(everyone)
+    assert found.students == ("s0", "s1", "s2")
+
+
+def test_the_short_and_the_empty_are_nobodys():
+    short = [Work(name, name, "v = 1", "Yes.") for name in ("ada", "bob")]
+    assert not copies(short)
+    assert not copies([])
+
+
+def test_other_names_and_comments_are_no_other_work():
+    given = "# Heads\n\nSplit the embedding."
+
+    def notebook(name):
+        function = f"def split({name}):\n    # {name}\n    return {name}.mT"
+        cells = [new_code_cell(function), new_markdown_cell(given)]
+        return new_notebook(cells=[*cells, new_markdown_cell("They  mix.")])
+
+    release = new_notebook(cells=[new_markdown_cell(given)])
+    mine, copied = (own_work(notebook(name), release) for name in ("x", "tokens"))
+    assert mine == copied
+    assert mine[1] == "They mix."
