@@ -20,6 +20,7 @@ from classroom.grading.limits import Limits
 from classroom.grading.processes import Ended
 from classroom.grading.result import Result, Terms
 from classroom.grading.usage import Usage
+from classroom.grading.versions import keep_file
 from classroom.grading.watchdog import Watchdog
 from tests.classroom.bench.adversaries import dump, solved, with_cell
 from tests.classroom.in_sandbox import in_sandbox
