@@ -44,6 +44,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         judge: who decides about the checks.
         failures: after a run, grade_id -> sentence.
         odd: after a run, what was found changed in the kernel.
+        origins: after a run, check -> the library's own that was given as an answer.
         starts: after a run, how many kernels there were.
         starved: after a run, whether the machine was too busy for a fair verdict.
     """
@@ -65,6 +66,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     ) -> tuple[NotebookNode, Any]:
         self.failures: dict[str, str] = {}
         self.odd: set[str] = set()
+        self.origins: dict[str, str] = {}
         self.timeout = 1  # to look how much it has computed
         self._left: float = self.limits.total_seconds  # of the notebook's clock
         self._room_left = self.limits.outputs
@@ -96,6 +98,9 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             await self._stop()
 
     def _judge(self, cell: NotebookNode, attempt: Attempt, word: str) -> None:
+        for record in self.judge.records:
+            if record.origin:
+                self.origins[record.check] = record.origin
         expected = checks_named_in(cell.source)
         sentence = why_failed(attempt, word, expected, self.judge.records)
         for output in cell.outputs:

@@ -14,7 +14,7 @@ from classroom.grading.uploads import ZIP_OR_NOTEBOOK
 
 # lovelaceada_LATE_12345_67890_work-2.ipynb: the student's number, then the file's.
 CANVAS = re.compile(
-    r"(?P<name>[^_]*)(?P<late>_LATE)?_(?P<id>[0-9]+)_[0-9]+_(?P<file>.+)",
+    r"(?P<name>[^_]*)(?P<late>_LATE)?_(?P<id>[0-9]+)_[0-9]+_(?P<file>.*)",
     re.DOTALL,
 )
 # Ada Lovelace_12345_assignsubmission_file_, a folder, or the same before a file's name.

@@ -63,6 +63,15 @@ def _names_in(call: ast.Call, check: str) -> Iterable[str]:
     return [check]
 
 
+def taken_from_libraries(records: "Iterable[Judgement]") -> list[str]:
+    """A sentence for each answer that is a library's own function or class."""
+    return [
+        f"What {record.check} was asked about is {record.origin}."
+        for record in records
+        if record.origin
+    ]
+
+
 def why_failed(
     attempt: Attempt,
     word: str,

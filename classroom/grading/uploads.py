@@ -127,7 +127,7 @@ def _opened(path: str) -> IO[bytes]:
 
 
 @contextmanager
-def in_zip(stream: IO[bytes]) -> Iterator[Iterator[File]]:
+def in_zip(stream: IO[bytes]) -> Iterator[list[File]]:
     """All files in a zip; they can be read until it is closed.
 
     Raises:
@@ -135,14 +135,15 @@ def in_zip(stream: IO[bytes]) -> Iterator[Iterator[File]]:
     """
     try:
         archive = zipfile.ZipFile(stream)
+        files = [_zipped(archive, entry) for entry in archive.infolist()]
     except Exception as error:  # damaged, a later version, names that are no text
         raise Unread(f"not a zip file that can be read ({_reason(error)})") from error
     with archive:
-        yield (_zipped(archive, entry) for entry in archive.infolist())
+        yield files
 
 
 @contextmanager
-def in_zip_of_student(file: File, folder: Path) -> Iterator[Iterator[File]]:
+def in_zip_of_student(file: File, folder: Path) -> Iterator[list[File]]:
     """The same of a zip that was handed in, with a copy in a folder for the time.
 
     Raises:
@@ -168,10 +169,10 @@ class _ShortReads(io.BufferedReader):
 
 
 def _zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> File:
-    parts = entry.filename.replace("\\", "/").split("/")
-    path = "/".join(part for part in parts if part not in ("", ".", ".."))
+    name = entry.filename.replace("\\", "/")  # which may be empty
+    path = "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
     return File(
-        f"{path}/" if entry.is_dir() else path or ".",
+        f"{path}/" if name.endswith("/") else path or ".",
         _seconds(entry.date_time),
         entry.file_size,
         partial(archive.open, entry),

@@ -15,12 +15,18 @@ LIKE_ENOUGH = 0.2
 
 @dataclass(frozen=True, order=True)
 class Version:
-    """A notebook of an exercise set. Of several, the greatest was handed in last."""
+    """A notebook of an exercise set. Of several, the greatest counts.
 
+    Attributes:
+        recognised: whether it has enough of the set in it, or is only taken for it.
+        digest: the name under which it is kept.
+    """
+
+    recognised: bool
     turn: int
     time: float
     path: str
-    digest: str  # the name under which it is kept
+    digest: str
     late: bool
 
 
@@ -82,11 +88,13 @@ class Reader:
         """What is not graded, and why."""
         for versions in self.versions.values():
             last = max(versions)
-            for earlier in versions:
-                if earlier.digest != last.digest:
+            for other in versions:
+                if other.digest != last.digest:
+                    alike = other.recognised == last.recognised
+                    why = "later" if alike else "more like the exercise set"
                     self._about_notebooks.add(
-                        f"{shown(earlier.path)}: {shown(last.path)} was graded "
-                        "instead, by the same student and later."
+                        f"{shown(other.path)}: {shown(last.path)} was graded instead, "
+                        f"by the same student and {why}."
                     )
         found = self._about_notebooks.sentences(whose)
         found += self._about_others.sentences(whose)
@@ -149,25 +157,27 @@ class Reader:
         except Unread as error:
             self._about_notebooks.add(f"{shown(file.path)}: {error}.")
             return
-        name = self._exercise_set(file.path, data)
-        if name is None:
-            sentence = f"{shown(file.path)}: belongs to no exercise set."
-            self._about_notebooks.add(sentence)
-            return
-        digest = keep_file(data, self._keep)
-        version = Version(said.turn, file.time, file.path, digest, said.late)
-        self.versions.setdefault(name, []).append(version)
-
-    def _exercise_set(self, path: str, data: bytes) -> str | None:
-        """By what is in it, else by what it is called."""
+        # By what is in it, else by what it is called.
         likeness = {a.name: a.likeness(data) for a in self._assignments}
-        best = max(likeness, key=lambda name: likeness[name])
-        if likeness[best] >= LIKE_ENOUGH:
-            return best
-        named = [name for name in likeness if name.lower() in path.lower()]
-        if named:
-            return named[0]
-        return best if len(likeness) == 1 else None
+        name = max(likeness, key=lambda name: likeness[name])
+        recognised = likeness[name] >= LIKE_ENOUGH
+        if not recognised and len(likeness) > 1:
+            named = [name for name in likeness if name.lower() in file.path.lower()]
+            if not named:
+                sentence = f"{shown(file.path)}: belongs to no exercise set."
+                self._about_notebooks.add(sentence)
+                return
+            name = named[0]
+        self.versions.setdefault(name, []).append(
+            Version(
+                recognised,
+                said.turn,
+                file.time,
+                file.path,
+                keep_file(data, self._keep),
+                said.late,
+            )
+        )
 
 
 def keep_file(data: bytes, keep: Path) -> str:

@@ -65,6 +65,10 @@ def grade(
             f"The notebook changed {name} in its kernel."
             for name in sorted(execute.odd)
         ]
+        result.odd += [
+            f"The answer to check.{check} was {origin} itself."
+            for check, origin in sorted(execute.origins.items())
+        ]
         nb = limited(restored.nb)
         text = nbformat.writes(nb, version=4).encode()
         write(course.autograded(submission.student, assignment.name), text)

@@ -112,6 +112,23 @@ def test_layers_may_take_their_sizes_late_and_sizes_their_names(answer):
     check.mlp(answer)
 
 
+class SparseTable(nn.Module):
+    """Its gradient holds the rows that were read, and no others."""
+
+    def __init__(self, num_tokens, embed_dim):
+        super().__init__()
+        self.table = nn.Embedding(num_tokens, embed_dim, sparse=True)
+        nn.init.normal_(self.table.weight, std=0.02)
+
+    def forward(self, x):
+        return x + self.table(torch.arange(x.shape[1]))
+
+
+def test_gradients_may_be_sparse(asked):
+    check.position_embedding(SparseTable)
+    assert [record.passed for record in asked.records] == [True]
+
+
 class MadeWhenNeeded(nn.Module):
     def __init__(self, embed_dim):
         super().__init__()

@@ -126,6 +126,11 @@ MALLORY = "Mallory M_501_assignsubmission_file_"
             "mallorym_1001_90001_1000_assignsubmission_file_x.ipynb",
             "1001",
         ),
+        (
+            "lovelaceada_1000_90000_x.ipynb",
+            "mallorym_1001_90001_/lovelaceada_1000_90000_x-99.ipynb",
+            "1001",
+        ),
         ("ada/x.ipynb", "mallory/ada/x-99.ipynb", ""),
         ("ada.ipynb", f"mallory.zip/{ADA}/x-99.ipynb", ""),
     ],
@@ -467,6 +472,9 @@ def damaged(data, kind):
     elif kind == "with a name that is no text":
         data[entry + 8 : entry + 10] = struct.pack("<H", 0x800)
         data[entry + 46] = 0xFF
+    elif kind == "without a name":
+        data[entry + 28 : entry + 30] = struct.pack("<H", 0)
+        data[entry + 32 : entry + 34] = struct.pack("<H", len("work.ipynb"))
     elif kind == "with other bytes":
         data[40] ^= 0xFF
     return bytes(data)
@@ -482,6 +490,7 @@ def damaged(data, kind):
         "elsewhere",
         "with a list of 2**62 bytes",
         "with a name that is no text",
+        "without a name",
         "with other bytes",
     ],
 )
@@ -496,7 +505,10 @@ def test_a_zip_that_cannot_be_read_costs_its_student_alone(
     )
     assert set(found) == {"eve", "zoe"}
     assert len(left_out) == 2
-    words = {"packed in an unknown way": "packed in a way that is not read"}
+    words = {
+        "packed in an unknown way": "packed in a way that is not read",
+        "without a name": "/.: not a notebook",
+    }
     for sentence in left_out:
         assert sentence.startswith(("mallory", "eve/w"))
         assert words.get(kind, "be read (") in sentence
@@ -644,7 +656,7 @@ def test_of_too_many_notebooks_the_newest_are_read(limits, exercises, tmp_path):
 @pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2])
 def test_a_file_that_unfolds_is_not_held_in_memory(method, exercises, tmp_path):
     place = unzipped(tmp_path / "in", {"zoe.ipynb": dump(solved(exercises))})
-    zipped(place / "bomb.zip", {"x.ipynb": bytes(2**29)}, method)
+    zipped(place / "bomb.zip", {"x.ipynb": bytes(2**28)}, method)
     tracemalloc.start()
     try:
         found, _ = names_of(place, exercises, tmp_path)
@@ -652,6 +664,24 @@ def test_a_file_that_unfolds_is_not_held_in_memory(method, exercises, tmp_path):
     finally:
         tracemalloc.stop()
     assert "zoe" in found
+
+
+def test_the_exercise_counts_and_not_what_was_saved_after_it(exercises, tmp_path):
+    """In a zip of a whole folder, say."""
+    place, good = tmp_path / "in", dump(solved(exercises))
+    place.mkdir()
+    with zipfile.ZipFile(place / "ada.zip", "w") as archive:
+        for number, data in enumerate((good, b'{"cells": []}', b"")):
+            entry = zipfile.ZipInfo(f"{number}.ipynb", (2020 + number, 1, 1, 0, 0, 0))
+            archive.writestr(entry, data)
+    (place / "zoe.ipynb").write_bytes(b"damaged")
+    found, left_out = names_of(place, exercises, tmp_path)
+    assert (found["ada"].data, found["zoe"].data) == (good, b"damaged")
+    assert left_out == [
+        f"ada/{number}.ipynb: ada/0.ipynb was graded instead, by the same student and "
+        "more like the exercise set."
+        for number in (2, 1)
+    ]
 
 
 def test_a_zip_with_an_endless_list_of_files_is_not_read(exercises, tmp_path):

@@ -7,7 +7,12 @@ import nbformat
 import pytest
 
 from classroom.grading.outputs import clean_output
-from classroom.grading.passing import Attempt, checks_named_in, why_failed
+from classroom.grading.passing import (
+    Attempt,
+    checks_named_in,
+    taken_from_libraries,
+    why_failed,
+)
 from vit_check.judge import Judgement
 
 
@@ -17,6 +22,13 @@ def test_checks_are_read_from_the_cell():
     assert checks_named_in("%%time\ncheck.a(") == []
     several = "check.answers(tokens_at_384=n, patchify=f, hint=1)"
     assert checks_named_in(several) == ["answer:tokens_at_384", "patchify"]
+
+
+def test_an_answer_that_is_a_librarys_is_named():
+    own = Judgement("patchify", True, None)
+    taken = Judgement("softmax", True, None, "torch.softmax")
+    said = "What softmax was asked about is torch.softmax."
+    assert taken_from_libraries([own, taken]) == [said]
 
 
 def test_only_what_the_judge_saw_counts():

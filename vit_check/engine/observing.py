@@ -281,7 +281,9 @@ def observe_module(
     """Build a module, draw its parameters, run it, and write down what comes out.
 
     The numbers that are drawn are not in the record: whoever judges it draws them
-    again, from the seed and the shapes.
+    again, from the seed and the shapes. How it starts, what is frozen and whether it
+    changes itself cannot be told from outside; who lies about that has to send the
+    right numbers all the same.
 
     Args:
         sizes: what the class is built with.
