@@ -8,7 +8,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 from rapidfuzz import fuzz, process
 
-from classroom.grading.oddities import tree_of
+from classroom.grading.oddities import trees_of
 
 LONGEST = 20_000  # characters of one student that are compared
 # Characters from which on it says something, and percent: right answers to a short task
@@ -49,14 +49,14 @@ def own_work(nb: NotebookNode, release: NotebookNode) -> tuple[str, str]:
         if cell.source.strip() not in given
         and (is_solution(cell) or not is_grade(cell))
     ]
-    code = "\n".join(_renamed(c.source) for c in own if c.cell_type == "code")
+    trees = trees_of(c.source for c in own if c.cell_type == "code")
+    code = "\n".join(_renamed(tree) for tree in trees if tree is not None)
     text = "\n".join(c.source for c in own if c.cell_type == "markdown")
     return code[:LONGEST], " ".join(text.split())[:LONGEST]
 
 
-def _renamed(source: str) -> str:
+def _renamed(tree: ast.AST) -> str:
     """Without comments, and with every variable called the same."""
-    tree = tree_of(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             node.id = "v"

@@ -1,6 +1,7 @@
 """What a person should look at: not proof of anything."""
 
 import ast
+import re
 from collections.abc import Iterable
 
 from IPython.core.inputtransformer2 import TransformerManager
@@ -18,19 +19,28 @@ CALLS = {
     "Python's inner workings": {"eval", "exec", "sys._getframe", "get_ipython"},
 }
 CHECKS = {"check", "vit_check"}  # import vit_check as check
+LONGEST = 300_000  # characters of code that are looked at in one notebook
+MOST_MAGICS = 50  # of one cell; IPython reads the whole cell again for each
+LONGEST_NAME = 200
 
 
 def odd_source(nb: NotebookNode, source: NotebookNode) -> list[str]:
     """What stands out in the cells that the student wrote."""
     given = {cell.source.strip() for cell in source.cells}
     wanted = _names_to_write(source)
-    trees = {
-        number: tree_of(cell.source)
+    code = {
+        number: cell.source
         for number, cell in enumerate(nb.cells, 1)
         if cell.cell_type == "code"
     }
-    known = _imported(trees.values())
     found: dict[str, None] = {}
+    trees: dict[int, ast.AST] = {}
+    for number, tree in zip(code, trees_of(code.values()), strict=True):
+        if tree is None:
+            found[f"Cell {number} is too much to be looked at."] = None
+        else:
+            trees[number] = tree
+    known = _imported(trees.values())
     for number, tree in trees.items():
         cell = nb.cells[number - 1]
         locked = is_grade(cell) and not is_solution(cell)
@@ -56,7 +66,7 @@ def _odd_in(tree: ast.AST, wanted: set[str], known: dict[str, str]) -> Iterable[
             elif place[:1] == ["vit_steps"] and last in wanted:
                 yield f"takes {last} from the package instead of writing it"
         if isinstance(node, ast.Call):
-            called = ast.unparse(node.func)[:60]
+            called = _called(node.func)
             for about, calls in CALLS.items():
                 if called in calls or called.split("()")[0] in calls:
                     yield f"calls {called} ({about})"
@@ -100,12 +110,32 @@ def _full(node: ast.AST, known: dict[str, str]) -> str:
 
     Empty for what does not begin with an imported name.
     """
-    if isinstance(node, ast.Name):
-        return known.get(node.id, "")
-    if isinstance(node, ast.Attribute):
-        before = _full(node.value, known)
-        return f"{before}.{node.attr}" if before else ""
-    return ""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute) and len(names) < LONGEST_NAME:
+        names.append(node.attr)
+        node = node.value
+    start = known.get(node.id, "") if isinstance(node, ast.Name) else ""
+    full = ".".join([start, *reversed(names)])
+    return full if start and len(full) < LONGEST_NAME else ""
+
+
+def _called(node: ast.AST) -> str:
+    """``get_ipython().system`` for what is called in ``get_ipython().system("ls")``.
+
+    Empty for what does not begin with a name.
+    """
+    words: list[str] = []
+    while len(words) < LONGEST_NAME:
+        if isinstance(node, ast.Attribute):
+            words.append(f".{node.attr}")
+            node = node.value
+        elif isinstance(node, ast.Call):
+            words.append("()")
+            node = node.func
+        else:
+            break
+    start = node.id if isinstance(node, ast.Name) else ""
+    return "".join([start, *reversed(words)])[:60] if start else ""
 
 
 def _of_checks(node: ast.AST, known: dict[str, str]) -> bool:
@@ -136,13 +166,25 @@ def _names_to_write(source: NotebookNode) -> set[str]:
         node.name
         for cell in source.cells
         if cell.cell_type == "code" and is_solution(cell)
-        for node in ast.walk(tree_of(cell.source))
+        for node in ast.walk(_tree(cell.source))
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
     }
 
 
-def tree_of(source: str) -> ast.AST:
+def trees_of(sources: Iterable[str]) -> Iterable[ast.AST | None]:
+    """Of one notebook's cells; None for those that would take too long."""
+    room = LONGEST
+    for source in sources:
+        room -= len(source)
+        yield None if room < 0 or _many_magics(source) else _tree(source)
+
+
+def _tree(source: str) -> ast.AST:
     try:
         return ast.parse(TransformerManager().transform_cell(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, RuntimeError, MemoryError):
         return ast.Module([], [])
+
+
+def _many_magics(source: str) -> bool:
+    return len(re.findall(r"^\s*[%!?]|=\s*[%!]|\?\s*$", source, re.M)) > MOST_MAGICS

@@ -10,7 +10,7 @@ import errno
 import mmap
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
 
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000
@@ -36,6 +36,7 @@ REFUSED = (
     "vmsplice",
 )
 # fmt: on
+FAMILIES = {1, 2, 10, 16}  # of sockets: UNIX, INET, INET6, NETLINK; ipykernel's
 SHARED_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS  # an argument of mmap
 NEW_NAMESPACE = (  # of clone: a mount, cgroup, UTS, IPC, user, process, network one
     *(0x00020000, 0x02000000, 0x04000000, 0x08000000),
@@ -80,8 +81,13 @@ def compiled() -> bytes:
             _refuse(library, rules, name)
         _refuse(library, rules, "clone3", error=errno.ENOSYS)  # glibc then asks clone
         for bit in NEW_NAMESPACE:
-            _refuse(library, rules, "clone", where=[(0, bit)])
-        _refuse(library, rules, "mmap", where=[(3, SHARED_ANONYMOUS)])
+            _refuse(library, rules, "clone", where=[_bits(0, bit)])
+        _refuse(library, rules, "mmap", where=[_bits(3, SHARED_ANONYMOUS)])
+        # Its network is the sandbox's own, but not a virtual machine's line to its host
+        # (AF_VSOCK, 40).
+        for family in set(range(64)) - FAMILIES:
+            of_family = _Comparison(0, MASKED_EQUAL, 2**32 - 1, family)
+            _refuse(library, rules, "socket", errno.EAFNOSUPPORT, [of_family])
         with tempfile.TemporaryFile() as stream:
             if library.seccomp_export_bpf(rules, stream.fileno()):
                 raise SeccompMissing("libseccomp cannot make a filter here.")
@@ -96,21 +102,25 @@ def _refuse(
     rules: ctypes.c_void_p,
     name: str,
     error: int = errno.EPERM,
-    where: Iterable[tuple[int, int]] = (),
+    where: Sequence[_Comparison] = (),
 ) -> None:
-    """Answer a system call with an error, if all these bits of its arguments are set.
+    """Answer a system call with an error, if its arguments are such.
 
     Calls that this machine's kernel or libseccomp does not know are passed over.
     """
     number = library.seccomp_syscall_resolve_name(name.encode())
     if number < 0:
         return
-    bits = [_Comparison(at, MASKED_EQUAL, mask, mask) for at, mask in where]
-    compared = (_Comparison * len(bits))(*bits)
+    compared = (_Comparison * len(where))(*where)
     if library.seccomp_rule_add_array(
-        rules, REFUSE | error, number, len(bits), compared
+        rules, REFUSE | error, number, len(where), compared
     ):
         raise SeccompMissing(f"libseccomp cannot refuse {name} here.")
+
+
+def _bits(argument: int, mask: int) -> _Comparison:
+    """All of these are set."""
+    return _Comparison(argument, MASKED_EQUAL, mask, mask)
 
 
 def _library() -> ctypes.CDLL:

@@ -108,10 +108,10 @@ class Usage:
 
     def _of_processes(self, everyone: list[psutil.Process]) -> int:
         """Bytes, each page that several share once."""
-        held = _sum_of("status", "RssAnon:", everyone)
-        if held < LITTLE:
-            return held
-        return _sum_of("smaps_rollup", "Pss_Anon:", everyone) or held
+        held = _sum_of("status", b"RssAnon:", everyone)
+        if held > LITTLE:
+            held = _sum_of("smaps_rollup", b"Pss_Anon:", everyone) or held
+        return held + _sum_of("status", b"VmPTE:", everyone)  # the tables of pages
 
 
 def _seconds_delayed(pid: int) -> float:
@@ -144,16 +144,19 @@ def _in_memory(pid: int) -> tuple[int, int]:
     return files, held
 
 
-def _sum_of(file: str, name: str, everyone: list[psutil.Process]) -> int:
+def _sum_of(file: str, name: bytes, everyone: list[psutil.Process]) -> int:
     """Bytes under one name in a file of each process; 0 if one keeps its file shut."""
     total = 0
     for process in everyone:
         try:
-            lines = Path(f"/proc/{process.pid}/{file}").read_text().splitlines()
+            text = Path(f"/proc/{process.pid}/{file}").read_bytes()
         except PermissionError:
             return 0
         except OSError:  # it has ended
             continue
+        # A process may call itself anything, in bytes that are no text; but for line
+        # ends, which the kernel writes in another way.
+        lines = text.split(b"\n")
         counts = [line.split()[1] for line in lines if line.startswith(name)]
         total += sum(int(count) * 1024 for count in counts)
     return total

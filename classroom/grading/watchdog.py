@@ -48,6 +48,8 @@ class Watchdog(threading.Thread):
                 self.usage.look()
             except (psutil.Error, OSError):
                 pass  # it has ended, or is just about to
+            except Exception as error:  # none goes on unseen
+                self.reason = f"it could not be watched ({error!r:.100})"
             self.reason = self.reason or self._excess()
             if self.reason:
                 self._kill()

@@ -1,6 +1,10 @@
 """What one submission takes, the others keep."""
 
 import os
+import signal
+import subprocess
+import sys
+from subprocess import PIPE
 from types import SimpleNamespace
 
 import psutil
@@ -132,6 +136,57 @@ def test_the_watchdog_says_what_was_too_much(holds, words):
     watchdog = Watchdog(SimpleNamespace(**nothing | holds), LIMITS, left=9.0)
     reason = watchdog._excess()
     assert (reason is None) if words is None else (words in reason)
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@on_linux
+@pytest.mark.parametrize("name", [b"\xff\xfe", b"\rRssAnon:", b"\x85RssAnon: -9"])
+def test_memory_is_counted_whatever_a_process_calls_itself(name):
+    code = "import ctypes, sys\nctypes.CDLL(None).prctl(15, bytes.fromhex(sys.argv[1]))"
+    code += "\nprint(flush=True)\nsys.stdin.read()"
+    command = [sys.executable, "-c", code, name.hex()]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE) as process:
+        process.stdout.readline()
+        usage = Usage(pid=process.pid, sandboxed=False)
+        usage.look()
+        process.stdin.close()
+    assert usage.memory > 2**20
+
+
+@on_linux
+def test_the_tables_of_pages_are_memory():
+    """Pages that were only read are not there, but what says so is."""
+    code = """
+import mmap
+kept = mmap.mmap(-1, 2**33, flags=mmap.MAP_PRIVATE | 0x4000, prot=mmap.PROT_READ)
+kept.madvise(mmap.MADV_NOHUGEPAGE)
+for page in range(0, 2**33, 2**21):
+    kept[page]
+print(flush=True)
+input()
+"""
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE) as process:
+        process.stdout.readline()
+        usage = Usage(pid=process.pid, sandboxed=False)
+        usage.look()
+        process.stdin.close()
+    assert usage.memory > 2**24
+
+
+def test_what_cannot_be_watched_is_ended(monkeypatch):
+    def look(self):
+        raise ValueError("something new")
+
+    with subprocess.Popen(
+        [sys.executable, "-c", "input()"], stdin=PIPE, start_new_session=True
+    ) as process:
+        usage = Usage(pid=process.pid, sandboxed=False)
+        monkeypatch.setattr(Usage, "look", look)
+        assert "something new" in Watchdog(usage, LIMITS, left=9.0).look()
+        assert process.wait() == -signal.SIGKILL
 
 
 def test_a_cgroup_is_told_its_limits_and_read(tmp_path):

@@ -3,7 +3,8 @@
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from classroom.grading.oddities import odd_source
+from classroom.grading.copies import own_work
+from classroom.grading.oddities import _imported, _tree, odd_source
 
 SOURCE = new_notebook(
     cells=[
@@ -63,6 +64,35 @@ def test_changing_the_checks_is_seen(source):
     assert oddities_of("import vit_check as c", source) == [
         "Cell 2 changes the checks."
     ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os\nx = os" + ".path" * 2000,
+        "x = f" + "()" * 1500,
+        "x = (" + "-" * 2900 + "1)",
+    ],
+)
+def test_what_is_nested_deeply_is_looked_at(source):
+    notebook = new_notebook(cells=[new_code_cell(source)])
+    assert odd_source(notebook, SOURCE) == []
+    assert own_work(notebook, SOURCE)[1] == ""
+
+
+@pytest.mark.parametrize("source", ["!true\n" * 600, "x = 1\n" * 60_000])
+def test_what_is_too_much_is_said(source):
+    """IPython would not read the first at all, and the second takes a while."""
+    notebook = new_notebook(cells=[new_code_cell(source)])
+    said = ["Cell 1 is too much to be looked at."]
+    assert odd_source(notebook, SOURCE) == said
+    assert own_work(notebook, SOURCE) == ("", "")
+
+
+def test_names_of_names_do_not_grow():
+    source = "import os as y0\n"
+    source += "".join(f"y{n + 1} = y{n}.path\n" for n in range(2000))
+    assert max(map(len, _imported([_tree(source)]).values())) < 300
 
 
 def test_ordinary_work_is_not_reported():

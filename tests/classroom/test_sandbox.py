@@ -84,7 +84,7 @@ def test_looking_around_finds_what_is_open(tmp_path, monkeypatch):
 def said_to(code):
     """What the kernel answers to a line of Python inside."""
     program = f"""
-import ctypes, errno, mmap, os
+import ctypes, errno, mmap, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
 def done(result):
     if result == -1:
@@ -111,15 +111,25 @@ else:
         "done(libc.unshare(0x10000000))",
         "done(libc.ptrace(0, 0, 0, 0))",
         "os.write(os.open('/proc/self/uid_map', os.O_WRONLY), b'0 0 1')",
+        "socket.socket(40)",  # AF_VSOCK
+        "socket.socket(38)",  # AF_ALG
     ],
 )
 def test_the_kernel_refuses(code):
-    assert said_to(code) in ("EPERM", "EACCES")
+    assert said_to(code) in ("EPERM", "EACCES", "EAFNOSUPPORT")
 
 
 @in_sandbox
 @pytest.mark.parametrize(
-    "code", ["mmap.mmap(-1, 2**20, mmap.MAP_PRIVATE)", "os.pipe()", "os.fork()"]
+    "code",
+    [
+        "mmap.mmap(-1, 2**20, mmap.MAP_PRIVATE)",
+        "os.pipe()",
+        "os.fork()",
+        "socket.socket(socket.AF_UNIX)",
+        "socket.socket(socket.AF_INET)",
+        "socket.socketpair()",
+    ],
 )
 def test_the_kernel_allows(code):
     assert said_to(code) == "done"
