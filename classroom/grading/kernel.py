@@ -19,6 +19,7 @@ from traitlets import Any as AnyTrait
 
 from classroom.grading.cgroup import Cgroup
 from classroom.grading.limits import DESCRIPTORS, MIB, ORDINARY
+from classroom.grading.processes import keep_to_own_share
 from classroom.grading.sandbox import ENVIRONMENT, hand_over, sandboxed
 from classroom.grading.seccomp import open_filter
 from vit_check.engine.asking import JUDGE
@@ -128,7 +129,7 @@ class SandboxedKernelManager(AsyncKernelManager):
         kwargs["stdout"] = kwargs["stderr"] = DEVNULL
         if self.cgroup is not None:
             self.group = Cgroup.create(self.cgroup, self.folder.name, self.limits)
-            kwargs["preexec_fn"] = self.group.enter
+        kwargs["preexec_fn"] = self._enter
         if self.sandbox:
             self._filter = open_filter()
             kwargs["pass_fds"] = [self._filter]
@@ -139,6 +140,12 @@ class SandboxedKernelManager(AsyncKernelManager):
                 os.close(self._filter)
 
     start_kernel = _async_start_kernel
+
+    def _enter(self) -> None:
+        """Runs in the new process, before it becomes bubblewrap."""
+        keep_to_own_share()
+        if self.group is not None:
+            self.group.enter()
 
     async def _async_pre_start_kernel(self, **kwargs: Any) -> Any:
         command = await super()._async_pre_start_kernel(**kwargs)

@@ -16,6 +16,8 @@ import psutil
 
 Arguments = TypeVarTuple("Arguments")
 
+_own_share: list[int] = []  # of the task that this process was started for
+
 
 @dataclass(frozen=True)
 class Ended(Generic[*Arguments]):
@@ -56,7 +58,8 @@ def run_each(
 
     Gives them in the order in which they end. A process that runs for more than
     ``seconds`` is killed; all are when the iterator is closed or this process ends.
-    Each has its share of the processors, so that none slows down the others.
+    Each has a share of the processors, for what it starts to keep to, see
+    ``keep_to_own_share``.
     """
     context = multiprocessing.get_context("forkserver")
     waiting = iter(tasks)
@@ -111,13 +114,20 @@ def _shares(jobs: int) -> list[list[int]]:
     return [all_there_are[job % count :: jobs] for job in range(jobs)]
 
 
+def keep_to_own_share() -> None:
+    """Let this process use no other processors than its task's, so that what it does
+    slows down no other task, nor what watches it."""
+    if _own_share:
+        psutil.Process().cpu_affinity(_own_share)
+
+
 def _run(
     target: Callable[[*Arguments], None],
     arguments: tuple[*Arguments],
     processors: list[int],
 ) -> None:
-    if processors:
-        psutil.Process().cpu_affinity(processors)
+    global _own_share
+    _own_share = processors
     threading.Thread(target=_end_with_parent, daemon=True).start()
     target(*arguments)
 

@@ -1,5 +1,6 @@
 """What one submission takes, the others keep."""
 
+import json
 import os
 import signal
 import subprocess
@@ -17,7 +18,12 @@ from classroom.grading.grade import grade_class
 from classroom.grading.gradebook import marks
 from classroom.grading.intake import Submission
 from classroom.grading.limits import Limits
-from classroom.grading.processes import Ended
+from classroom.grading.processes import (
+    Ended,
+    _shares,
+    keep_to_own_share,
+    run_each,
+)
 from classroom.grading.result import Result, Terms
 from classroom.grading.usage import Usage
 from classroom.grading.versions import keep_file
@@ -61,6 +67,28 @@ def test_burners_beside_it_cost_nobody_a_mark(exercises, tmp_path, on_one_proces
     assert victim.failures == {}
     assert found["victim", exercises.name].score == 12
     assert victim.kernels == 1
+
+
+def _write_processors(path):
+    keep_to_own_share()
+    path.write_text(json.dumps(psutil.Process().cpu_affinity()))
+
+
+@pytest.mark.skipif(
+    not hasattr(psutil.Process, "cpu_affinity"), reason="no processors are dealt out"
+)
+def test_tasks_keep_to_their_share_of_the_processors(tmp_path):
+    there_are = psutil.Process().cpu_affinity()
+    for jobs in (1, 2, 5):
+        shares = _shares(jobs)
+        assert len(shares) == jobs
+        assert sorted({one for share in shares for one in share}) == there_are
+        if jobs <= len(there_are):
+            assert sum(map(len, shares)) == len(there_are)
+    seen = tmp_path / "seen"
+    (ended,) = run_each(_write_processors, [(seen,)], 2, 300.0)
+    assert ended.exitcode == 0
+    assert json.loads(seen.read_text()) in _shares(2)
 
 
 def test_a_clock_stands_still_while_others_have_the_processors():
