@@ -14,7 +14,11 @@ from classroom.grading import witness
 from classroom.grading.kernel import SandboxedKernelManager
 from classroom.grading.limits import ORDINARY
 from classroom.grading.outputs import clean_output, error_output, size
-from classroom.grading.passing import Attempt, checks_named_in, why_failed
+from classroom.grading.passing import (
+    Attempt,
+    taken_from_libraries,
+    why_failed,
+)
 from classroom.grading.usage import Usage
 from classroom.grading.watchdog import Watchdog
 
@@ -44,6 +48,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         judge: who decides about the checks.
         failures: after a run, grade_id -> sentence.
         odd: after a run, what was found changed in the kernel.
+        taken: after a run, a sentence for each answer that is a library's own.
         starts: after a run, how many kernels there were.
         starved: after a run, whether the machine was too busy for a fair verdict.
     """
@@ -65,6 +70,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     ) -> tuple[NotebookNode, Any]:
         self.failures: dict[str, str] = {}
         self.odd: set[str] = set()
+        self.taken: list[str] = []
         self.timeout = 1  # to look how much it has computed
         self._left: float = self.limits.total_seconds  # of the notebook's clock
         self._room_left = self.limits.outputs
@@ -96,8 +102,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             await self._stop()
 
     def _judge(self, cell: NotebookNode, attempt: Attempt, word: str) -> None:
-        expected = checks_named_in(cell.source)
-        sentence = why_failed(attempt, word, expected, self.judge.records)
+        sentence = why_failed(attempt, word, cell.source, self.judge.records)
+        self.taken += taken_from_libraries(self.judge.records)
         for output in cell.outputs:
             if output.output_type == "stream":
                 output.name = "stdout"  # nbgrader gives 0 for any line on stderr

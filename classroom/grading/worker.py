@@ -65,6 +65,7 @@ def grade(
             f"The notebook changed {name} in its kernel."
             for name in sorted(execute.odd)
         ]
+        result.odd += execute.taken
         nb = limited(restored.nb)
         text = nbformat.writes(nb, version=4).encode()
         write(course.autograded(submission.student, assignment.name), text)
