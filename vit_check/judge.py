@@ -29,7 +29,7 @@ from vit_check.engine.wire import receive, send
 LONGEST_PATH = 103  # bytes; what macOS allows, Linux has room for four more
 LONGEST_SENTENCE = 2000  # characters; part of it may be from the answer
 MOST_QUESTIONS = 1000  # of one notebook, which asks fewer than ten for each task
-MOST_SECONDS = 120.0  # of computing for one notebook, which takes a second or two
+MOST_SECONDS = 60.0  # of computing for one notebook, which takes a second or two
 PATIENCE = 60.0  # seconds for a message to arrive
 
 
@@ -40,6 +40,8 @@ class Judgement:
     Attributes:
         check: the check's name; for ``check.answer("x", ...)`` it is "answer:x".
         sentence: what is wrong; None if it is right.
+        form: which of the check's forms it was judged in: "function" for a function
+            where a class may be given too, else "itself".
         origin: the name of the library's function or class that the answer is, as far
             as the notebook's process says so; "" for one of the notebook's own.
     """
@@ -47,6 +49,7 @@ class Judgement:
     check: str
     passed: bool
     sentence: str | None
+    form: str = "itself"
     origin: str = ""
 
 
@@ -150,6 +153,7 @@ class Judge:
                 request["check"],
                 finding is None,
                 None if finding is None else finding.sentence,
+                request["form"],
                 origin,
             )
         )

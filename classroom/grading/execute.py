@@ -16,7 +16,6 @@ from classroom.grading.limits import ORDINARY
 from classroom.grading.outputs import clean_output, error_output, size
 from classroom.grading.passing import (
     Attempt,
-    checks_named_in,
     taken_from_libraries,
     why_failed,
 )
@@ -103,9 +102,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             await self._stop()
 
     def _judge(self, cell: NotebookNode, attempt: Attempt, word: str) -> None:
+        sentence = why_failed(attempt, word, cell.source, self.judge.records)
         self.taken += taken_from_libraries(self.judge.records)
-        expected = checks_named_in(cell.source)
-        sentence = why_failed(attempt, word, expected, self.judge.records)
         for output in cell.outputs:
             if output.output_type == "stream":
                 output.name = "stdout"  # nbgrader gives 0 for any line on stderr

@@ -37,30 +37,48 @@ class Attempt:
 
 def checks_named_in(source: str) -> list[str]:
     """As the judge calls them: ``["patchify"]`` for ``check.patchify(patchify)``."""
+    return [name for name, _ in _checks_in(source)]
+
+
+def classes_named_in(source: str) -> set[str]:
+    """The checks that are given a class: ``{"mlp"}`` for ``check.mlp(MLP)``."""
+    return {
+        name
+        for name, given in _checks_in(source)
+        if isinstance(given, ast.Name) and given.id[0].isupper()
+    }
+
+
+def _checks_in(source: str) -> list[tuple[str, ast.expr]]:
+    """Each with what it is given."""
     try:
         tree = ast.parse(source)
     except SyntaxError:  # a magic
         return []
     return [
-        name
+        check
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "check"
         and node.func.attr.islower()  # no exception
-        for name in _names_in(node, node.func.attr)
+        for check in _of_call(node, node.func.attr)
     ]
 
 
-def _names_in(call: ast.Call, check: str) -> Iterable[str]:
+def _of_call(call: ast.Call, check: str) -> Iterable[tuple[str, ast.expr]]:
     """The check; of ``answer("x", ...)`` and of ``answers(x=..., y=...)`` the names."""
     if check == "answers":
-        names = [k.arg for k in call.keywords if k.arg and k.arg != "hint"]
-        return [f"answer:{name}" if name in QUESTIONS else name for name in names]
+        return [
+            (f"answer:{k.arg}" if k.arg in QUESTIONS else k.arg, k.value)
+            for k in call.keywords
+            if k.arg and k.arg != "hint"
+        ]
+    given = call.args[-1] if call.args else call
     if check == "answer" and call.args and isinstance(call.args[0], ast.Constant):
-        return [f"answer:{call.args[0].value!s}"]
-    return [check]
+        return [(f"answer:{call.args[0].value!s}", given)]
+    return [(check, given)]
 
 
 def taken_from_libraries(records: "Iterable[Judgement]") -> list[str]:
@@ -75,13 +93,13 @@ def taken_from_libraries(records: "Iterable[Judgement]") -> list[str]:
 def why_failed(
     attempt: Attempt,
     word: str,
-    expected: list[str],
+    source: str,
     records: "Iterable[Judgement]",
 ) -> str | None:
     """A sentence for the student, or None when the cell has passed.
 
     Args:
-        expected: the checks that the released cell names.
+        source: of the released cell, which names checks.
         records: what the judge saw.
     """
     if attempt.trouble:
@@ -104,6 +122,11 @@ def why_failed(
         return "The cell ended with an error that was not shown."
     if word not in attempt.words:
         return "The cell did not run to its end."
+    of_classes = classes_named_in(source)
+    functions = {r.check for r in seen if r.form == "function"} & of_classes
+    if functions:
+        return f"The check {min(functions)} was given a function for a class."
+    expected = checks_named_in(source)
     missing = Counter(expected) - Counter(record.check for record in seen)
     if missing:
         return f"The check {min(missing)} was not asked for a verdict."

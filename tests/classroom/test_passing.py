@@ -2,14 +2,17 @@
 trusted."""
 
 import json
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 
+from classroom.grading.execute import SandboxedExecute
 from classroom.grading.outputs import clean_output
 from classroom.grading.passing import (
     Attempt,
     checks_named_in,
+    classes_named_in,
     taken_from_libraries,
     why_failed,
 )
@@ -24,23 +27,46 @@ def test_checks_are_read_from_the_cell():
     assert checks_named_in(several) == ["answer:tokens_at_384", "patchify"]
 
 
+def test_a_class_is_asked_for_by_the_name_of_one():
+    """What a task before this one has made of functions is no answer to it."""
+    good = Attempt(ended_well=True, words=["word"])
+    of_class = Judgement("mlp", True, None)
+    of_function = Judgement("mlp", True, None, "function")
+    for source in ("check.mlp(MLP)", "check.answers(mlp=MLP)"):
+        assert why_failed(good, "word", source, [of_class]) is None
+        said = why_failed(good, "word", source, [of_function])
+        assert said == "The check mlp was given a function for a class."
+    for source in ("check.mlp(mlp)", "check.mlp(nn.Sequential(MLP()))"):
+        assert why_failed(good, "word", source, [of_function]) is None
+    assert classes_named_in("check.answer('x', X)") == {"answer:x"}
+    assert classes_named_in("check.mlp()\ncheck.CheckFailed(X)") == set()
+
+
 def test_an_answer_that_is_a_librarys_is_named():
     own = Judgement("patchify", True, None)
-    taken = Judgement("softmax", True, None, "torch.softmax")
+    taken = Judgement("softmax", True, None, origin="torch.softmax")
     said = "What softmax was asked about is torch.softmax."
     assert taken_from_libraries([own, taken]) == [said]
+    execute = SandboxedExecute(judge=SimpleNamespace(records=[taken]))
+    execute.taken = []
+    cell = nbformat.v4.new_code_cell("check.softmax(softmax)")
+    execute._judge(cell, Attempt(ended_well=True, words=["word"]), "word")
+    assert execute.taken == [said]
 
 
 def test_only_what_the_judge_saw_counts():
     good = Attempt(ended_well=True, words=["word"])
     one = Judgement("a", True, None)
-    assert why_failed(good, "word", ["a"], [one]) is None
-    assert "not asked" in why_failed(good, "word", ["a"], [])
-    assert "not asked" in why_failed(good, "word", ["a", "a"], [one])
-    assert "belong" in why_failed(good, "word", [], [one])
-    assert why_failed(good, "word", ["a"], [Judgement("a", False, "wrong")]) == "wrong"
-    assert "end" in why_failed(good, "other", [], [])
-    assert why_failed(Attempt(words=["word"]), "word", [], [])
+    assert why_failed(good, "word", "check.a(f)", [one]) is None
+    assert "not asked" in why_failed(good, "word", "check.a(f)", [])
+    assert "not asked" in why_failed(good, "word", "check.a(f)\ncheck.a(g)", [one])
+    assert "belong" in why_failed(good, "word", "", [one])
+    assert (
+        why_failed(good, "word", "check.a(f)", [Judgement("a", False, "wrong")])
+        == "wrong"
+    )
+    assert "end" in why_failed(good, "other", "", [])
+    assert why_failed(Attempt(words=["word"]), "word", "", [])
 
 
 @pytest.mark.parametrize(
