@@ -14,7 +14,8 @@ from classroom.grading.execute import FAILED
 from classroom.grading.intake import Submission
 from classroom.grading.outputs import error_output
 from classroom.grading.page import RENDERED, SHOWN, code, markdown, page, plain, visible
-from classroom.grading.result import Result, write
+from classroom.grading.result import Result
+from vit_steps.checkpoint import write_whole
 
 on_unix = pytest.mark.skipif(
     sys.platform == "win32", reason="grading needs what Windows does not have"
@@ -146,7 +147,7 @@ def graded(course, exercises, student, change):
     nb = nbformat.reads(nbformat.writes(nb), as_version=4)
     change(nb, result)
     text = nbformat.writes(nb).encode()
-    write(course.autograded(student, exercises.name), text)
+    write_whole(course.autograded(student, exercises.name), text)
     result.save(course)
     gradebook.enter(result, course)
     return result
