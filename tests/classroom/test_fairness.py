@@ -1,5 +1,6 @@
 """What one submission takes, the others keep."""
 
+import errno
 import json
 import os
 import signal
@@ -27,7 +28,7 @@ from classroom.grading.processes import (
 from classroom.grading.result import Result, Terms
 from classroom.grading.usage import Usage
 from classroom.grading.versions import keep_file
-from classroom.grading.watchdog import Watchdog
+from classroom.grading.watchdog import UNREAD, Watchdog
 from tests.classroom.bench.adversaries import dump, solved, with_cell
 from tests.classroom.in_sandbox import in_sandbox
 
@@ -91,7 +92,8 @@ def test_tasks_keep_to_their_share_of_the_processors(tmp_path):
     assert json.loads(seen.read_text()) in _shares(2)
 
 
-def test_a_clock_stands_still_while_others_have_the_processors():
+def test_a_clock_hardly_moves_while_others_have_the_processors():
+    """But it does: who makes itself wait is ended all the same."""
     usage = Usage(pid=os.getpid(), sandboxed=False)
     usage.look()
     clock = usage.clock
@@ -99,10 +101,14 @@ def test_a_clock_stands_still_while_others_have_the_processors():
     delayed = usage.delayed + 60.0  # and could not
     usage._count_seconds = lambda everyone: setattr(usage, "delayed", delayed)
     usage.look()
-    assert usage.clock == pytest.approx(clock, abs=0.5)
-    usage._looked -= 60.0  # and one in which it slept
+    assert usage.clock == pytest.approx(clock + 10.0, abs=0.5)
+    delayed += 3000.0  # fifty of its processes wanted to, for another minute
+    usage._looked -= 60.0
     usage.look()
     assert usage.clock == pytest.approx(clock + 20.0, abs=0.5)
+    usage._looked -= 60.0  # and one in which it slept
+    usage.look()
+    assert usage.clock == pytest.approx(clock + 40.0, abs=0.5)
 
 
 def test_what_was_starved_is_run_again_by_itself(exercises, tmp_path, monkeypatch):
@@ -204,17 +210,27 @@ input()
     assert usage.memory > 2**24
 
 
-def test_what_cannot_be_watched_is_ended(monkeypatch):
+@pytest.mark.parametrize(
+    "error", [ValueError("something new"), OSError(errno.EMFILE, "Too many open files")]
+)
+def test_what_cannot_be_watched_is_ended(error, monkeypatch):
     def look(self):
-        raise ValueError("something new")
+        raise error
 
     with subprocess.Popen(
         [sys.executable, "-c", "input()"], stdin=PIPE, start_new_session=True
     ) as process:
         usage = Usage(pid=process.pid, sandboxed=False)
         monkeypatch.setattr(Usage, "look", look)
-        assert "something new" in Watchdog(usage, LIMITS, left=9.0).look()
+        assert str(error) in Watchdog(usage, LIMITS, left=9.0).look()
         assert process.wait() == -signal.SIGKILL
+
+
+def test_what_nobody_has_read_is_bounded():
+    nothing = dict(processes=0, memory=0, cgroup=None)
+    watchdog = Watchdog(SimpleNamespace(**nothing), LIMITS, left=9.0)
+    watchdog._before -= UNREAD + 1
+    assert "sent to the grader" in watchdog._excess()
 
 
 def test_a_cgroup_is_told_its_limits_and_read(tmp_path):
