@@ -1,5 +1,6 @@
 """What one submission takes, the others keep."""
 
+import asyncio
 import errno
 import json
 import os
@@ -15,6 +16,7 @@ import pytest
 from classroom.grading import pool
 from classroom.grading.cgroup import Cgroup, delegated
 from classroom.grading.course import Course
+from classroom.grading.execute import SandboxedExecute
 from classroom.grading.grade import grade_class
 from classroom.grading.gradebook import marks
 from classroom.grading.intake import Submission
@@ -78,14 +80,17 @@ def _write_processors(path):
 @pytest.mark.skipif(
     not hasattr(psutil.Process, "cpu_affinity"), reason="no processors are dealt out"
 )
-def test_tasks_keep_to_their_share_of_the_processors(tmp_path):
-    there_are = psutil.Process().cpu_affinity()
-    for jobs in (1, 2, 5):
+def test_tasks_keep_to_their_share_of_the_processors(tmp_path, monkeypatch):
+    for count, jobs in [(1, 1), (1, 2), (2, 1), (2, 2), (2, 5), (4, 2), (8, 3)]:
+        there_are = list(range(count))
+        monkeypatch.setattr(psutil.Process, "cpu_affinity", lambda self: there_are)
         shares = _shares(jobs)
-        assert len(shares) == jobs
-        assert sorted({one for share in shares for one in share}) == there_are
-        if jobs <= len(there_are):
-            assert sum(map(len, shares)) == len(there_are)
+        dealt = {one for share in shares for one in share}
+        assert len(shares) == jobs and all(shares)
+        if jobs <= count:
+            assert sum(map(len, shares)) == len(dealt)
+        assert (len(dealt) < count) == (jobs < count)  # who watches has the rest
+    monkeypatch.undo()
     seen = tmp_path / "seen"
     (ended,) = run_each(_write_processors, [(seen,)], 2, 300.0)
     assert ended.exitcode == 0
@@ -109,6 +114,22 @@ def test_a_clock_hardly_moves_while_others_have_the_processors():
     usage._looked -= 60.0  # and one in which it slept
     usage.look()
     assert usage.clock == pytest.approx(clock + 40.0, abs=0.5)
+
+
+@pytest.mark.parametrize("waited, starved", [(2.0, True), (30.0, False)])
+def test_a_cell_that_was_kept_waiting_too_long_had_no_fair_chance(waited, starved):
+    sent = []
+    usage = Usage(pid=os.getpid(), computed=1.0, waited=waited, kept_waiting=60.0)
+    execute = SandboxedExecute()
+    execute._watchdog = SimpleNamespace(usage=usage)
+    execute._began, execute._allowed, execute.starved = (0.0, 0.0, 0.0), 5.0, False
+    execute.kc = SimpleNamespace(
+        session=SimpleNamespace(msg=lambda kind, content: kind),
+        control_channel=SimpleNamespace(send=sent.append),
+    )
+    assert asyncio.run(execute._async_handle_timeout(1)) is not None
+    assert sent == ["interrupt_request"]
+    assert execute.starved == starved
 
 
 def test_what_was_starved_is_run_again_by_itself(exercises, tmp_path, monkeypatch):
