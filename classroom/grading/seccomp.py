@@ -91,8 +91,8 @@ def compiled() -> bytes:
             _refuse(library, rules, "socket", errno.EAFNOSUPPORT, [_equal(0, family)])
         # What waits in sockets is memory of nobody's, so there is little room in each.
         for family in ONLINE:
-            stream = [_equal(0, family), _Comparison(1, MASKED_EQUAL, 15, 1)]
-            _refuse(library, rules, "socket", errno.EACCES, stream)
+            tcp = [_equal(0, family), _Comparison(1, MASKED_EQUAL, 15, 1)]
+            _refuse(library, rules, "socket", errno.EACCES, tcp)
         for room in ROOM:
             _refuse(library, rules, "setsockopt", where=[_equal(1, 1), _equal(2, room)])
         with tempfile.TemporaryFile() as stream:

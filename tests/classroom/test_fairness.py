@@ -4,16 +4,18 @@ import asyncio
 import errno
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 from subprocess import PIPE
 from types import SimpleNamespace
+from unittest import mock
 
 import psutil
 import pytest
 
-from classroom.grading import pool
+from classroom.grading import pool, worker
 from classroom.grading.cgroup import Cgroup, delegated
 from classroom.grading.course import Course
 from classroom.grading.execute import SandboxedExecute
@@ -82,8 +84,8 @@ def _write_processors(path):
 )
 def test_tasks_keep_to_their_share_of_the_processors(tmp_path, monkeypatch):
     for count, jobs in [(1, 1), (1, 2), (2, 1), (2, 2), (2, 5), (4, 2), (8, 3)]:
-        there_are = list(range(count))
-        monkeypatch.setattr(psutil.Process, "cpu_affinity", lambda self: there_are)
+        there_are = mock.Mock(return_value=list(range(count)))
+        monkeypatch.setattr(psutil.Process, "cpu_affinity", there_are)
         shares = _shares(jobs)
         dealt = {one for share in shares for one in share}
         assert len(shares) == jobs and all(shares)
@@ -245,6 +247,25 @@ def test_what_cannot_be_watched_is_ended(error, monkeypatch):
         monkeypatch.setattr(Usage, "look", look)
         assert str(error) in Watchdog(usage, LIMITS, left=9.0).look()
         assert process.wait() == -signal.SIGKILL
+
+
+def _write_descriptors(path):
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 100), most))
+    worker.grade = lambda *arguments: path.write_text(
+        json.dumps(resource.getrlimit(resource.RLIMIT_NOFILE))
+    )
+    sent, asked = SimpleNamespace(student="s"), SimpleNamespace(name="a")
+    worker.main(sent, asked, Course(path.parent), Terms(), "")
+
+
+@on_linux
+def test_a_thousand_connections_leave_a_worker_files_to_open(tmp_path):
+    seen = tmp_path / "seen"
+    (ended,) = run_each(_write_descriptors, [(seen,)], 1, 300.0)
+    assert ended.exitcode == 0
+    soft, hard = json.loads(seen.read_text())
+    assert soft == hard
 
 
 def test_what_nobody_has_read_is_bounded():
