@@ -4,7 +4,6 @@ import asyncio
 import errno
 import json
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -250,6 +249,8 @@ def test_what_cannot_be_watched_is_ended(error, monkeypatch):
 
 
 def _write_descriptors(path):
+    import resource  # not on Windows
+
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 100), most))
     worker.grade = lambda *arguments: path.write_text(
