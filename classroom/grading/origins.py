@@ -10,15 +10,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from IPython.core.inputtransformer2 import TransformerManager
 
 import vit_steps
 
-LONGEST = 300_000  # characters of code that are looked at in one notebook
-LONGEST_WITH_MAGICS = 30_000  # of one cell, which IPython reads again for each magic
-MOST_MAGICS = 50
-MOST_STEPS = 50  # for each node of a cell's tree
+LONGEST = 300_000  # characters of code, and as many in cells with magics
+MOST_STRINGS = 50  # of code, in one cell
+MOST_STEPS = 20  # for each node of a cell's tree; honest work takes three
 LONGEST_PATH = 200
 DEEPEST = 8  # attributes that are told apart
 MAGIC = re.compile(r"^[ \t]*[%!?/,;]|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
@@ -44,8 +44,7 @@ class _TooMuch(Exception):
     pass
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Something that is imported, or built into Python.
 
     Attributes:
@@ -75,8 +74,7 @@ Origins = frozenset[Origin]
 NOTHING: Origins = frozenset()
 
 
-@dataclass(frozen=True)
-class Use:
+class Use(NamedTuple):
     """A name, or a chain of attributes, that is read.
 
     Attributes:
@@ -89,8 +87,7 @@ class Use:
     depth: int
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """What is given a value, or deleted, that is no variable of a function.
 
     Attributes:
@@ -128,28 +125,33 @@ def look(cells: Iterable[tuple[ast.Module | None, bool]]) -> list[Seen | None]:
     return seen
 
 
-def trees_of(sources: Iterable[str]) -> Iterable[ast.Module | None]:
+def trees_of(sources: Iterable[str]) -> list[ast.Module | None]:
     """The code of one notebook's cells, with magics as calls, empty where it is not
     Python; None for those that would take too long."""
-    room = LONGEST
-    for source in sources:
-        room -= len(source)
-        yield _tree(source) if room >= 0 else None
+    reader = _Reader()
+    return [reader.tree_of(source) for source in sources]
 
 
-def _tree(source: str) -> ast.Module | None:
-    if DOTTED.search(source):
-        return None
-    for way in (str, TransformerManager().transform_cell):
+class _Reader:
+    def __init__(self) -> None:
+        self.room = self.room_with_magics = LONGEST
+
+    def tree_of(self, source: str) -> ast.Module | None:
+        self.room -= len(source)
+        if self.room < 0 or DOTTED.search(source):
+            return None
         try:
-            return ast.parse(way(source))
+            try:
+                return ast.parse(source)
+            except (SyntaxError, ValueError):  # IPython reads it again for each magic
+                self.room_with_magics -= len(source) * (1 + len(MAGIC.findall(source)))
+                if self.room_with_magics < 0:
+                    return None
+                return ast.parse(TransformerManager().transform_cell(source))
+        except (SyntaxError, ValueError):
+            return ast.Module([], [])
         except (RuntimeError, MemoryError):  # in the kernel there may be more room
             return None
-        except (SyntaxError, ValueError):
-            many = len(MAGIC.findall(source)) > MOST_MAGICS
-            if many or len(source) > LONGEST_WITH_MAGICS:
-                return None
-    return ast.Module([], [])
 
 
 class _Notebook:
@@ -158,22 +160,23 @@ class _Notebook:
     def __init__(self) -> None:
         self.known: dict[str, Origins] = {}
         self.later: dict[str, Origins] = {}  # what any of the student's cells binds
+        self.reader = _Reader()
 
     def run(self, tree: ast.Module, own: bool) -> Seen | None:
         self.seen, self.own = Seen(), own
         self.scopes: list[dict[str, Origins]] = []  # of functions, the innermost first
-        self.depth = 0
+        self.depth = self.calls = 0
         self.member = ""  # name of the class around
         self.strings: list[str] = []  # of code, which runs where it is met
         self.steps = 0
         trees: list[ast.Module | None] = [tree]
         try:
             for part in trees:
-                if part is None or len(trees) > MOST_MAGICS:
+                if part is None or len(trees) > MOST_STRINGS:
                     return None
                 self.steps += MOST_STEPS * sum(1 for _ in ast.walk(part))
                 self._block(part.body)
-                trees += map(_tree, self.strings)
+                trees += map(self.reader.tree_of, self.strings)
                 self.strings.clear()
         except (RecursionError, _TooMuch):
             return None
@@ -201,11 +204,10 @@ class _Notebook:
 
     def _value(self, nodes: list[ast.AST]) -> Origins:
         """Visits them; where a name comes from that is bound to what they give."""
-        start = len(self.seen.uses)
+        start, before = len(self.seen.uses), self.calls
         for node in nodes:
             self._visit(node)
-        parts = (part for node in nodes for part in ast.walk(node))
-        calls = any(isinstance(part, ast.Call) for part in parts)
+        calls = self.calls > before
         found = set()
         for use in self.seen.uses[start:]:
             origin, called = use.origin, use.role == "called"
@@ -286,6 +288,8 @@ class _Notebook:
             self._call(node, role)
         elif isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
             self._read(node, role)
+        elif isinstance(node, ast.Compare) and _asks_whether_defined(node):
+            self._visit(node.left)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             self.seen.strings.add(node.value)
         else:
@@ -308,6 +312,7 @@ class _Notebook:
             self.seen.uses.append(Use(origin, role, self.depth))
 
     def _call(self, node: ast.Call, role: str) -> None:
+        self.calls += 1
         arguments = [*node.args, *(keyword.value for keyword in node.keywords)]
         if self._chain(node):
             self._note(node, role)
@@ -445,6 +450,13 @@ def _text(node: ast.AST) -> str:
     """The string that stands there, or ""."""
     value = node.value if isinstance(node, ast.Constant) else ""
     return value if isinstance(value, str) else ""
+
+
+def _asks_whether_defined(node: ast.Compare) -> bool:
+    """As ``"x" in globals()`` does, which gives nothing away."""
+    (*_, of), (*_, how) = node.comparators, node.ops
+    is_in = len(node.ops) == 1 and isinstance(how, ast.In | ast.NotIn)
+    return is_in and _spelled(of) in ("globals()", "locals()")
 
 
 def _spelled(node: ast.AST) -> str:
