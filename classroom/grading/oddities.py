@@ -9,7 +9,8 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
 import vit_check
-from classroom.grading.origins import Origin, Seen, Use, look, trees_of
+from classroom.grading.origins import Origin, Seen, Use, look
+from classroom.grading.parsing import trees_of
 from classroom.grading.passing import checks_named_in
 
 ODD = {
@@ -25,6 +26,7 @@ ODD = {
     "Python's inner workings": {
         *("gc", "inspect", "importlib", "builtins", "sys.modules", "sys._getframe"),
         *("__main__", "sys.settrace", "sys.setprofile", "sys.meta_path"),
+        *("pkgutil", "pydoc", "runpy"),
     },
 }
 INNER_CALLS = {

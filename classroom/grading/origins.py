@@ -12,19 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from IPython.core.inputtransformer2 import TransformerManager
-
 import vit_steps
+from classroom.grading.parsing import Reader
 
-LONGEST = 300_000  # characters of code, and as many in cells with magics
 MOST_STRINGS = 50  # of code, in one cell
 MOST_STEPS = 20  # for each node of a cell's tree; honest work takes three
 LONGEST_PATH = 200
 DEEPEST = 8  # attributes that are told apart
-MAGIC = re.compile(r"^[ \t]*[%!?/,;]|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
-DOTTED = re.compile(
-    r"(?:\.[\s\\]*\w+[\s\\]*){500}"
-)  # Python copies a name for each dot
 OPTIONS = re.compile(r"(\s*-\w+(\s+\d+)?)*\s*")  # of a magic
 TIMING = {"time", "timeit", "capture"}  # magics that run code
 BUILTINS = {*dir(builtins), "__builtins__", "get_ipython"}
@@ -125,42 +119,13 @@ def look(cells: Iterable[tuple[ast.Module | None, bool]]) -> list[Seen | None]:
     return seen
 
 
-def trees_of(sources: Iterable[str]) -> list[ast.Module | None]:
-    """The code of one notebook's cells, with magics as calls, empty where it is not
-    Python; None for those that would take too long."""
-    reader = _Reader()
-    return [reader.tree_of(source) for source in sources]
-
-
-class _Reader:
-    def __init__(self) -> None:
-        self.room = self.room_with_magics = LONGEST
-
-    def tree_of(self, source: str) -> ast.Module | None:
-        self.room -= len(source)
-        if self.room < 0 or DOTTED.search(source):
-            return None
-        try:
-            try:
-                return ast.parse(source)
-            except (SyntaxError, ValueError):  # IPython reads it again for each magic
-                self.room_with_magics -= len(source) * (1 + len(MAGIC.findall(source)))
-                if self.room_with_magics < 0:
-                    return None
-                return ast.parse(TransformerManager().transform_cell(source))
-        except (SyntaxError, ValueError):
-            return ast.Module([], [])
-        except (RuntimeError, MemoryError):  # in the kernel there may be more room
-            return None
-
-
 class _Notebook:
     """Follows names from cell to cell."""
 
     def __init__(self) -> None:
         self.known: dict[str, Origins] = {}
         self.later: dict[str, Origins] = {}  # what any of the student's cells binds
-        self.reader = _Reader()
+        self.reader = Reader()
 
     def run(self, tree: ast.Module, own: bool) -> Seen | None:
         self.seen, self.own = Seen(), own
@@ -194,7 +159,8 @@ class _Notebook:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 self._import(node)
             elif isinstance(node, DEFINITIONS):
-                self._bind(ast.Name(node.name), self._value([node]))
+                value = self._value([node])
+                self._bind(ast.Name(node.name), NOTHING if self.member else value)
             else:
                 reads, targets, inner = _parts(node)
                 value = self._value(reads)

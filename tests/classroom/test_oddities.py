@@ -293,6 +293,7 @@ def test_reaching_into_the_checks_is_seen(helper):
         ("from sys import modules as m\nm['vit' + '_check']", "sys.modules"),
         ("torch.sys.modules", "sys.modules"),
         ("__import__('vit_' + 'check')", "__import__"),
+        ("import pydoc\npydoc.locate('vit_' + 'steps')", "pydoc"),
         ("i = __import__\ni('vit_check')", "__import__"),
         ("import importlib\nimportlib.import_module(n)", "importlib"),
         ("from importlib import import_module as i", "importlib"),
@@ -331,6 +332,8 @@ def test_ordinary_work_is_not_reported():
         "mine.load_state_dict(theirs.state_dict())\nprint(mine(x) - theirs(x))",
         "patchify.mine = patchify\nopened = [f(data) for data in images]",
         "def accuracy(data, check=True):\n    return data.shape, check",
+        "class Shower:\n    def show(self):\n        from vit_steps import data\n"
+        "        return data.digits(1)",
         "class Runner:\n    check = False\n    def run(self, layer):\n        layer(1)",
         "%matplotlib inline\n%time patchify(x)\nmodel.eval()\ntorch.compile(model)",
         "'''Compare with vit_steps.attention.'''\nre.compile('x')",
