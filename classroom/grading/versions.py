@@ -78,6 +78,11 @@ class Reader:
         if len(self._newest) > self._limits.uploads:
             self._refuse(heappop(self._newest)[-1])
 
+    @property
+    def waiting(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self._newest)
+
     def read(self) -> None:
         """Put each notebook, in zips too, where it belongs."""
         for *_, said, file in sorted(self._newest, reverse=True):
