@@ -1,6 +1,7 @@
 """What is handed in is found, whoever names it how, and harms nobody."""
 
 import io
+import json
 import os
 import random
 import re
@@ -10,16 +11,17 @@ import zipfile
 from datetime import datetime
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from classroom.grading.course import Course
 from classroom.grading.gradebook import Mark
-from classroom.grading.identity import Claim, safe_name
+from classroom.grading.identity import Claim, crowded, label, safe_name
 from classroom.grading.intake import NoSubmissions, take_in
 from classroom.grading.limits import Limits
 from classroom.grading.marks import cell, write_marks
 from classroom.grading.result import Result
-from classroom.release.assignment import Assignment
+from classroom.release.assignment import Assignment, likeness
 from tests.classroom.bench.adversaries import dump, solved
 from tests.classroom.in_sandbox import table
 from tests.classroom.small_exercises import write_source
@@ -893,3 +895,85 @@ def test_contested_marks_are_for_people_alone(exercises, tmp_path):
         assert len(people) == len(chosen) + 1
         assert "Whose?" in people[1][-1]
         assert canvas[1] == ["    Points Possible", "", "", "", "", "14"]
+
+
+def as_canvas_names(student, number, late, attachment, file):
+    """As lib/content_zipper.rb of canvas-lms does."""
+    name = re.sub(r"_([0-9]+)_", r"\1", student).lower()
+    begins = re.sub(r"\W", "", "_".join([name, *["LATE"] * late, str(number)]))
+    file = re.sub(r'[\0/\\:*?"<>|]+', "_", file)
+    return f"{begins}_{attachment}_{file}"
+
+
+WORDS = ["_", "__", "_-", "-", " ", "Ada", "anon", "x7yz2", "LATE", "\u0663", "\n"]
+WORDS += ["1000", "1001", "90000", "90001", "12", "0", "assignsubmission_file"]
+
+
+def test_no_name_on_canvas_is_taken_for_anothers():
+    """Whatever students are called and call their files."""
+    draw, doubtful = random.Random(0), 0
+    for _ in range(5000):
+        students = {
+            number: "".join(draw.choices(WORDS, k=draw.randrange(8)))
+            for number in (12, 1000, 1001)
+        }
+        attachments = draw.sample(range(90000, 90009), 9)
+        claims = {}
+        for number, student in students.items():
+            late = draw.random() < 0.2
+            for _ in range(3):
+                file = "".join(draw.choices(WORDS, k=draw.randrange(5))) + ".ipynb"
+                name = as_canvas_names(student, number, late, attachments.pop(), file)
+                claim = label(name, []).claim
+                assert claims.setdefault(claim, number) == number, name
+                assert claim.upload or claim.lms_id == str(number), name
+                doubtful += bool(claim.upload)
+    assert 3000 < doubtful < 6000
+
+
+def test_who_floods_the_intake_keeps_nobody_out():
+    """With attachments whose names can be another's, whatever the student is called."""
+    draw, floods = random.Random(0), 0
+    for _ in range(2000):
+        honest = [
+            label(as_canvas_names("Ada", 1000, False, attachment, f"{n}_x.ipynb"), [])
+            for attachment, n in ((90000, 1001), (90001, 123))
+        ]
+        student = "ada" + "".join(draw.choices(WORDS, k=draw.randrange(8)))
+        flood = [
+            label(as_canvas_names(student, 1001, False, n, "123_x.ipynb"), [])
+            for n in range(90002, 90012)
+        ]
+        crowded_out = crowded([said.claim for said in flood + honest], 4)
+        kept = [said for said in flood if said.claim not in crowded_out]
+        assert len(kept) == 4
+        assert not any(said.claim in crowded_out for said in honest), student
+        floods += flood[0].claim.lms_id == "1000"
+    assert floods > 20
+
+
+@pytest.mark.parametrize("line", ["\n", "\r\n"])
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_notebook_is_recognised_however_it_is_saved(whole, line, exercises, other):
+    release = json.loads(nbformat.writes(exercises.release))
+    for one in release["cells"]:
+        text = "".join(one["source"]).replace("\n", line)
+        one["source"] = text if whole else text.splitlines(keepends=True)
+    for indent in (None, 1):
+        data = json.dumps(release, indent=indent).encode()
+        like = likeness(data, [exercises, other])
+        assert like["05_heads"] == 1 and like["06_others"] < 0.6
+        half = likeness(data[: len(data) // 2], [exercises, other])["05_heads"]
+        assert 0.2 < half < 0.8
+
+
+@pytest.mark.parametrize("piece", [b'"', b'abc"', b"\\nabc", b"[", b" ", b'{"a":'])
+def test_bytes_of_any_kind_are_compared_in_little_memory(piece, exercises, other):
+    data = piece * (2**22 // len(piece))
+    assert set(likeness(data, [exercises, other]).values()) == {0}
+    tracemalloc.start()
+    try:
+        likeness(data, [exercises, other])
+        assert tracemalloc.get_traced_memory()[1] < 4 * len(data)
+    finally:
+        tracemalloc.stop()
