@@ -22,7 +22,7 @@
 BIN := .venv/bin
 NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
-WITH_TWO := OMP_NUM_THREADS=1 # two workers compute at once, so each with one thread
+WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 
 .PHONY: help book pdf lighthouse test check form outputs exercises same fonts address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
 
@@ -47,15 +47,13 @@ book: .venv/ready
 pdf: book
 	@$(BIN)/python -m book.pdf
 
-test: form book .venv/compiled
-	@echo "== The package, the promises, the pages"
-	$(WITH_TWO) $(BIN)/pytest tests -rs -n 2 --dist loadfile
-	@echo "== Every chapter, run again and compared"
-	$(WITH_TWO) $(BIN)/pytest --nbval --nbval-sanitize-with tests/repository/nbval_sanitize.cfg --nbval-cell-timeout 300 -n 2 --dist loadscope $(NB)
+test: form book .venv/compiled # what takes long comes first, so that no worker is left alone with it
+	@echo "== The package, the promises, the pages; every chapter, run again and compared"
+	$(WORKERS) --nbval tests/classroom tests/site tests/package tests/checks tests/repository $(NB)
 
 check: form
 	@echo "== The package"
-	$(WITH_TWO) $(BIN)/pytest tests/package -rs -n 2 --dist loadscope
+	$(WORKERS) tests/package
 
 form: .venv/ready
 	@echo "== Form: ruff, mypy, imports"

@@ -29,8 +29,8 @@ from vit_check.engine.wire import receive, send
 LONGEST_PATH = 103  # bytes; what macOS allows, Linux has room for four more
 LONGEST_SENTENCE = 2000  # characters; part of it may be from the answer
 MOST_QUESTIONS = 1000  # of one notebook, which asks fewer than ten for each task
-MOST_SECONDS = 60.0  # of computing for one notebook, which takes a second or two
-PATIENCE = 60.0  # seconds for a message to arrive
+MOST_SECONDS = 120.0  # of computing for one notebook, which takes a second or two
+PATIENCE = 300.0  # seconds for a message to arrive
 
 
 @dataclass(frozen=True)

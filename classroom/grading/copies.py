@@ -8,7 +8,7 @@ from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 from rapidfuzz import fuzz, process
 
-from classroom.grading.oddities import trees_of
+from classroom.grading.parsing import trees_of
 
 LONGEST = 20_000  # characters of one student that are compared
 # Characters from which on it says something, and percent: right answers to a short task

@@ -7,14 +7,24 @@ it, and whatever lies deeper has a name that a student chose.
 import hashlib
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from classroom.grading.uploads import ZIP_OR_NOTEBOOK
 
-# lovelaceada_LATE_12345_67890_work-2.ipynb: the student's number, then the file's.
+# As canvas-lms writes it in lib/content_zipper.rb: the student's name, in lower case
+# and without signs or spaces, the student's number, the file's number, the file's name.
+# lovelaceada_LATE_12345_67890_work-2.ipynb
 CANVAS = re.compile(
-    r"(?P<name>[^_]*)(?P<late>_LATE)?_(?P<id>[0-9]+)_[0-9]+_(?P<file>.*)",
+    r"(?P<name>[^_]*|[0-9_a-z\x80-\U0010ffff]*?)(?P<late>_LATE)?"
+    r"_(?P<id>[1-9][0-9]*)_[0-9]+_(?P<file>.*)",
+    re.DOTALL,
+)
+# The same where grading is anonymous: LATE_anon_x7Yz2_67890_work-2.ipynb
+ANONYMOUS = re.compile(
+    r"(?P<late>LATE_)?(?P<name>anon_[1-9A-HJ-NP-Za-km-z]{5})_[0-9]+_(?P<file>.*)",
     re.DOTALL,
 )
 # Ada Lovelace_12345_assignsubmission_file_, a folder, or the same before a file's name.
@@ -23,7 +33,9 @@ MOODLE = re.compile(
     r"(?P<name>[^_]*)_(?P<id>[0-9]+)_assignsubmission_file(_.*)?", re.DOTALL
 )
 TURN = re.compile(r"-([0-9]{1,9})\.[\w.]+$")  # Canvas's, of a file sent again
-NUMBERS = re.compile(r"_[0-9]+_[1-9][0-9]{2,}_")  # a student's and a file's on Canvas
+# A student's and a file's number on Canvas; the latter has three digits and more.
+NUMBERS = re.compile(r"_[1-9][0-9]*(?=_[1-9][0-9]{2,}_)")
+NOT_IN_A_NAME = re.compile(r"[\x00-/:-^`{-\x7f]")  # on Canvas
 LONGEST = 40  # bytes of a name that are kept in the name of a file
 HASHED = re.compile(r"-[0-9a-f]{16}$", re.IGNORECASE)
 
@@ -35,20 +47,21 @@ class Claim:
     Attributes:
         name: as the platform gives it, else as the upload is called.
         lms_id: the platform's number for the student, or "".
-        upload: the outermost name, where nothing but that name holds the files of a
+        upload: the name in full, where nothing but that name holds the files of a
             student together. Two uploads are then two claims, whatever their names.
-        doubtful: whether the number may be another student's, see ``label``.
+        readings: where it is doubtful whose it is, all beginnings of that name with
+            which the platform can have named a student, the shortest first.
     """
 
     name: str
     lms_id: str = ""
     upload: str = ""
-    doubtful: bool = False
+    readings: tuple[str, ...] = ()
 
     def student(self, contested: bool = False) -> str:
         """A name for files; where it is contested, one that no rival has."""
         safe = safe_name(self.name, self.lms_id)
-        whole = f"{self.upload}/{self.name}/{self.doubtful}"
+        whole = f"{self.upload}/{self.name}"
         return f"{safe}-{_hash(whole)}" if contested else safe
 
 
@@ -62,19 +75,54 @@ class Label:
 
 
 def label(path: str, exercise_sets: list[str]) -> Label:
-    """Read a path's outermost name, as Canvas, Moodle or a teacher has written it."""
+    """Read a path's outermost name, as Canvas, Moodle or a teacher has written it.
+
+    Students choose how their files are called, some also how they are, and either may
+    look like a number that the platform writes. A name that can be read in more than
+    one way is doubtful, and then no other upload is taken for the same student's.
+    """
     outermost = path.split("/", 1)[0]
-    if found := CANVAS.fullmatch(outermost):
-        # A student who may choose a name on Canvas can put numbers into it, and then
-        # the first two are not the platform's. What can be read in two ways is never
-        # taken for a later version of what cannot.
-        doubtful = bool(NUMBERS.search(outermost, found.start("id")))
-        claim = Claim(found["name"], found["id"], doubtful=doubtful)
-        turn = TURN.search(found["file"])
-        return Label(claim, bool(found["late"]), int(turn[1]) if turn else 0)
-    if found := MOODLE.fullmatch(outermost):
-        return Label(Claim(found["name"], found["id"]))
-    return Label(Claim(plain_name(outermost, exercise_sets), upload=outermost))
+    platforms = MOODLE, ANONYMOUS, CANVAS
+    found = next(filter(None, (p.fullmatch(outermost) for p in platforms)), None)
+    if not found:
+        return Label(Claim(plain_name(outermost, exercise_sets), upload=outermost))
+    said = found.groupdict(default="")
+    lms_id = said.get("id", "")
+    own = outermost[: found.end("id" if lms_id else "name")]
+    readings = tuple(sorted({own, *_canvas_readings(outermost)}, key=len))
+    # What the platform wrote is among them, so one alone is the truth.
+    claim = Claim(said["name"], lms_id)
+    if len(readings) > 1:
+        claim = replace(claim, upload=outermost, readings=readings)
+    turn = TURN.search(said.get("file", ""))
+    return Label(claim, bool(said.get("late")), int(turn[1]) if turn else 0)
+
+
+def _canvas_readings(outermost: str) -> list[str]:
+    """All that Canvas can have written, up to a student's number."""
+    # In capitals it writes this word alone.
+    foreign = NOT_IN_A_NAME.search(outermost.replace("_LATE", "_late"))
+    end = foreign.start() if foreign else len(outermost)
+    return [outermost[: found.end()] for found in NUMBERS.finditer(outermost, 0, end)]
+
+
+def crowded(claims: Iterable[Claim], most: int) -> dict[Claim, str]:
+    """Doubtful claims that are too many -> how the names of all these begin.
+
+    A student whose every upload is doubtful would otherwise be graded once for each.
+    The readings of uploads make a tree. Below the true reading of a student stands that
+    student's work alone, and above it, where others' may stand too, all of it is on one
+    branch, so that to limit the branches keeps nobody else's out.
+    """
+    branches = defaultdict[str, set[str]](set)
+    found = {}
+    for claim in claims:
+        for reading, branch in pairwise([*claim.readings, claim.upload]):
+            if branch in branches[reading] or len(branches[reading]) < most:
+                branches[reading].add(branch)
+            else:
+                found[claim] = reading
+    return found
 
 
 def by_pattern(pattern: str, exercise_sets: list[str]) -> Callable[[str], Label | None]:
@@ -99,8 +147,9 @@ def by_pattern(pattern: str, exercise_sets: list[str]) -> Callable[[str], Label 
         found = compiled.match(path)
         groups = found.groupdict() if found else {}
         lms_id = groups.get("id") or ""
-        name = plain_name(groups.get("name") or lms_id, exercise_sets)
-        return Label(Claim(name, lms_id)) if name else None
+        whole = groups.get("name") or lms_id
+        name = plain_name(whole, exercise_sets)
+        return Label(Claim(name, lms_id, "" if lms_id else whole)) if name else None
 
     return read
 

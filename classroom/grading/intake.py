@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from classroom.grading.identity import Claim, Label, by_pattern, label, rivals
+from classroom.grading.identity import Claim, Label, by_pattern, crowded, label, rivals
 from classroom.grading.limits import ORDINARY, Limits
 from classroom.grading.uploads import File, Unread, in_folder, in_zip, shown
 from classroom.grading.versions import Reader, Remarks, Version
@@ -108,6 +108,13 @@ def take_in(
             elif not file.is_folder and not file.ignored:
                 sentence = f"{shown(file.path)}: --pattern does not fit it."
                 nobodys[outermost].add(sentence)
+        unsure = sorted(readers, key=lambda claim: not readers[claim].waiting)
+        for claim, reading in crowded(unsure, limits.doubtful).items():
+            del readers[claim]
+            nobodys[reading].add(
+                f"{shown(claim.upload)}: not read; at most {limits.doubtful} are whose "
+                f"names begin with {shown(reading)} and can be read in several ways."
+            )
         for reader in readers.values():
             reader.read()
     found = {
@@ -162,14 +169,18 @@ def _without_wrapper(files: list[File], place: Path) -> list[File]:
     wrapper = f"{place.stem}/"
     own = [file for file in files if not File(file.path.split("/", 1)[0]).ignored]
     around = all(file.path.startswith(wrapper) for file in own)
-    if not around or label(wrapper, []).claim.lms_id:
+    if not around or _by_platform(label(wrapper, []).claim):
         return files
     return [replace(file, path=file.path.removeprefix(wrapper)) for file in own]
 
 
+def _by_platform(claim: Claim) -> bool:
+    return bool(claim.readings) or not claim.upload
+
+
 def _refuse_a_class_in_one_folder(found: Found, place: Path) -> None:
     claims = list({claim for claim, _ in found})
-    if len(claims) > 1 or not claims[0].upload:
+    if len(claims) > 1 or _by_platform(claims[0]):
         return
     paths = [version.path for versions in found.values() for version in versions]
     folders = {path.split("/")[1] for path in paths if path.count("/") > 1}
@@ -221,5 +232,5 @@ def _contested(upload: str, others: list[str]) -> str:
         named[-1] = f"{len(others) - 2} more"
     return (
         f"{', '.join(named[:-1])} and {named[-1]} claim to be the same student's. Take "
-        "away what is not, and grade again."
+        "away what does not count, rename what is another's, and grade again."
     )

@@ -32,6 +32,8 @@ class Limits:
         uploads: notebooks and zips of one student that are read, the newest.
         upload_bytes: of one student's notebooks, together.
         zip_bytes: of one student's zips, together.
+        doubtful: uploads of one student that are read, each by itself, where their
+            names leave open whose they are.
         remarks: sentences in the report about one student's files, of each sort.
     """
 
@@ -49,6 +51,7 @@ class Limits:
     uploads: int = 50
     upload_bytes: int = 64 * MIB
     zip_bytes: int = 256 * MIB
+    doubtful: int = 12
     remarks: int = 5
 
 

@@ -3,188 +3,234 @@
 import ast
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-from IPython.core.inputtransformer2 import TransformerManager
 from nbformat.notebooknode import NotebookNode
 from nbgrader.utils import is_grade, is_solution
 
-MODULES = {
+import vit_check
+from classroom.grading.origins import Origin, Seen, Use, look
+from classroom.grading.parsing import trees_of
+from classroom.grading.passing import checks_named_in
+
+ODD = {
     "the network": {"socket", "requests", "urllib", "http", "ftplib", "aiohttp"},
-    "other programs": {"subprocess", "multiprocessing", "ctypes", "pty"},
-    "Python's inner workings": {"gc", "inspect", "importlib", "builtins"},
+    "other programs": {
+        *("subprocess", "multiprocessing", "ctypes", "pty", "os.system", "os.popen"),
+        *("os.fork", "os.kill", "os._exit", "os.execv", "os.posix_spawn"),
+    },
+    "files": {
+        *("builtins.open", "shutil.rmtree", "os.remove", "os.unlink", "os.listdir"),
+        *("os.walk", "os.scandir"),
+    },
+    "Python's inner workings": {
+        *("gc", "inspect", "importlib", "builtins", "sys.modules", "sys._getframe"),
+        *("__main__", "sys.settrace", "sys.setprofile", "sys.meta_path"),
+        *("pkgutil", "pydoc", "runpy"),
+    },
 }
-CALLS = {
-    "other programs": {"os.system", "os.popen", "os.fork", "os.kill", "os._exit"},
-    "files": {"open", "shutil.rmtree", "os.remove", "os.unlink", "os.listdir"},
-    "Python's inner workings": {"eval", "exec", "sys._getframe", "get_ipython"},
+INNER_CALLS = {
+    *("eval", "exec", "compile", "globals", "locals", "__import__"),
+    *("__builtins__", "get_ipython"),
+}
+INNER = {
+    *("__globals__", "__builtins__", "__code__", "__closure__", "__subclasses__"),
+    *("__bases__", "__mro__", "__loader__", "__spec__", "__dict__", "__wrapped__"),
+    *("__self__", "__func__", "__getattribute__", "__reduce__", "__defaults__"),
+    *("f_globals", "f_locals", "f_back", "tb_frame", "gi_frame", "cr_frame"),
+}
+HARMLESS = {
+    *("matplotlib", "time", "timeit", "capture", "pinfo", "pinfo2", "precision"),
+    *("config", "load_ext", "autoreload", "who", "whos"),
 }
 CHECKS = {"check", "vit_check"}  # import vit_check as check
-LONGEST = 300_000  # characters of code that are looked at in one notebook
-MOST_MAGICS = 50  # of one cell; IPython reads the whole cell again for each
-LONGEST_NAME = 200
+SPELLED = re.compile(r"vit_(?:steps|check)(?:\.\w+)+")
+ABOUT = {"__version__", "__file__", "__name__", "__doc__"}
+AIDS = ("vit_steps.data.", "vit_steps.notebook.")  # no task is about these
+MOST, LONGEST_SENTENCE = 20, 200
+
+
+@dataclass(frozen=True)
+class _Set:
+    """What an exercise set itself takes from the libraries.
+
+    Attributes:
+        needed: of each solution, by its grade_id.
+        imported, used: of all cells.
+        answers: what the tests look at -> grade_id of the solution that makes it.
+        tasks: names of what is to be written, in one spelling.
+    """
+
+    needed: dict[str, set[str]]
+    imported: set[str]
+    used: set[str]
+    answers: dict[str, str]
+    tasks: set[str]
 
 
 def odd_source(nb: NotebookNode, source: NotebookNode) -> list[str]:
-    """What stands out in the cells that the student wrote."""
+    """What stands out in the cells that the student wrote.
+
+    Args:
+        source: the exercise set with its solutions. What a solution takes from a
+            library is nothing odd in the answer to the same task.
+    """
     given = {cell.source.strip() for cell in source.cells}
-    wanted = _names_to_write(source)
-    code = {
-        number: cell.source
-        for number, cell in enumerate(nb.cells, 1)
-        if cell.cell_type == "code"
-    }
+    cells = [(n, c) for n, c in enumerate(nb.cells, 1) if c.cell_type == "code"]
+    own = [
+        cell.source.strip() not in given and (is_solution(cell) or not is_grade(cell))
+        for _, cell in cells
+    ]
+    seen = look(zip(trees_of(cell.source for _, cell in cells), own, strict=True))
+    of_set = _look_at_set(source)
     found: dict[str, None] = {}
-    trees: dict[int, ast.AST] = {}
-    for number, tree in zip(code, trees_of(code.values()), strict=True):
-        if tree is None:
+    begun: set[str] = set()  # tasks
+    for (number, cell), mine, one in zip(cells, own, seen, strict=True):
+        begun.add(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+        if one is None:
             found[f"Cell {number} is too much to be looked at."] = None
-        else:
-            trees[number] = tree
-    known = _imported(trees.values())
-    for number, tree in trees.items():
-        cell = nb.cells[number - 1]
-        locked = is_grade(cell) and not is_solution(cell)
-        if locked or cell.source.strip() in given:
-            continue
-        for sentence in _odd_in(tree, wanted, known):
-            found[f"Cell {number} {sentence}."] = None
-    return list(found)[:20]
+        elif mine:
+            for sentence in [*_odd_in(one), *_taken_in(one, cell, of_set, begun)]:
+                found[f"Cell {number} {sentence[:LONGEST_SENTENCE]}."] = None
+    return list(found)[:MOST]
 
 
-def _odd_in(tree: ast.AST, wanted: set[str], known: dict[str, str]) -> Iterable[str]:
-    for node in ast.walk(tree):
-        taken = _taken(node)
-        for about, modules in MODULES.items():
-            for module in sorted({name.split(".")[0] for name in taken} & modules):
-                yield f"imports {module} ({about})"
-        if isinstance(node, ast.Attribute):
-            taken = [_full(node, known)]
-        for name in taken:
-            *place, last = name.split(".")
-            if place[:1] == ["vit_steps"] and last == "*":
-                yield f"takes everything from {'.'.join(place)}"
-            elif place[:1] == ["vit_steps"] and last in wanted:
-                yield f"takes {last} from the package instead of writing it"
-        if isinstance(node, ast.Call):
-            called = _called(node.func)
-            for about, calls in CALLS.items():
-                if called in calls or called.split("()")[0] in calls:
-                    yield f"calls {called} ({about})"
-            if called == "setattr" and node.args and _of_checks(node.args[0], known):
-                yield "changes the checks"
-        if _changes_checks(node, known):
+def _odd_in(seen: Seen) -> Iterable[str]:
+    for use in seen.uses:
+        verb = {"import": "imports", "called": "calls"}.get(use.role, "uses")
+        for about, name in _odd_names(use.origin):
+            yield f"{verb} {name} ({about})"
+        if use.origin.root == "vit_check" and not _is_allowed(use):
+            changes = use.role in ("setattr", "delattr")
+            reaches = f"reaches into the checks ({use.origin.path})"
+            yield "changes the checks" if changes else reaches
+    for change in seen.changes:
+        of_checks = any(origin.root == "vit_check" for origin in change.of)
+        named, part = change.code in CHECKS, change.code != change.name
+        if (named or (part and of_checks)) and change.value != {Origin("vit_check")}:
             yield "changes the checks"
+    for name in sorted(INNER & (seen.attributes | seen.strings)):
+        yield f"uses {name} (Python's inner workings)"
+    for name in sorted(seen.magics - HARMLESS):
+        yield f"uses the magic {name[:40]}"
+    for string in sorted(seen.strings):
+        if SPELLED.fullmatch(string):
+            yield f"names {string[:60]} in a string"
 
 
-def _taken(node: ast.AST) -> list[str]:
-    """The full names of what an import asks for; ``module.*`` for all of a module."""
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and node.module:
-        return [f"{node.module}.{alias.name}" for alias in node.names]
-    return []
+def _odd_names(origin: Origin) -> Iterable[tuple[str, str]]:
+    """What about it is odd, wherever it was reached from: ``torch.os.system``."""
+    parts = origin.path.split(".")
+    for start in range(len(parts)):
+        for end in range(start + 1, len(parts) + 1):
+            path = ".".join(parts[start:end])
+            for about, names in ODD.items():
+                if path in names and path != "builtins":
+                    yield about, path.removeprefix("builtins.")
+    if parts[0] == "builtins" and {*parts[1:2]} & INNER_CALLS:
+        yield "Python's inner workings", parts[1]
 
 
-def _imported(trees: Iterable[ast.AST]) -> dict[str, str]:
-    """Name in the notebook -> full name of what was imported, or given a second name.
-
-    In the whole notebook at once: an import serves all cells below it.
-    """
-    known: dict[str, str] = {}
-    for node in (node for tree in trees for node in ast.walk(tree)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for alias, full in zip(node.names, _taken(node), strict=False):
-                if alias.asname or isinstance(node, ast.ImportFrom):
-                    known[alias.asname or alias.name] = full
-                else:
-                    known[full.split(".")[0]] = full.split(".")[0]
-        elif isinstance(node, ast.Assign) and _full(node.value, known):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    known.setdefault(target.id, _full(node.value, known))
-    return known
+def _is_allowed(use: Use) -> bool:
+    """Whether a check is imported or called as the exercises do it."""
+    path, role = use.origin.path, use.role
+    if path == "vit_check":
+        return role in ("import", "help", "dir")
+    name = path.removeprefix("vit_check.")
+    if name in ("CheckFailed", "Misused"):
+        return role != "import"
+    return name in vit_check.__all__ and role in ("import", "called", "help")
 
 
-def _full(node: ast.AST, known: dict[str, str]) -> str:
-    """``vit_steps.patchify`` for ``v.patchify`` after ``import vit_steps as v``.
-
-    Empty for what does not begin with an imported name.
-    """
-    names: list[str] = []
-    while isinstance(node, ast.Attribute) and len(names) < LONGEST_NAME:
-        names.append(node.attr)
-        node = node.value
-    start = known.get(node.id, "") if isinstance(node, ast.Name) else ""
-    full = ".".join([start, *reversed(names)])
-    return full if start and len(full) < LONGEST_NAME else ""
-
-
-def _called(node: ast.AST) -> str:
-    """``get_ipython().system`` for what is called in ``get_ipython().system("ls")``.
-
-    Empty for what does not begin with a name.
-    """
-    words: list[str] = []
-    while len(words) < LONGEST_NAME:
-        if isinstance(node, ast.Attribute):
-            words.append(f".{node.attr}")
-            node = node.value
-        elif isinstance(node, ast.Call):
-            words.append("()")
-            node = node.func
+def _taken_in(
+    seen: Seen, cell: NotebookNode, of_set: _Set, begun: set[str]
+) -> Iterable[str]:
+    """What comes from a library where the set's own cells do without it."""
+    task = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+    if is_solution(cell):
+        may, than = of_set.needed.get(task, set()), "the solution of this task"
+    else:
+        may, than = of_set.used, "this exercise set"
+    taken, imported = set(), set()
+    for use in seen.uses:
+        library, name = _library(use.origin)
+        if use.role == "import":
+            may_here = may | of_set.imported
+            imported.add(use.origin)
+        elif use.origin.made and not use.depth:
+            continue  # to run a model is not to write it
         else:
-            break
-    start = node.id if isinstance(node, ast.Name) else ""
-    return "".join([start, *reversed(words)])[:60] if start else ""
+            may_here = may
+        if name == "*":
+            yield f"takes everything from {library}"
+        elif name and name not in may_here:
+            taken.add(name)
+            if _spelling(name) in of_set.tasks:
+                yield f"takes {name} from {library} instead of writing it"
+            else:
+                place = f" from {library}" if library else ""
+                yield f"uses {name}{place}, which {than} does not"
+        elif library and not name and use.role not in ("import", "read", "called"):
+            if use.role not in ("help", "dir"):
+                yield f"hands all of {library} to {use.role[:40]}"
+        elif name and use.role == "setattr":
+            yield f"hands {name} from {library} to setattr"
+    for change in seen.changes:
+        answer = of_set.answers.get(change.name)
+        may = of_set.needed.get(answer, set()) if answer else of_set.used
+        for origin in sorted(change.value, key=lambda origin: origin.path):
+            library, name = _library(origin)
+            if library and not name and change.code != change.name:
+                yield f"hands all of {library} to {change.code}"
+            if not name or name in taken:
+                continue
+            if answer not in begun and origin in imported and name in of_set.imported:
+                continue  # as the set does it, before the task
+            part = change.code != change.name and not origin.made
+            if name not in may if answer else part:
+                yield f"makes {change.code} of {name} from {library}"
 
 
-def _of_checks(node: ast.AST, known: dict[str, str]) -> bool:
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    name = known.get(node.id, node.id) if isinstance(node, ast.Name) else ""
-    return name.split(".")[0] in CHECKS
+def _library(origin: Origin) -> tuple[str, str]:
+    """The package and what is taken from it, "" for the whole; of others a name."""
+    if origin.root == "vit_steps":
+        aid = origin.path.startswith(AIDS) and origin.name != "*"
+        aid = aid or origin.name in ABOUT
+        return ("", "") if aid else ("vit_steps", origin.name)
+    for other in ("timm", "transformers", "torchvision.models"):
+        if f"{origin.path}.".startswith(f"{other}."):
+            return "", other
+    return "", ""
 
 
-def _changes_checks(node: ast.AST, known: dict[str, str]) -> bool:
-    """Whether ``check``, or something in it, is made to be something else."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return any(
-            (alias.asname or alias.name) in CHECKS and full != "vit_check"
-            for alias, full in zip(node.names, _taken(node), strict=False)
-        )
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return node.name in CHECKS
-    if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-        return _of_checks(node.value, known)
-    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-        return node.id in CHECKS
-    return False
-
-
-def _names_to_write(source: NotebookNode) -> set[str]:
-    return {
-        node.name
-        for cell in source.cells
-        if cell.cell_type == "code" and is_solution(cell)
-        for node in ast.walk(_tree(cell.source))
-        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+def _look_at_set(source: NotebookNode) -> _Set:
+    cells = [cell for cell in source.cells if cell.cell_type == "code"]
+    trees = list(trees_of(cell.source for cell in cells))
+    of_set = _Set({}, set(), set(), {}, set())
+    tested = {
+        node.id
+        for cell, tree in zip(cells, trees, strict=True)
+        if is_grade(cell)
+        for node in (ast.walk(tree) if tree else ())
+        if isinstance(node, ast.Name)
     }
+    for cell, seen in zip(cells, look((t, False) for t in trees), strict=True):
+        assert seen is not None, "an exercise set is not too much"
+        names = [(_library(use.origin)[1], use.role) for use in seen.uses]
+        used = {name for name, role in names if role != "import"}
+        of_set.imported.update(name for name, role in names if role == "import")
+        of_set.used.update(used)
+        if is_solution(cell):
+            task = cell.metadata.nbgrader["grade_id"]
+            of_set.needed[task] = used | {name for name, _ in names}
+            made = {change.name for change in seen.changes} & tested
+            of_set.answers.update(dict.fromkeys(made, task))
+            of_set.tasks.update(map(_spelling, made))
+        if is_grade(cell):
+            of_set.tasks.update(map(_spelling, checks_named_in(cell.source)))
+    return of_set
 
 
-def trees_of(sources: Iterable[str]) -> Iterable[ast.AST | None]:
-    """Of one notebook's cells; None for those that would take too long."""
-    room = LONGEST
-    for source in sources:
-        room -= len(source)
-        yield None if room < 0 or _many_magics(source) else _tree(source)
-
-
-def _tree(source: str) -> ast.AST:
-    try:
-        return ast.parse(TransformerManager().transform_cell(source))
-    except (SyntaxError, ValueError, RuntimeError, MemoryError):
-        return ast.Module([], [])
-
-
-def _many_magics(source: str) -> bool:
-    return len(re.findall(r"^\s*[%!?]|=\s*[%!]|\?\s*$", source, re.M)) > MOST_MAGICS
+def _spelling(name: str) -> str:
+    """The same for ``MultiHeadAttention`` and ``multi_head_attention``."""
+    return name.replace("_", "").lower()

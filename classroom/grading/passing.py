@@ -75,10 +75,10 @@ def _of_call(call: ast.Call, check: str) -> Iterable[tuple[str, ast.expr]]:
             for k in call.keywords
             if k.arg and k.arg != "hint"
         ]
-    given = call.args[-1] if call.args else call
-    if check == "answer" and call.args and isinstance(call.args[0], ast.Constant):
-        return [(f"answer:{call.args[0].value!s}", given)]
-    return [(check, given)]
+    first, second = [*call.args, call, call][:2]
+    if check == "answer" and isinstance(first, ast.Constant):
+        return [(f"answer:{first.value!s}", second)]
+    return [(check, first)]
 
 
 def taken_from_libraries(records: "Iterable[Judgement]") -> list[str]:

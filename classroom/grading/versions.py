@@ -8,7 +8,7 @@ from pathlib import Path
 from classroom.grading.identity import Label
 from classroom.grading.limits import MIB, Limits
 from classroom.grading.uploads import File, Unread, in_zip_of_student, shown
-from classroom.release.assignment import Assignment
+from classroom.release.assignment import Assignment, likeness
 
 LIKE_ENOUGH = 0.2
 
@@ -77,6 +77,11 @@ class Reader:
         heappush(self._newest, (said.turn, file.time, self._added, said, file))
         if len(self._newest) > self._limits.uploads:
             self._refuse(heappop(self._newest)[-1])
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is anything to read."""
+        return bool(self._newest)
 
     def read(self) -> None:
         """Put each notebook, in zips too, where it belongs."""
@@ -158,11 +163,11 @@ class Reader:
             self._about_notebooks.add(f"{shown(file.path)}: {error}.")
             return
         # By what is in it, else by what it is called.
-        likeness = {a.name: a.likeness(data) for a in self._assignments}
-        name = max(likeness, key=lambda name: likeness[name])
-        recognised = likeness[name] >= LIKE_ENOUGH
-        if not recognised and len(likeness) > 1:
-            named = [name for name in likeness if name.lower() in file.path.lower()]
+        like = likeness(data, self._assignments)
+        name = max(like, key=lambda name: like[name])
+        recognised = like[name] >= LIKE_ENOUGH
+        if not recognised and len(like) > 1:
+            named = [name for name in like if name.lower() in file.path.lower()]
             if not named:
                 sentence = f"{shown(file.path)}: belongs to no exercise set."
                 self._about_notebooks.add(sentence)

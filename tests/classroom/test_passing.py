@@ -32,7 +32,7 @@ def test_a_class_is_asked_for_by_the_name_of_one():
     good = Attempt(ended_well=True, words=["word"])
     of_class = Judgement("mlp", True, None)
     of_function = Judgement("mlp", True, None, "function")
-    for source in ("check.mlp(MLP)", "check.answers(mlp=MLP)"):
+    for source in ("check.mlp(MLP)", "check.mlp(MLP, 2)", "check.answers(mlp=MLP)"):
         assert why_failed(good, "word", source, [of_class]) is None
         said = why_failed(good, "word", source, [of_function])
         assert said == "The check mlp was given a function for a class."

@@ -12,13 +12,11 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from tests.site.test_pages import HTML, SOURCES
+from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, too_wide
 
 CHAPTERS = [s for s in SOURCES if re.match(r"notebooks/\d", s)]
 EXERCISE = next(s for s in SOURCES if s.startswith("notebooks/exercises/"))
 EXTRA = ["search", "genindex", "_modules/index"]
-MEGABYTE = 1_000_000
-WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-NARROWEST = {"width": 360, "height": 740}
 FIRST = "notebooks/02_patch_embedding"
 SEARCHES = {
     "00_before_you_start": "broadcasting",
@@ -38,30 +36,6 @@ SEARCHES = {
 }
 
 
-class Visit:
-    """A tab, and what went wrong and out in it."""
-
-    def __init__(self, browser, **options):
-        self.context = browser.new_context(viewport=WIDE, **options)
-        self.tab = self.context.new_page()
-        self.errors, self.requests = [], []
-        self.tab.on("console", self.note)
-        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.tab.on("request", lambda request: self.requests.append(request.url))
-        self.tab.on("requestfailed", self.note_failure)
-
-    def note(self, message):
-        if message.type in ("error", "warning"):
-            self.errors.append(message.text)
-
-    def note_failure(self, request):
-        if request.failure != "net::ERR_ABORTED":  # the page was left
-            self.errors.append(f"{request.failure}: {request.url}")
-
-    def outside(self, base):
-        return [u for u in self.requests if not u.startswith((base, "data:", "blob:"))]
-
-
 @pytest.fixture
 def visit(browser):
     visits = []
@@ -75,77 +49,13 @@ def visit(browser):
         one.context.close()
 
 
-def too_wide(tab):
-    """By how many pixels the page is wider than the window, and cells that scroll."""
-    return tab.evaluate(
-        """() => {
-            const page = document.documentElement;
-            const cells = [...document.querySelectorAll('div.highlight pre')];
-            return [page.scrollWidth - page.clientWidth,
-                cells.filter(c => c.scrollWidth > c.clientWidth).map(c => c.innerText)];
-        }"""
-    )
-
-
-def scroll_to_the_end(tab):
-    tab.evaluate(
-        """async () => {
-            for (let y = 0; y < document.documentElement.scrollHeight; y += 700) {
-                window.scrollTo(0, y);
-                await new Promise(requestAnimationFrame);
-            }
-        }"""
-    )
-    tab.wait_for_load_state("networkidle")
-
-
-WATCH_SHIFTS = """
-    window.shifts = [];
-    new PerformanceObserver(list => {
-        for (const entry of list.getEntries())
-            if (!entry.hadRecentInput)
-                window.shifts.push([entry.value,
-                    entry.sources.map(s => s.node?.outerHTML?.slice(0, 80))]);
-    }).observe({ type: "layout-shift", buffered: true });
-"""
-BYTES = """() => performance.getEntries()
-    .filter(entry => 'transferSize' in entry)
-    .reduce((sum, entry) => sum + entry.transferSize, 0)"""
-
-
-@pytest.mark.parametrize("page", [*SOURCES, *EXTRA])
-def test_page_from_a_server(visit, site, page):
-    """Below a path, with nothing in the cache, read to the end, in both themes."""
-    one = visit(color_scheme="light")
-    one.tab.add_init_script(WATCH_SHIFTS)
-    one.tab.goto(f"{site}{page}.html", wait_until="networkidle")
-    scroll_to_the_end(one.tab)
-
-    assert one.outside(site) == []
-    shifts = one.tab.evaluate("window.shifts")
-    assert sum(value for value, _ in shifts) < 0.1, shifts
-    weight = one.tab.evaluate(BYTES)
-    assert weight < MEGABYTE, f"{weight:,} bytes"
-
-    one.tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    for scheme in ("light", "dark"):
-        one.tab.emulate_media(color_scheme=scheme)
-        one.tab.wait_for_function(
-            f"document.documentElement.dataset.theme === '{scheme}'"
-        )
-        for size in (WIDE, PHONE, NARROWEST):
-            one.tab.set_viewport_size(size)
-            assert too_wide(one.tab) == [0, []], f"{scheme}, {size['width']} pixels"
-    assert one.errors == []
-
-
-# A page of each kind; test_fonts.py says that none takes other fonts than the book's.
-OF_EACH_KIND = ["book/intro", "book/lab", "book/notation", "book/package", "search"]
+# test_every_page.py says that no page takes other fonts than the book's.
+OF_EACH_KIND = ["book/intro", "book/lab", "book/notation", "book/package"]
 OF_EACH_KIND += ["book/teaching", CHAPTERS[1], CHAPTERS[12], EXERCISE]
 
 
 @pytest.mark.parametrize("browser", ["monospaced"], indirect=True)
-@pytest.mark.parametrize("page", OF_EACH_KIND)
+@pytest.mark.parametrize("page", [*OF_EACH_KIND, "search"])
 def test_no_page_scrolls_sideways_with_other_fonts(visit, page):
     one = visit()
     one.tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
@@ -155,7 +65,7 @@ def test_no_page_scrolls_sideways_with_other_fonts(visit, page):
         assert too_wide(one.tab) == [0, []], f"{size['width']} pixels"
 
 
-@pytest.mark.parametrize("page", [*SOURCES, *EXTRA, "index"])
+@pytest.mark.parametrize("page", [*OF_EACH_KIND, *EXTRA, "index"])
 def test_page_from_a_folder(visit, page):
     one = visit(color_scheme="dark")
     one.tab.set_viewport_size(PHONE)

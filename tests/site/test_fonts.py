@@ -125,49 +125,6 @@ def test_what_figures_write_is_in_their_font():
 
 # Pages in a browser
 
-# Which family each character is set in, those put there by scripts and styles as well.
-# A formula has MathJax's fonts, and says its characters in a style sheet of its own.
-WRITTEN = """() => {
-    const written = {};
-    const take = (element, text, part) => {
-        const family = getComputedStyle(element, part).fontFamily;
-        written[family] = [...new Set((written[family] ?? "") + text)].join("");
-    };
-    const skipped = ["script", "style", "title", "desc", "noscript", "mjx-container",
-        "mjx-container *"].join();
-    for (const element of document.querySelectorAll("body, body *")) {
-        if (element.matches(skipped)) continue;
-        for (const node of element.childNodes)
-            if (node.nodeType === Node.TEXT_NODE) take(element, node.data);
-        take(element, element.placeholder ?? "");
-        for (const part of ["::before", "::after", "::marker"]) {
-            const content = getComputedStyle(element, part).content;
-            if (content.startsWith('"')) take(element, content.split(" / ")[0], part);
-        }
-    }
-    return written;
-}"""
-
-
-def icons():
-    css = (HTML / "_static" / "icons.css").read_text(encoding="utf-8")
-    return {chr(int(code, 16)) for code in re.findall(r'content: "\\(\w+)"', css)}
-
-
-@pytest.mark.parametrize("page", [*SOURCES, "search", "genindex", "_modules/index"])
-def test_a_page_takes_the_books_fonts_and_no_other(tab, page):
-    tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
-    for place in tab.locator(".vit-lab").all() if page == "book/lab" else []:
-        place.scroll_into_view_if_needed()
-        place.and_(tab.locator("[data-state=open]")).wait_for(timeout=60_000)
-    written = tab.evaluate(WRITTEN)
-    assert len(written) >= 2
-    for family, text in written.items():
-        first = family.split(",")[0].strip('"')
-        assert first in ("Book Text", "Book Code", "Icons"), (family, text)
-        allowed = icons() | {'"'} if first == "Icons" else characters()
-        assert not set(text) - allowed, (family, set(text) - allowed)
-
 
 @pytest.fixture(scope="module")
 def tab(browser):

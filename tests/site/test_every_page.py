@@ -1,0 +1,190 @@
+"""Each page of the built book, opened once in a browser and looked at from all sides.
+
+Skipped where there is no Chromium, Chrome or Edge.
+"""
+
+import re
+
+import pytest
+
+from tests.site import axe
+from tests.site.test_browser import CHAPTERS, EXTRA
+from tests.site.test_fonts import characters
+from tests.site.test_pages import HTML, SOURCES, page_soup
+from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, too_wide
+
+MEGABYTE = 1_000_000
+
+WATCH_SHIFTS = """
+    window.shifts = [];
+    new PerformanceObserver(list => {
+        for (const entry of list.getEntries())
+            if (!entry.hadRecentInput)
+                window.shifts.push([entry.value,
+                    entry.sources.map(s => s.node?.outerHTML?.slice(0, 80))]);
+    }).observe({ type: "layout-shift", buffered: true });
+"""
+SCROLL_TO_THE_END = """async () => {
+    for (let y = 0; y < document.documentElement.scrollHeight; y += 700) {
+        window.scrollTo(0, y);
+        await new Promise(requestAnimationFrame);
+    }
+}"""
+BYTES = """() => performance.getEntries()
+    .filter(entry => 'transferSize' in entry)
+    .reduce((sum, entry) => sum + entry.transferSize, 0)"""
+# What is folded is opened, what fades in is there.
+UNFOLD = """async () => {
+    const style = document.createElement("style");
+    style.textContent = "* { transition: none !important; animation: none !important }";
+    document.head.append(style);
+    for (const fold of document.querySelectorAll("details")) fold.open = true;
+    await window.MathJax?.startup?.promise;
+}"""
+
+
+@pytest.fixture(scope="module", params=[*SOURCES, *EXTRA])
+def opened(request, browser, site):
+    """A page below a path, with nothing in the cache, read to its end and unfolded."""
+    one = Visit(browser, color_scheme="light")
+    one.page, one.site = request.param, site
+    one.tab.add_init_script(WATCH_SHIFTS)
+    one.tab.goto(f"{site}{one.page}.html", wait_until="networkidle")
+    one.tab.evaluate(SCROLL_TO_THE_END)
+    one.tab.wait_for_load_state("networkidle")
+    for place in one.tab.locator(".vit-lab").all() if one.page == "book/lab" else []:
+        place.scroll_into_view_if_needed()
+        place.and_(one.tab.locator("[data-state=open]")).wait_for(timeout=60_000)
+    one.shifts = one.tab.evaluate("window.shifts")
+    one.weight = one.tab.evaluate(BYTES)
+    one.tab.evaluate(UNFOLD)
+    yield one
+    one.context.close()
+
+
+def test_it_is_whole_quiet_and_light(opened):
+    assert opened.outside(opened.site) == []
+    assert opened.errors == []
+    assert sum(value for value, _ in opened.shifts) < 0.1, opened.shifts
+    assert opened.weight < MEGABYTE, f"{opened.weight:,} bytes"
+
+
+# Fonts
+
+# Which family each character is set in, those put there by scripts and styles as well.
+# A formula has MathJax's fonts, and says its characters in a style sheet of its own.
+WRITTEN = """() => {
+    const written = {};
+    const take = (element, text, part) => {
+        const family = getComputedStyle(element, part).fontFamily;
+        written[family] = [...new Set((written[family] ?? "") + text)].join("");
+    };
+    const skipped = ["script", "style", "title", "desc", "noscript", "mjx-container",
+        "mjx-container *"].join();
+    for (const element of document.querySelectorAll("body, body *")) {
+        if (element.matches(skipped)) continue;
+        for (const node of element.childNodes)
+            if (node.nodeType === Node.TEXT_NODE) take(element, node.data);
+        take(element, element.placeholder ?? "");
+        for (const part of ["::before", "::after", "::marker"]) {
+            const content = getComputedStyle(element, part).content;
+            if (content.startsWith('"')) take(element, content.split(" / ")[0], part);
+        }
+    }
+    return written;
+}"""
+
+
+def icons():
+    css = (HTML / "_static" / "icons.css").read_text(encoding="utf-8")
+    return {chr(int(code, 16)) for code in re.findall(r'content: "\\(\w+)"', css)}
+
+
+def test_it_takes_the_books_fonts_and_no_other(opened):
+    written = opened.tab.evaluate(WRITTEN)
+    assert len(written) >= 2
+    for family, text in written.items():
+        first = family.split(",")[0].strip('"')
+        assert first in ("Book Text", "Book Code", "Icons"), (family, text)
+        allowed = icons() | {'"'} if first == "Icons" else characters()
+        assert not set(text) - allowed, (family, set(text) - allowed)
+
+
+# Formulas
+
+FORMULAS = """() => [...document.querySelectorAll("mjx-container")].map(formula => {
+    const spoken = formula.querySelector("mjx-assistive-mml math");
+    return [formula.textContent,
+        spoken?.textContent.length > 0 && !spoken.closest("[aria-hidden=true]")
+        && getComputedStyle(spoken).visibility === "visible",
+        formula.querySelector("mjx-math").getAttribute("aria-hidden") === "true"];
+})"""
+
+
+def test_every_formula_is_read_out_once(opened):
+    formulas = opened.tab.evaluate(FORMULAS)
+    assert len(formulas) == opened.tab.locator(".math.notranslate").count()
+    for text, spoken, drawing_hidden in formulas:
+        assert spoken and drawing_hidden, text
+    failed = opened.tab.locator("mjx-merror").count()
+    assert failed == 0, "a formula that MathJax cannot read"
+
+
+def test_there_are_pages_with_formulas():
+    pages = [page for page in SOURCES if page_soup(page).select(".math.notranslate")]
+    assert len(pages) >= 5
+
+
+# The map of the model
+
+STROKES = """() => Object.groupBy(
+    [...document.querySelectorAll('.model-map a > .box:not(.inner), .frame')]
+        .filter(shape => shape.getClientRects().length)
+        .map(s => [!!s.closest('.lit'), getComputedStyle(s).strokeWidth]),
+    ([lit]) => lit ? 'lit' : 'quiet')"""
+
+
+def test_the_lit_part_is_told_apart_without_its_colour(opened):
+    if opened.page not in CHAPTERS:
+        return
+    widths = opened.tab.evaluate(STROKES)
+    assert {width for _, width in widths["lit"]} == {"3px"}
+    assert {width for _, width in widths["quiet"]} == {"1px"}
+    number = sorted(CHAPTERS).index(opened.page)
+    caption = opened.tab.locator(".model-map-here").inner_text()
+    assert caption.startswith(f"You are here. Chapter {number}, ")
+
+
+# What changes the page comes last
+
+
+def test_it_does_not_scroll_sideways(opened):
+    for scheme in ("light", "dark"):
+        opened.tab.emulate_media(color_scheme=scheme)
+        opened.tab.wait_for_function(
+            f"document.documentElement.dataset.theme === '{scheme}'"
+        )
+        for size in (WIDE, PHONE, NARROWEST):
+            opened.tab.set_viewport_size(size)
+            assert too_wide(opened.tab) == [0, []], f"{scheme}, {size['width']} pixels"
+    assert opened.errors == []
+
+
+SHOW_WHAT_COMES_BY_SCROLLING = """() => {
+    document.querySelector("#pst-back-to-top").style.display = "inline-block";
+}"""
+# Both themes on a page of each kind; elsewhere light where wide and dark on a phone, as
+# a text's colours do not depend on the width.
+BOTH = {"book/intro", "book/lab", "notebooks/05_multi_head_attention", "search"}
+
+
+def test_axe_finds_nothing(opened):
+    axe.prepare(opened.tab)
+    opened.tab.evaluate("window.scrollTo(0, 0)")  # no button lies over a link there
+    for size in (WIDE, PHONE):
+        assert axe.find_shape(opened.tab, size) == []
+    opened.tab.evaluate(SHOW_WHAT_COMES_BY_SCROLLING)
+    for size, themes in ((WIDE, ["light"]), (PHONE, ["dark"])):
+        opened.tab.set_viewport_size(size)
+        for theme in ["light", "dark"] if opened.page in BOTH else themes:
+            assert axe.find_colours(opened.tab, theme) == [], theme

@@ -1,0 +1,40 @@
+"""A tab of the browser that remembers what happened in it, and the widths it takes."""
+
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+NARROWEST = {"width": 360, "height": 740}
+
+
+class Visit:
+    """A tab, and what went wrong and out in it."""
+
+    def __init__(self, browser, **options):
+        self.context = browser.new_context(viewport=WIDE, **options)
+        self.tab = self.context.new_page()
+        self.errors, self.requests = [], []
+        self.tab.on("console", self.note)
+        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.tab.on("request", lambda request: self.requests.append(request.url))
+        self.tab.on("requestfailed", self.note_failure)
+
+    def note(self, message):
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
+
+    def note_failure(self, request):
+        if request.failure != "net::ERR_ABORTED":  # the page was left
+            self.errors.append(f"{request.failure}: {request.url}")
+
+    def outside(self, base):
+        return [u for u in self.requests if not u.startswith((base, "data:", "blob:"))]
+
+
+def too_wide(tab):
+    """By how many pixels the page is wider than the window, and cells that scroll."""
+    return tab.evaluate(
+        """() => {
+            const page = document.documentElement;
+            const cells = [...document.querySelectorAll('div.highlight pre')];
+            return [page.scrollWidth - page.clientWidth,
+                cells.filter(c => c.scrollWidth > c.clientWidth).map(c => c.innerText)];
+        }"""
+    )
