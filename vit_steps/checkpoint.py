@@ -68,8 +68,11 @@ def write_checkpoint(
     write_whole(path, content)
 
 
-def check_writable(path: str | os.PathLike[str]) -> Path:
+def check_writable(path: str | os.PathLike[str], name: str = "path") -> Path:
     """A path to write a checkpoint to, tried; its folder is made if there is none.
+
+    Args:
+        name: what the path is called in an error message.
 
     Raises:
         ValueError: if it does not end in .safetensors, or is a folder.
@@ -79,14 +82,14 @@ def check_writable(path: str | os.PathLike[str]) -> Path:
     if path.suffix != ".safetensors" or path.is_dir():
         folder = ", a folder" if path.is_dir() else ""
         raise ValueError(
-            f"path: got {str(path)!r}{folder}, expected a name in .safetensors"
+            f"{name}: got {str(path)!r}{folder}, expected a name in .safetensors"
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=path.parent):
             return path
     except OSError as error:
-        raise OSError(f"path: {str(path)!r} cannot be written: {error}") from error
+        raise OSError(f"{name}: {str(path)!r} cannot be written: {error}") from error
 
 
 def read_checkpoint(

@@ -5,18 +5,21 @@ Each function raises ImportError, with the pip line, if its package is not insta
 
 import warnings
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
+
+# Brings whatever training, photographs, pictures and comparisons need.
+INSTALL = 'pip install "vit_steps[book] @ git+https://github.com/vit-steps/vit-steps"'
 
 
 def torchvision() -> ModuleType:
     """torchvision, for its models, transforms and data sets."""
-    return imported("torchvision", "pip install torchvision")
+    return imported("torchvision")
 
 
 def timm() -> ModuleType:
     """timm, PyTorch Image Models."""
-    pip_line = "pip install --no-deps timm huggingface_hub safetensors pyyaml"
-    return imported("timm", pip_line)
+    return imported("timm")
 
 
 def transformers() -> ModuleType:
@@ -34,7 +37,15 @@ def d2l() -> ModuleType:
     return module
 
 
-def imported(name: str, pip_line: str) -> ModuleType:
+def check_installed(*names: str) -> None:
+    """Raise ImportError, which names all that are missing, if one cannot be found."""
+    missing = [name for name in names if find_spec(name) is None]
+    if missing:
+        are = "is" if len(missing) == 1 else "are"
+        raise ImportError(f"{', '.join(missing)} {are} not installed: {INSTALL}")
+
+
+def imported(name: str, pip_line: str = INSTALL) -> ModuleType:
     """Any other package or module, with the line that installs it."""
     missing = name.split(".")[0]
     try:

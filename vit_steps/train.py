@@ -4,13 +4,17 @@ python -m vit_steps.train --data cluttered-digits --output model.safetensors
 """
 
 import argparse
+import os
+import shlex
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import Any, get_args, get_type_hints
+from pathlib import Path
+from typing import Any
 
 import torch
 
-from vit_steps.checkpoint import check_writable
+from vit_steps.checkpoint import check_writable, read_checkpoint
 from vit_steps.distributed import (
     process_rank,
     processes,
@@ -18,125 +22,149 @@ from vit_steps.distributed import (
     train_together,
     wait_for_all,
 )
+from vit_steps.optional import INSTALL, imported
+from vit_steps.pretrained import load_weights
 from vit_steps.recipes import RECIPES, Recipe
-from vit_steps.training import TrainConfig, evaluate, tensorboard
-from vit_steps.training_state import whole
-from vit_steps.vision_transformer import ViTConfig
-
-# What is imported under another name than it is installed by.
-INSTALLED_AS = {"PIL": "pillow", "skimage": "scikit-image", "sklearn": "scikit-learn"}
-# Where the images come from: an option, and the data sets that have it.
-SOURCE_OPTIONS = {
-    "root": ("fashion-mnist", "cifar-10", "folder"),
-    "full": ("fashion-mnist",),
-    "download": ("fashion-mnist", "cifar-10"),
-    "image_size": ("folder",),
-}
-
-
-def options_of(config: type, *settled: str) -> dict[str, type]:
-    """A config's fields that are options of the same name, and their values' types."""
-    types = {
-        name: (get_args(hint) or (hint,))[0]  # int | None and Size are read as int
-        for name, hint in get_type_hints(config).items()
-    }
-    return {name: kind for name, kind in types.items() if name not in settled}
-
-
-TRAIN_OPTIONS = options_of(TrainConfig)
-# Without what the data settles, and what is rarely changed.
-MODEL_OPTIONS = options_of(
-    ViTConfig,
-    *("image_size", "in_channels", "num_classes"),
-    *("qkv_bias", "representation_size", "norm_eps"),
+from vit_steps.sizes import as_pair, check_count
+from vit_steps.training import evaluate, tensorboard
+from vit_steps.training_options import (
+    MODEL_OPTIONS,
+    SHAPES,
+    SOURCE_OPTIONS,
+    TRAIN_OPTIONS,
+    given,
+    in_options,
+    parse,
 )
+from vit_steps.training_state import History, whole
+from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; see ``python -m vit_steps.train --help``."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    options = _parser().parse_args(arguments)
+    command = shlex.join(["python", "-m", "vit_steps.train", *arguments])
+    options = parse(arguments)
     try:
-        _run(options, "python -m vit_steps.train " + " ".join(arguments))
+        _run(options, command)
+    except KeyboardInterrupt:
+        print(f"Stopped by Ctrl-C; {_way_on(options, command)}", file=sys.stderr)
+        return 130
     except ModuleNotFoundError as error:
-        package = (error.name or "").split(".")[0]
-        package = INSTALLED_AS.get(package, package)
-        print(f"Stopped: {error}; pip install {package}", file=sys.stderr)
+        print(f"Stopped: {error.name} is not installed: {INSTALL}", file=sys.stderr)
         return 1
-    except (ValueError, OSError, ImportError, FloatingPointError) as error:
-        print(f"Stopped: {error}", file=sys.stderr)
+    except (ValueError, OSError, ImportError, ArithmeticError, RuntimeError) as error:
+        print(f"Stopped: {in_options(str(error), options)}", file=sys.stderr)
         return 1
     return 0
 
 
 def _run(options: argparse.Namespace, command: str) -> None:
-    if options.output:
-        check_writable(options.output)  # now, not when the training is done
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    source = _source(options)
+    _check(options)
+    start = vars(options)["from"]
+    config = RECIPES[options.data].model
+    if start:
+        config = VisionTransformer.from_pretrained(start).config
+    source = _source(options, config)
     with processes(options.device) as device:
         images = _load(options, source)
-        recipe = _recipe(options, images)
-        model = recipe.build().to(device)
+        recipe = _recipe(options, config, images)
+        model = start_from(start, recipe.model, images) if start else recipe.build()
+        torch.set_num_threads(options.threads or suitable_threads(recipe.model))
+        if process_rank() == 0:
+            _announce(options, recipe, images)
+        model = model.to(device)
+        callbacks = [_a_line(recipe.train.epochs)]
+        if options.tensorboard:
+            callbacks.append(tensorboard(options.tensorboard))
         history = train_together(
             shard(model) if options.shard else model,
             images,
             recipe.train,
             options.checkpoint,
             options.resume,
-            callbacks=[tensorboard(options.tensorboard)] if options.tensorboard else [],
+            progress=sys.stderr.isatty(),
+            callbacks=callbacks,
         )
         if options.shard:
             state = {name: whole(tensor) for name, tensor in model.state_dict().items()}
-            model = recipe.build().to(device)
+            model = VisionTransformer(recipe.model).to(device)
             model.load_state_dict(state)
         if process_rank() > 0:
             return
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
     print(f"test: loss {test.loss:.3f}, top-1 {test.top1:.2%}, top-5 {test.top5:.2%}")
-    if options.output:
-        try:
-            model.save_pretrained(
-                options.output,
-                dtype=torch.float16,
-                data=options.data,
-                classes=images.classes,
-                mean=images.mean,
-                std=images.std,
-                position_std=recipe.position_std,
-                train_config=asdict(recipe.train),
-                test=asdict(test),
-                seconds=round(sum(epoch.seconds for epoch in history.epochs)),
-                command=command,
-                torch=torch.__version__,
-                threads=torch.get_num_threads(),
-            )
-        except OSError as error:
-            kept = options.checkpoint or "no file, for want of a --checkpoint"
-            raise OSError(f"{error}; the training's state is in {kept}") from error
-        print(f"The model is in {options.output}")
+    if not options.output:
+        way_on = _way_on(options, f"{command} --output model.safetensors")
+        print(f"No model is written without --output; {way_on}")
+        return
+    try:
+        model.save_pretrained(
+            options.output,
+            dtype=torch.float16,
+            data=options.data,
+            classes=images.classes,
+            mean=images.mean,
+            std=images.std,
+            position_std=recipe.position_std,
+            train_config=asdict(recipe.train),
+            test=asdict(test),
+            seconds=round(sum(epoch.seconds for epoch in history.epochs)),
+            command=command,
+            torch=torch.__version__,
+            threads=torch.get_num_threads(),
+        )
+    except OSError as error:
+        kept = options.checkpoint or "no file, for want of a --checkpoint"
+        raise OSError(f"{error}; the training's state is in {kept}") from error
+    print(f"The model is in {options.output}")
 
 
-def _source(options: argparse.Namespace) -> dict[str, Any]:
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what cannot work before anything is read."""
+    for name in ("output", "checkpoint"):
+        if getattr(options, name):
+            check_writable(getattr(options, name), name)
+    if options.output and Path(options.output).exists() and not options.overwrite:
+        raise FileExistsError(
+            f"output: {options.output!r} is there already; choose another name, or "
+            "replace it with --overwrite"
+        )
+    if options.resume and not options.checkpoint:
+        raise ValueError("resume: expected a --checkpoint to go on from")
+    if options.threads is not None:
+        check_count(options.threads, "threads")
+    usable = ["cpu", *["cuda"] * torch.cuda.is_available()]
+    usable += ["mps"] * torch.backends.mps.is_available()
+    if options.device.partition(":")[0] not in usable:
+        raise ValueError(
+            f"device: got {options.device!r}, expected {' or '.join(usable)}, which is "
+            "all that PyTorch finds here"
+        )
+    if vars(options)["from"]:
+        for name in given(options, SHAPES):
+            raise ValueError(f"{name}: expected none, the model of --from has its own")
+
+
+def _source(options: argparse.Namespace, config: ViTConfig) -> dict[str, Any]:
     """Where the images come from; refuses what the data set has no use for."""
-    source = {name: getattr(options, name) for name in SOURCE_OPTIONS}
-    source = {name: value for name, value in source.items() if value}
+    source = given(options, SOURCE_OPTIONS)
     for name in source:
         if options.data not in SOURCE_OPTIONS[name]:
             owners = " and ".join(SOURCE_OPTIONS[name])
             raise ValueError(
-                f"--{name.replace('_', '-')}: {options.data} has no such choice, "
-                f"expected it with {owners} only"
+                f"{name}: {options.data} has no such choice, expected it with {owners} "
+                "only"
             )
-    if options.data == "folder":
-        if not options.root:
-            raise ValueError(
-                "--root: got none, expected the folder of your images, with one folder "
-                "for each class in it"
-            )
-        source = {"image_size": RECIPES["folder"].model.image_size} | source
-    return source
+    if options.data != "folder":
+        return source
+    if not options.root:
+        raise ValueError(
+            "root: got none, expected the folder of your images, with one folder for "
+            "each class in it"
+        )
+    channels = {"in_channels": config.in_channels} if vars(options)["from"] else {}
+    return {"image_size": config.image_size} | channels | source
 
 
 def _load(options: argparse.Namespace, source: dict[str, Any]) -> Any:
@@ -145,82 +173,122 @@ def _load(options: argparse.Namespace, source: dict[str, Any]) -> Any:
 
     if process_rank() > 0:
         wait_for_all()
-    images = data.load(
+    images: Any = data.load(
         options.data,
-        options.augment,
-        merge_validation=options.merge_validation,
+        not options.no_augment,
+        merge_validation=bool(options.merge_validation),
         **source,
     )
     if process_rank() == 0:
         wait_for_all()
+    if options.batch_size and options.batch_size > len(images.train):
+        raise ValueError(
+            f"batch_size: got {options.batch_size}, expected at most the "
+            f"{len(images.train)} images that are trained on"
+        )
     return images
 
 
-def _recipe(options: argparse.Namespace, images: Any) -> Recipe:
+def _recipe(options: argparse.Namespace, config: ViTConfig, images: Any) -> Recipe:
     """The data set's recipe, with what the options and the data say."""
-
-    def given(names: dict[str, type]) -> dict[str, Any]:
-        chosen = {name: getattr(options, name) for name in names}
-        return {name: value for name, value in chosen.items() if value is not None}
-
-    recipe, (image, _) = RECIPES[options.data], images.train[0]
-    channels, height, width = image.shape
+    channels, height, width = images.train[0][0].shape
     model = replace(
-        recipe.model,
+        config,
         image_size=height if height == width else (height, width),
         in_channels=channels,
         num_classes=images.num_classes,
-        **given(MODEL_OPTIONS),
+        **given(options, MODEL_OPTIONS),
     )
-    training = replace(recipe.train, **given(TRAIN_OPTIONS))
-    position = given({"position_std": float})
+    recipe = RECIPES[options.data]
+    training = replace(recipe.train, **given(options, TRAIN_OPTIONS))
+    position = given(options, ["position_std"])
     return replace(recipe, model=model, train=training, **position)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m vit_steps.train",
-        description="Train a Vision Transformer. What is not said is taken from the "
-        "recipe of the data set; a warm-up takes at most half of the training.",
+def start_from(name: str, config: ViTConfig, images: Any) -> VisionTransformer:
+    """A trained model for other images, to be trained on.
+
+    Positions are interpolated where the images have another size. The head is new
+    unless the model was trained on classes of the same names.
+
+    Args:
+        name: as for ``from_pretrained``.
+        config: the model's own, but for image size, classes and rates.
+
+    Raises:
+        ValueError: if the images have other channels.
+    """
+    trained = VisionTransformer.from_pretrained(name)
+    if config.in_channels != trained.config.in_channels:
+        raise ValueError(
+            f"name: {name!r} is for images of {trained.config.in_channels} channels, "
+            f"expected a model for {config.in_channels} as the data has"
+        )
+    classes = read_checkpoint(name)[1].get("classes")
+    head = () if classes == list(images.classes) else "head"
+    return load_weights(
+        VisionTransformer(config),
+        trained.state_dict(),
+        drop=head,
+        keep=head,
+        resize_positions=True,
     )
-    say = parser.add_argument
-    say("--data", choices=RECIPES, required=True, help="what to train on")
-    say("--root", help="the folder of cifar-10, or of your images")
-    say("--full", action="store_true", help="all of Fashion-MNIST, not a tenth")
-    say("--image-size", type=int, help="pixels that images of a folder are brought to")
-    say("--download", action="store_true", help="fetch what is not there")
-    say(
-        "--no-augment",
-        dest="augment",
-        action="store_false",
-        help="show every image as it is, every time",
+
+
+def suitable_threads(config: ViTConfig) -> int:
+    """How many threads of the CPU train a model.
+
+    One for a small model, of less than 50 million multiply-accumulates an image: its
+    steps are so short that threads mostly wait for each other, on busy cores twenty
+    times longer than they compute. For others as many as PyTorch takes. It depends on
+    nothing else that runs, so that the same command gives the same bits.
+    """
+    small = config.cost().macs < 50_000_000
+    return (
+        1 if small and "OMP_NUM_THREADS" not in os.environ else torch.get_num_threads()
     )
-    say(
-        "--merge-validation",
-        action="store_true",
-        help="train on the validation part too, once the recipe is settled",
+
+
+def _announce(options: argparse.Namespace, recipe: Recipe, images: Any) -> None:
+    """Say what is about to be trained, on what, and how."""
+    config, epochs = recipe.model, recipe.train.epochs
+    height, width = as_pair(config.image_size, "image_size")
+    colour = "grey" if config.in_channels == 1 else "coloured"
+    print(
+        f"{config.cost().parameters:,} parameters, {len(images.train):,} {colour} images "
+        f"of {height}×{width} pixels in {config.num_classes} classes; epochs: {epochs}, "
+        f"warm-up: {min(recipe.train.warmup_epochs, epochs / 2):g}, "
+        f"device: {options.device}, threads: {torch.get_num_threads()}",
+        flush=True,
     )
-    say("--output", help="where to write the trained model, in float16")
-    say("--checkpoint", help="where to keep the state after each epoch")
-    say("--resume", action="store_true", help="go on from --checkpoint, if it is there")
-    say("--tensorboard", metavar="FOLDER", help="write curves there")
-    say("--device", default="cuda" if torch.cuda.is_available() else "cpu")
-    say(
-        "--shard",
-        action="store_true",
-        help="split the model over torchrun's processes (FSDP2), not only the images",
-    )
-    say("--threads", type=int, help="of PyTorch; another number, other last bits")
-    say("--position-std", type=float, help="width of the initial positions")
-    for owner, names in ((TrainConfig, TRAIN_OPTIONS), (ViTConfig, MODEL_OPTIONS)):
-        group = parser.add_argument_group(f"fields of {owner.__name__}")
-        for name, kind in names.items():
-            option = "--" + name.replace("_", "-")
-            if kind is bool:
-                group.add_argument(option, action=argparse.BooleanOptionalAction)
-            else:
-                group.add_argument(option, type=kind)
-    return parser
+    if not options.output:
+        print("No --output: the trained model will not be kept", flush=True)
+
+
+def _a_line(epochs: int) -> Callable[[History], None]:
+    """A callback that prints each epoch's numbers, above the bar if there is one."""
+    tqdm = imported("tqdm.auto").tqdm
+
+    def write(history: History) -> None:
+        last = history.epochs[-1]
+        tqdm.write(
+            f"epoch {last.epoch} of {epochs}: training loss {last.train_loss:.3f}, "
+            f"validation loss {last.validation.loss:.3f}, "
+            f"top-1 {last.validation.top1:.2%}, {last.seconds:.1f} s"
+        )
+        sys.stdout.flush()
+
+    return write
+
+
+def _way_on(options: argparse.Namespace, command: str) -> str:
+    """How to go on from what is kept of a training, if anything is."""
+    if not options.checkpoint:
+        return "nothing is kept, for want of a --checkpoint"
+    if not Path(options.checkpoint).exists():
+        return "nothing is kept, for no epoch was over"
+    resume = "" if options.resume else " --resume"
+    return f"this goes on after the last whole epoch: {command}{resume}"
 
 
 if __name__ == "__main__":

@@ -366,8 +366,7 @@ def mixing(
     """Mixup, CutMix, one of them at a time, or nothing."""
     if not config.mixup and not config.cutmix:
         return lambda images, labels: (images, labels)
-    from torchvision.transforms import v2
-
+    v2 = imported("torchvision.transforms.v2")
     mixers = []
     if config.mixup:
         mixers.append(v2.MixUp(alpha=config.mixup, num_classes=num_classes))
@@ -378,7 +377,7 @@ def mixing(
 
 def progress_bar(steps: int, initial: int, progress: bool) -> Any:
     """A bar that tells how far a training is, or nothing."""
-    tqdm = imported("tqdm.auto", "pip install tqdm").tqdm
+    tqdm = imported("tqdm.auto").tqdm
     return tqdm(total=steps, initial=initial, unit="step", disable=not progress)
 
 

@@ -122,7 +122,8 @@ class TrainingState:
         if differ:
             raise ValueError(
                 f"config: {os.fspath(path)!r} was made with {'; '.join(differ)}; "
-                "expected the same"
+                "expected the same, since its schedule ends there; to train a "
+                "finished model longer, start anew from it (from_pretrained)"
             )
         optimizer, groups = self.optimizer.state_dict(), self.optimizer.param_groups
         expected = dict(self.modules.state_dict())

@@ -1,5 +1,9 @@
 """Real images: six photographs to look at, and the sets that are trained on."""
 
+from vit_steps.optional import check_installed
+
+check_installed("PIL", "skimage", "sklearn", "torchvision")
+
 from vit_steps.data.augmentation import NAMES as NAMES
 from vit_steps.data.augmentation import augmentation as augmentation
 from vit_steps.data.folder import ImageFiles as ImageFiles

@@ -22,11 +22,13 @@ class ImageFiles(Dataset[tuple[Tensor, int]]):
 
     Args:
         samples: path and label of each.
-        transform: from an RGB image of Pillow's to a model's input.
+        transform: from an image of Pillow's to a model's input.
+        mode: Pillow's name for the image's colours, "RGB" or "L" for grey.
     """
 
     samples: list[tuple[str, int]]
     transform: Callable[[Image.Image], Tensor]
+    mode: str = "RGB"
 
     @property
     def labels(self) -> list[int]:
@@ -38,7 +40,7 @@ class ImageFiles(Dataset[tuple[Tensor, int]]):
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
         path, label = self.samples[index]
         with Image.open(path) as image:
-            return self.transform(image.convert("RGB")), label
+            return self.transform(image.convert(self.mode)), label
 
 
 def load_folder(
@@ -48,6 +50,7 @@ def load_folder(
     seed: int = 0,
     merge_validation: bool = False,
     share: float = 0.1,
+    in_channels: int | None = None,
 ) -> ImageData:
     """Parts of a folder of images; the arguments are those of ``load``.
 
@@ -55,6 +58,10 @@ def load_folder(
         FileNotFoundError: if there is no such folder.
         ValueError: if its parts have different classes, or it cannot be split.
     """
+    if in_channels not in (1, 3, None):
+        raise ValueError(
+            f"in_channels: got {in_channels}, expected 1 for grey, 3 for colour"
+        )
     root = Path(root)
     classes, train, held_out = _listed(root)
     count = round(share * (len(train) + sum(map(len, held_out))))
@@ -64,6 +71,8 @@ def load_folder(
         held_out.insert(0, [train[i] for i in taken.tolist()])
         train = [train[i] for i in kept.tolist()]
     validation, test = held_out
+    if in_channels is None:
+        in_channels = 1 if _all_grey([*train, *validation, *test]) else 3
     if merge_validation:
         train = train + validation
 
@@ -74,20 +83,32 @@ def load_folder(
     middle = partial(
         ImageOps.fit, size=(width, height), method=Image.Resampling.BICUBIC
     )
-    normalised = prepare([], IMAGENET_MEAN, IMAGENET_STD)
-    as_it_is = v2.Compose([middle, v2.PILToTensor(), normalised])
-    changes = [augmentation("folder", image_size)]
-    changed = prepare(changes, IMAGENET_MEAN, IMAGENET_STD)
+    mode = "L" if in_channels == 1 else "RGB"
+    mean, std = (
+        (sum(numbers) / 3,) if in_channels == 1 else numbers
+        for numbers in (IMAGENET_MEAN, IMAGENET_STD)
+    )
+    as_it_is = v2.Compose([middle, v2.PILToTensor(), prepare([], mean, std)])
+    changed = prepare([augmentation("folder", image_size)], mean, std)
     changed = v2.Compose([v2.PILToTensor(), changed])
     return ImageData(
         "folder",
         classes,
-        ImageFiles(train, changed if augment else as_it_is),
-        ImageFiles(validation, as_it_is),
-        ImageFiles(test, as_it_is),
-        IMAGENET_MEAN,
-        IMAGENET_STD,
+        ImageFiles(train, changed if augment else as_it_is, mode),
+        ImageFiles(validation, as_it_is, mode),
+        ImageFiles(test, as_it_is, mode),
+        mean,
+        std,
     )
+
+
+def _all_grey(samples: list[tuple[str, int]]) -> bool:
+    """Whether no file says that it has colours; reads their first bytes only."""
+    for path, _ in samples:
+        with Image.open(path) as image:
+            if image.mode not in ("1", "L", "LA"):
+                return False
+    return True
 
 
 def _listed(

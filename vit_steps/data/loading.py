@@ -42,16 +42,18 @@ def load(
     fashion-mnist      5000, 1000, 1000      full=True: 55,000, 5000, 10,000;
                                              root, download: see fashion_mnist
     cifar-10           45,000, 5000, 10,000  root, download: see cifar10
-    folder             as it is              root, image_size, share=0.1
+    folder             as it is              root, image_size, share=0.1,
+                                             in_channels
     =================  ====================  ==================================
 
     A folder has one folder of images for each class. Where ``root`` has ``train`` with
     those, and ``val`` or ``test``, they are the parts, and of a lone ``val`` or
     ``test`` the test; what is missing is split off, ``share`` of the images each, every
-    class in proportion.
+    class in proportion. ``in_channels=1`` makes its images grey, 3 coloured; left out,
+    they are grey if all files are.
 
     Images are normalised by mean and standard deviation of the training images, those
-    of a folder by ImageNet's.
+    of a folder by ImageNet's, over the three channels for grey.
 
     Args:
         name: one of ``NAMES``.
