@@ -221,8 +221,8 @@ def start_from(name: str, config: ViTConfig, images: Any) -> VisionTransformer:
     trained = VisionTransformer.from_pretrained(name)
     if config.in_channels != trained.config.in_channels:
         raise ValueError(
-            f"name: {name!r} is for images of {trained.config.in_channels} channels, "
-            f"expected a model for {config.in_channels} as the data has"
+            f"name: {name!r} is for images of C = {trained.config.in_channels}, expected "
+            f"a model for {config.in_channels} channels, as the data has"
         )
     classes = read_checkpoint(name)[1].get("classes")
     head = () if classes == list(images.classes) else "head"
@@ -255,9 +255,9 @@ def _announce(options: argparse.Namespace, recipe: Recipe, images: Any) -> None:
     height, width = as_pair(config.image_size, "image_size")
     colour = "grey" if config.in_channels == 1 else "coloured"
     print(
-        f"{config.cost().parameters:,} parameters, {len(images.train):,} {colour} images "
-        f"of {height}×{width} pixels in {config.num_classes} classes; epochs: {epochs}, "
-        f"warm-up: {min(recipe.train.warmup_epochs, epochs / 2):g}, "
+        f"{config.cost().parameters:,} parameters, {len(images.train):,} {colour} "
+        f"images of {height}×{width} pixels in {config.num_classes} classes; epochs: "
+        f"{epochs}, warm-up: {min(recipe.train.warmup_epochs, epochs / 2):g}, "
         f"device: {options.device}, threads: {torch.get_num_threads()}",
         flush=True,
     )

@@ -129,7 +129,7 @@ def as_option(name: str) -> str:
 def in_options(sentence: str, options: argparse.Namespace) -> str:
     """The package's sentence in the command's words: lr: becomes --lr:."""
     sentence = re.sub("^config:", "checkpoint:", sentence.splitlines()[0])
-    sentence = re.sub("^name:|from_pretrained", "--from", sentence)
+    sentence = re.sub("^name(?=:)|from_pretrained", "--from", sentence)
     for name in vars(options):
         word = name == "lr" or "_" in name
         follows = r"(?![\w-])(?:=True)?" if word else "(?:=True|(?=:))"
