@@ -221,8 +221,8 @@ def start_from(name: str, config: ViTConfig, images: Any) -> VisionTransformer:
     trained = VisionTransformer.from_pretrained(name)
     if config.in_channels != trained.config.in_channels:
         raise ValueError(
-            f"name: {name!r} is for images of C = {trained.config.in_channels}, expected "
-            f"a model for {config.in_channels} channels, as the data has"
+            f"name: {name!r} is for images of {trained.config.in_channels} channels, "
+            f"expected a model for {config.in_channels}, as the data has"
         )
     classes = read_checkpoint(name)[1].get("classes")
     head = () if classes == list(images.classes) else "head"

@@ -1,10 +1,12 @@
 import subprocess
 import sys
+import tomllib
 
 import matplotlib.pyplot as plt
 import pytest
 import torch
 
+from tests.conftest import ROOT
 from vit_steps import optional
 
 
@@ -32,8 +34,8 @@ def test_d2l_leaves_figures_alone(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("torchvision", "torchvision is not installed: pip install torchvision"),
-        ("timm", "timm is not installed: pip install --no-deps timm"),
+        ("torchvision", f"torchvision is not installed: {optional.INSTALL}"),
+        ("timm", f"timm is not installed: {optional.INSTALL}"),
         ("d2l", "d2l is not installed: pip install --no-deps d2l==1.0.3"),
     ],
 )
@@ -47,6 +49,27 @@ optional.{name}()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.strip().splitlines()[-1].startswith(f"ImportError: {line}")
+
+
+def test_all_that_photographs_need_is_said_at_once():
+    code = """
+import sys
+sys.modules.update(PIL=None, sklearn=None)
+from vit_steps import data
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.strip().splitlines()[-1] == (
+        f"ImportError: PIL, sklearn are not installed: {optional.INSTALL}"
+    )
+
+
+def test_the_install_line_names_an_extra_that_brings_what_is_checked_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extra = project["project"]["optional-dependencies"]["book"]
+    assert "vit_steps[book] @ git+" in optional.INSTALL
+    needed = {"pillow", "scikit-image", "scikit-learn", "timm", "torchvision"}
+    assert needed <= {*extra}
+    assert optional.INSTALL in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_what_an_oracle_lacks_is_said(monkeypatch):
