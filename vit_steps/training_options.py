@@ -127,13 +127,14 @@ def as_option(name: str) -> str:
 
 
 def in_options(sentence: str, options: argparse.Namespace) -> str:
-    """The package's sentence in the command's words: lr: becomes --lr:."""
-    sentence = re.sub("^config:", "checkpoint:", sentence.splitlines()[0])
+    """A sentence of the package's in the command's words: lr: becomes --lr:."""
+    sentence = re.sub("^config(?=:)", "checkpoint", sentence.partition("\n")[0])
     sentence = re.sub("^name(?=:)|from_pretrained", "--from", sentence)
     for name in vars(options):
-        word = name == "lr" or "_" in name
-        follows = r"(?![\w-])(?:=True)?" if word else "(?:=True|(?=:))"
-        sentence = re.sub(rf"(?<![\w-]){name}{follows}", as_option(name), sentence)
+        said = rf"^{name}(?=:)|\b{name}=True"
+        if name == "lr" or "_" in name:  # no word of any other use
+            said += rf"|(?<![\w/'-]){name}(?![\w/.'-])"
+        sentence = re.sub(said, as_option(name), sentence)
     return sentence
 
 

@@ -1,5 +1,4 @@
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -200,7 +199,7 @@ def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
     os.kill(workers(process.pid)[-1], signal.SIGKILL)
     printed, _ = process.communicate(timeout=250)
     assert process.returncode == 0, printed[-3000:]
-    assert re.search(r" (18|36)/54 ", printed)
+    assert printed.count("epoch 1 of 3:") == printed.count("epoch 3 of 3:") == 1
     assert "exitcode: -9" in printed
 
     whole = load_file(tmp_path / "whole.safetensors")

@@ -1,5 +1,7 @@
 import errno
 import os
+import shlex
+import signal
 import subprocess
 import sys
 from dataclasses import asdict, fields, replace
@@ -11,9 +13,11 @@ from PIL import Image
 from tests.conftest import ROOT
 from vit_steps import VisionTransformer, ViTConfig, checkpoint, data
 from vit_steps.checkpoint import read_checkpoint
+from vit_steps.optional import INSTALL
 from vit_steps.recipes import RECIPES
-from vit_steps.train import MODEL_OPTIONS, TRAIN_OPTIONS, main
+from vit_steps.train import main, suitable_threads
 from vit_steps.training import TrainConfig, evaluate
+from vit_steps.training_options import FIELDS, MODEL_OPTIONS, TRAIN_OPTIONS
 
 
 def run(*arguments):
@@ -28,6 +32,36 @@ def test_every_field_has_an_option():
     model_fields = {field.name for field in fields(ViTConfig)}
     assert set(MODEL_OPTIONS) == model_fields - settled_by_the_data - rare
     assert set(TRAIN_OPTIONS) == {field.name for field in fields(TrainConfig)}
+    assert set(FIELDS) == {*TRAIN_OPTIONS, *MODEL_OPTIONS, "position_std"}
+
+
+@pytest.mark.parametrize("data", [[], ["--data", "folder"]], ids=["none", "folder"])
+def test_help_says_what_each_option_is_and_what_the_recipe_has(data, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([*data, "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert stop.value.code == 0 and INSTALL in said
+    assert ("how often every image is seen; default: 100" in said) == bool(data)
+    assert ("drawn from; default: 0.5" in said) == bool(data)
+    for words in FIELDS.values():
+        assert words in said
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        ([], "the following arguments are required: --data"),
+        (["--data", "mnist"], "argument --data: invalid choice: 'mnist'"),
+        (["--data", "digits", "--epochs", "x"], "argument --epochs: invalid int"),
+        (["--data", "digits", "--epoch-count", "1"], "unrecognized arguments: --epoch"),
+    ],
+)
+def test_what_no_option_takes_is_said_in_one_line(arguments, sentence, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    said = capsys.readouterr().err
+    assert stop.value.code == 2
+    assert said.startswith(f"Stopped: {sentence}") and said.count("\n") == 1
 
 
 def test_the_command_trains_writes_and_says_what_it_did(tmp_path, capsys):
@@ -53,30 +87,160 @@ def test_the_command_goes_on_from_its_checkpoint(tmp_path, capsys):
     state = str(tmp_path / "state.safetensors")
     assert run("--depth", "1", "--checkpoint", state) == 0
     assert run("--depth", "1", "--checkpoint", state) == 1
-    assert "is there already; go on from it" in capsys.readouterr().err
+    assert "go on from it with --resume, or choose" in capsys.readouterr().err
     assert run("--depth", "1", "--checkpoint", state, "--resume") == 0
+
+
+def test_a_finished_training_is_not_made_longer_and_the_way_on_is_said(
+    tmp_path, capsys
+):
+    state = str(tmp_path / "state.safetensors")
+    run("--depth", "1", "--checkpoint", state)
+    more = ["--depth", "1", "--epochs", "2", "--checkpoint", state, "--resume"]
+    assert run(*more) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Stopped: --checkpoint: ") and said.count("\n") == 1
+    assert "was made with epochs 1, now 2; expected the same, since" in said
+    assert said.endswith("start anew from it (--from)\n")
+
+
+def test_a_model_is_no_checkpoint_and_a_checkpoint_no_model(tmp_path, capsys):
+    model, state = tmp_path / "model.safetensors", tmp_path / "state.safetensors"
+    files = ["--output", str(model), "--checkpoint", str(state)]
+    assert run("--depth", "1", *files) == 0
+    assert run("--depth", "1", "--checkpoint", str(model), "--resume") == 1
+    assert "a finished model is loaded with --from\n" in capsys.readouterr().err
+    assert run("--from", str(state)) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Stopped: --from: got ") and "state of a training" in said
+
+
+def test_what_is_there_is_replaced_only_when_that_is_said(tmp_path, capsys, no_step):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"years of work")
+    assert run("--output", str(path)) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"Stopped: --output: '{path}' is there already; choose")
+    assert said.endswith("replace it with --overwrite\n")
+    assert path.read_bytes() == b"years of work"
+
+
+def test_an_overwritten_model_is_the_new_one(tmp_path):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"years of work")
+    assert run("--depth", "1", "--output", str(path), "--overwrite") == 0
+    assert VisionTransformer.from_pretrained(path).config.depth == 1
+
+
+@pytest.mark.parametrize("epochs, warmup", [(1, "0.5"), (2, "1"), (3, "1.5")])
+def test_a_log_has_a_line_for_each_epoch_and_says_what_is_not_kept(
+    epochs, warmup, capsys
+):
+    assert main(["--data", "digits", "--epochs", f"{epochs}", "--depth", "1"]) == 0
+    said, bar = capsys.readouterr()
+    first, not_kept, *lines, test, end = said.splitlines()
+    assert first == (
+        "35,722 parameters, 1,122 grey images of 8×8 pixels in 10 classes; epochs: "
+        f"{epochs}, warm-up: {warmup}, device: cpu, threads: {torch.get_num_threads()}"
+    )
+    assert not_kept == "No --output: the trained model will not be kept"
+    assert [line.partition(":")[0] for line in lines] == [
+        f"epoch {epoch} of {epochs}" for epoch in range(1, epochs + 1)
+    ]
+    assert test.startswith("test: loss ") and bar == ""
+    assert end.endswith("; nothing is kept, for want of a --checkpoint")
+
+
+def test_what_is_kept_without_a_model_is_said_and_makes_one(tmp_path, capsys):
+    state, model = tmp_path / "a state.safetensors", tmp_path / "model.safetensors"
+    assert run("--depth", "1", "--checkpoint", str(state)) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    words = shlex.split(last.partition("python -m vit_steps.train ")[2])
+    assert words[-3:] == ["--output", "model.safetensors", "--resume"]
+    assert main([*words[:-2], str(model), words[-1]]) == 0
+    assert VisionTransformer.from_pretrained(model).config.depth == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no SIGINT")
+@pytest.mark.parametrize("kept", [True, False], ids=["checkpoint", "none"])
+def test_ctrl_c_says_how_to_go_on(tmp_path, kept):
+    state = ["--checkpoint", str(tmp_path / "state.safetensors")] if kept else []
+    command = "-m vit_steps.train --data digits --epochs 1000 --depth 1".split()
+    with subprocess.Popen(
+        [sys.executable, *command, *state],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    ) as process:
+        for line in process.stdout:
+            if line.startswith("epoch 2 of 1000: "):
+                break
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    way_on = "nothing is kept, for want of a --checkpoint"
+    if kept:
+        go_on = shlex.join(["python", *command, *state, "--resume"])
+        way_on = f"this goes on after the last whole epoch: {go_on}"
+    assert said == f"Stopped by Ctrl-C; {way_on}\n"
+    assert os.listdir(tmp_path) == ["state.safetensors"] * kept
+
+
+@pytest.mark.parametrize("said", [None, "3"], ids=["default", "OMP_NUM_THREADS"])
+def test_a_small_model_takes_one_thread_unless_the_user_says_how_many(
+    said, monkeypatch
+):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if said:
+        monkeypatch.setenv("OMP_NUM_THREADS", said)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
+    small, large = RECIPES["digits"].model, RECIPES["folder"].model
+    assert suitable_threads(small) == (3 if said else 1)
+    assert suitable_threads(large) == 3
 
 
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["--lr", "-1"], "Stopped: lr: got -1.0, expected more than 0"),
-        (["--num-heads", "5"], "num_heads: got 5, expected a divisor of"),
-        (["--patch-size", "3"], "Stopped: "),
-        (["--output", "model.pt"], "Stopped: path: got 'model.pt', expected a name in"),
-        (["--checkpoint", "x.pt"], "Stopped: path: got 'x.pt', expected a name in"),
+        (["--lr", "-1"], "--lr: got -1.0, expected more than 0"),
+        (["--num-heads", "5"], "--num-heads: got 5, expected a divisor of --embed-dim"),
+        (["--patch-size", "3"], "--image-size: got 8×8, expected multiples of the"),
+        (["--output", "model.pt"], "--output: got 'model.pt', expected a name in"),
+        (["--checkpoint", "x.pt"], "--checkpoint: got 'x.pt', expected a name in"),
+        (["--resume"], "--resume: expected a --checkpoint to go on from"),
+        (["--shard"], "--shard: there is one process, expected torchrun's"),
+        (["--threads", "0"], "--threads: got 0, expected a positive int"),
+        (["--threads", "-3"], "--threads: got -3, expected a positive int"),
+        (["--device", "foo"], "--device: got 'foo', expected cpu"),
+        (["--device", "meta"], "--device: got 'meta', expected cpu"),
+        (
+            ["--batch-size", "1123"],
+            "--batch-size: got 1123, expected at most the 1122 images",
+        ),
+        (["--from", "nobody"], "--from: got 'nobody', expected a file, or one of"),
+        (["--from", "fashion-mnist", "--depth", "2"], "--depth: expected none, the"),
+        (["--lr", "1e9", "--clip-norm", "1e9"], "epoch 1: the loss is"),
     ],
 )
 def test_the_command_says_what_is_wrong(arguments, sentence, capsys):
     assert run(*arguments) == 1
-    assert sentence in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith(f"Stopped: {sentence}") and said.count("\n") == 1
+    assert "lower lr" not in said and "=True" not in said
+
+
+def test_a_gpu_that_is_not_there_is_refused(monkeypatch, capsys):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert run("--device", "cuda") == 1
+    assert "Stopped: --device: got 'cuda', expected cpu" in capsys.readouterr().err
 
 
 def test_it_runs_as_a_module():
     command = [sys.executable, "-W", "error", "-m", "vit_steps.train", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    assert "--position-std" in done.stdout and "fields of TrainConfig" in done.stdout
+    assert "--position-std" in done.stdout and "training:" in done.stdout
 
 
 @pytest.fixture
@@ -137,8 +301,7 @@ def test_a_package_that_is_missing_is_named_with_the_line_that_brings_it():
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1 and "Traceback" not in done.stderr
-    assert "sklearn" in done.stderr
-    assert done.stderr.rstrip().endswith("; pip install scikit-learn")
+    assert done.stderr == f"Stopped: sklearn is not installed: {INSTALL}\n"
 
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if name != "folder"])
@@ -165,7 +328,7 @@ def test_what_cannot_be_written_is_said_before_the_first_step(
     def said(name):
         assert run("--depth", "1", option, str(tmp_path / name)) == 1
         sentence = capsys.readouterr().err.splitlines()[-1]
-        assert sentence.startswith("Stopped: path: ") and name in sentence
+        assert sentence.startswith(f"Stopped: {option}: ") and name in sentence
         return sentence
 
     assert "a folder, expected a name in .saf" in said("folder.safetensors")
@@ -211,3 +374,81 @@ def test_a_full_disk_at_the_end_is_said_with_where_the_state_is(
     if state:  # with room, the same command again makes the model
         assert run("--depth", "1", "--output", str(output), *options, "--resume") == 0
         assert VisionTransformer.from_pretrained(output)
+
+
+# --- starting with a trained model ----------------------------------------------------
+
+
+def trained(path, *options):
+    """What the command writes, as a model and the lines it printed."""
+    assert main([*options, "--output", str(path)]) == 0
+    return VisionTransformer.from_pretrained(path)
+
+
+def test_training_on_goes_on_with_the_head_where_the_classes_are_the_same(
+    tmp_path, capsys
+):
+    first = tmp_path / "first.safetensors"
+    trained(first, *"--data digits --epochs 6 --depth 1".split())
+    capsys.readouterr()
+    on = ["--data", "digits", "--epochs", "1", "--lr", "1e-6", "--from", str(first)]
+    trained(tmp_path / "second.safetensors", *on)
+    (_, before), (_, after) = map(
+        read_checkpoint, (first, tmp_path / "second.safetensors")
+    )
+    assert after["config"] == before["config"]
+    assert after["test"]["top1"] == pytest.approx(before["test"]["top1"], abs=0.02)
+    assert before["test"]["top1"] > 0.5
+
+
+@pytest.mark.parametrize("other", ["classes", "names"])
+def test_other_classes_and_sizes_start_with_the_trained_blocks(
+    pictures, tmp_path, other
+):
+    start = VisionTransformer.from_pretrained("cluttered-digits")
+    if other == "names":  # as many classes, with other names
+        for number in range(8):
+            (pictures / f"{number}").mkdir()
+            for path in (pictures / "red").iterdir():
+                os.link(path, pictures / f"{number}" / path.name)
+    still = "--epochs 1 --lr 1e-9 --from cluttered-digits --image-size 48".split()
+    model = trained(
+        tmp_path / "model.safetensors",
+        *["--data", "folder", "--root", str(pictures), *still],
+    )
+    classes = 10 if other == "names" else 2
+    assert model.config == replace(start.config, image_size=48, num_classes=classes)
+    assert model.head.weight.abs().max() < 1e-3 < start.head.weight.abs().max()
+    for name in ("patch_embed.proj.weight", "blocks.3.mlp.fc2.weight", "cls_token"):
+        was, now = start.state_dict()[name], model.state_dict()[name]
+        torch.testing.assert_close(now, was, rtol=2e-3, atol=1e-4)
+    assert model.pos_embed.shape == (1, 145, 64)
+
+
+def test_a_model_for_other_channels_is_refused(pictures, capsys):
+    grey = ["--from", "cluttered-digits", "--in-channels", "3"]
+    assert main(["--data", "folder", "--root", str(pictures), *grey]) == 1
+    assert capsys.readouterr().err == (
+        "Stopped: --from: 'cluttered-digits' is for images of 1 channels, expected a "
+        "model for 3, as the data has\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "mode, options, channels",
+    [("RGB", [], 3), ("L", [], 1), ("RGB", ["--in-channels", "1"], 1)],
+    ids=["colour", "grey", "made grey"],
+)
+def test_a_folder_of_grey_images_trains_a_model_for_them(
+    pictures, tmp_path, capsys, mode, options, channels
+):
+    for path in pictures.glob("*/*.png"):
+        with Image.open(path) as image:
+            image.convert(mode).save(path)
+    given = ["--root", str(pictures), *options]
+    model = trained(tmp_path / "model.safetensors", *FOLDER, *given)
+    assert model.config.in_channels == channels
+    _, card = read_checkpoint(tmp_path / "model.safetensors")
+    assert len(card["mean"]) == len(card["std"]) == channels
+    said = capsys.readouterr().out
+    assert f"16 {'grey' if channels == 1 else 'coloured'} images of 64×64" in said
