@@ -552,6 +552,26 @@ def test_the_middle_is_the_middle(tmp_path):
     torch.testing.assert_close(cat, data.normalize(expected))
 
 
+def test_a_folder_of_grey_files_alone_is_grey(tmp_path):
+    root = photo_folder(tmp_path, "cat", "dog")
+    for number, path in enumerate(sorted(root.glob("*/*.png"))):
+        with Image.open(path) as image:
+            image.convert(("L", "LA", "1")[number % 3]).save(path)
+    loaded = load_folder(root)
+    mean, std = (sum(n) / 3 for n in (data.IMAGENET_MEAN, data.IMAGENET_STD))
+    assert (loaded.mean, loaded.std) == ((mean,), (std,))
+    index = next(i for i, path in enumerate(paths(loaded, "train")) if "03" in path)
+    label, image = loaded.train.labels[index], loaded.train[index][0]
+    expected = torch.full((1, 10, 10), ((50 * label + 3) / 255 - mean) / std)
+    torch.testing.assert_close(image, expected, rtol=0, atol=1e-6)
+    assert load_folder(root, in_channels=3).train[0][0].shape == (3, 10, 10)
+    Image.new("RGB", (20, 20)).save(root / "dog" / "19.png")  # one in colour
+    mixed = load_folder(root, augment=True)
+    assert mixed.train[0][0].shape == (3, 10, 10) and len(mixed.mean) == 3
+    grey = load_folder(root, in_channels=1, augment=True)
+    assert {image.shape for image, _ in grey.train} == {(1, 10, 10)}
+
+
 def test_folders_that_cannot_be_used_are_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="root: there is no folder .*nowhere; "):
         load_folder(tmp_path / "nowhere")
@@ -561,3 +581,5 @@ def test_folders_that_cannot_be_used_are_refused(tmp_path):
         ValueError, match="val: got classes cat, cow, expected those of train, cat, dog"
     ):
         load_folder(tmp_path)
+    with pytest.raises(ValueError, match="in_channels: got 2, expected 1 for grey, 3"):
+        load_folder(tmp_path, in_channels=2)
