@@ -7,6 +7,9 @@ import warnings
 from importlib import import_module
 from types import ModuleType
 
+# What is imported under another name than it is installed by.
+INSTALLED_AS = {"PIL": "pillow", "skimage": "scikit-image", "sklearn": "scikit-learn"}
+
 
 def torchvision() -> ModuleType:
     """torchvision, for its models, transforms and data sets."""
@@ -32,6 +35,12 @@ def d2l() -> ModuleType:
     module = imported("d2l.torch", "pip install --no-deps d2l==1.0.3")
     vars(module)["use_svg_display"] = lambda: None
     return module
+
+
+def pip_line(error: ModuleNotFoundError) -> str:
+    """The line that installs what an import did not find."""
+    package = (error.name or "").split(".")[0]
+    return f"pip install {INSTALLED_AS.get(package, package)}"
 
 
 def imported(name: str, pip_line: str) -> ModuleType:

@@ -18,13 +18,12 @@ from vit_steps.distributed import (
     train_together,
     wait_for_all,
 )
+from vit_steps.optional import pip_line
 from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.training import TrainConfig, evaluate, tensorboard
 from vit_steps.training_state import whole
 from vit_steps.vision_transformer import ViTConfig
 
-# What is imported under another name than it is installed by.
-INSTALLED_AS = {"PIL": "pillow", "skimage": "scikit-image", "sklearn": "scikit-learn"}
 # Where the images come from: an option, and the data sets that have it.
 SOURCE_OPTIONS = {
     "root": ("fashion-mnist", "cifar-10", "folder"),
@@ -59,9 +58,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         _run(options, "python -m vit_steps.train " + " ".join(arguments))
     except ModuleNotFoundError as error:
-        package = (error.name or "").split(".")[0]
-        package = INSTALLED_AS.get(package, package)
-        print(f"Stopped: {error}; pip install {package}", file=sys.stderr)
+        print(f"Stopped: {error}; {pip_line(error)}", file=sys.stderr)
         return 1
     except (ValueError, OSError, ImportError, FloatingPointError) as error:
         print(f"Stopped: {error}", file=sys.stderr)
@@ -93,6 +90,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
             model.load_state_dict(state)
         if process_rank() > 0:
             return
+    model.preprocessing = images.preprocessing
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
     print(f"test: loss {test.loss:.3f}, top-1 {test.top1:.2%}, top-5 {test.top5:.2%}")
     if options.output:
@@ -101,9 +99,6 @@ def _run(options: argparse.Namespace, command: str) -> None:
                 options.output,
                 dtype=torch.float16,
                 data=options.data,
-                classes=images.classes,
-                mean=images.mean,
-                std=images.std,
                 position_std=recipe.position_std,
                 train_config=asdict(recipe.train),
                 test=asdict(test),
