@@ -118,15 +118,15 @@ def _run(options: argparse.Namespace) -> None:
     if options.map and len(options.image) > 1:
         raise ValueError(f"--map: got {len(options.image)} images, expected one")
     model = VisionTransformer.from_pretrained(options.model)
-    if options.mean or options.std:
+    C, came = model.config.in_channels, (len(options.mean), len(options.std))
+    if came != (C, C) and (any(came) or model.preprocessing is None):
+        raise ValueError(
+            f"--mean and --std: got {came[0]} and {came[1]} numbers, expected {C}, one "
+            f"for each channel of {options.model}, as its images were normalised"
+        )
+    if any(came):
         classes = model.preprocessing.classes if model.preprocessing else ()
         model.preprocessing = Preprocessing(options.mean, options.std, classes)
-    elif model.preprocessing is None:
-        raise ValueError(
-            f"--mean and --std: got none, and {options.model} does not say how its "
-            "images were normalised; expected a number for each of its "
-            f"{model.config.in_channels} channels, such as --mean 0.5,0.5,0.5"
-        )
     for image in options.image:
         print(f"{image}: {predict(model, image, options.top)}")
     if options.map:

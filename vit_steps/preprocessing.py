@@ -134,7 +134,7 @@ def _pixels(image: Any, in_channels: int) -> Tensor:
         return pixels
     low, high = pixels.min().item(), pixels.max().item()
     if not (low >= -1e-6 and high <= 1 + 1e-6):  # nor if one is not a number
-        advice = "divide what goes to 255 by 255"
+        advice = "divide what goes to 255 by 255" if high > 1 else "mend the NaN"
         if low < 0:
             advice = "give what is normalised already to the model itself"
         raise ValueError(
