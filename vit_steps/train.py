@@ -88,9 +88,9 @@ def _run(options: argparse.Namespace, command: str) -> None:
             state = {name: whole(tensor) for name, tensor in model.state_dict().items()}
             model = recipe.build().to(device)
             model.load_state_dict(state)
+            model.preprocessing = images.preprocessing
         if process_rank() > 0:
             return
-    model.preprocessing = images.preprocessing
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
     print(f"test: loss {test.loss:.3f}, top-1 {test.top1:.2%}, top-5 {test.top5:.2%}")
     if options.output:
