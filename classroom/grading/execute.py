@@ -12,7 +12,7 @@ from traitlets import Any as AnyTrait
 
 from classroom.grading import witness
 from classroom.grading.kernel import SandboxedKernelManager
-from classroom.grading.limits import ORDINARY
+from classroom.grading.limits import ORDINARY, PATIENCE
 from classroom.grading.outputs import clean_output, error_output, size
 from classroom.grading.passing import (
     Attempt,
@@ -251,10 +251,14 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     async def _async_handle_timeout(self, timeout: int, cell: Any = None) -> Any:
         """Called each second. When the time is up, interrupt, and go on as if the
         kernel had said so; one that is not idle soon after that is ended."""
-        if self._watchdog.usage.clock - self._began[0] < self._allowed:
+        usage = self._watchdog.usage
+        clock, computed, waited = self._began
+        if usage.clock - clock < self._allowed:
             await asyncio.sleep(0.05)
             return None
         self._timed_out = True
+        own = usage.computed - computed + (usage.waited - waited) / PATIENCE
+        self.starved |= own < self._allowed  # the rest it was kept waiting for
         request = self.kc.session.msg("interrupt_request", {})
         self.kc.control_channel.send(request)
         return {"content": {**self.error_on_timeout, "status": "error"}}

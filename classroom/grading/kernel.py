@@ -24,7 +24,7 @@ from classroom.grading.sandbox import ENVIRONMENT, hand_over, sandboxed
 from classroom.grading.seccomp import open_filter
 from vit_check.engine.asking import JUDGE
 
-LARGEST_MESSAGE = 64 * MIB  # a larger one closes the connection
+LARGEST_MESSAGE = 16 * MIB  # a larger one closes the connection
 LONGEST_SEND = 10_000  # milliseconds; to a kernel that is gone it would take for ever
 
 

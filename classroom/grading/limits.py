@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 MIB = 2**20
-PATIENCE = 3
+PATIENCE = 3  # with a cell that only waits
+PATIENCE_WITH_OTHERS = 6  # by a clock on the wall; a busy machine needs it
 DESCRIPTORS = 256  # of one process
 
 
@@ -15,7 +16,8 @@ class Limits:
         cell_seconds: of computing for one cell, by the processor's clock and for all
             its processes together, so that a busy machine costs nobody a mark; then it
             is interrupted, and killed if that is not enough. A cell that only waits has
-            ``PATIENCE`` times as long.
+            ``PATIENCE`` times as long, one that others keep from computing
+            ``PATIENCE_WITH_OTHERS`` times.
         total_seconds: the same for one notebook, restarts included.
         memory: bytes that all processes of one kernel hold together, files in memory
             included.

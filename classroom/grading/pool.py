@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from classroom.grading import worker
 from classroom.grading.course import Course
 from classroom.grading.intake import Submission
-from classroom.grading.limits import PATIENCE
+from classroom.grading.limits import PATIENCE_WITH_OTHERS
 from classroom.grading.processes import run_each
 from classroom.grading.result import VERSION, Result, Terms
 from classroom.release.assignment import Assignment
@@ -26,8 +26,7 @@ def grade_all(
     once more after all others, by itself; a process that dies then leaves a result that
     says that a person has to look at it.
     """
-    # By a clock on the wall, which a busy machine may need several times over.
-    seconds = 2 * PATIENCE * terms.limits.total_seconds + SPARE
+    seconds = PATIENCE_WITH_OTHERS * terms.limits.total_seconds + SPARE
     first = [(s, assignments[s.assignment], course, terms, "") for s in submissions]
     second = []
     for ended in run_each(worker.main, first, jobs, seconds):

@@ -105,13 +105,15 @@ def run_each(
 
 
 def _shares(jobs: int) -> list[list[int]]:
-    """Processors for each of the jobs; none where a system does not deal them out."""
+    """Processors for each of the jobs, and one for nobody if there are enough, so that
+    who watches the jobs has it; none where a system does not deal them out."""
     try:
         all_there_are = psutil.Process().cpu_affinity()
     except AttributeError:  # macOS
         return [[]] * jobs
     count = len(all_there_are)
-    return [all_there_are[job % count :: jobs] for job in range(jobs)]
+    parts = jobs + 1 if jobs < count else jobs
+    return [all_there_are[job % count :: parts] for job in range(jobs)]
 
 
 def keep_to_own_share() -> None:

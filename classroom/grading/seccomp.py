@@ -37,6 +37,8 @@ REFUSED = (
 )
 # fmt: on
 FAMILIES = {1, 2, 10, 16}  # of sockets: UNIX, INET, INET6, NETLINK; ipykernel's
+ONLINE = (2, 10)  # of which TCP, type 1, takes megabytes for each connection
+ROOM = (7, 8)  # SO_SNDBUF, SO_RCVBUF
 SHARED_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS  # an argument of mmap
 NEW_NAMESPACE = (  # of clone: a mount, cgroup, UTS, IPC, user, process, network one
     *(0x00020000, 0x02000000, 0x04000000, 0x08000000),
@@ -86,8 +88,13 @@ def compiled() -> bytes:
         # Its network is the sandbox's own, but not a virtual machine's line to its host
         # (AF_VSOCK, 40).
         for family in set(range(64)) - FAMILIES:
-            of_family = _Comparison(0, MASKED_EQUAL, 2**32 - 1, family)
-            _refuse(library, rules, "socket", errno.EAFNOSUPPORT, [of_family])
+            _refuse(library, rules, "socket", errno.EAFNOSUPPORT, [_equal(0, family)])
+        # What waits in sockets is memory of nobody's, so there is little room in each.
+        for family in ONLINE:
+            tcp = [_equal(0, family), _Comparison(1, MASKED_EQUAL, 15, 1)]
+            _refuse(library, rules, "socket", errno.EACCES, tcp)
+        for room in ROOM:
+            _refuse(library, rules, "setsockopt", where=[_equal(1, 1), _equal(2, room)])
         with tempfile.TemporaryFile() as stream:
             if library.seccomp_export_bpf(rules, stream.fileno()):
                 raise SeccompMissing("libseccomp cannot make a filter here.")
@@ -116,6 +123,11 @@ def _refuse(
         rules, REFUSE | error, number, len(where), compared
     ):
         raise SeccompMissing(f"libseccomp cannot refuse {name} here.")
+
+
+def _equal(argument: int, value: int) -> _Comparison:
+    """An int is this one; the upper half of its register says nothing."""
+    return _Comparison(argument, MASKED_EQUAL, 2**32 - 1, value)
 
 
 def _bits(argument: int, mask: int) -> _Comparison:

@@ -13,7 +13,12 @@ from pathlib import Path
 import psutil
 
 from classroom.grading.cgroup import Cgroup
-from classroom.grading.limits import DESCRIPTORS, MIB, PATIENCE
+from classroom.grading.limits import (
+    DESCRIPTORS,
+    MIB,
+    PATIENCE,
+    PATIENCE_WITH_OTHERS,
+)
 from classroom.grading.sandbox import IN_MEMORY
 
 Key = tuple[int, float]  # of a process; its number alone may be given again
@@ -34,6 +39,7 @@ class Usage:
             ended included.
         delayed: seconds for which they wanted a processor and had none, added up.
         waited: seconds in which none of them wanted one.
+        kept_waiting: seconds in which one of them wanted one, and none had any.
         processes, descriptors: how many there are now.
         files: how many the file systems in memory hold now.
         memory: bytes they hold now, files in memory included.
@@ -45,6 +51,7 @@ class Usage:
     computed: float = 0.0
     delayed: float = 0.0
     waited: float = 0.0
+    kept_waiting: float = 0.0
     processes: int = 0
     descriptors: int = 0
     files: int = 0
@@ -58,9 +65,11 @@ class Usage:
         """Seconds that count against a limit: of computing, and of idle waiting, which
         may take ``PATIENCE`` times as long.
 
-        It stands still while others have the processors.
+        While others have the processors it hardly moves. It does not stand still, for
+        others may be its own: children so short that nobody sees them.
         """
-        return self.computed + self.waited / PATIENCE
+        kept_waiting = self.kept_waiting / PATIENCE_WITH_OTHERS
+        return self.computed + self.waited / PATIENCE + kept_waiting
 
     def look(self) -> None:
         """Bring everything up to date.
@@ -70,11 +79,13 @@ class Usage:
         """
         top = psutil.Process(self.pid)
         everyone = [top, *top.children(recursive=True)]
-        busy = -self.computed - self.delayed
+        computed, delayed = self.computed, self.delayed
         self._count_seconds(everyone)
-        busy += self.computed + self.delayed
+        computed, delayed = self.computed - computed, self.delayed - delayed
         now = time.monotonic()
-        self.waited += max(0.0, now - self._looked - busy)
+        left = max(0.0, now - self._looked - computed)
+        self.kept_waiting += min(left, delayed)
+        self.waited += max(0.0, left - delayed)
         self._looked = now
         self.processes = len(everyone)
         self.descriptors = sum(map(_descriptors, everyone))

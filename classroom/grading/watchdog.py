@@ -4,6 +4,7 @@ The kernel's own limits are per process. Only from outside can one see the sum o
 that a notebook has started.
 """
 
+import errno
 import os
 import signal
 import threading
@@ -13,6 +14,8 @@ import psutil
 from classroom.grading.limits import MIB, Limits
 from classroom.grading.usage import Usage
 
+BLIND = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # other errors: it has ended
+UNREAD = 1024 * MIB  # that this process may hold of what a kernel has sent
 GRACE = 30  # seconds of its clock, in which a notebook is expected to end by itself
 
 
@@ -34,6 +37,8 @@ class Watchdog(threading.Thread):
         self.usage, self.limits, self.interval = usage, limits, interval
         self.left = left
         self.reason: str | None = None
+        self._own = psutil.Process()
+        self._before = self._own.memory_info().rss
         self._end = threading.Event()
         self._looking = threading.Lock()
 
@@ -46,8 +51,11 @@ class Watchdog(threading.Thread):
         with self._looking:
             try:
                 self.usage.look()
-            except (psutil.Error, OSError):
+            except psutil.Error:
                 pass  # it has ended, or is just about to
+            except OSError as error:
+                if error.errno in BLIND:
+                    self.reason = f"it could not be watched ({error!s:.100})"
             except Exception as error:  # none goes on unseen
                 self.reason = f"it could not be watched ({error!r:.100})"
             self.reason = self.reason or self._excess()
@@ -68,6 +76,8 @@ class Watchdog(threading.Thread):
         if usage.memory > limits.memory or out_of_memory:
             taken = f"more than {limits.memory // MIB} MiB of memory were taken"
             return f"{taken}{ended}"
+        if self._own.memory_info().rss > self._before + UNREAD:
+            return f"more was sent to the grader than it could read{ended}"
         if usage.descriptors > limits.descriptors:
             return f"more than {limits.descriptors} files and pipes were open{ended}"
         if usage.files > limits.files:

@@ -132,6 +132,9 @@ def main(
 
     memory = 4096 * MIB  # what a kernel sends is read in here
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    # A kernel may open so many connections that a low limit leaves none to watch it by.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     log = course.log(submission.student, assignment.name)
     log.parent.mkdir(parents=True, exist_ok=True)
     stream = open(log, "w", encoding="utf-8")

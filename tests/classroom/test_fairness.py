@@ -1,5 +1,7 @@
 """What one submission takes, the others keep."""
 
+import asyncio
+import errno
 import json
 import os
 import signal
@@ -7,13 +9,15 @@ import subprocess
 import sys
 from subprocess import PIPE
 from types import SimpleNamespace
+from unittest import mock
 
 import psutil
 import pytest
 
-from classroom.grading import pool
+from classroom.grading import pool, worker
 from classroom.grading.cgroup import Cgroup, delegated
 from classroom.grading.course import Course
+from classroom.grading.execute import SandboxedExecute
 from classroom.grading.grade import grade_class
 from classroom.grading.gradebook import marks
 from classroom.grading.intake import Submission
@@ -27,7 +31,7 @@ from classroom.grading.processes import (
 from classroom.grading.result import Result, Terms
 from classroom.grading.usage import Usage
 from classroom.grading.versions import keep_file
-from classroom.grading.watchdog import Watchdog
+from classroom.grading.watchdog import UNREAD, Watchdog
 from tests.classroom.bench.adversaries import dump, solved, with_cell
 from tests.classroom.in_sandbox import in_sandbox
 
@@ -77,21 +81,25 @@ def _write_processors(path):
 @pytest.mark.skipif(
     not hasattr(psutil.Process, "cpu_affinity"), reason="no processors are dealt out"
 )
-def test_tasks_keep_to_their_share_of_the_processors(tmp_path):
-    there_are = psutil.Process().cpu_affinity()
-    for jobs in (1, 2, 5):
+def test_tasks_keep_to_their_share_of_the_processors(tmp_path, monkeypatch):
+    for count, jobs in [(1, 1), (1, 2), (2, 1), (2, 2), (2, 5), (4, 2), (8, 3)]:
+        there_are = mock.Mock(return_value=list(range(count)))
+        monkeypatch.setattr(psutil.Process, "cpu_affinity", there_are)
         shares = _shares(jobs)
-        assert len(shares) == jobs
-        assert sorted({one for share in shares for one in share}) == there_are
-        if jobs <= len(there_are):
-            assert sum(map(len, shares)) == len(there_are)
+        dealt = {one for share in shares for one in share}
+        assert len(shares) == jobs and all(shares)
+        if jobs <= count:
+            assert sum(map(len, shares)) == len(dealt)
+        assert (len(dealt) < count) == (jobs < count)  # who watches has the rest
+    monkeypatch.undo()
     seen = tmp_path / "seen"
     (ended,) = run_each(_write_processors, [(seen,)], 2, 300.0)
     assert ended.exitcode == 0
     assert json.loads(seen.read_text()) in _shares(2)
 
 
-def test_a_clock_stands_still_while_others_have_the_processors():
+def test_a_clock_hardly_moves_while_others_have_the_processors():
+    """But it does: who makes itself wait is ended all the same."""
     usage = Usage(pid=os.getpid(), sandboxed=False)
     usage.look()
     clock = usage.clock
@@ -99,10 +107,30 @@ def test_a_clock_stands_still_while_others_have_the_processors():
     delayed = usage.delayed + 60.0  # and could not
     usage._count_seconds = lambda everyone: setattr(usage, "delayed", delayed)
     usage.look()
-    assert usage.clock == pytest.approx(clock, abs=0.5)
-    usage._looked -= 60.0  # and one in which it slept
+    assert usage.clock == pytest.approx(clock + 10.0, abs=0.5)
+    delayed += 3000.0  # fifty of its processes wanted to, for another minute
+    usage._looked -= 60.0
     usage.look()
     assert usage.clock == pytest.approx(clock + 20.0, abs=0.5)
+    usage._looked -= 60.0  # and one in which it slept
+    usage.look()
+    assert usage.clock == pytest.approx(clock + 40.0, abs=0.5)
+
+
+@pytest.mark.parametrize("waited, starved", [(2.0, True), (30.0, False)])
+def test_a_cell_that_was_kept_waiting_too_long_had_no_fair_chance(waited, starved):
+    sent = []
+    usage = Usage(pid=os.getpid(), computed=1.0, waited=waited, kept_waiting=60.0)
+    execute = SandboxedExecute()
+    execute._watchdog = SimpleNamespace(usage=usage)
+    execute._began, execute._allowed, execute.starved = (0.0, 0.0, 0.0), 5.0, False
+    execute.kc = SimpleNamespace(
+        session=SimpleNamespace(msg=lambda kind, content: kind),
+        control_channel=SimpleNamespace(send=sent.append),
+    )
+    assert asyncio.run(execute._async_handle_timeout(1)) is not None
+    assert sent == ["interrupt_request"]
+    assert execute.starved == starved
 
 
 def test_what_was_starved_is_run_again_by_itself(exercises, tmp_path, monkeypatch):
@@ -204,17 +232,48 @@ input()
     assert usage.memory > 2**24
 
 
-def test_what_cannot_be_watched_is_ended(monkeypatch):
+@pytest.mark.parametrize(
+    "error", [ValueError("something new"), OSError(errno.EMFILE, "Too many open files")]
+)
+def test_what_cannot_be_watched_is_ended(error, monkeypatch):
     def look(self):
-        raise ValueError("something new")
+        raise error
 
     with subprocess.Popen(
         [sys.executable, "-c", "input()"], stdin=PIPE, start_new_session=True
     ) as process:
         usage = Usage(pid=process.pid, sandboxed=False)
         monkeypatch.setattr(Usage, "look", look)
-        assert "something new" in Watchdog(usage, LIMITS, left=9.0).look()
+        assert str(error) in Watchdog(usage, LIMITS, left=9.0).look()
         assert process.wait() == -signal.SIGKILL
+
+
+def _write_descriptors(path):
+    import resource  # not on Windows
+
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 100), most))
+    worker.grade = lambda *arguments: path.write_text(
+        json.dumps(resource.getrlimit(resource.RLIMIT_NOFILE))
+    )
+    sent, asked = SimpleNamespace(student="s"), SimpleNamespace(name="a")
+    worker.main(sent, asked, Course(path.parent), Terms(), "")
+
+
+@on_linux
+def test_a_thousand_connections_leave_a_worker_files_to_open(tmp_path):
+    seen = tmp_path / "seen"
+    (ended,) = run_each(_write_descriptors, [(seen,)], 1, 300.0)
+    assert ended.exitcode == 0
+    soft, hard = json.loads(seen.read_text())
+    assert soft == hard
+
+
+def test_what_nobody_has_read_is_bounded():
+    nothing = dict(processes=0, memory=0, cgroup=None)
+    watchdog = Watchdog(SimpleNamespace(**nothing), LIMITS, left=9.0)
+    watchdog._before -= UNREAD + 1
+    assert "sent to the grader" in watchdog._excess()
 
 
 def test_a_cgroup_is_told_its_limits_and_read(tmp_path):

@@ -112,7 +112,10 @@ else:
         "done(libc.ptrace(0, 0, 0, 0))",
         "os.write(os.open('/proc/self/uid_map', os.O_WRONLY), b'0 0 1')",
         "socket.socket(40)",  # AF_VSOCK
-        "socket.socket(38)",  # AF_ALG
+        "socket.socket(socket.AF_INET)",  # TCP
+        "socket.socket(socket.AF_INET6, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)",
+        "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)",
+        "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)",
     ],
 )
 def test_the_kernel_refuses(code):
@@ -127,8 +130,9 @@ def test_the_kernel_refuses(code):
         "os.pipe()",
         "os.fork()",
         "socket.socket(socket.AF_UNIX)",
-        "socket.socket(socket.AF_INET)",
+        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
         "socket.socketpair()",
+        "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)",
     ],
 )
 def test_the_kernel_allows(code):
