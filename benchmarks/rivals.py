@@ -153,7 +153,7 @@ def random_state(config: ViTConfig) -> State:
     """Weights for all, none of them zero: a zero head would make every model equal."""
     torch.manual_seed(0)
     model = VisionTransformer(config)
-    nn.init.trunc_normal_(model.head.weight, std=0.02)
+    nn.init.trunc_normal_(model.get_parameter("head.weight"), std=0.02)
     nn.init.trunc_normal_(model.cls_token, std=0.02)
     return model.state_dict()
 

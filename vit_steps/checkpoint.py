@@ -18,6 +18,8 @@ from uuid import uuid4
 import torch
 from torch import Tensor
 
+from vit_steps.preprocessing import Preprocessing
+
 SHIPPED = Path(__file__).with_name("models")  # trained models that come along
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -153,16 +155,20 @@ def load_model(model_class: Any, name: str | os.PathLike[str]) -> Any:
         )
     try:
         config = read_config(model_class.config_class, metadata["config"])
+        preprocessing = Preprocessing.read(metadata)
+        if preprocessing is not None:
+            preprocessing.check_fits(config.in_channels, config.num_classes)
         with torch.device("meta"):
             expected = model_class(replace(config, depth=1)).state_dict()
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
-        raise ValueError(f"{name}: its config makes no model: {error}") from error
+        raise ValueError(f"{name}: what it says makes no model: {error}") from error
     block = [name for name in expected if name.startswith("blocks.0.")]
     for index in range(1, min(config.depth, len(tensors))):  # a block has several
         expected |= {name.replace("0", str(index), 1): expected[name] for name in block}
     weights = fitted(name, tensors, expected)
     model = model_class(config)
     model.load_state_dict(weights)
+    model.preprocessing = preprocessing
     return model.eval()
 
 

@@ -136,7 +136,8 @@ def model_cost(
     rows, columns = patch_grid(image_size, patch_size)
     check_heads(embed_dim, num_heads)
     check_count(in_channels, "in_channels")
-    check_count(num_classes, "num_classes")
+    if num_classes != 0:  # no head
+        check_count(num_classes, "num_classes")
     check_count(depth, "depth")
     N, D, h, K = rows * columns, embed_dim, num_heads, num_classes
     T, M = num_prefix_tokens + N, int(D * mlp_ratio)
@@ -176,5 +177,5 @@ def model_cost(
         steps.append(
             Step("pre_logits", (features,), D * features + features, D * features)
         )
-    steps.append(Step("head", (K,), features * K + K, features * K))
+    steps.append(Step("head", (K or features,), features * K + K, features * K))
     return ModelCost(tuple(steps), attention_macs=depth * attention.matmul_macs)

@@ -114,7 +114,7 @@ def prepend_tokens(patches: Tensor, *tokens: Tensor) -> Tensor:
     Shape:
         patches (B, N, D), k tokens of (1, 1, D) -> (B, k + N, D)
     """
-    in_front = [token.expand(len(patches), -1, -1) for token in tokens]  # (B, 1, D)
+    in_front = [token.expand(patches.shape[0], -1, -1) for token in tokens]  # (B, 1, D)
     return torch.cat([*in_front, patches], dim=1)  # (B, k + N, D)
 
 

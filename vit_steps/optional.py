@@ -37,12 +37,17 @@ def d2l() -> ModuleType:
     return module
 
 
+def not_installed(*names: str) -> str:
+    """A sentence that names what is missing, with the line that brings it."""
+    are = "is" if len(names) == 1 else "are"
+    return f"{', '.join(names)} {are} not installed: {INSTALL}"
+
+
 def check_installed(*names: str) -> None:
     """Raise ImportError, which names all that are missing, if one cannot be found."""
     missing = [name for name in names if find_spec(name) is None]
     if missing:
-        are = "is" if len(missing) == 1 else "are"
-        raise ImportError(f"{', '.join(missing)} {are} not installed: {INSTALL}")
+        raise ImportError(not_installed(*missing))
 
 
 def imported(name: str, pip_line: str = INSTALL) -> ModuleType:

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from vit_steps.checkpoint import check_writable, read_checkpoint
+from vit_steps.checkpoint import check_writable
 from vit_steps.distributed import (
     process_rank,
     processes,
@@ -22,8 +22,7 @@ from vit_steps.distributed import (
     train_together,
     wait_for_all,
 )
-from vit_steps.optional import INSTALL, imported
-from vit_steps.pretrained import load_weights
+from vit_steps.optional import imported, not_installed
 from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.sizes import as_pair, check_count
 from vit_steps.training import evaluate, tensorboard
@@ -37,6 +36,7 @@ from vit_steps.training_options import (
     parse,
 )
 from vit_steps.training_state import History, whole
+from vit_steps.transfer import transfer
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Stopped by Ctrl-C; {_way_on(options, command)}", file=sys.stderr)
         return 130
     except ModuleNotFoundError as error:
-        print(f"Stopped: {error.name} is not installed: {INSTALL}", file=sys.stderr)
+        print(f"Stopped: {not_installed(error.name or '')}", file=sys.stderr)
         return 1
     except (ValueError, OSError, ImportError, ArithmeticError, RuntimeError) as error:
         print(f"Stopped: {in_options(str(error), options)}", file=sys.stderr)
@@ -61,15 +61,19 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace, command: str) -> None:
     _check(options)
-    start = vars(options)["from"]
-    config = RECIPES[options.data].model
+    start, config = vars(options)["from"], RECIPES[options.data].model
     if start:
-        config = VisionTransformer.from_pretrained(start).config
+        trained = VisionTransformer.from_pretrained(start)
+        config = trained.config
     source = _source(options, config)
     with processes(options.device) as device:
         images = _load(options, source)
         recipe = _recipe(options, config, images)
-        model = start_from(start, recipe.model, images) if start else recipe.build()
+        model = (
+            start_from(trained, recipe.model, images.classes)
+            if start
+            else recipe.build()
+        )
         torch.set_num_threads(options.threads or suitable_threads(recipe.model))
         if process_rank() == 0:
             _announce(options, recipe, images)
@@ -90,6 +94,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
             state = {name: whole(tensor) for name, tensor in model.state_dict().items()}
             model = VisionTransformer(recipe.model).to(device)
             model.load_state_dict(state)
+            model.preprocessing = images.preprocessing
         if process_rank() > 0:
             return
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
@@ -103,9 +108,6 @@ def _run(options: argparse.Namespace, command: str) -> None:
             options.output,
             dtype=torch.float16,
             data=options.data,
-            classes=images.classes,
-            mean=images.mean,
-            std=images.std,
             position_std=recipe.position_std,
             train_config=asdict(recipe.train),
             test=asdict(test),
@@ -205,34 +207,23 @@ def _recipe(options: argparse.Namespace, config: ViTConfig, images: Any) -> Reci
     return replace(recipe, model=model, train=training, **position)
 
 
-def start_from(name: str, config: ViTConfig, images: Any) -> VisionTransformer:
-    """A trained model for other images, to be trained on.
+def start_from(
+    trained: VisionTransformer, config: ViTConfig, classes: tuple[str, ...]
+) -> VisionTransformer:
+    """A trained model's weights for other images or classes, to be trained on.
 
-    Positions are interpolated where the images have another size. The head is new
-    unless the model was trained on classes of the same names.
+    The head is new unless the classes have the same names. The rest is changed as
+    ``transfer`` does.
 
     Args:
-        name: as for ``from_pretrained``.
-        config: the model's own, but for image size, classes and rates.
-
-    Raises:
-        ValueError: if the images have other channels.
+        config: the model's own, but for image size, channels, classes and rates.
     """
-    trained = VisionTransformer.from_pretrained(name)
-    if config.in_channels != trained.config.in_channels:
-        raise ValueError(
-            f"name: {name!r} is for images of {trained.config.in_channels} channels, "
-            f"expected a model for {config.in_channels}, as the data has"
-        )
-    classes = read_checkpoint(name)[1].get("classes")
-    head = () if classes == list(images.classes) else "head"
-    return load_weights(
-        VisionTransformer(config),
-        trained.state_dict(),
-        drop=head,
-        keep=head,
-        resize_positions=True,
-    )
+    if trained.preprocessing is None or trained.preprocessing.classes != classes:
+        trained.reset_classifier(len(classes))
+    fitting = transfer(trained, config.image_size, config.in_channels)
+    model = VisionTransformer(config)
+    model.load_state_dict(fitting.state_dict())
+    return model
 
 
 def suitable_threads(config: ViTConfig) -> int:

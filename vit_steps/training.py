@@ -16,6 +16,7 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 
 from vit_steps.checkpoint import write_checkpoint
 from vit_steps.optional import imported
+from vit_steps.preprocessing import Preprocessing
 from vit_steps.sizes import check_count, check_rate
 from vit_steps.training_state import Epoch, History, Metrics, TrainingState
 
@@ -240,7 +241,7 @@ def train(
     Args:
         model: (B, C, H, W) -> (B, K); a ``VisionTransformer`` or any other.
         data: its ``train`` and ``validation`` yield (image, label), as ``data.load``'s
-            do.
+            do. What it says of its ``preprocessing`` the model keeps.
         config: how; ``TrainConfig()`` if it is None.
         checkpoint: a .safetensors file for the state after each epoch; None for none.
         resume: go on from the checkpoint if there is one.
@@ -259,6 +260,8 @@ def train(
     """
     config = config or TrainConfig()
     num_classes = check_fit(model, data)
+    if isinstance(known := getattr(data, "preprocessing", None), Preprocessing):
+        model.preprocessing = known  # type: ignore[assignment]
     device = next(model.parameters()).device
     optimizer = torch.optim.AdamW(parameter_groups(model, config.weight_decay))
     averaged = None

@@ -2,19 +2,23 @@
 
 import os
 from collections import OrderedDict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from inspect import signature
 from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from vit_steps.checkpoint import load_model, write_checkpoint
 from vit_steps.cost import ModelCost, model_cost
 from vit_steps.embedding import learned_position_embedding, prepend_tokens
 from vit_steps.encoder import EncoderBlock
 from vit_steps.patch_embedding import PatchEmbedding
+from vit_steps.preprocessing import Preprocessing
 from vit_steps.sizes import Size, check_rate
+from vit_steps.transfer import transfer
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class ViTConfig:
     Args:
         image_size, patch_size: pixels, an int for a square or a (height, width).
         in_channels: C.
-        num_classes: K.
+        num_classes: K; 0 for no head: the features come out.
         embed_dim, depth, num_heads: D, L and h.
         mlp_ratio: M / D.
         qkv_bias: give queries, keys and values a bias.
@@ -108,6 +112,11 @@ class VisionTransformer(nn.Module):
     ``pos_embed``, ``patch_embed.proj``, ``blocks.0.attn.qkv``, ``norm``, ``head``. The
     head starts at zero, as in the paper's code: all classes equally likely.
 
+    Attributes:
+        preprocessing: what ``vit_steps.predict`` has to know; None if nobody said.
+        grad_checkpointing: if True, activations inside the blocks are not kept but
+            computed again for the gradients (arXiv 1604.06174).
+
     Shape:
         (B, C, H, W) -> (B, K)
     """
@@ -117,6 +126,8 @@ class VisionTransformer(nn.Module):
     def __init__(self, config: ViTConfig) -> None:
         super().__init__()
         self.config = config
+        self.preprocessing: Preprocessing | None = None
+        self.grad_checkpointing = False
         self.num_prefix_tokens = config.num_prefix_tokens
         self.patch_embed = PatchEmbedding(
             image_size=config.image_size,
@@ -142,15 +153,11 @@ class VisionTransformer(nn.Module):
             for rate in rates.tolist()
         )
         self.norm = nn.LayerNorm(config.embed_dim, eps=config.norm_eps)
-        features = config.embed_dim
         self.pre_logits: nn.Module = nn.Identity()
         if config.representation_size is not None:
-            features = config.representation_size
-            fc = nn.Linear(config.embed_dim, features)
+            fc = nn.Linear(config.embed_dim, config.representation_size)
             self.pre_logits = nn.Sequential(OrderedDict(fc=fc, act=nn.Tanh()))
-        self.head = nn.Linear(features, config.num_classes)
-        nn.init.zeros_(self.head.weight)
-        nn.init.zeros_(self.head.bias)
+        self.head = self.make_head()
 
     def make_tokens(self) -> None:
         """Give the model the class token and the positions; a variant has others."""
@@ -158,6 +165,23 @@ class VisionTransformer(nn.Module):
         D = self.config.embed_dim
         self.cls_token = nn.Parameter(torch.zeros(1, 1, D))
         self.pos_embed = learned_position_embedding(1 + rows * columns, D)
+
+    def make_head(self) -> nn.Module:
+        """A linear layer to the K logits that starts at zero; if K is 0, nothing."""
+        if self.config.num_classes == 0:
+            return nn.Identity()
+        features = self.config.representation_size or self.config.embed_dim
+        head = nn.Linear(features, self.config.num_classes)
+        nn.init.zeros_(head.weight)
+        nn.init.zeros_(head.bias)
+        return head
+
+    def reset_classifier(self, num_classes: int) -> None:
+        """Give the model a new head for K classes, or none if K is 0, as timm does."""
+        self.config = replace(self.config, num_classes=num_classes)
+        self.head = self.make_head().to(self.pos_embed)
+        if self.preprocessing is not None:
+            self.preprocessing = replace(self.preprocessing, classes=())
 
     def embed(self, images: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, T, D): the tokens as ``ViTEmbedding`` makes them."""
@@ -181,8 +205,10 @@ class VisionTransformer(nn.Module):
         x = self.embed(images)  # (B, T, D)
         weights_per_block = []
         for block in self.blocks:
+            again = partial(checkpoint, block, use_reentrant=False)
+            run = again if self.grad_checkpointing else block
             # (B, T, D), and (B, h, T, T) or None
-            x, weights = block(x, need_weights=need_weights)
+            x, weights = run(x, need_weights=need_weights)
             if weights is not None:
                 weights_per_block.append(weights)
         return self.norm(x), weights_per_block
@@ -197,19 +223,32 @@ class VisionTransformer(nn.Module):
         return tokens[:, self.num_prefix_tokens :]
 
     @classmethod
-    def from_pretrained(cls, name: str | os.PathLike[str]) -> Self:
+    def from_pretrained(
+        cls,
+        name: str | os.PathLike[str],
+        num_classes: int | None = None,
+        image_size: Size | None = None,
+        in_channels: int | None = None,
+    ) -> Self:
         """A trained model, ready for evaluation.
 
         Args:
             name: "cluttered-digits" or "fashion-mnist", which ship with the package,
                 or the path of a file that ``save_pretrained`` wrote.
+            num_classes: K; another than the file's gets a new head, 0 none.
+            image_size, in_channels: others than the file's are made by ``transfer``.
 
         Raises:
             FileNotFoundError: if there is no such model and no such file.
             ValueError: if the file is damaged or contradicts itself, or holds something
                 else, such as a model of another class.
         """
-        return load_model(cls, name)
+        model = load_model(cls, name)
+        if image_size is not None or in_channels is not None:
+            model = transfer(model, image_size, in_channels)
+        if num_classes not in (None, model.config.num_classes):
+            model.reset_classifier(num_classes)
+        return model
 
     def save_pretrained(
         self,
@@ -217,7 +256,7 @@ class VisionTransformer(nn.Module):
         dtype: torch.dtype = torch.float32,
         **card: Any,
     ) -> None:
-        """Write the weights, the config and the class to a safetensors file.
+        """Write weights, config, class and preprocessing to a safetensors file.
 
         Args:
             path: a name that ends in .safetensors.
@@ -226,4 +265,5 @@ class VisionTransformer(nn.Module):
         """
         weights = {name: value.to(dtype) for name, value in self.state_dict().items()}
         written_by = {"class": type(self).__name__, "config": asdict(self.config)}
-        write_checkpoint(path, weights, written_by | card)
+        prepared = asdict(self.preprocessing) if self.preprocessing else {}
+        write_checkpoint(path, weights, written_by | prepared | card)

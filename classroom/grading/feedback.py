@@ -34,16 +34,18 @@ def write_feedback(
     results: list[Result],
     marks: dict[tuple[str, str], Mark],
     jobs: int,
+    cpu_seconds: int = CPU_SECONDS,
 ) -> list[Result]:
     """Write or renew the page of every student that has one.
 
     Returns those whose notebook could not be shown.
     """
     plain = []
-    tasks = [(result, course) for result in results if result.status == "graded"]
+    graded = [result for result in results if result.status == "graded"]
+    tasks = [(result, course, cpu_seconds) for result in graded]
     for ended in run_each(_process, tasks, jobs, SECONDS):
         if ended.exitcode != 0:
-            result, _ = ended.arguments
+            result, *_ = ended.arguments
             mark = marks[result.student, result.assignment]
             text = page("plain.html", result=result, mark=mark)
             target = course.feedback(result.student, result.assignment)
@@ -52,10 +54,10 @@ def write_feedback(
     return sorted(plain, key=lambda result: (result.assignment, result.student))
 
 
-def _process(result: Result, course: Course) -> None:
+def _process(result: Result, course: Course, cpu_seconds: int) -> None:
     import resource  # not on Windows, where the reason to stop is said before
 
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS))
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     log = course.log(result.student, result.assignment)
     log.parent.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from classroom.grading.execute import FAILED
 from classroom.grading.intake import Submission
 from classroom.grading.outputs import error_output
 from classroom.grading.page import RENDERED, SHOWN, code, markdown, page, plain, visible
+from classroom.grading.processes import start_server
 from classroom.grading.result import Result
 from vit_steps.checkpoint import write_whole
 
@@ -133,6 +134,8 @@ def test_long_text_is_shown_as_it_is_and_cut():
 @pytest.fixture(scope="module")
 def course(exercises, tmp_path_factory):
     made = Course(tmp_path_factory.mktemp("course"))
+    if sys.platform != "win32":
+        start_server(tmp_path_factory.mktemp("socket"), [feedback.__name__])
     gradebook.prepare(made, [exercises])
     return made
 
@@ -159,9 +162,10 @@ def cell_of(nb, name):
     )
 
 
-def write_pages(course, *results):
+def write_pages(course, *results, **limits):
     marks = gradebook.marks(course, results)
-    names = [r.student for r in feedback.write_feedback(course, results, marks, 2)]
+    plain_ones = feedback.write_feedback(course, results, marks, 2, **limits)
+    names = [result.student for result in plain_ones]
     pages = [course.feedback(r.student, r.assignment) for r in results]
     return names, [BeautifulSoup(p.read_text("utf-8"), "html.parser") for p in pages]
 
@@ -218,7 +222,7 @@ def test_a_page_that_cannot_be_made_costs_nobody_else_theirs(change, course, exe
         graded(course, exercises, change.__name__, change),
         graded(course, exercises, "eve", lambda nb, result: None),
     ]
-    names, (mine, other) = write_pages(course, *results)
+    names, (mine, other) = write_pages(course, *results, cpu_seconds=8)
     assert names == [change.__name__]
     assert f"{12 if not results[0].failures else 9} of 14 points" in mine.get_text()
     assert "The notebook itself is not shown" in mine.get_text()

@@ -212,6 +212,7 @@ def test_the_command_can_shard(tmp_path):
     run(*command(tmp_path, "sharded"), "--shard")
     _, made = read_checkpoint(tmp_path / "sharded.safetensors")
     assert made["train_config"]["epochs"] == 3 and made["test"]["top1"] > 0.2
+    assert len(made["classes"]) == 10 and len(made["mean"]) == 1
 
 
 def test_stripes_have_what_the_tests_assume():

@@ -26,6 +26,7 @@ from tests.package.other_models import (
 )
 from vit_steps import VisionTransformer, ViTConfig, optional
 from vit_steps import pretrained as P
+from vit_steps.preprocessing import Preprocessing
 
 # -- There and back
 
@@ -469,6 +470,7 @@ def test_a_published_model_is_fetched_once_and_runs_in_ours(hub, repository, cap
         "timm/test_vit.r160_in1k: downloading 1.5 MB from huggingface.co\n"
     )
     assert (got.mean, got.std) == ((0.5,) * 3, (0.5,) * 3)
+    assert got.model.preprocessing == Preprocessing(got.mean, got.std)
     assert got.image_size == (160, 160) and not got.model.training
     assert got.model.config.num_heads == 2 and got.model.config.mlp_ratio == 3
     images = images_for(got.model)

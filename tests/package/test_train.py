@@ -425,13 +425,14 @@ def test_other_classes_and_sizes_start_with_the_trained_blocks(
     assert model.pos_embed.shape == (1, 145, 64)
 
 
-def test_a_model_for_other_channels_is_refused(pictures, capsys):
-    grey = ["--from", "cluttered-digits", "--in-channels", "3"]
-    assert main(["--data", "folder", "--root", str(pictures), *grey]) == 1
-    assert capsys.readouterr().err == (
-        "Stopped: --from: 'cluttered-digits' is for images of 1 channels, expected a "
-        "model for 3, as the data has\n"
-    )
+def test_a_grey_model_learns_colours_and_new_rates(pictures, tmp_path):
+    options = "--epochs 1 --from cluttered-digits --in-channels 3 --drop-rate 0.1"
+    folder = ["--data", "folder", "--root", str(pictures)]
+    model = trained(tmp_path / "model.safetensors", *folder, *options.split())
+    start = VisionTransformer.from_pretrained("cluttered-digits").config
+    changed = dict(in_channels=3, num_classes=2, drop_rate=0.1)
+    assert model.config == replace(start, **changed)
+    assert model.preprocessing.classes == ("blue", "red")
 
 
 @pytest.mark.parametrize(

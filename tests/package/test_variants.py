@@ -183,3 +183,38 @@ def test_compiles_whole(build, prefix, speaks):
     model, images = draw_at_random(build()).eval(), torch.rand(2, 3, 12, 8)
     compiled = torch.compile(model, fullgraph=True, backend="eager")
     torch.testing.assert_close(compiled(images), model(images))
+
+
+@every_model
+def test_an_exported_model_takes_any_batch(build, prefix, speaks):
+    model = draw_at_random(build(depth=1)).eval()
+    batch = torch.export.Dim("batch")
+    exported = torch.export.export(
+        model, (torch.rand(2, 3, *SIZES["image_size"]),), dynamic_shapes=[{0: batch}]
+    ).module()
+    for B in (1, 2, 5):
+        images = torch.rand(B, 3, *SIZES["image_size"])
+        torch.testing.assert_close(exported(images), model(images))
+
+
+@every_model
+def test_checkpointed_activations_give_the_same_gradients(build, prefix, speaks):
+    model = draw_at_random(build(drop_rate=0.2, drop_path_rate=0.2)).train()
+    images = torch.rand(4, 3, *SIZES["image_size"])
+
+    def gradients():
+        model.zero_grad()
+        torch.manual_seed(0)
+        calls = []
+        seen = model.blocks[0].register_forward_pre_hook(lambda *_: calls.append(1))
+        model(images).square().sum().backward()
+        seen.remove()
+        return len(calls), {n: p.grad.clone() for n, p in model.named_parameters()}
+
+    once, expected = gradients()
+    model.grad_checkpointing = True
+    twice, got = gradients()
+    assert (once, twice) == (1, 2)
+    torch.testing.assert_close(got, expected, rtol=0, atol=0)
+    _, weights = model.eval().encode(images, need_weights=True)
+    assert len(weights) == SIZES["depth"]

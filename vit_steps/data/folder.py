@@ -40,6 +40,7 @@ class ImageFiles(Dataset[tuple[Tensor, int]]):
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
         path, label = self.samples[index]
         with Image.open(path) as image:
+            ImageOps.exif_transpose(image, in_place=True)  # as it was held
             return self.transform(image.convert(self.mode)), label
 
 

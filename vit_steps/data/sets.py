@@ -8,6 +8,8 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from vit_steps.preprocessing import Preprocessing
+
 
 class ImageSet(Dataset[tuple[Tensor, int]]):
     """Labelled images in memory, transformed one by one as they are asked for.
@@ -139,6 +141,11 @@ class ImageData:
     def num_classes(self) -> int:
         """K."""
         return len(self.classes)
+
+    @property
+    def preprocessing(self) -> Preprocessing:
+        """What a model has to know to be shown other images than these."""
+        return Preprocessing(self.mean, self.std, self.classes)
 
 
 def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, ...]]:

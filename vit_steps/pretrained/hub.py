@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from vit_steps import optional
+from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained.first_difference import first_difference
 from vit_steps.pretrained.loading import config_of, load_weights
 from vit_steps.pretrained.names import from_timm
@@ -44,12 +45,10 @@ def published(name: str = "timm/test_vit.r160_in1k") -> Published:
     timm = optional.timm()
     theirs = timm.create_model(f"local-dir:{_fetch(name)}", pretrained=True)
     expected = theirs.pretrained_cfg
-    return Published(
-        copy_timm(theirs),
-        tuple(expected["mean"]),
-        tuple(expected["std"]),
-        tuple(expected["input_size"][1:]),
-    )
+    model = copy_timm(theirs)
+    mean, std = tuple(expected["mean"]), tuple(expected["std"])
+    model.preprocessing = Preprocessing(mean, std)
+    return Published(model, mean, std, tuple(expected["input_size"][1:]))
 
 
 def copy_timm(theirs: nn.Module) -> VisionTransformer:

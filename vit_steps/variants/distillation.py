@@ -49,9 +49,12 @@ class DistilledVisionTransformer(VisionTransformer):
         self.pos_embed = learned_position_embedding(
             self.num_prefix_tokens + rows * columns, config.embed_dim
         )
-        self.head_dist = nn.Linear(self.head.in_features, config.num_classes)
-        nn.init.zeros_(self.head_dist.weight)
-        nn.init.zeros_(self.head_dist.bias)
+        self.head_dist = self.make_head()
+
+    def reset_classifier(self, num_classes: int) -> None:
+        """Give the model two new heads for K classes, or none if K is 0."""
+        super().reset_classifier(num_classes)
+        self.head_dist = self.make_head().to(self.pos_embed)
 
     def embed(self, images: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, N + 2, D): class, distillation, patches."""

@@ -1,0 +1,236 @@
+import re
+import subprocess
+import sys
+
+import pytest
+import torch
+from PIL import Image
+
+from tests.conftest import ROOT, draw_at_random
+from tests.package.small_training import QUICK, small_vit, stripes
+from vit_steps import VisionTransformer, data
+from vit_steps.attention_maps import (
+    attention_rollout,
+    class_token_to_patches,
+    mass_inside,
+)
+from vit_steps.checkpoint import read_checkpoint
+from vit_steps.data import cluttered_digits
+from vit_steps.optional import INSTALL
+from vit_steps.predict import Answer, main, predict, show_attention
+from vit_steps.preprocessing import Preprocessing
+from vit_steps.training import train
+from vit_steps.variants import VariantConfig, VariantVisionTransformer
+
+KNOWN = Preprocessing((0.4,), (0.2,), ("low", "middle", "high"))
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return cluttered_digits.make(40, "test")
+
+
+@pytest.fixture
+def photo(tmp_path, digits):
+    """The second digit, larger, in colour and not square."""
+    image = Image.fromarray((digits[0][1, 0] * 255).byte().numpy())
+    path = tmp_path / "photo.png"
+    image.resize((90, 80)).convert("RGB").save(path)
+    return str(path)
+
+
+def test_the_shipped_model_names_images_as_they_come(digits):
+    images, labels, _ = digits
+    model = VisionTransformer.from_pretrained("cluttered-digits")
+    known = data.load("cluttered-digits", counts=(1000, 20, 20))
+    assert model.preprocessing.classes == known.classes
+    answers = [predict(model, image, top=1) for image in images]
+    right = [a.classes == (str(int(k)),) for a, k in zip(answers, labels, strict=True)]
+    assert sum(right) >= 36
+    expected = model(model.preprocessing.normalize(images)).softmax(dim=1).amax(dim=1)
+    got = torch.tensor([answer.probabilities[0] for answer in answers])
+    torch.testing.assert_close(got, expected.detach())
+
+
+def test_an_answer_reads_as_a_line():
+    answer = Answer(("cat", "dog"), (0.9832, 0.0168))
+    assert str(answer) == "cat (98.3%), dog (1.7%)"
+
+
+def test_classes_are_in_the_order_of_their_probabilities():
+    model = draw_at_random(small_vit()).eval()
+    model.preprocessing = KNOWN
+    image = torch.rand(1, 8, 8)
+    answer = predict(model, image, top=9)
+    logits = model((image[None] - 0.4) / 0.2)[0]
+    order = logits.argsort(descending=True).tolist()
+    assert answer.classes == tuple(KNOWN.classes[i] for i in order)
+    assert sum(answer.probabilities) == pytest.approx(1.0)
+    assert predict(model, image, top=1).classes == answer.classes[:1]
+    assert predict(model.bfloat16(), image).probabilities[0] > 0.33
+    model.float().preprocessing = Preprocessing((0.4,), (0.2,))
+    assert predict(model, image).classes == tuple(str(i) for i in order)
+
+
+def test_what_cannot_answer_says_why():
+    model, image = small_vit().eval(), torch.rand(1, 8, 8)
+    with pytest.raises(ValueError, match="nobody said how its images are normalised"):
+        predict(model, image)
+    model.preprocessing = KNOWN
+    with pytest.raises(ValueError, match="top: got 0, expected a positive int"):
+        predict(model, image, top=0)
+    with pytest.raises(ValueError, match="model: is in training mode"):
+        predict(model.train(), image)
+    model.eval().preprocessing = Preprocessing((0.4,) * 3, (0.2,) * 3)
+    with pytest.raises(ValueError, match="got 3, 3 and 0, expected 1 for the channels"):
+        predict(model, image)
+    model.reset_classifier(0)
+    with pytest.raises(ValueError, match="model: has no head, expected one"):
+        predict(model, image)
+
+
+def test_a_model_keeps_what_its_data_says(tmp_path):
+    images, path = stripes(), tmp_path / "model.safetensors"
+    train(model := small_vit(), images, QUICK, progress=False)
+    assert model.preprocessing is None
+    model.save_pretrained(path)
+    assert VisionTransformer.from_pretrained(path).preprocessing is None
+    images.preprocessing = KNOWN
+    train(model := small_vit(), images, QUICK, progress=False)
+    assert model.preprocessing == KNOWN
+    model.save_pretrained(path, dtype=torch.float16)
+    back = VisionTransformer.from_pretrained(path)
+    assert back.preprocessing == KNOWN
+    assert predict(back, torch.rand(1, 8, 8)).classes[0] in KNOWN.classes
+
+
+@pytest.mark.parametrize(
+    "card",
+    [
+        {"mean": [0.1, 0.2]},
+        {"std": [0]},
+        {"classes": ["a"]},
+        {"mean": 3},
+        {"std": None},
+    ],
+)
+def test_a_file_that_contradicts_itself_is_refused(tmp_path, card):
+    path = tmp_path / "model.safetensors"
+    model = small_vit()
+    model.preprocessing = KNOWN
+    model.save_pretrained(path, **card)
+    assert read_checkpoint(path)[1].items() >= card.items()
+    with pytest.raises(ValueError, match="what it says makes no model"):
+        VisionTransformer.from_pretrained(path)
+
+
+def test_the_map_is_drawn_over_the_picture(digits):
+    images, boxes = digits[0][:8], digits[2][:8]
+    model = VisionTransformer.from_pretrained("cluttered-digits")
+    _, weights = model.encode(model.preprocessing.normalize(images), need_weights=True)
+    expected = class_token_to_patches(attention_rollout(weights))  # (8, 64)
+    assert mass_inside(expected, boxes, 32, 4).mean() > 0.5
+    for image, attention in zip(images, expected, strict=True):
+        drawn = torch.tensor(show_attention(model, image).images[-1].get_array())
+        light = drawn / image[0]  # 0.15 where nothing is attended, 1 at most
+        shares = 0.15 + 0.85 * attention / attention.max()
+        torch.testing.assert_close(light[::4, ::4], shares.detach().reshape(8, 8))
+
+
+def test_the_readmes_examples_run_and_print_what_they_say(tmp_path):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", readme, re.S)
+    examples = [block for block in blocks if "VisionTransformer" in block]
+    assert len(examples) == 3 and "predict(" in examples[0]
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "\n".join(examples) + "print(logits.shape, *logits.unique())",
+        ],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    answer, logits = done.stdout.splitlines()
+    said = re.search(r"print\(predict.*# (.*)", examples[0])[1]
+    assert answer == said
+    assert logits == "torch.Size([8, 10]) tensor(0., grad_fn=<UnbindBackward0>)"
+    assert (tmp_path / "map.png").stat().st_size > 1000
+
+
+def test_without_a_class_token_there_is_no_map():
+    config = VariantConfig(8, 4, 1, 3, 8, 1, 2, pooling="mean")
+    model = VariantVisionTransformer(config).eval()
+    model.preprocessing = KNOWN
+    with pytest.raises(ValueError, match="model: has no class token, expected one"):
+        show_attention(model, torch.rand(1, 8, 8))
+    assert len(predict(model, torch.rand(1, 8, 8)).classes) == 3
+
+
+def test_the_command_prints_a_line_an_image(photo, capsys):
+    assert main(["cluttered-digits", photo, photo, "--top", "2"]) == 0
+    model = VisionTransformer.from_pretrained("cluttered-digits")
+    line = f"{photo}: {predict(model, photo, top=2)}\n"
+    assert capsys.readouterr().out == 2 * line and line.count("%") == 2
+
+
+def test_the_command_runs_as_a_module_and_draws_a_map(photo, tmp_path):
+    command = [sys.executable, "-m", "vit_steps.predict", "cluttered-digits", photo]
+    command += ["--map", str(tmp_path / "map.png")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    with Image.open(tmp_path / "map.png") as drawn:
+        assert drawn.size == (600, 600) and len(drawn.getcolors(10**6)) > 50
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["nix", "x.png"], "name: got 'nix', expected a file, or one of cluttered-d"),
+        (["cluttered-digits", "x.png"], "image: there is no file x.png"),
+        (
+            ["fashion-mnist", "a", "b", "--map", "m.png"],
+            "--map: got 2 images, expected",
+        ),
+        (["fashion-mnist", "a", "--top", "0"], "top: got 0, expected a positive int"),
+        (
+            ["fashion-mnist", "a", "--mean", "0.1,0.2,0.3"],
+            "--mean and --std: got 3 and 0 numbers, expected 1, one for each channel "
+            "of fashion-mnist, as its images were normalised",
+        ),
+        (["fashion-mnist", "a", "--mean", "0", "--std", "0"], "mean, std: got (0.0,)"),
+    ],
+)
+def test_the_command_says_what_is_wrong(arguments, sentence, capsys):
+    assert main(arguments) == 1
+    assert capsys.readouterr().err.startswith(f"Stopped: {sentence}")
+
+
+def test_a_model_that_does_not_know_is_told_by_the_command(tmp_path, capsys):
+    model, path = draw_at_random(small_vit()).eval(), str(tmp_path / "m.safetensors")
+    model.save_pretrained(path)
+    image = str(tmp_path / "image.png")
+    Image.new("L", (9, 9), 77).save(image)
+    assert main([path, image]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(
+        "Stopped: --mean and --std: got 0 and 0 numbers, expected 1,"
+    )
+    assert main([path, image, "--mean", "0.4", "--std", "0.2"]) == 0
+    model.preprocessing = Preprocessing((0.4,), (0.2,))
+    assert capsys.readouterr().out == f"{image}: {predict(model, image)}\n"
+
+
+@pytest.mark.parametrize("missing", ["PIL", "matplotlib"])
+def test_what_is_missing_is_said_with_the_pip_line(missing, photo):
+    code = f"""
+import sys
+sys.modules[{missing!r}] = None
+from vit_steps.predict import main
+sys.exit(main(["cluttered-digits", {photo!r}, "--map", "never.png"]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"Stopped: {missing} is not installed: {INSTALL}\n"
