@@ -40,7 +40,8 @@ def d2l() -> ModuleType:
 def not_installed(*names: str) -> str:
     """A sentence that names what is missing, with the line that brings it."""
     are = "is" if len(names) == 1 else "are"
-    return f"{', '.join(names)} {are} not installed: {INSTALL}"
+    listed = ", ".join(name.partition(".")[0] for name in names)
+    return f"{listed} {are} not installed: {INSTALL}"
 
 
 def check_installed(*names: str) -> None:

@@ -28,7 +28,6 @@ from vit_steps.sizes import as_pair, check_count
 from vit_steps.training import evaluate, tensorboard
 from vit_steps.training_options import (
     MODEL_OPTIONS,
-    SHAPES,
     SOURCE_OPTIONS,
     TRAIN_OPTIONS,
     given,
@@ -69,11 +68,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
     with processes(options.device) as device:
         images = _load(options, source)
         recipe = _recipe(options, config, images)
-        model = (
-            start_from(trained, recipe.model, images.classes)
-            if start
-            else recipe.build()
-        )
+        model = start_from(trained, recipe, images.classes) if start else recipe.build()
         torch.set_num_threads(options.threads or suitable_threads(recipe.model))
         if process_rank() == 0:
             _announce(options, recipe, images)
@@ -108,7 +103,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
             options.output,
             dtype=torch.float16,
             data=options.data,
-            position_std=recipe.position_std,
+            position_std=None if start else recipe.position_std,
             train_config=asdict(recipe.train),
             test=asdict(test),
             seconds=round(sum(epoch.seconds for epoch in history.epochs)),
@@ -144,7 +139,7 @@ def _check(options: argparse.Namespace) -> None:
             "all that PyTorch finds here"
         )
     if vars(options)["from"]:
-        for name in given(options, SHAPES):
+        for name in given(options, [*MODEL_OPTIONS, "position_std"]):
             raise ValueError(f"{name}: expected none, the model of --from has its own")
 
 
@@ -208,22 +203,16 @@ def _recipe(options: argparse.Namespace, config: ViTConfig, images: Any) -> Reci
 
 
 def start_from(
-    trained: VisionTransformer, config: ViTConfig, classes: tuple[str, ...]
+    trained: VisionTransformer, recipe: Recipe, classes: tuple[str, ...]
 ) -> VisionTransformer:
-    """A trained model's weights for other images or classes, to be trained on.
+    """A trained model for other images; the head is new unless the classes are its own.
 
-    The head is new unless the classes have the same names. The rest is changed as
-    ``transfer`` does.
-
-    Args:
-        config: the model's own, but for image size, channels, classes and rates.
+    It is changed as ``transfer`` does, to be trained on.
     """
-    if trained.preprocessing is None or trained.preprocessing.classes != classes:
+    known = trained.preprocessing
+    if known is None or known.classes != classes:
         trained.reset_classifier(len(classes))
-    fitting = transfer(trained, config.image_size, config.in_channels)
-    model = VisionTransformer(config)
-    model.load_state_dict(fitting.state_dict())
-    return model
+    return transfer(trained, recipe.model.image_size, recipe.model.in_channels)
 
 
 def suitable_threads(config: ViTConfig) -> int:

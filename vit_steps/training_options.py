@@ -25,22 +25,17 @@ OPTIONS = {
     "root": ("FOLDER", "your images, in a folder for each class; or the data's files"),
     "full": (None, "all of Fashion-MNIST, not a tenth"),
     "download": (None, "fetch what is not there"),
-    "image_size": (
-        "PIXELS",
-        "side of the square that a folder's images are scaled and cut to; default: "
-        f"{RECIPES['folder'].model.image_size}, or as the model of --from",
-    ),
+    "image_size": ("PIXELS", "side of a folder's images, cut to squares; default: 64"),
     "in_channels": (
         "COUNT",
-        "1 to take a folder's images as grey, 3 as coloured; default: grey if all of "
-        "them are, or as the model of --from",
+        "1 for grey, 3 for colour; default: grey if all files are",
     ),
     "no_augment": (None, "show every image as it is, every time"),
     "merge_validation": (None, "train on that part too, once the recipe is settled"),
     "from": (
         "MODEL",
-        "start with a trained one, a file or the name of one that ships; its head is "
-        "kept if the classes are the same",
+        "a trained model to start with, a file or the name of one that ships; says "
+        "size and channels where nothing else does, keeps its head for its own classes",
     ),
     "output": ("FILE", "where to write the trained model; without it none is kept"),
     "overwrite": (None, "replace the --output that is there"),
@@ -51,9 +46,8 @@ OPTIONS = {
     "shard": (None, "split the model too over torchrun's processes (FSDP2)"),
     "threads": (
         "COUNT",
-        "of PyTorch; another number, other last bits; default: OMP_NUM_THREADS, else "
-        "1 for a small model, whose steps are too short to share, and for others as "
-        "many as PyTorch takes",
+        "of PyTorch; another number, other last bits; default: OMP_NUM_THREADS, else 1 "
+        "for a small model, whose steps are too short to share, or PyTorch's own",
     ),
 }
 FIELDS = {
@@ -98,13 +92,6 @@ MODEL_OPTIONS = options_of(
     ViTConfig,
     *("image_size", "in_channels", "num_classes"),
     *("qkv_bias", "representation_size", "norm_eps"),
-)
-
-
-# Another of these is another model than the one that --from starts with.
-SHAPES = (
-    *("patch_size", "embed_dim", "depth", "num_heads", "mlp_ratio", "layer_scale"),
-    "position_std",
 )
 
 
