@@ -8,8 +8,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 
-# Brings whatever training, photographs, pictures and comparisons need.
+# Brings whatever training, photographs, pictures and comparisons need, but d2l.
 INSTALL = 'pip install "vit_steps[book] @ git+https://github.com/vit-steps/vit-steps"'
+INSTALL_D2L = "pip install --no-deps d2l==1.0.3"
 
 
 def torchvision() -> ModuleType:
@@ -24,7 +25,7 @@ def timm() -> ModuleType:
 
 def transformers() -> ModuleType:
     """Hugging Face's transformers, without its notes and progress bars."""
-    module = imported("transformers", "pip install transformers")
+    module = imported("transformers")
     module.logging.set_verbosity_error()
     module.logging.disable_progress_bar()
     return module
@@ -32,7 +33,7 @@ def transformers() -> ModuleType:
 
 def d2l() -> ModuleType:
     """The PyTorch half of d2l, Dive into Deep Learning's package. Figures stay PNG."""
-    module = imported("d2l.torch", "pip install --no-deps d2l==1.0.3")
+    module = imported("d2l.torch", INSTALL_D2L)
     vars(module)["use_svg_display"] = lambda: None
     return module
 

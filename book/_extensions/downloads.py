@@ -1,27 +1,45 @@
 """All notebooks in one archive beside the pages, its bytes the same each time."""
 
+import textwrap
+import tomllib
 import zipfile
 from pathlib import Path
 
 from sphinx.application import Sphinx
+
+from vit_steps.optional import INSTALL, INSTALL_D2L
 
 ARCHIVE = "downloads/vit-steps-notebooks.zip"
 FOLDER = "vit-steps-notebooks"
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold
 NOTEBOOKS = ("notebooks/*.ipynb", "notebooks/exercises/*.ipynb", "book/*.ipynb")
 LICENCES = ("LICENSE", "LICENSE-TEXT")
-README = """\
+
+
+def readme(root: Path) -> str:
+    """How to run the notebooks, with every package that they need by its name."""
+    text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+    needed = project["dependencies"] + project["optional-dependencies"]["book"]
+    brought = textwrap.fill(f"The first brings vit_steps, {', '.join(needed)}.", 80)
+    return f"""\
 Vision Transformer, Step by Step: the notebooks
 
 notebooks/            the chapters, in order
 notebooks/exercises/  a set of exercises for each chapter
 book/                 claims about Vision Transformers, checked
 
-They need Python 3.11 to 3.14. The first code cell of each installs the package
-vit_steps, if it is not there yet; the rest is installed by
+They need Python 3.11 to 3.14, git, and what these two lines install:
 
-    pip install jupyterlab torch torchvision matplotlib scikit-learn scikit-image \\
-        einops timm
+    {INSTALL} jupyterlab
+    {INSTALL_D2L}
+
+{brought}
+
+On Linux without a GPU, PyTorch brings gigabytes of CUDA along. This line before the
+others leaves them out:
+
+    pip install torch torchvision --index-url https://download.pytorch.org/whl/cpu
 
 Then start with
 
@@ -36,7 +54,7 @@ def contents(root: Path) -> dict[str, bytes]:
     files = [*(root / name for name in LICENCES)]
     files += [file for pattern in NOTEBOOKS for file in sorted(root.glob(pattern))]
     packed = {str(f.relative_to(root).as_posix()): f.read_bytes() for f in files}
-    return {"README.txt": README.encode(), **packed}
+    return {"README.txt": readme(root).encode(), **packed}
 
 
 def write_archive(root: Path, archive: Path) -> None:

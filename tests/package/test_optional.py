@@ -36,6 +36,7 @@ def test_d2l_leaves_figures_alone(monkeypatch):
     [
         ("torchvision", f"torchvision is not installed: {optional.INSTALL}"),
         ("timm", f"timm is not installed: {optional.INSTALL}"),
+        ("transformers", f"transformers is not installed: {optional.INSTALL}"),
         ("d2l", "d2l is not installed: pip install --no-deps d2l==1.0.3"),
     ],
 )
@@ -68,7 +69,7 @@ def test_the_install_line_names_an_extra_that_brings_what_is_checked_for():
     extra = project["project"]["optional-dependencies"]["book"]
     assert "vit_steps[book] @ git+" in optional.INSTALL
     needed = {"pillow", "scikit-image", "scikit-learn", "timm", "torchvision"}
-    assert needed <= {*extra}
+    assert needed | {"transformers"} <= {*extra}
     assert optional.INSTALL in (ROOT / "README.md").read_text(encoding="utf-8")
 
 

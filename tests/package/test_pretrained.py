@@ -1,6 +1,5 @@
 import copy
 import json
-import sys
 from functools import partial
 from types import SimpleNamespace
 
@@ -516,10 +515,3 @@ def test_copy_timm():
         P.copy_timm(nn.Linear(2, 2))
     with pytest.raises(P.WeightsMismatch, match="reg_token"):
         P.copy_timm(timm_small(reg_tokens=1))
-
-
-def test_transformers_missing_is_said_with_the_pip_line(monkeypatch):
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    message = "transformers is not installed: pip install transformers"
-    with pytest.raises(ImportError, match=message):
-        optional.transformers()

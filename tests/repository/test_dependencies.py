@@ -5,10 +5,14 @@ import re
 import sys
 import tomllib
 from importlib.metadata import packages_distributions
+from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from book._extensions.downloads import readme
+from tests.conftest import NOTEBOOKS, ROOT, code_cells
+from vit_steps.optional import INSTALL_D2L
 
 DISTRIBUTIONS = packages_distributions()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
@@ -46,16 +50,34 @@ def modules(tree):
             yield node.module
 
 
+def from_others(source):
+    """The distributions that a piece of code imports, neither Python's nor ours."""
+    tops = {name.split(".")[0] for name in modules(ast.parse(source))}
+    return {
+        normal(DISTRIBUTIONS.get(top, [top])[0])
+        for top in tops - sys.stdlib_module_names - OURS
+    }
+
+
 def imported(folder):
     """What a folder's files import from others: the distribution, and where."""
     found = {}
     for path in sorted((ROOT / folder).rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for module in {name.split(".")[0] for name in modules(tree)}:
-            if module not in sys.stdlib_module_names | OURS:
-                name = normal(DISTRIBUTIONS.get(module, [module])[0])
-                found.setdefault(name, path.relative_to(ROOT).as_posix())
+        for name in from_others(path.read_text(encoding="utf-8")):
+            found.setdefault(name, path.relative_to(ROOT).as_posix())
     return found
+
+
+def imported_by_notebooks():
+    """What they import, what d2l imports, and transformers, which `optional` does."""
+    exercises = sorted((ROOT / "notebooks" / "exercises").glob("*.ipynb"))
+    cells = [cell for path in [*NOTEBOOKS, *exercises] for cell in code_cells(path)]
+    code = [cell.source for cell in cells]
+    d2l = Path(find_spec("d2l").origin).with_name("torch.py")
+    for node in ast.parse(d2l.read_text(encoding="utf-8")).body:  # not in functions
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            code.append(ast.unparse(node))
+    return set().union(*map(from_others, code)) - {"d2l"} | {"transformers"}
 
 
 @pytest.mark.parametrize(
@@ -75,10 +97,23 @@ def test_what_is_imported_is_declared(folder, declared):
     assert not missing
 
 
+def test_the_book_brings_what_its_notebooks_import():
+    assert imported_by_notebooks() <= DECLARED | EXTRA["book"]
+
+
 @pytest.mark.parametrize("extra", ["book", "classroom"])
 def test_nothing_is_declared_that_nobody_imports(extra):
     used = imported("vit_steps") | imported("classroom") | imported("tests")
-    assert {*EXTRA[extra]} <= {*used}
+    assert {*EXTRA[extra]} <= {*used, *imported_by_notebooks()}
+
+
+def test_the_notebooks_readme_names_all_that_they_need():
+    text = readme(ROOT)
+    told = {normal(word) for word in re.findall(r"[\w-]+", text)}
+    assert imported_by_notebooks() <= told
+    assert INSTALL_D2L in text and INSTALL_D2L.split()[-1] in lines(
+        "requirements-no-deps.txt"
+    )
 
 
 def test_what_is_declared_is_pinned():
@@ -107,6 +142,7 @@ def test_the_same_pythons_are_named_everywhere():
     listed = f"Python {', '.join(minor[:-1])} or {last}"
     for file in ("README.md", "book/teaching.md", "environment/install.sh"):
         assert listed in (ROOT / file).read_text(encoding="utf-8"), file
+    assert f"Python {first} to {last}" in readme(ROOT)
     workflow = (ROOT / ".github/workflows/test.yml").read_text(encoding="utf-8")
     quoted = ", ".join(f'"{version}"' for version in minor)
     assert workflow.count(f"python: [{quoted}]") == 2

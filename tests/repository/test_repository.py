@@ -38,6 +38,7 @@ def test_the_address_is_the_same_everywhere(texts):
     assert ADDRESS in text("CITATION.cff")
     for name in ("README.md", "book/intro.md"):
         assert f"git clone {ADDRESS}" in text(name)
+    assert text("README.md").index(REPOSITORY.pages) < text("README.md").index("clone")
 
 
 def test_no_other_address_is_named(texts):
@@ -95,6 +96,8 @@ def test_each_notebook_has_badges_below_its_title_that_open_it(texts):
 def test_the_version_is_the_same_everywhere():
     citation = yaml.safe_load(text("CITATION.cff"))
     assert citation["version"] == vit_steps.__version__
+    latest = re.search(r"^## \[[\d.]+\].*$", text("CHANGELOG.md"), re.MULTILINE)[0]
+    assert latest == f"## [{vit_steps.__version__}] - {citation['date-released']}"
 
 
 def test_licences():

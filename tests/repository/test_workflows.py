@@ -3,11 +3,16 @@
 `make lint-workflows` checks their form.
 """
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 
 import pytest
 import yaml
 
+import vit_steps
 from book._extensions.downloads import ARCHIVE
 from book.pdf import TARGET
 from tests.conftest import ROOT
@@ -93,3 +98,22 @@ def test_what_is_published_is_what_the_book_makes(name):
     text = (ROOT / f".github/workflows/{name}.yml").read_text(encoding="utf-8")
     assert str(TARGET.relative_to(ROOT).as_posix()) in text
     assert name == "book" or f"_build/html/{ARCHIVE}" in text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the runner's shell")
+@pytest.mark.parametrize(
+    ("tag", "code"), [(f"v{vit_steps.__version__}", 0), ("v0.0.9", 1)]
+)
+def test_a_release_has_the_changelogs_notes(tag, code, tmp_path):
+    changelog = shutil.copy(ROOT / "CHANGELOG.md", tmp_path)
+    with open(changelog, "a", encoding="utf-8") as file:
+        file.write("\n## [0.0.1] - 2026-01-01\n\nThe one before.\n")
+    release = ROOT / ".github/workflows/release.yml"
+    step = next(s for s in steps(release) if "notes.md" in s.get("run", ""))
+    done = subprocess.run(
+        ["bash", "-e", "-c", step["run"]], cwd=tmp_path, env={**os.environ, "TAG": tag}
+    )
+    assert done.returncode == code
+    notes = (tmp_path / "notes.md").read_text(encoding="utf-8")
+    assert ("vit_steps" in notes) == (code == 0) and "The one before" not in notes
+    assert "\n## " not in notes

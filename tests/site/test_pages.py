@@ -97,19 +97,35 @@ def test_what_a_page_loads_is_there(page):
             assert (folder / path).exists(), address
 
 
-@every_page
-def test_no_internal_link_is_broken(page):
-    here = HTML / f"{page}.html"
-    document = page_soup(page)
+def inside(here):
+    """The links of a page that stay in the book: as written, file and fragment."""
+    document = soup(here)
     neighbours = document.find_all("link", rel=["next", "prev"])
     for link in document.find_all("a", href=True) + neighbours:
         parts = urlsplit(link["href"])
-        if parts.scheme or parts.netloc:
-            continue
-        target = (here.parent / unquote(parts.path)).resolve() if parts.path else here
-        assert target.exists(), link["href"]
-        if parts.fragment and target.suffix == ".html":
-            assert unquote(parts.fragment) in ids(target), link["href"]
+        if not parts.scheme and not parts.netloc:
+            path = (here.parent / unquote(parts.path)).resolve() if parts.path else here
+            yield link["href"], path, unquote(parts.fragment)
+
+
+def follow(here):
+    for link, target, fragment in inside(here):
+        assert target.exists(), link
+        if fragment and target.suffix == ".html":
+            assert fragment in ids(target), link
+
+
+@every_page
+def test_no_internal_link_is_broken(page):
+    follow(HTML / f"{page}.html")
+
+
+def test_no_link_of_the_packages_source_is_broken():
+    pages = {path for _, path, _ in inside(HTML / "_modules" / "index.html")}
+    modules = [page for page in pages if page.parent.is_relative_to(HTML / "_modules")]
+    assert len(modules) > 20
+    for page in modules:
+        follow(page)
 
 
 @every_page
