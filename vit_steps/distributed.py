@@ -53,6 +53,7 @@ def processes(device: str = "cpu") -> Iterator[torch.device]:
     dist.init_process_group("nccl" if own.type == "cuda" else "gloo")
     try:
         yield own
+        wait_for_all()  # nobody leaves while another one still listens
     finally:
         dist.destroy_process_group()
 

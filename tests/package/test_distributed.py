@@ -28,7 +28,7 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
 def run(*arguments, processes=2):
     launcher = [*TORCHRUN, "--nproc-per-node", str(processes)] if processes > 1 else []
     command = [*(launcher or [sys.executable]), "-m", *map(str, arguments)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"}
     done = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
     )
