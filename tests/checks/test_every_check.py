@@ -246,6 +246,7 @@ def test_loading_a_library_takes_the_time_it_takes(tmp_path, monkeypatch):
     slow += "while time.process_time() < until:\n    pass\n"
     (tmp_path / "slow_library.py").write_text(slow)
     monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("vit_check.engine.watching.WALL_SECONDS", 1.4)
 
     def split_heads(x, num_heads):
         import slow_library  # noqa: F401

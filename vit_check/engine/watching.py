@@ -22,6 +22,7 @@ import vit_steps
 
 CPU_SECONDS = 1.0  # of computing, which an endless loop has used up after a second
 WALL_SECONDS = 10.0  # for whoever sleeps, or waits for input, or for a busy machine
+LOADING_SECONDS = 120.0  # for libraries, which it may be the first to need
 STOP_SECONDS = 0.5  # of computing, in which whoever was told to stop has to stop
 
 # Files that are not the student's: the two packages and Python's own library.
@@ -84,13 +85,18 @@ def watch(run: Callable[[], Any]) -> Any:
     with _world_kept():
         start, clock = time.monotonic(), _Clock()
         thread.start()
-        late, importing, before = False, 0.0, 0.0
+        late, importing, loading, before, then = False, 0.0, 0.0, 0.0, 0.0
         while not (late or done.wait(0.02)):
             elapsed, computed = time.monotonic() - start, clock.computed()
             if _is_importing(thread):
                 importing += computed - before
-            late = computed - importing > CPU_SECONDS or elapsed > WALL_SECONDS
-            before = computed
+                loading += elapsed - then
+            late = (
+                computed - importing > CPU_SECONDS
+                or elapsed - loading > WALL_SECONDS
+                or loading > LOADING_SECONDS
+            )
+            before, then = computed, elapsed
         late = not done.is_set()
         stopped = not late or _stop(thread, done, clock)
         if stopped:
@@ -104,7 +110,7 @@ def watch(run: Callable[[], Any]) -> Any:
             f"it had computed for more than {CPU_SECONDS:g} s, where a right answer "
             "takes far less: is there an endless loop, or a slow one?"
             if computed - importing > CPU_SECONDS
-            else f"it had not come to an end after {WALL_SECONDS:g} s: is there an "
+            else f"it had not come to an end after {elapsed:.0f} s: is there an "
             "endless loop, or does it wait for something?"
         )
         raise Trouble("endless", f"was stopped: {known}{left}")
