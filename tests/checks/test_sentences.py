@@ -99,6 +99,9 @@ def test_an_empty_place_is_named():
     )
     words = said(check.answer, "bfloat16_moves", ("False", "False"))
     assert "'False' in quotes, expected True or False without" in words
+    for one, words in ((print, "something of type builtin"), (1, "1"), ([2], "a list")):
+        words = f"has {words}"
+        assert words in said(check.answer, "bfloat16_moves", (True, one))
 
 
 def test_numbers_may_be_of_other_libraries():

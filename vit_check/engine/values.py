@@ -104,7 +104,7 @@ class ValueCheck(Check):
                     return Finding("value", f"has nothing yet at {key!r}")
             if given.keys() == right.keys():
                 ordered = [given[key] for key in right]
-                reason = _text_for_a_number(ordered, right.values())
+                reason = _another_kind(ordered, right.values())
                 if reason is not None:
                     return Finding("value", reason)
         if isinstance(right, list):
@@ -137,22 +137,33 @@ class ValueCheck(Check):
 
 
 def _not_the_list(given: Any, right: list[Any]) -> str | None:
-    """Whether one thing was given, or a text where a number is asked for."""
+    """Whether one thing was given, or things of another kind than is asked for."""
     if isinstance(given, str):
         return f"is a text in quotes, expected {len(right)} things in a tuple"
     if isinstance(given, int | float):
         return f"is one number, expected {len(right)} things in a tuple"
     if isinstance(given, list) and len(given) == len(right):
-        return _text_for_a_number(given, right)
+        return _another_kind(given, right)
     return None
 
 
-def _text_for_a_number(given: Iterable[Any], right: Iterable[Any]) -> str | None:
+def _another_kind(given: Iterable[Any], right: Iterable[Any]) -> str | None:
     for one, expected in zip(given, right, strict=True):
         if isinstance(one, str) and isinstance(expected, int | float):
             kind = "True or False" if isinstance(expected, bool) else "a number"
             return f"has {one[:40]!r} in quotes, expected {kind} without"
+        if isinstance(expected, bool) and not isinstance(one, bool):
+            return f"has {_said(one)}, expected True or False"
     return None
+
+
+def _said(value: Any) -> str:
+    """What stands in the place of a truth value."""
+    if isinstance(value, list):
+        return "a list or tuple"
+    if isinstance(value, dict):
+        return f"something of type {value['?']}" if "?" in value else "a dict"
+    return repr(value)[:40]
 
 
 def _is_empty(value: Any) -> bool:

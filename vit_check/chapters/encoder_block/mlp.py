@@ -186,11 +186,7 @@ def mlp_lacks(parts: list[Part], D: int, M: int, depth: int = 1) -> Finding | No
     into = [p for p in matrices if p.value.shape[1] == D and p.value.shape[0] > D]
     hidden = {p.value.shape[0] for p in into} - {3 * D, 2 * D}
     if len(linears(parts, D)) and M not in hidden and len(hidden) == 1:
-        return Finding(
-            "wrong width",
-            f"the hidden layer of the MLP has {hidden.pop()} numbers, expected {M}, "
-            "the M that was asked for",
-        )
+        return _wrong_width(hidden.pop(), M)
     two = [p for p in parts if sides(p) == {D, M}]
     if len(two) == depth:
         return Finding(
@@ -210,6 +206,14 @@ def mlp_lacks(parts: list[Part], D: int, M: int, depth: int = 1) -> Finding | No
             "and back to D",
         )
     return None
+
+
+def _wrong_width(hidden: int, M: int) -> Finding:
+    return Finding(
+        "wrong width",
+        f"the hidden layer of the MLP has {hidden} numbers, expected {M}, the M that "
+        "was asked for",
+    )
 
 
 def _mlp_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
@@ -240,13 +244,21 @@ def _right_mlp(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
 
 
 def _mlp_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
-    finding = mlp_lacks(parts, sizes["embed_dim"], sizes["hidden_dim"])
-    if finding is None and not any(p.value.ndim > 1 for p in parts):
+    D, M = sizes["embed_dim"], sizes["hidden_dim"]
+    finding = mlp_lacks(parts, D, M)
+    if finding is not None:
+        return finding
+    matrices = [sides(p) for p in parts if p.value.ndim > 1]
+    if not matrices:
         return Finding(
             "no matrices",
             "has no matrix: the two layers are learned, so make them in __init__",
         )
-    return finding
+    first, *others = matrices
+    if others == [first] and D in first:  # of any width, D's multiples too
+        (hidden,) = first - {D} or {D}
+        return _wrong_width(hidden, M)
+    return None
 
 
 _HINTS_OF_MLP = (

@@ -177,6 +177,18 @@ class FourTimes(TwoLayers):
         super().__init__(embed_dim, 4 * embed_dim)
 
 
+def as_wide_as(times):
+    class Fixed(TwoLayers):
+        def __init__(self, embed_dim, hidden_dim):
+            super().__init__(embed_dim, int(times * embed_dim))
+
+    return Fixed
+
+
+for times in (0.5, 1, 2, 3):  # D, 2·D and 3·D are attention's widths, in a block
+    wrong("mlp", "wrong width")(as_wide_as(times))
+
+
 @wrong("mlp", "no bias in the MLP")
 class WithoutBias(nn.Module):
     def __init__(self, embed_dim, hidden_dim):
