@@ -59,7 +59,7 @@ def huggingface_small(
 ):
     sizes = dict(image_size=12, patch_size=4, num_labels=7, hidden_size=12)
     sizes |= dict(num_hidden_layers=3, num_attention_heads=2)
-    sizes |= dict(intermediate_size=20) if config == "ViTConfig" else dict(mlp_ratio=2)
+    sizes |= dict(mlp_ratio=2) if "Dinov2" in config else dict(intermediate_size=20)
     library = optional.transformers()
     return draw(getattr(library, kind)(getattr(library, config)(**sizes | overrides)))
 

@@ -8,6 +8,7 @@ from vit_steps.pretrained.hub import copy_timm as copy_timm
 from vit_steps.pretrained.hub import published as published
 from vit_steps.pretrained.loading import config_of as config_of
 from vit_steps.pretrained.loading import load_weights as load_weights
+from vit_steps.pretrained.loading import model_of as model_of
 from vit_steps.pretrained.names import StateDict as StateDict
 from vit_steps.pretrained.names import WeightsMismatch as WeightsMismatch
 from vit_steps.pretrained.names import from_dinov2 as from_dinov2

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from vit_steps.pretrained.names import LAYER, TABLES, StateDict, translator
+from vit_steps.pretrained.names import BACKBONES, LAYER, TABLES, StateDict, translator
 
 
 @dataclass(frozen=True)
@@ -118,9 +118,12 @@ def named_outputs(model: nn.Module, images: Tensor, argument: str) -> StateDict:
         return hook
 
     hooks = [model.register_forward_hook(keep("logits"))]
+    backbone = rf"^({'|'.join(BACKBONES)})\."
+    # After it timm's tokens have registers among them, and ours not yet.
+    skipped = "pos_drop" if getattr(model, "reg_token", None) is not None else ""
     for name, module in model.named_modules():
-        place = translate(re.sub(r"^(vit|dinov2)\.", "", name))
-        if place:
+        place = translate(re.sub(backbone, "", name))
+        if place and place != skipped:
             hooks.append(module.register_forward_hook(keep(place)))
     try:
         with torch.no_grad():

@@ -3,16 +3,18 @@
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
 
 from vit_steps import optional
 from vit_steps.preprocessing import Preprocessing
+from vit_steps.pretrained.families import RUN_IT, check_family
 from vit_steps.pretrained.first_difference import first_difference
-from vit_steps.pretrained.loading import config_of, load_weights
+from vit_steps.pretrained.loading import model_of
 from vit_steps.pretrained.names import from_timm
-from vit_steps.vision_transformer import VisionTransformer
+from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
 @dataclass(frozen=True)
@@ -44,40 +46,55 @@ def published(name: str = "timm/test_vit.r160_in1k") -> Published:
     """
     timm = optional.timm()
     theirs = timm.create_model(f"local-dir:{_fetch(name)}", pretrained=True)
-    expected = theirs.pretrained_cfg
-    model = copy_timm(theirs)
+    expected, model = theirs.pretrained_cfg, copy_timm(theirs)
     mean, std = tuple(expected["mean"]), tuple(expected["std"])
-    model.preprocessing = Preprocessing(mean, std)
     return Published(model, mean, std, tuple(expected["input_size"][1:]))
 
 
 def copy_timm(theirs: nn.Module) -> VisionTransformer:
     """Our model with the configuration and the weights of one of timm's, in eval mode.
 
-    The two are run against each other before this one is handed out.
+    The two are run against each other before this one is handed out. Its
+    ``preprocessing`` is that of timm's ``pretrained_cfg``; classes without names get
+    those of the version of ImageNet that has as many.
 
     Raises:
         ValueError: if ours cannot be that model; says what differs, or where.
     """
+    state_dict = from_timm(theirs.state_dict())
+    check_family(state_dict)
     if not isinstance(theirs, optional.timm().models.VisionTransformer):
         raise ValueError(
             f"theirs: got {type(theirs).__name__}, expected timm's VisionTransformer"
         )
-    state_dict = from_timm(theirs.state_dict())
-    config = config_of(
+    ours = model_of(
         state_dict,
         num_heads=theirs.blocks[0].attn.num_heads,
         image_size=tuple(theirs.patch_embed.img_size),
         norm_eps=theirs.blocks[0].norm1.eps,
     )
-    ours = load_weights(VisionTransformer(config), state_dict).eval()
-    images = torch.rand(1, config.in_channels, *theirs.patch_embed.img_size)
+    images = torch.rand(1, ours.config.in_channels, *theirs.patch_embed.img_size)
     was_training = theirs.training
     difference = first_difference(ours, theirs.eval(), images)
     theirs.train(was_training)
     if difference is not None:
-        raise ValueError(f"theirs: is another architecture: {difference}")
+        raise ValueError(f"theirs: is another architecture: {difference}; {RUN_IT}")
+    ours.preprocessing = _preprocessing(theirs, ours.config)
     return ours
+
+
+def _preprocessing(theirs: nn.Module, config: ViTConfig) -> Preprocessing | None:
+    """How timm normalises the images of a model, and the names of its classes."""
+    known: Any = getattr(theirs, "pretrained_cfg", None) or {}
+    mean, std = tuple(known.get("mean") or ()), tuple(known.get("std") or ())
+    if not len(mean) == len(std) == config.in_channels:
+        return None
+    names, K = known.get("label_names"), config.num_classes
+    data = import_module("timm.data")
+    if not isinstance(names, (list, tuple)) or len(names) != K:
+        version = data.infer_imagenet_subset({"num_classes": K})
+        names = data.ImageNetInfo(version).label_descriptions() if version else ()
+    return Preprocessing(mean, std, tuple(names))
 
 
 def _fetch(name: str) -> Path:

@@ -7,8 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from vit_steps import variants
 from vit_steps.checkpoint import fitted
 from vit_steps.embedding import interpolate_position_embedding
+from vit_steps.pretrained import families
 from vit_steps.pretrained.names import WeightsMismatch, listing, without
 from vit_steps.sizes import Size
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
@@ -103,21 +105,53 @@ def positions_of_another_grid(
     return square and (old[0], old[2]) == (new[0], new[2])
 
 
+def model_of(
+    state_dict: Mapping[str, Tensor],
+    num_heads: int | None = None,
+    drop: str | Iterable[str] = (),
+    **overrides: Any,
+) -> VisionTransformer:
+    """The model that a state dict in our names is of, with its weights, in eval mode.
+
+    With a distillation token it is a ``DistilledVisionTransformer``; with registers, or
+    without a class token, a ``VariantVisionTransformer``.
+
+    Args:
+        state_dict, drop: as in ``load_weights``.
+        num_heads, overrides: as in ``config_of``. A ``num_classes`` makes a new head
+            where there is none.
+
+    Raises:
+        ValueError: as ``config_of`` and ``load_weights`` do.
+    """
+    weights = without(state_dict, *((drop,) if isinstance(drop, str) else drop))
+    config = config_of(weights, num_heads, **overrides)
+    if isinstance(config, variants.VariantConfig):
+        model: VisionTransformer = variants.VariantVisionTransformer(config)
+    elif isinstance(config, variants.DistilledConfig):
+        model = variants.DistilledVisionTransformer(config)
+    else:
+        model = VisionTransformer(config)
+    N = families.patches_of(weights, config.patch_size, config.image_size)
+    new = () if "head.weight" in weights else ("head.", "head_dist.")
+    keep = [name for name in model.state_dict() if name.startswith(new)]
+    return load_weights(model, families.at_our_places(weights, N), keep=keep).eval()
+
+
 def config_of(
     state_dict: Mapping[str, Tensor], num_heads: int | None = None, **overrides: Any
 ) -> ViTConfig:
-    """Read the configuration off the shapes of a state dict in our names.
+    """Read the configuration, also a variant's, off a state dict in our names.
 
     Args:
         num_heads: h, which no shape tells; left out, heads of d = 64 are assumed, as in
-            the paper's and DeiT's models.
-        overrides: any field of ``ViTConfig``. ``image_size`` must be said if it is not
-            a square, ``num_classes`` if there is no head, ``norm_eps`` where it is not
-            1e-6.
+            common models up to ViT-L.
+        overrides: any field of the config. ``image_size`` must be said if it is not a
+            square, ``norm_eps`` where it is not 1e-6, such as Hugging Face's 1e-12.
 
     Raises:
-        ValueError: if a tensor that tells a size is missing or has another rank, or
-            something must be said.
+        ValueError: if ours cannot be that model, a tensor that tells a size is missing
+            or has another rank, or something must be said.
     """
 
     def shape(name: str, rank: int) -> torch.Size:
@@ -130,8 +164,9 @@ def config_of(
             )
         return tensor.shape
 
+    families.check_family(state_dict)
     embed_dim, in_channels, *patch_size = shape("patch_embed.proj.weight", 4)
-    places = shape("pos_embed", 3)[1] - 1
+    shape("pos_embed", 3)
     hidden_dim = shape("blocks.0.mlp.fc1.weight", 2)[0]
     mlp_ratio = hidden_dim / embed_dim
     if int(embed_dim * mlp_ratio) != hidden_dim:  # rounded down by one bit
@@ -144,27 +179,29 @@ def config_of(
         "mlp_ratio": mlp_ratio,
         "qkv_bias": "blocks.0.attn.qkv.bias" in state_dict,
     }
-    if num_heads is None and embed_dim % 64:
+    if num_heads is None and (embed_dim % 64 or embed_dim > 1024):
         raise ValueError(
-            f"num_heads: got None, and {embed_dim = } is no multiple of 64; no shape "
-            "tells the number of heads, so say it"
+            f"num_heads: got None, and {embed_dim = } is no multiple of 64, or so wide "
+            "that models differ; no shape tells the number of heads, so say it"
         )
     fields["num_heads"] = embed_dim // 64 if num_heads is None else num_heads
     if "image_size" not in overrides:
-        side = math.isqrt(max(places, 0))
-        if places < 1 or side**2 != places:
-            raise ValueError(
-                f"image_size: got none, and {places} positions behind the class "
-                "token's make no square; say image_size=(height, width)"
-            )
+        side = math.isqrt(families.patches_of(state_dict, _size(patch_size), None))
         fields["image_size"] = _size([side * length for length in patch_size])
-    if "num_classes" not in overrides:
-        fields["num_classes"] = shape("head.weight", 2)[0]
+    has_head = "head.weight" in state_dict
+    fields["num_classes"] = shape("head.weight", 2)[0] if has_head else 0
     if "pre_logits.fc.weight" in state_dict:
         fields["representation_size"] = shape("pre_logits.fc.weight", 2)[0]
     if "blocks.0.ls1.gamma" in state_dict:
         fields["layer_scale"] = 1.0  # where training began; loading replaces it
-    return ViTConfig(**fields | overrides)
+    if "dist_token" in state_dict:
+        return variants.DistilledConfig(**fields | overrides)
+    tokens, speak = families.in_front(state_dict)
+    if (tokens, speak) == (1, 1):
+        return ViTConfig(**fields | overrides)
+    fields["pooling"] = "class token" if speak else "mean"
+    fields["num_registers"] = tokens - speak
+    return variants.VariantConfig(**fields | overrides)
 
 
 def _size(pair: list[int]) -> Size:

@@ -11,29 +11,26 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 import torch
 from torch import Tensor
 
+from vit_steps.pretrained.families import remark
+
 StateDict = dict[str, Tensor]
 
 # -- Names: ours on the left, theirs on the right.
 # {i} is a block's number, {p} is weight or bias, {rest} is what follows.
 
 # timm's names are ours, and so are those of DINOv2's own code (arXiv 2304.07193).
-TIMM = {
-    name: name
-    for name in (
-        "cls_token",
-        "pos_embed",
-        "patch_embed.proj.{p}",
-        "blocks.{i}.norm1.{p}",
-        "blocks.{i}.attn.qkv.{p}",
-        "blocks.{i}.attn.proj.{p}",
-        "blocks.{i}.ls1.gamma",
-        "blocks.{i}.norm2.{p}",
-        "blocks.{i}.mlp.fc1.{p}",
-        "blocks.{i}.mlp.fc2.{p}",
-        "blocks.{i}.ls2.gamma",
-        "norm.{p}",
-        "head.{p}",
-    )
+_OURS = """
+cls_token dist_token pos_embed patch_embed.proj.{p} norm.{p} head.{p} head_dist.{p}
+blocks.{i}.norm1.{p} blocks.{i}.attn.qkv.{p} blocks.{i}.attn.proj.{p}
+blocks.{i}.norm2.{p} blocks.{i}.mlp.fc1.{p} blocks.{i}.mlp.fc2.{p}
+blocks.{i}.ls1.gamma blocks.{i}.ls2.gamma
+"""
+TIMM = {name: name for name in _OURS.split()}
+# Where DINOv2's and DeiT III's own files differ from timm's.
+_FACEBOOK = {
+    "register_tokens": "reg_token",
+    "blocks.{i}.gamma_1": "blocks.{i}.ls1.gamma",
+    "blocks.{i}.gamma_2": "blocks.{i}.ls2.gamma",
 }
 
 LAYER = "encoder.layers.encoder_layer_{i}"
@@ -63,50 +60,39 @@ _VIT_ENDS = _OUTSIDE_THE_BLOCKS | {
     "pre_logits.fc.{p}": "pooler.dense.{p}",  # in ViTModel alone
     "head.{p}": "classifier.{p}",  # in ViTForImageClassification alone
 }
-# In its files, and in the modules of transformers 4.
-_ATTENTION_SAVED = {
-    "blocks.{i}.attn.q.{p}": "encoder.layer.{i}.attention.attention.query.{p}",
-    "blocks.{i}.attn.k.{p}": "encoder.layer.{i}.attention.attention.key.{p}",
-    "blocks.{i}.attn.v.{p}": "encoder.layer.{i}.attention.attention.value.{p}",
-    "blocks.{i}.attn.proj.{p}": "encoder.layer.{i}.attention.output.dense.{p}",
-}
-HUGGINGFACE_SAVED = (
-    _VIT_ENDS
-    | _ATTENTION_SAVED
-    | {
-        "blocks.{i}.norm1.{p}": "encoder.layer.{i}.layernorm_before.{p}",
-        "blocks.{i}.norm2.{p}": "encoder.layer.{i}.layernorm_after.{p}",
-        "blocks.{i}.mlp.fc1.{p}": "encoder.layer.{i}.intermediate.dense.{p}",
-        "blocks.{i}.mlp.fc2.{p}": "encoder.layer.{i}.output.dense.{p}",
-    }
-)
-# In the modules of transformers 5.
-HUGGINGFACE = _VIT_ENDS | {
-    "blocks.{i}.norm1.{p}": "layers.{i}.layernorm_before.{p}",
-    "blocks.{i}.attn.q.{p}": "layers.{i}.attention.q_proj.{p}",
-    "blocks.{i}.attn.k.{p}": "layers.{i}.attention.k_proj.{p}",
-    "blocks.{i}.attn.v.{p}": "layers.{i}.attention.v_proj.{p}",
-    "blocks.{i}.attn.proj.{p}": "layers.{i}.attention.o_proj.{p}",
-    "blocks.{i}.norm2.{p}": "layers.{i}.layernorm_after.{p}",
-    "blocks.{i}.mlp.fc1.{p}": "layers.{i}.mlp.fc1.{p}",
-    "blocks.{i}.mlp.fc2.{p}": "layers.{i}.mlp.fc2.{p}",
-}
 # No head: its classifier reads the class token and the mean of the patches together.
-_DINOV2 = _OUTSIDE_THE_BLOCKS | {
-    "blocks.{i}.norm1.{p}": "encoder.layer.{i}.norm1.{p}",
-    "blocks.{i}.ls1.gamma": "encoder.layer.{i}.layer_scale1.lambda1",
-    "blocks.{i}.norm2.{p}": "encoder.layer.{i}.norm2.{p}",
-    "blocks.{i}.mlp.fc1.{p}": "encoder.layer.{i}.mlp.fc1.{p}",
-    "blocks.{i}.mlp.fc2.{p}": "encoder.layer.{i}.mlp.fc2.{p}",
-    "blocks.{i}.ls2.gamma": "encoder.layer.{i}.layer_scale2.lambda1",
+_DINOV2_ENDS = _OUTSIDE_THE_BLOCKS | {
+    f"blocks.{{i}}.ls{n}.gamma": f"encoder.layer.{{i}}.layer_scale{n}.lambda1"
+    for n in (1, 2)
 }
-DINOV2_SAVED = _DINOV2 | _ATTENTION_SAVED
-DINOV2 = _DINOV2 | {
-    "blocks.{i}.attn.q.{p}": "encoder.layer.{i}.attention.q_proj.{p}",
-    "blocks.{i}.attn.k.{p}": "encoder.layer.{i}.attention.k_proj.{p}",
-    "blocks.{i}.attn.v.{p}": "encoder.layer.{i}.attention.v_proj.{p}",
-    "blocks.{i}.attn.proj.{p}": "encoder.layer.{i}.attention.o_proj.{p}",
+_DEIT = {  # read only
+    "embeddings.distillation_token": "dist_token",
+    "cls_classifier.{p}": "head.{p}",
+    "distillation_classifier.{p}": "head_dist.{p}",
 }
+
+
+def _blocks(layer: str, *theirs: str) -> dict[str, str]:
+    """The rows of a block: what theirs has for each part of ours, in this order."""
+    ours = "norm1 norm2 attn.q attn.k attn.v attn.proj mlp.fc1 mlp.fc2".split()
+    rows = zip(ours, theirs, strict=True)
+    return {f"blocks.{{i}}.{a}.{{p}}": f"{layer}.{{i}}.{b}.{{p}}" for a, b in rows}
+
+
+_VIT_NORMS, _DINOV2_NORMS = ("layernorm_before", "layernorm_after"), ("norm1", "norm2")
+_MLP = ("mlp.fc1", "mlp.fc2")
+# In its files, and in the modules of transformers 4.
+_SAVED = ["attention.attention." + x for x in ("query", "key", "value")]
+_SAVED += ["attention.output.dense"]
+HUGGINGFACE_SAVED = _VIT_ENDS | _blocks(
+    "encoder.layer", *_VIT_NORMS, *_SAVED, "intermediate.dense", "output.dense"
+)
+DINOV2_SAVED = _DINOV2_ENDS | _blocks("encoder.layer", *_DINOV2_NORMS, *_SAVED, *_MLP)
+# In the modules of transformers 5.
+_NOW = [f"attention.{x}_proj" for x in "qkvo"]
+HUGGINGFACE = _VIT_ENDS | _blocks("layers", *_VIT_NORMS, *_NOW, *_MLP)
+DINOV2 = _DINOV2_ENDS | _blocks("encoder.layer", *_DINOV2_NORMS, *_NOW, *_MLP)
+BACKBONES = ("vit", "deit", "ijepa", "dinov2", "dinov2_with_registers")
 TABLES = (TIMM, TORCHVISION, HUGGINGFACE_SAVED, HUGGINGFACE, DINOV2_SAVED, DINOV2)
 
 
@@ -117,12 +103,13 @@ TABLES = (TIMM, TORCHVISION, HUGGINGFACE_SAVED, HUGGINGFACE, DINOV2_SAVED, DINOV
 def from_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
     """timm's state dict in our names, which are the same.
 
-    DINOv2's own files (torch.hub) have these names too, and a ``mask_token``.
+    DeiT's and DINOv2's own files (torch.hub) are read too; the ``mask_token`` of the
+    latter is to be dropped.
 
     Raises:
         ValueError: if a value is no tensor. So do the other three.
     """
-    return rename(state_dict, TIMM)
+    return rename(state_dict, TIMM | _FACEBOOK)
 
 
 def from_torchvision(state_dict: Mapping[str, Tensor]) -> StateDict:
@@ -131,19 +118,27 @@ def from_torchvision(state_dict: Mapping[str, Tensor]) -> StateDict:
 
 
 def from_huggingface(state_dict: Mapping[str, Tensor]) -> StateDict:
-    """The state dict of a Hugging Face ViT in our names; both spellings are read.
+    """The state dict of a Hugging Face ViT, or DeiT, in our names; both spellings.
 
-    ``ViTModel``'s pooler is the paper's linear and tanh before the head, here
-    ``pre_logits``. These models have ``norm_eps`` 1e-12, which no tensor tells.
+    A distillation token that no head reads is a register here, and ``ViTModel``'s
+    pooler, the paper's linear and tanh before the head, is ``pre_logits``. These models
+    have ``norm_eps`` 1e-12, which no tensor tells.
     """
-    table = _backwards(HUGGINGFACE_SAVED) | _backwards(HUGGINGFACE)
-    return _join_qkv(rename(rename(state_dict, {"vit.{rest}": "{rest}"}), table))
+    table = _backwards(HUGGINGFACE_SAVED) | _backwards(HUGGINGFACE) | _DEIT
+    ours = _join_qkv(rename(_bare(state_dict), table))
+    if "head_dist.weight" not in ours:
+        ours = rename(ours, {"dist_token": "reg_token"})
+    return ours
 
 
 def from_dinov2(state_dict: Mapping[str, Tensor]) -> StateDict:
-    """The state dict of a Hugging Face ``Dinov2Model`` in our names; both spellings."""
+    """The state dict of a Hugging Face ``Dinov2Model`` in our names; both spellings.
+
+    ``Dinov2WithRegistersModel`` is read too, and the ``mask_token`` is to be dropped.
+    """
     table = _backwards(DINOV2_SAVED) | _backwards(DINOV2)
-    return _join_qkv(rename(rename(state_dict, {"dinov2.{rest}": "{rest}"}), table))
+    table["embeddings.register_tokens"] = "reg_token"
+    return _join_qkv(rename(_bare(state_dict), table))
 
 
 # -- From our names to theirs. What they have no place for is an error.
@@ -254,6 +249,11 @@ def translator(table: Mapping[str, str]) -> Callable[[str], str | None]:
     return translate
 
 
+def _bare(state_dict: Mapping[str, Tensor]) -> StateDict:
+    """Names without the backbone's, where a model of Hugging Face's has a head."""
+    return rename(state_dict, {f"{name}.{{rest}}": "{rest}" for name in BACKBONES})
+
+
 def _backwards(table: Mapping[str, str]) -> dict[str, str]:
     return {theirs: ours for ours, theirs in table.items()}
 
@@ -319,6 +319,8 @@ def listing(
             line += f" {tuple(tensors[name].shape)}"
         if expected is not None:
             line += f", expected {tuple(expected[name].shape)}"
+        if tensors is not None:
+            line += remark(name, tensors[name], expected[name] if expected else None)
         number = re.search(r"\.(\d+)\.", name)
         numbers_of.setdefault(line, []).append(number[1] if number else "")
     listing = ""
