@@ -112,7 +112,10 @@ def measure(
 
     def accuracy(changed: VisionTransformer) -> float:
         with torch.inference_mode():
-            right = changed(images).argmax(dim=1) == labels
+            parts = [
+                changed(part) for part in images.split(100)
+            ]  # quicker than at once
+        right = torch.cat(parts).argmax(dim=1) == labels
         return round(right.double().mean().item(), 4)
 
     return {
