@@ -112,7 +112,9 @@ def measure(
 
     def accuracy(changed: VisionTransformer) -> float:
         with torch.inference_mode():
-            right = changed(images).argmax(dim=1) == labels
+            # quicker than all at once
+            parts = [changed(part) for part in torch.split(images, 100)]
+        right = torch.cat(parts).argmax(dim=1) == labels
         return round(right.double().mean().item(), 4)
 
     return {
