@@ -29,6 +29,8 @@ from classroom.grading.processes import (
     run_each,
 )
 from classroom.grading.result import Result, Terms
+from classroom.grading.sandbox import sandboxed
+from classroom.grading.seccomp import open_filter
 from classroom.grading.usage import Usage
 from classroom.grading.versions import keep_file
 from classroom.grading.watchdog import UNREAD, Watchdog
@@ -230,6 +232,36 @@ input()
         usage.look()
         process.stdin.close()
     assert usage.memory > 2**24
+
+
+FULL_SOCKETS = """
+import socket
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(chr(0) + "listener")
+listener.listen(4096)
+for _ in range(1000):
+    with socket.socket(socket.AF_UNIX) as visitor:
+        visitor.connect(listener.getsockname())
+print(flush=True)
+input()
+"""
+
+
+@in_sandbox
+def test_what_waits_in_sockets_that_nobody_has_open_is_counted():
+    """Who connects, writes and goes leaves it to a listener that does not answer."""
+    filtered = open_filter()
+    command = sandboxed([sys.executable, "-I", "-S", "-c", FULL_SOCKETS], filtered)
+    with subprocess.Popen(
+        command, stdin=PIPE, stdout=PIPE, pass_fds=[filtered]
+    ) as process:
+        os.close(filtered)
+        assert process.stdout.readline() == b"\n"
+        usage = Usage(pid=process.pid)
+        usage.look()
+        process.stdin.close()
+    assert usage.descriptors < 50
+    assert usage.memory > 1000 * 208 * 1024  # the room that Linux gives a socket
 
 
 @pytest.mark.parametrize(
