@@ -25,8 +25,8 @@ class Result:
         code, text: what the student wrote, to be compared with what others did.
         starved: whether the machine was too busy for a fair verdict.
         again: why it was run again by itself, or "".
-        contested: a sentence, if other uploads claim to be the same student's; a person
-            decides, and until then no platform is told the mark.
+        contested: a sentence, if it is in question whose it is; a person decides, and
+            until then no platform is told the mark.
     """
 
     student: str

@@ -166,6 +166,15 @@ while True:
         pass
 """,
     "ends the kernel": "import os\nos._exit(0)",
+    "ends the kernel a moment later": """
+import os, threading
+threading.Timer(0.5, os._exit, [0]).start()
+""",
+    "ends the kernel a moment after an error": """
+import os, threading
+threading.Timer(0.1, os._exit, [0]).start()
+raise ValueError
+""",
     "asks for input": "answer = input('name? ')",
     "quits": "quit()",
     "crashes": "import ctypes\nctypes.string_at(0)",
