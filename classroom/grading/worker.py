@@ -112,6 +112,7 @@ def run(
                 visible=terms.visible,
                 sandbox=terms.sandbox,
                 cgroup=terms.cgroup,
+                bytecode=terms.bytecode,
                 judge=judge,
             )
             execute.preprocess(nb, resources)
