@@ -94,7 +94,9 @@ def summary(results: list[Result], course: Course) -> str:
         parts.append(f"{status['unfinished']} need a person")
     contested = sum(bool(result.contested) for result in results)
     if contested:
-        parts.append(f"of {contested} it is in question whose they are; no import has them")
+        parts.append(
+            f"of {contested} it is in question whose they are; no import has them"
+        )
     if waiting:
         parts.append(f"{waiting} written answers wait for a mark")
     if odd:

@@ -20,8 +20,8 @@ MODULES = (
 def compile_into(folder: Path, modules: Iterable[str] = MODULES) -> Path | None:
     """Compile modules, and all that they import, unless that has been done.
 
-    Returns ``folder``, for Python's option ``-X pycache_prefix``, or None if each module
-    has its compiled file beside it, where Python finds it without being told.
+    Returns ``folder``, for Python's option ``-X pycache_prefix``, or None if each of
+    them has its compiled file beside it, where Python finds it without being told.
     """
     modules = tuple(filter(importlib.util.find_spec, modules))
     if all(map(_is_compiled, modules)):

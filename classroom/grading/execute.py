@@ -42,9 +42,9 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
 
     A cell that takes too long is interrupted; one that does not listen, or takes the
     kernel with it, costs its own mark alone: a new kernel runs again what had ended
-    well, without it. Where an earlier cell may have done it, that one is looked for. The
-    outputs of graded cells are left such that nbgrader gives
-    full marks exactly where ``why_failed`` finds nothing.
+    well, without it. Where an earlier cell may have done it, that one is looked for.
+    The outputs of graded cells are left such that nbgrader gives full marks exactly
+    where ``why_failed`` finds nothing.
 
     Attributes:
         limits, visible, sandbox, cgroup, bytecode: as of ``SandboxedKernelManager``.
@@ -122,8 +122,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     ) -> tuple[Attempt, str]:
         """Run one cell, and the word that it should say if it is graded.
 
-        If the kernel ends while it runs, that may be the work of an earlier one, so what
-        is worth marks is run once more, after whatever ends a kernel was left out.
+        If the kernel ends while it runs, that may be the work of an earlier one. So
+        what is worth marks is run once more, in a kernel without whatever ends it.
         """
         for _ in range(2 if graded or is_solution(cell) else 1):
             word = witness.Word()

@@ -33,9 +33,9 @@ class Submission:
         name: as the platform gives it, for people to read.
         lms_id: the platform's number for the student, or "".
         late: whether the platform says so.
-        contested: a sentence if it is in question whose it is: other uploads claim to be
-            the same student's, for the same exercise set, or its name can be read in
-            several ways; "" if it is not.
+        contested: a sentence if it is in question whose it is: other uploads claim to
+            be the same student's, for the same exercise set, or its name can be read
+            in several ways; "" if it is not.
     """
 
     student: str

@@ -36,7 +36,6 @@ from classroom.grading.sandbox import hand_over
 from classroom.release.assignment import Assignment
 from vit_steps.checkpoint import write_whole
 
-
 LARGEST_FILE = 256 * MIB
 LONGEST_RECORD = 4000  # characters in the log
 
