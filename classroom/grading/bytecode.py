@@ -12,7 +12,8 @@ from pathlib import Path
 
 # What a kernel imports before the first cell runs, and what nearly all cells use.
 MODULES = (
-    *("ipykernel.kernelapp", "ipykernel.compiler", "matplotlib.pyplot"),
+    *("ipykernel.kernelapp", "ipykernel.debugger", "IPython.core.debugger"),
+    *("tornado.platform.asyncio", "matplotlib.pyplot"),
     *("matplotlib_inline.backend_inline", "torch", "vit_check", "vit_steps"),
 )
 

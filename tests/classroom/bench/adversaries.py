@@ -262,7 +262,7 @@ for path in [*glob.glob("/proc/sys/**", recursive=True), *glob.glob("/sys/**"),
         os.close(os.open(path, os.O_WRONLY))
     except OSError:
         continue
-    if not path.startswith("/proc/self"):
+    if not path.startswith(("/proc/self", "/proc/1/")):  # of its own
         SPOIL
 """,
     "wants all processors": """
