@@ -94,7 +94,9 @@ def summary(results: list[Result], course: Course) -> str:
         parts.append(f"{status['unfinished']} need a person")
     contested = sum(bool(result.contested) for result in results)
     if contested:
-        parts.append(f"{contested} share a student with another and are in no import")
+        parts.append(
+            f"of {contested} it is in question whose they are; no import has them"
+        )
     if waiting:
         parts.append(f"{waiting} written answers wait for a mark")
     if odd:

@@ -1,6 +1,7 @@
 """Runs a notebook cell by cell in a sandbox, whatever the cells do."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from classroom.grading.watchdog import Watchdog
 NOT_RUN = "NotRun"
 FAILED = "NotPassed"
 LONG = 10  # seconds
+MOMENT = 1.5  # seconds, in which what a cell has begun may still end the kernel
 
 
 def is_autograded(cell: NotebookNode) -> bool:
@@ -40,11 +42,12 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
 
     A cell that takes too long is interrupted; one that does not listen, or takes the
     kernel with it, costs its own mark alone: a new kernel runs again what had ended
-    well, without it. The outputs of graded cells are left such that nbgrader gives
-    full marks exactly where ``why_failed`` finds nothing.
+    well, without it. Where an earlier cell may have done it, that one is looked for.
+    The outputs of graded cells are left such that nbgrader gives full marks exactly
+    where ``why_failed`` finds nothing.
 
     Attributes:
-        limits, visible, sandbox, cgroup: as of ``SandboxedKernelManager``.
+        limits, visible, sandbox, cgroup, bytecode: as of ``SandboxedKernelManager``.
         judge: who decides about the checks.
         failures: after a run, grade_id -> sentence.
         odd: after a run, what was found changed in the kernel.
@@ -58,6 +61,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     sandbox = AnyTrait(True)
     judge = AnyTrait(None)
     cgroup = AnyTrait(None)
+    bytecode = AnyTrait(None)
 
     record_timing = False
     store_widget_state = False
@@ -76,6 +80,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         self._room_left = self.limits.outputs
         self.starts = 0
         self.starved = False
+        self._careful = False
         self._watchdog: Any = None
         self.km: Any = None
         self.kc: Any = None
@@ -88,12 +93,11 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         try:
             for number, cell in enumerate(cells, 1):
                 graded = is_autograded(cell)
-                word = witness.Word()
-                attempt = await self._attempt(cell, word, graded, done)
+                attempt, word = await self._attempt(cell, graded, done)
                 cell.outputs = attempt.outputs
                 cell.execution_count = number
                 if graded:
-                    self._judge(cell, attempt, word.word)
+                    self._judge(cell, attempt, word)
                 elif attempt.trouble:
                     cell.outputs.append(error_output(NOT_RUN, attempt.trouble))
                 elif attempt.ended_well:
@@ -114,15 +118,27 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             cell.outputs.append(error_output(FAILED, sentence))
 
     async def _attempt(
-        self, cell: NotebookNode, word: witness.Word, graded: bool, done: list[Any]
-    ) -> Attempt:
-        trouble = await self._ready(graded, done)
-        if trouble:
-            return Attempt(trouble=trouble)
-        if not graded:
-            return await self._execute(cell.source)
-        self.judge.clear()
-        return await self._execute(word.at_the_end_of(cell.source))
+        self, cell: NotebookNode, graded: bool, done: list[NotebookNode]
+    ) -> tuple[Attempt, str]:
+        """Run one cell, and the word that it should say if it is graded.
+
+        If the kernel ends while it runs, that may be the work of an earlier one. So
+        what is worth marks is run once more, in a kernel without whatever ends it.
+        """
+        for _ in range(2 if graded or is_solution(cell) else 1):
+            word = witness.Word()
+            trouble = await self._ready(graded, done)
+            if trouble:
+                return Attempt(trouble=trouble), word.word
+            if graded:
+                self.judge.clear()
+                attempt = await self._execute(word.at_the_end_of(cell.source))
+            else:
+                attempt = await self._execute(cell.source)
+            if self.kc is not None or self._timed_out:
+                break
+            self._careful = True
+        return attempt, word.word
 
     async def _ready(self, graded: bool, done: list[NotebookNode]) -> str | None:
         """See to a kernel that lives and holds what had ended well.
@@ -139,8 +155,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
                 await self._stop()
             if self.kc is not None:
                 return None
-            if done:
-                done.pop()  # it ended well, and took the kernel with it afterwards
+            self._careful = True
         return "The notebook's time was up before this cell."
 
     async def _start(self, done: list[NotebookNode]) -> bool:
@@ -152,6 +167,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
                 visible=self.visible,
                 sandbox=self.sandbox,
                 cgroup=self.cgroup,
+                bytecode=self.bytecode,
                 judge=Path(self.judge.path),
             )
             try:
@@ -169,11 +185,21 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             for cell in list(done):
                 if self.kc is not None and self._seconds_left > 0:
                     await self._execute(cell.source)
+                    if self._careful:
+                        await self._linger()
                     if self.kc is None:
                         done.remove(cell)
             if self.kc is not None:
                 return True
         return False
+
+    async def _linger(self) -> None:
+        """Wait whether the kernel ends, a moment after a cell."""
+        until = time.monotonic() + MOMENT
+        while self.kc is not None and time.monotonic() < until:
+            await asyncio.sleep(0.1)
+            if not await self.km.is_alive():
+                await self._stop()
 
     @property
     def _seconds_left(self) -> float:

@@ -33,8 +33,9 @@ class Submission:
         name: as the platform gives it, for people to read.
         lms_id: the platform's number for the student, or "".
         late: whether the platform says so.
-        contested: a sentence that names the other uploads which claim to be the same
-            student's, for the same exercise set; "" if there are none.
+        contested: a sentence if it is in question whose it is: other uploads claim to
+            be the same student's, for the same exercise set, or its name can be read
+            in several ways; "" if it is not.
     """
 
     student: str
@@ -218,7 +219,7 @@ def _submissions(found: Found, keep: Path) -> list[Submission]:
             shown(last.path),
             keep / last.digest,
             last.late,
-            _contested(claim.upload or last.path, others),
+            _contested(claim.upload or last.path, others) or _doubtful(claim),
         )
         submissions.append(submission)
     return sorted(submissions, key=lambda s: (s.assignment, s.student))
@@ -233,4 +234,15 @@ def _contested(upload: str, others: list[str]) -> str:
     return (
         f"{', '.join(named[:-1])} and {named[-1]} claim to be the same student's. Take "
         "away what does not count, rename what is another's, and grade again."
+    )
+
+
+def _doubtful(claim: Claim) -> str:
+    if not claim.readings:
+        return ""
+    *first, last = [shown(reading) for reading in claim.readings[:3]]
+    return (
+        f"{shown(claim.upload)} can be the work of {', '.join(first)} or {last}, for a "
+        "student may have chosen a part of this name. Take that part out of it, and "
+        "grade again."
     )

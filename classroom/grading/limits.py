@@ -47,7 +47,7 @@ class Limits:
     outputs: int = 8 * MIB
     notebook: int = 20 * MIB
     cells: int = 500
-    restarts: int = 3
+    restarts: int = 6
     uploads: int = 50
     upload_bytes: int = 64 * MIB
     zip_bytes: int = 256 * MIB

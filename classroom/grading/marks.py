@@ -1,7 +1,7 @@
 """Tables of marks: for Canvas, for Moodle, and for people.
 
-A mark that more than one upload claims is in the last alone: a platform would give it
-to the student whom the upload names.
+A mark of which it is in question whose it is, is in the last alone: a platform would
+give it to the student whom the upload names.
 """
 
 import csv

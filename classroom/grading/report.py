@@ -60,8 +60,8 @@ def _sections(
     )
     yield Section(
         "Whose is it?",
-        "Several uploads claim to be the same student's. No platform is told the mark "
-        "until you have decided.",
+        "Several uploads claim to be the same student's, or a name can be read in "
+        "several ways. No platform is told the mark until you have decided.",
         [Entry(r, [r.contested]) for r in results if r.contested],
     )
     yield Section(

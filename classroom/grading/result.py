@@ -25,8 +25,8 @@ class Result:
         code, text: what the student wrote, to be compared with what others did.
         starved: whether the machine was too busy for a fair verdict.
         again: why it was run again by itself, or "".
-        contested: a sentence, if other uploads claim to be the same student's; a person
-            decides, and until then no platform is told the mark.
+        contested: a sentence, if it is in question whose it is; a person decides, and
+            until then no platform is told the mark.
     """
 
     student: str
@@ -88,3 +88,4 @@ class Terms:
     visible: tuple[Path, ...] = ()
     cgroup: Path | None = None  # the group to make one in for each kernel
     temporary: Path | None = None  # the folder for sockets
+    bytecode: Path | None = None  # where the kernels' modules are compiled

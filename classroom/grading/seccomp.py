@@ -36,9 +36,10 @@ REFUSED = (
     "vmsplice",
 )
 # fmt: on
-FAMILIES = {1, 2, 10, 16}  # of sockets: UNIX, INET, INET6, NETLINK; ipykernel's
-ONLINE = (2, 10)  # of which TCP, type 1, takes megabytes for each connection
+UNIX, NETLINK = 1, 16  # the families of sockets that ipykernel needs
+DATAGRAMS = (2, 3, 5)  # types of socket that keep what a sender has left behind
 ROOM = (7, 8)  # SO_SNDBUF, SO_RCVBUF
+LOCKS = (6, 7, 37, 38)  # F_SETLK and its like, of fcntl: a file holds any number
 SHARED_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS  # an argument of mmap
 NEW_NAMESPACE = (  # of clone: a mount, cgroup, UTS, IPC, user, process, network one
     *(0x00020000, 0x02000000, 0x04000000, 0x08000000),
@@ -85,16 +86,21 @@ def compiled() -> bytes:
         for bit in NEW_NAMESPACE:
             _refuse(library, rules, "clone", where=[_bits(0, bit)])
         _refuse(library, rules, "mmap", where=[_bits(3, SHARED_ANONYMOUS)])
-        # Its network is the sandbox's own, but not a virtual machine's line to its host
-        # (AF_VSOCK, 40).
-        for family in set(range(64)) - FAMILIES:
+        # There is no network. What waits in sockets is memory of nobody's, so there is
+        # little room in each, and ``Usage`` counts those that are left.
+        for family in set(range(64)) - {UNIX, NETLINK}:
             _refuse(library, rules, "socket", errno.EAFNOSUPPORT, [_equal(0, family)])
-        # What waits in sockets is memory of nobody's, so there is little room in each.
-        for family in ONLINE:
-            tcp = [_equal(0, family), _Comparison(1, MASKED_EQUAL, 15, 1)]
-            _refuse(library, rules, "socket", errno.EACCES, tcp)
+        for kind in DATAGRAMS:
+            local = [_equal(0, UNIX), _Comparison(1, MASKED_EQUAL, 15, kind)]
+            for call in ("socket", "socketpair"):
+                _refuse(library, rules, call, errno.EACCES, local)
+        for protocol in range(1, 32):  # 0 tells which network there is
+            other = [_equal(0, NETLINK), _equal(2, protocol)]
+            _refuse(library, rules, "socket", errno.EACCES, other)
         for room in ROOM:
             _refuse(library, rules, "setsockopt", where=[_equal(1, 1), _equal(2, room)])
+        for command in LOCKS:
+            _refuse(library, rules, "fcntl", errno.ENOLCK, [_equal(1, command)])
         with tempfile.TemporaryFile() as stream:
             if library.seccomp_export_bpf(rules, stream.fileno()):
                 raise SeccompMissing("libseccomp cannot make a filter here.")

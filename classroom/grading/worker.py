@@ -36,6 +36,14 @@ from classroom.grading.sandbox import hand_over
 from classroom.release.assignment import Assignment
 from vit_steps.checkpoint import write_whole
 
+LARGEST_FILE = 256 * MIB
+LONGEST_RECORD = 4000  # characters in the log
+
+
+class _Short(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return super().format(record)[:LONGEST_RECORD]
+
 
 def grade(
     submission: Submission,
@@ -103,6 +111,7 @@ def run(
                 visible=terms.visible,
                 sandbox=terms.sandbox,
                 cgroup=terms.cgroup,
+                bytecode=terms.bytecode,
                 judge=judge,
             )
             execute.preprocess(nb, resources)
@@ -132,6 +141,8 @@ def main(
 
     memory = 4096 * MIB  # what a kernel sends is read in here
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    # What a kernel sends may be in what is written, and in reasons in the log.
+    resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
     # A kernel may open so many connections that a low limit leaves none to watch it by.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -142,6 +153,7 @@ def main(
     os.dup2(stream.fileno(), 2)
     sys.stdout = sys.stderr = stream
     logging.basicConfig(stream=stream, level=logging.WARNING, force=True)
+    logging.getLogger().handlers[0].setFormatter(_Short(logging.BASIC_FORMAT))
     torch: Any = sys.modules.get("torch")
     if torch is not None:
         torch.set_num_threads(1)

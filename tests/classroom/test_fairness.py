@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -29,6 +30,8 @@ from classroom.grading.processes import (
     run_each,
 )
 from classroom.grading.result import Result, Terms
+from classroom.grading.sandbox import sandboxed
+from classroom.grading.seccomp import open_filter
 from classroom.grading.usage import Usage
 from classroom.grading.versions import keep_file
 from classroom.grading.watchdog import UNREAD, Watchdog
@@ -232,6 +235,36 @@ input()
     assert usage.memory > 2**24
 
 
+FULL_SOCKETS = """
+import socket
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(chr(0) + "listener")
+listener.listen(4096)
+for _ in range(1000):
+    with socket.socket(socket.AF_UNIX) as visitor:
+        visitor.connect(listener.getsockname())
+print(flush=True)
+input()
+"""
+
+
+@in_sandbox
+def test_what_waits_in_sockets_that_nobody_has_open_is_counted():
+    """Who connects, writes and goes leaves it to a listener that does not answer."""
+    filtered = open_filter()
+    command = sandboxed([sys.executable, "-I", "-S", "-c", FULL_SOCKETS], filtered)
+    with subprocess.Popen(
+        command, stdin=PIPE, stdout=PIPE, pass_fds=[filtered]
+    ) as process:
+        os.close(filtered)
+        assert process.stdout.readline() == b"\n"
+        usage = Usage(pid=process.pid)
+        usage.look()
+        process.stdin.close()
+    assert usage.descriptors < 50
+    assert usage.memory > 1000 * 208 * 1024  # the room that Linux gives a socket
+
+
 @pytest.mark.parametrize(
     "error", [ValueError("something new"), OSError(errno.EMFILE, "Too many open files")]
 )
@@ -248,25 +281,34 @@ def test_what_cannot_be_watched_is_ended(error, monkeypatch):
         assert process.wait() == -signal.SIGKILL
 
 
-def _write_descriptors(path):
+def _write_limits(path):
     import resource  # not on Windows
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 100), most))
-    worker.grade = lambda *arguments: path.write_text(
-        json.dumps(resource.getrlimit(resource.RLIMIT_NOFILE))
-    )
+
+    def grade(*arguments):
+        logging.warning("x" * 10_000_000)
+        limits = [resource.RLIMIT_NOFILE, resource.RLIMIT_FSIZE]
+        path.write_text(json.dumps([resource.getrlimit(limit) for limit in limits]))
+
+    worker.grade = grade
     sent, asked = SimpleNamespace(student="s"), SimpleNamespace(name="a")
     worker.main(sent, asked, Course(path.parent), Terms(), "")
 
 
 @on_linux
-def test_a_thousand_connections_leave_a_worker_files_to_open(tmp_path):
+def test_what_a_kernel_does_leaves_a_worker_files_to_open_and_room_on_the_disk(
+    tmp_path,
+):
+    """It may open a thousand connections, and send what is put into the log."""
     seen = tmp_path / "seen"
-    (ended,) = run_each(_write_descriptors, [(seen,)], 1, 300.0)
+    (ended,) = run_each(_write_limits, [(seen,)], 1, 300.0)
     assert ended.exitcode == 0
-    soft, hard = json.loads(seen.read_text())
+    (soft, hard), (size, _) = json.loads(seen.read_text())
     assert soft == hard
+    assert 0 < size < 2**30
+    assert Course(tmp_path).log("s", "a").stat().st_size < 10_000
 
 
 def test_what_nobody_has_read_is_bounded():

@@ -161,7 +161,7 @@ def test_nobody_hands_in_for_another(mine, theirs, lms_id, exercises, tmp_path, 
     assert ada.path == mine
     assert attacker.lms_id == lms_id
     assert re.match("mallory|mal_lory|anon_mallo", attacker.name.lower())
-    assert not ada.contested and not attacker.contested and not left_out
+    assert not ada.contested and not left_out
 
 
 @pytest.mark.parametrize(
@@ -287,6 +287,23 @@ def other(tmp_path):
         text = text.replace(word, f"{word}other")
     path.write_text(text, encoding="utf-8")
     return Assignment(path)
+
+
+@pytest.mark.parametrize(
+    "upload, lms_id, read",
+    [
+        ("ada_8_800_7_900_x.ipynb", "8", "the work of ada_8 or ada_8_800_7,"),
+        ("m_7_900_ada_8_800_x.ipynb", "7", "the work of m_7 or m_7_900_ada_8,"),
+    ],
+)
+def test_a_name_that_can_be_two_students_is_a_question_by_itself(
+    upload, lms_id, read, exercises, tmp_path, export
+):
+    """A student may be called ada_8_800, and Ada may have handed in nothing."""
+    found, _ = names_of(export({upload: dump(solved(exercises))}), exercises, tmp_path)
+    (submission,) = found.values()
+    assert submission.lms_id == lms_id
+    assert read in submission.contested
 
 
 def test_many_attachments_are_not_many_students(exercises, tmp_path, export):

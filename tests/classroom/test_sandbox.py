@@ -84,7 +84,7 @@ def test_looking_around_finds_what_is_open(tmp_path, monkeypatch):
 def said_to(code):
     """What the kernel answers to a line of Python inside."""
     program = f"""
-import ctypes, errno, mmap, os, socket
+import ctypes, errno, fcntl, mmap, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
 def done(result):
     if result == -1:
@@ -114,12 +114,19 @@ else:
         "socket.socket(40)",  # AF_VSOCK
         "socket.socket(socket.AF_INET)",  # TCP
         "socket.socket(socket.AF_INET6, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)",
+        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
+        "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)",
+        "socket.socket(socket.AF_UNIX, socket.SOCK_RAW)",
+        "socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)",
+        "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 2)",
         "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)",
         "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1)",
+        "fcntl.lockf(open('/tmp/x', 'w'), fcntl.LOCK_EX)",
+        "fcntl.fcntl(open('/tmp/x', 'w'), 37, bytes(32))",  # F_OFD_SETLK
     ],
 )
 def test_the_kernel_refuses(code):
-    assert said_to(code) in ("EPERM", "EACCES", "EAFNOSUPPORT")
+    assert said_to(code) in ("EPERM", "EACCES", "EAFNOSUPPORT", "ENOLCK")
 
 
 @in_sandbox
@@ -130,7 +137,8 @@ def test_the_kernel_refuses(code):
         "os.pipe()",
         "os.fork()",
         "socket.socket(socket.AF_UNIX)",
-        "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
+        "socket.socket(socket.AF_NETLINK, socket.SOCK_RAW)",
+        "fcntl.flock(open('/tmp/x', 'w'), fcntl.LOCK_EX)",
         "socket.socketpair()",
         "socket.socketpair()[0].setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)",
     ],

@@ -122,6 +122,9 @@ def cheats() -> list[Kind]:
     ]
 
 
+# What runs where an attack has got through: then it costs its own marks, and is seen.
+SPOIL = "vars(__import__('vit_check')).clear()"
+
 NUISANCES = {
     "memory hog": """
 import torch
@@ -163,6 +166,10 @@ while True:
         pass
 """,
     "ends the kernel": "import os\nos._exit(0)",
+    "ends the kernel a moment later": """
+import os, threading
+threading.Timer(0.5, os._exit, [0]).start()
+""",
     "asks for input": "answer = input('name? ')",
     "quits": "quit()",
     "crashes": "import ctypes\nctypes.string_at(0)",
@@ -209,7 +216,19 @@ for hide in (shared, zeros, old, sent):
     except (OSError, ValueError, ctypes.ArgumentError) as error:
         print(hide.__name__, error)
     else:
-        raise MemoryError(f"{hide.__name__}: 4 GiB are held, and nobody knows")
+        SPOIL
+""",
+    "connections that nobody accepts": """
+import socket
+kept = []
+for number in range(40):
+    kept.append(socket.socket(socket.AF_UNIX))
+    kept[-1].bind(chr(0) + str(number))
+    kept[-1].listen(4096)
+    for _ in range(400):
+        with socket.socket(socket.AF_UNIX) as visitor:  # could write, too
+            visitor.connect(kept[-1].getsockname())
+SPOIL
 """,
     "a million files": """
 for number in range(1_000_000):
@@ -243,8 +262,8 @@ for path in [*glob.glob("/proc/sys/**", recursive=True), *glob.glob("/sys/**"),
         os.close(os.open(path, os.O_WRONLY))
     except OSError:
         continue
-    if not path.startswith("/proc/self"):
-        os._exit(1)
+    if not path.startswith(("/proc/self", "/proc/1/")):  # of its own
+        SPOIL
 """,
     "wants all processors": """
 import os
@@ -370,6 +389,7 @@ def solved(assignment: Assignment, tasks: int | None = None) -> NotebookNode:
 
 def with_cell(nb: NotebookNode, source: str) -> NotebookNode:
     """With one more cell, before the first that is to be filled in."""
+    source = source.replace("SPOIL", SPOIL)
     first = next(i for i, cell in enumerate(nb.cells) if is_solution(cell))
     nb.cells.insert(first, new_code_cell(source.strip(), id="one-more"))
     return nb
