@@ -47,7 +47,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     where ``why_failed`` finds nothing.
 
     Attributes:
-        limits, visible, sandbox, cgroup, bytecode: as of ``SandboxedKernelManager``.
+        limits, visible, sandbox, cgroup: as of ``SandboxedKernelManager``.
         judge: who decides about the checks.
         failures: after a run, grade_id -> sentence.
         odd: after a run, what was found changed in the kernel.
@@ -61,7 +61,6 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     sandbox = AnyTrait(True)
     judge = AnyTrait(None)
     cgroup = AnyTrait(None)
-    bytecode = AnyTrait(None)
 
     record_timing = False
     store_widget_state = False
@@ -167,7 +166,6 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
                 visible=self.visible,
                 sandbox=self.sandbox,
                 cgroup=self.cgroup,
-                bytecode=self.bytecode,
                 judge=Path(self.judge.path),
             )
             try:

@@ -14,7 +14,6 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from classroom.grading import feedback, gradebook, worker
-from classroom.grading.bytecode import compile_into
 from classroom.grading.course import Course
 from classroom.grading.gradebook import CourseChanged
 from classroom.grading.intake import Intake, NoSubmissions, take_in
@@ -112,8 +111,6 @@ def _grade(
     folder = _temporary_folder()
     start_server(folder, [worker.__name__, feedback.__name__, "vit_check.judge"])
     terms = replace(terms, temporary=folder)
-    if todo:
-        terms = replace(terms, bytecode=_bytecode(folder))
     with bar:
         needed = sorted({submission.assignment for submission in todo})
         prove([assignments[name] for name in needed], course, terms)
@@ -128,11 +125,6 @@ def _grade(
     plain = feedback.write_feedback(course, results, marks, jobs)
     write_report(course, results, intake.left_out, plain)
     return results
-
-
-@cache
-def _bytecode(folder: Path) -> Path | None:
-    return compile_into(folder / "bytecode")
 
 
 @cache

@@ -71,7 +71,6 @@ class SandboxedKernelManager(AsyncKernelManager):
         visible: what is seen inside besides the Python environment.
         sandbox: False starts the kernel as it is, which protects nothing.
         cgroup: the group to make one in for this kernel, or None.
-        bytecode: as ``compile_into`` returns it.
     """
 
     limits = AnyTrait(ORDINARY)
@@ -79,7 +78,6 @@ class SandboxedKernelManager(AsyncKernelManager):
     visible = AnyTrait(())
     sandbox = AnyTrait(True)
     cgroup = AnyTrait(None)
-    bytecode = AnyTrait(None)
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(
@@ -109,15 +107,11 @@ class SandboxedKernelManager(AsyncKernelManager):
             "descriptors": DESCRIPTORS,
         }
         program = Path(__file__).resolve().with_name("inside.py")
-        python = [sys.executable, "-I"]
-        if self.bytecode is not None:
-            python += ["-X", f"pycache_prefix={self.bytecode}"]
-        python += [str(program), json.dumps(limits)]
+        python = [sys.executable, "-I", str(program), json.dumps(limits)]
         python += ["-f", self.connection_file, "--HistoryManager.enabled=False"]
         if not self.sandbox:
             return python
         seen = [self.folder, program, *self.visible, self.judge.parent]
-        seen += [self.bytecode] if self.bytecode is not None else []
         return sandboxed(python, self._filter, seen, {JUDGE: str(self.judge)})
 
     def _connect_control_socket(self) -> None:

@@ -88,4 +88,3 @@ class Terms:
     visible: tuple[Path, ...] = ()
     cgroup: Path | None = None  # the group to make one in for each kernel
     temporary: Path | None = None  # the folder for sockets
-    bytecode: Path | None = None  # where the kernels' modules are compiled

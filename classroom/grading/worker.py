@@ -111,7 +111,6 @@ def run(
                 visible=terms.visible,
                 sandbox=terms.sandbox,
                 cgroup=terms.cgroup,
-                bytecode=terms.bytecode,
                 judge=judge,
             )
             execute.preprocess(nb, resources)
