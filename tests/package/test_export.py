@@ -82,7 +82,7 @@ def test_the_exported_program_takes_any_batch_and_size(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "far"), [(torch.float16, 2e-3), (torch.bfloat16, 2e-2)]
+    ("dtype", "far"), [(torch.float16, 2e-3), (torch.bfloat16, 5e-2)]
 )
 def test_sixteen_bits_change_the_logits_a_little(dtype, far):
     images, model = torch.randn(8, 3, 12, 8), small()
