@@ -1,5 +1,6 @@
 import json
 import re
+import shutil
 import sys
 
 import pytest
@@ -7,7 +8,7 @@ import torch
 from torch.testing import assert_close
 
 from tests.conftest import draw_at_random
-from vit_steps import VisionTransformer, ViTConfig
+from vit_steps import VisionTransformer, ViTConfig, export
 from vit_steps.export import _check, exported, main, to_int8
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.variants import VariantConfig, VariantVisionTransformer
@@ -132,6 +133,16 @@ def test_int8_is_smaller_and_not_far_off(files):
     images = torch.randn(64, 3, 12, 8)
     right, got = small()(images), run(files / "int8.onnx", images)
     assert 1e-4 < (got - right).abs().max() < 0.1 * right.std()
+
+
+def test_the_command_writes_int8_and_nobody_complains(files, monkeypatch, caplog):
+    exporting = lambda _, path: shutil.copy(files / "any.onnx", path)  # noqa: E731
+    monkeypatch.setattr(export, "to_onnx", exporting)
+    arguments = [str(files / "model.safetensors"), str(files / "again.onnx"), "--int8"]
+    assert main(arguments) == 0 and not caplog.records
+    assert (files / "again.onnx").read_bytes() == (files / "int8.onnx").read_bytes()
+    assert main(arguments) == 1
+    assert main([*arguments, "--overwrite"]) == 0
 
 
 @pytest.mark.parametrize("name", ["fixed", "any", "int8"])
