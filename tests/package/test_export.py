@@ -11,6 +11,7 @@ from tests.conftest import draw_at_random
 from vit_steps import VisionTransformer, ViTConfig, export
 from vit_steps.export import _check, exported, main, to_int8
 from vit_steps.preprocessing import Preprocessing
+from vit_steps.transfer import transfer
 from vit_steps.variants import VariantConfig, VariantVisionTransformer
 from vit_steps.variants.any_size import any_size
 
@@ -57,9 +58,8 @@ def run(path, images):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_positions_are_resized_as_for_a_model_of_that_size(files, size):
-    path = files / "model.safetensors"
-    right = VisionTransformer.from_pretrained(path, image_size=size)
+def test_positions_are_resized_as_for_a_model_of_that_size(size):
+    right = transfer(small(), size, None)
     images = torch.rand(2, 3, *size)
     assert_close(any_size(small())(images), right(images))
 
