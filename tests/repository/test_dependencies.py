@@ -39,6 +39,7 @@ def lines(file):
 DECLARED = named(PROJECT["dependencies"])
 EXTRA = {k: named(v) for k, v in PROJECT["optional-dependencies"].items()}
 PINNED = named(lines("requirements.txt"))
+BEHIND_THEM = {"transformers", "onnxscript"}
 
 
 def modules(tree):
@@ -69,7 +70,7 @@ def imported(folder):
 
 
 def imported_by_notebooks():
-    """What they import, what d2l imports, and transformers, which `optional` does."""
+    """What they import, what d2l imports, and what PyTorch or `optional` does."""
     exercises = sorted((ROOT / "notebooks" / "exercises").glob("*.ipynb"))
     cells = [cell for path in [*NOTEBOOKS, *exercises] for cell in code_cells(path)]
     code = [cell.source for cell in cells]
@@ -77,7 +78,7 @@ def imported_by_notebooks():
     for node in ast.parse(d2l.read_text(encoding="utf-8")).body:  # not in functions
         if isinstance(node, ast.Import | ast.ImportFrom):
             code.append(ast.unparse(node))
-    return set().union(*map(from_others, code)) - {"d2l"} | {"transformers"}
+    return set().union(*map(from_others, code)) - {"d2l"} | BEHIND_THEM
 
 
 @pytest.mark.parametrize(

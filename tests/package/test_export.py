@@ -1,0 +1,183 @@
+import json
+import re
+import shutil
+import sys
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.conftest import draw_at_random
+from vit_steps import VisionTransformer, ViTConfig, export
+from vit_steps.export import _check, exported, main, to_int8
+from vit_steps.preprocessing import Preprocessing
+from vit_steps.transfer import transfer
+from vit_steps.variants import VariantConfig, VariantVisionTransformer
+from vit_steps.variants.any_size import any_size
+
+CLOSE = dict(atol=1e-5, rtol=1e-5)
+KNOWN = Preprocessing((0.4, 0.5, 0.6), (0.2, 0.3, 0.2), ("cat", "dog"))
+SIZES = [(12, 8), (6, 12), (21, 20)]  # of 3×4 patches; the first is the model's own
+
+
+def small():
+    config = ViTConfig(
+        image_size=(12, 8),
+        patch_size=(3, 4),
+        num_classes=2,
+        embed_dim=16,
+        depth=1,
+        num_heads=2,
+    )
+    model = draw_at_random(VisionTransformer(config)).eval()
+    model.preprocessing = KNOWN
+    return model
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """The small model in PyTorch's file, and what the command makes of it."""
+    folder = tmp_path_factory.mktemp("export")
+    path = folder / "model.safetensors"
+    small().save_pretrained(path)
+    assert main([str(path), str(folder / "fixed.onnx")]) == 0
+    assert main([str(path), str(folder / "any.onnx"), "--any-size"]) == 0
+    to_int8(folder / "any.onnx", folder / "int8.onnx")
+    return folder
+
+
+def session(path):
+    import onnxruntime
+
+    return onnxruntime.InferenceSession(path)
+
+
+def run(path, images):
+    (logits,) = session(path).run(None, {"images": images.numpy()})
+    return torch.from_numpy(logits)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_positions_are_resized_as_for_a_model_of_that_size(size):
+    right = transfer(small(), size, None)
+    images = torch.rand(2, 3, *size)
+    assert_close(any_size(small())(images), right(images))
+
+
+def test_any_size_says_what_it_does_not_take():
+    with pytest.raises(ValueError, match="images: got .*13, 8.* expected .* 3×4"):
+        any_size(small())(torch.rand(1, 3, 13, 8))
+    variant = VariantVisionTransformer(VariantConfig(image_size=16, embed_dim=12))
+    with pytest.raises(ValueError, match="model: got a VariantVisionTransformer"):
+        any_size(variant)
+    assert any_size(small()).preprocessing == KNOWN
+
+
+def test_the_exported_program_takes_any_batch_and_size(tmp_path):
+    model = any_size(small())
+    torch.export.save(exported(model), tmp_path / "model.pt2")
+    program = torch.export.load(tmp_path / "model.pt2").module()
+    for batch, size in enumerate(SIZES, start=1):
+        images = torch.rand(batch, 3, *size)
+        assert_close(program(images), model(images))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "far"), [(torch.float16, 2e-3), (torch.bfloat16, 5e-2)]
+)
+def test_sixteen_bits_change_the_logits_a_little(dtype, far):
+    images, model = torch.randn(8, 3, 12, 8), small()
+    right = model(images)
+    got = any_size(model.to(dtype))(images.to(dtype))
+    assert got.dtype == dtype
+    assert_close(got.float(), right, atol=far, rtol=far)
+    with pytest.raises(AssertionError):
+        assert_close(got.float(), right, **CLOSE)
+
+
+def test_any_size_compiles_whole_and_once():
+    model = any_size(small())
+    graphs = []
+
+    def count(graph, _):
+        graphs.append(graph)
+        return graph
+
+    compiled = torch.compile(model, fullgraph=True, dynamic=True, backend=count)
+    for size in SIZES:
+        images = torch.rand(2, 3, *size)
+        assert_close(compiled(images), model(images))
+    assert len(graphs) == 1
+
+
+def test_a_model_in_training_mode_is_refused():
+    with pytest.raises(ValueError, match="model: is in training mode, expected"):
+        exported(small().train())
+
+
+@pytest.mark.parametrize("batch", [1, 2, 5])
+def test_onnx_runtime_gives_the_same_logits_for_any_batch(files, batch):
+    images = torch.randn(batch, 3, 12, 8)
+    assert_close(run(files / "fixed.onnx", images), small()(images), **CLOSE)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_onnx_runtime_gives_the_same_logits_for_any_size(files, size):
+    images = torch.randn(3, 3, *size)
+    right = any_size(small())(images)
+    assert_close(run(files / "any.onnx", images), right, **CLOSE)
+
+
+def test_int8_is_smaller_and_not_far_off(files):
+    assert (files / "int8.onnx").stat().st_size < (files / "any.onnx").stat().st_size
+    images = torch.randn(64, 3, 12, 8)
+    right, got = small()(images), run(files / "int8.onnx", images)
+    assert 1e-4 < (got - right).abs().max() < 0.1 * right.std()
+
+
+def test_the_command_writes_int8_and_nobody_complains(files, monkeypatch, caplog):
+    exporting = lambda _, path: shutil.copy(files / "any.onnx", path)  # noqa: E731
+    monkeypatch.setattr(export, "to_onnx", exporting)
+    arguments = [str(files / "model.safetensors"), str(files / "again.onnx"), "--int8"]
+    assert main(arguments) == 0 and not caplog.records
+    assert (files / "again.onnx").read_bytes() == (files / "int8.onnx").read_bytes()
+    assert main(arguments) == 1
+    assert main([*arguments, "--overwrite"]) == 0
+
+
+@pytest.mark.parametrize("name", ["fixed", "any", "int8"])
+def test_a_file_knows_its_preprocessing_and_nothing_of_this_machine(files, name):
+    path = files / f"{name}.onnx"
+    facts = session(path).get_modelmeta().custom_metadata_map
+    told = {key: json.loads(facts[key]) for key in ("mean", "std", "classes")}
+    assert Preprocessing(**{k: tuple(v) for k, v in told.items()}) == KNOWN
+    assert b".py" not in path.read_bytes()
+
+
+def test_a_file_with_other_logits_is_refused(files):
+    other = small()
+    torch.nn.init.constant_(other.head.bias, 0.5)
+    with pytest.raises(ValueError, match="model: ONNX Runtime's logits are .* off"):
+        _check(other, (files / "fixed.onnx").read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("output", "sentence"),
+    [
+        ("model.pt", "output: got .*model.pt', expected a name in .onnx"),
+        ("fixed.onnx", "output: .*fixed.onnx' is there already; .* --overwrite"),
+        ("new.onnx", "name: got 'none', expected a file, or one of"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(files, output, sentence, capsys):
+    assert main(["none", str(files / output)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("Stopped: ") and error.count("\n") == 1
+    assert re.search(sentence, error)
+
+
+def test_what_is_missing_is_said_with_the_pip_line(monkeypatch, files, capsys):
+    monkeypatch.setitem(sys.modules, "onnxscript", None)
+    path = files / "model.safetensors"
+    assert main([str(path), str(files / "new.onnx")]) == 1
+    assert "onnxscript is not installed: pip install" in capsys.readouterr().err
