@@ -20,7 +20,7 @@
 # make clean        remove what was built; .venv stays
 
 BIN := .venv/bin
-NB ?= notebooks/*.ipynb book/*.ipynb classroom/source/*.ipynb
+NB ?= notebooks/*.ipynb notebooks/side_roads/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 

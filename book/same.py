@@ -49,7 +49,7 @@ def package_definitions(package: Path = ROOT / "vit_steps") -> dict[str, set[str
 
 
 def notebooks() -> list[Path]:
-    folders = ("notebooks", "book")
+    folders = ("notebooks", "notebooks/side_roads", "book")
     return [p for folder in folders for p in sorted((ROOT / folder).glob("*.ipynb"))]
 
 

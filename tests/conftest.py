@@ -9,7 +9,8 @@ from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-NOTEBOOKS = [*CHAPTERS, *sorted((ROOT / "book").glob("*.ipynb"))]
+SIDE_ROADS = sorted((ROOT / "notebooks" / "side_roads").glob("*.ipynb"))
+NOTEBOOKS = [*CHAPTERS, *SIDE_ROADS, *sorted((ROOT / "book").glob("*.ipynb"))]
 
 # What the tests may not do without, as in REQUIRED="browser bubblewrap": with it a test
 # that would be skipped for want of it fails.

@@ -12,7 +12,7 @@ from vit_steps.optional import INSTALL, INSTALL_D2L
 ARCHIVE = "downloads/vit-steps-notebooks.zip"
 FOLDER = "vit-steps-notebooks"
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold
-NOTEBOOKS = ("notebooks/*.ipynb", "notebooks/exercises/*.ipynb", "book/*.ipynb")
+FOLDERS = ("notebooks", "notebooks/exercises", "notebooks/side_roads", "book")
 LICENCES = ("LICENSE", "LICENSE-TEXT")
 
 
@@ -25,9 +25,10 @@ def readme(root: Path) -> str:
     return f"""\
 Vision Transformer, Step by Step: the notebooks
 
-notebooks/            the chapters, in order
-notebooks/exercises/  a set of exercises for each chapter
-book/                 claims about Vision Transformers, checked
+notebooks/             the chapters, in order
+notebooks/exercises/   a set of exercises for each chapter
+notebooks/side_roads/  what no later chapter needs
+book/                  claims about Vision Transformers, checked
 
 They need Python 3.11 to 3.14, git, and what these two lines install:
 
@@ -52,7 +53,8 @@ Code is under the MIT licence (LICENSE), text and figures are under CC BY 4.0
 
 def contents(root: Path) -> dict[str, bytes]:
     files = [*(root / name for name in LICENCES)]
-    files += [file for pattern in NOTEBOOKS for file in sorted(root.glob(pattern))]
+    for folder in FOLDERS:
+        files += sorted((root / folder).glob("*.ipynb"))
     packed = {str(f.relative_to(root).as_posix()): f.read_bytes() for f in files}
     return {"README.txt": readme(root).encode(), **packed}
 

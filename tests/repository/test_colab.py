@@ -55,8 +55,8 @@ def faults(runtime, *sources, graded=False, unsolved=False):
 def test_all_notebooks_in_the_books_order():
     names = [path.relative_to(ROOT).as_posix() for path in in_the_books_order()]
     assert sorted(names) == sorted(set(names))
-    folders = ("notebooks", "notebooks/exercises", "classroom/source", "book")
-    found = [p for folder in folders for p in (ROOT / folder).glob("*.ipynb")]
+    folders = ("notebooks", "classroom/source", "book")
+    found = [p for folder in folders for p in (ROOT / folder).rglob("*.ipynb")]
     assert set(names) == {p.relative_to(ROOT).as_posix() for p in found}
     assert names[0] == "notebooks/00_before_you_start.ipynb"
 
