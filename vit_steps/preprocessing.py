@@ -105,7 +105,7 @@ def _pixels(image: Any, in_channels: int) -> Tensor:
     from PIL import Image
 
     if isinstance(image, (str, os.PathLike)):
-        image = _opened(os.fspath(image))
+        image = opened(os.fspath(image))
     if isinstance(image, Image.Image):
         image = np.array(_in_8_bits(image))
     if not isinstance(image, (np.ndarray, Tensor)):
@@ -143,25 +143,40 @@ def _pixels(image: Any, in_channels: int) -> Tensor:
     return pixels.float()
 
 
-def _opened(path: str) -> Any:
+def opened(path: str) -> Any:
+    """A file as Pillow's image, the way it was held, of 8 bits: grey or RGB.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if it is no image, or one that would lose by that unseen.
+    """
     from PIL import Image, ImageOps
 
     if not os.path.isfile(path):
         raise FileNotFoundError(f"image: there is no file {path}")
     try:
         with Image.open(path) as image:
-            return ImageOps.exif_transpose(image)  # a copy, the way it was held
+            turned = ImageOps.exif_transpose(image)  # a copy
     except Exception as error:  # each format has others
         raise ValueError(f"image: {path} cannot be read as one: {error}") from error
+    return _in_8_bits(turned, f"{path} ")
 
 
-def _in_8_bits(image: Any) -> Any:
+def _in_8_bits(image: Any, name: str = "") -> Any:
     """A Pillow image in grey or RGB; refuses what would lose by it unseen."""
+    import numpy as np
+    from PIL import Image
+
+    if image.mode.startswith("I;16"):
+        image = Image.fromarray(((np.array(image) + 128.0) // 257).astype(np.uint8))
     if image.mode[0] in "IF":
         raise ValueError(
-            f"image: got Pillow's mode {image.mode}, expected 8 bits a channel"
+            f"image: {name}has Pillow's mode {image.mode}, expected 8 or 16 bits a "
+            "channel"
         )
-    alpha = image.convert("RGBA").getchannel("A")
-    if alpha.getextrema()[0] < 255:
-        raise ValueError("image: is transparent in places; paste it on a ground first")
+    if image.has_transparency_data:
+        if image.convert("RGBA").getchannel("A").getextrema()[0] < 255:
+            raise ValueError(
+                f"image: {name}is transparent in places; paste it on a ground first"
+            )
     return image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")

@@ -167,6 +167,7 @@ def _source(options: argparse.Namespace, config: ViTConfig) -> dict[str, Any]:
 def _load(options: argparse.Namespace, source: dict[str, Any]) -> Any:
     """The data; the first process fetches what is not there, then the others read."""
     from vit_steps import data
+    from vit_steps.data.folder import check_files
 
     if process_rank() > 0:
         wait_for_all()
@@ -177,6 +178,8 @@ def _load(options: argparse.Namespace, source: dict[str, Any]) -> Any:
         **source,
     )
     if process_rank() == 0:
+        if options.data == "folder":
+            check_files(images.train, images.validation, images.test)
         wait_for_all()
     if options.batch_size and options.batch_size > len(images.train):
         raise ValueError(
@@ -241,6 +244,13 @@ def _announce(options: argparse.Namespace, recipe: Recipe, images: Any) -> None:
         f"device: {options.device}, threads: {torch.get_num_threads()}",
         flush=True,
     )
+    if options.data == "folder":
+        from vit_steps.data.folder import left_out
+
+        parts = images.train, images.validation, images.test
+        others = [f"{n} {t}" for t, n in left_out(options.root, parts).items()]
+        if others:
+            print(f"Left out of {options.root}: {', '.join(others)}", flush=True)
     if not options.output:
         print("No --output: the trained model will not be kept", flush=True)
 

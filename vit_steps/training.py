@@ -252,8 +252,8 @@ def train(
             together; ``vit_steps.distributed.train_together`` hands them in.
 
     Raises:
-        ValueError: if the data is empty or does not fit the model, or the checkpoint
-            is of another training.
+        ValueError: if the data is empty or does not fit the model, the model has no
+            head, or the checkpoint is of another training.
         FileExistsError: if there is a checkpoint and ``resume`` is not set.
         FloatingPointError: if the loss is no longer a number. The last checkpoint is
             kept.
@@ -348,7 +348,15 @@ def check_fit(model: nn.Module, data: Data) -> int:
         raise ValueError(
             f"model: gives {tuple(logits.shape)} for one image, expected (1, K)"
         )
-    return int(logits.shape[1])
+    K = int(logits.shape[1])
+    if getattr(getattr(model, "config", None), "num_classes", None) == 0:
+        raise ValueError("model: has no head, expected one; reset_classifier makes one")
+    if getattr(data, "num_classes", K) != K:
+        raise ValueError(
+            f"model: tells {K} classes apart, expected the {data.num_classes} of the "  # type: ignore[attr-defined]
+            "data; reset_classifier makes a head for them"
+        )
+    return K
 
 
 def check_labels(labels: Tensor, num_classes: int) -> None:

@@ -15,6 +15,7 @@ from PIL import Image
 from experiments.make_fashion_subset import first_of_each_class
 from vit_steps import data, optional
 from vit_steps.data import cluttered_digits, published
+from vit_steps.data.folder import check_files, left_out
 
 PARTS = ("train", "validation", "test")
 
@@ -583,3 +584,59 @@ def test_folders_that_cannot_be_used_are_refused(tmp_path):
         load_folder(tmp_path)
     with pytest.raises(ValueError, match="in_channels: got 2, expected 1 for grey, 3"):
         load_folder(tmp_path, in_channels=2)
+
+
+def test_what_is_no_two_classes_of_images_is_refused(tmp_path):
+    (tmp_path / "none").mkdir()
+    photo_folder(tmp_path / "one", "cat")
+    photo_folder(tmp_path / "empty", "cat", "dog")
+    (tmp_path / "empty" / "eel").mkdir()
+    with pytest.raises(ValueError, match="root: got no folder in .*none, expected two"):
+        load_folder(tmp_path / "none")
+    with pytest.raises(ValueError, match="root: got one folder, cat, in .*one, expect"):
+        load_folder(tmp_path / "one")
+    with pytest.raises(ValueError, match="root: got nothing in .*eel, expected images"):
+        load_folder(tmp_path / "empty")
+    (tmp_path / "empty" / "eel" / "1.HEIC").touch()
+    with pytest.raises(ValueError, match="root: got 1 .heic in .*eel, expected images"):
+        load_folder(tmp_path / "empty")
+    photo_folder(tmp_path / "few", "cat", "dog", count=3)
+    with pytest.raises(ValueError, match="root: cannot hold out 1 of 6.*; or folders"):
+        load_folder(tmp_path / "few")
+
+
+def test_hidden_files_and_folders_are_no_images(tmp_path):
+    root = photo_folder(tmp_path, "cat", "dog")
+    for hidden in (".git", "__MACOSX", "cat/.thumbnails", "cat/deeper"):
+        (root / hidden).mkdir()
+        Image.new("RGB", (9, 9)).save(root / hidden / "1.png")
+    (root / "cat" / "._1.png").write_bytes(b"no image")
+    (root / "cat" / "film.GIF").touch()
+    (root / "README").touch()
+    loaded = load_folder(root)
+    assert loaded.classes == ("cat", "dog")
+    used = [getattr(loaded, part) for part in PARTS]
+    assert sum(map(len, used)) == 41  # that of cat/deeper too
+    assert left_out(root, used) == {".gif": 1, "without a type": 1}
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    root = photo_folder(tmp_path, "cat", "dog")
+    loaded = load_folder(root, in_channels=3)
+    path = Path(paths(loaded, "test")[1])
+    path.write_bytes(path.read_bytes()[:60])
+    with pytest.raises(ValueError, match=f"^image: {path} cannot be read as one"):
+        loaded.test[1]
+    clear = Path(paths(loaded, "train")[1])
+    Image.new("RGBA", (20, 20)).save(clear)
+    with pytest.raises(ValueError, match="^root: 2 of 40 files cannot .*transparent"):
+        check_files(*(getattr(loaded, part) for part in PARTS))
+
+
+def test_a_folder_of_16_bits_keeps_its_levels(tmp_path):
+    root = photo_folder(tmp_path, "cat", "dog")
+    for path in root.glob("*/*.png"):
+        Image.new("I;16", (20, 20), 257 * 99).save(path)
+    loaded = load_folder(root)
+    expected = torch.full((1, 10, 10), (99 / 255 - loaded.mean[0]) / loaded.std[0])
+    torch.testing.assert_close(loaded.train[0][0], expected, rtol=0, atol=1e-6)

@@ -98,8 +98,8 @@ def test_bicubic_overshoot_stays_between_0_and_1():
         (torch.zeros(8, 9, 3), r"got shape \(8, 9, 3\), .* \(C, H, W\), with 1 or 3"),
         (np.zeros((3, 8, 9)), r"got shape \(3, 8, 9\), .* \(H, W, C\), with 1 or 3"),
         (torch.zeros(3, 0, 8), r"got shape \(3, 0, 8\), expected one image"),
-        (Image.new("I;16", (8, 8)), "got Pillow's mode I;16, expected 8 bits"),
-        (Image.new("F", (8, 8)), "got Pillow's mode F, expected 8 bits"),
+        (Image.new("I", (8, 8)), "has Pillow's mode I, expected 8 or 16 bits"),
+        (Image.new("F", (8, 8)), "has Pillow's mode F, expected 8 or 16 bits"),
         (Image.new("RGBA", (8, 8)), "is transparent in places; paste it on a ground"),
         ([[0.5]], "got list, expected a path, an image of Pillow's, an array or a"),
     ],
@@ -107,6 +107,14 @@ def test_bicubic_overshoot_stays_between_0_and_1():
 def test_what_is_no_such_image_is_refused(image, sentence):
     with pytest.raises(ValueError, match=f"^image: {sentence}"):
         as_picture(image, 8, 3)
+
+
+def test_16_bits_are_scaled_to_8(tmp_path):
+    levels = np.array([[0, 257 * 40], [257 * 200, 65535]], np.uint16)
+    for name in ("grey.png", "grey.tif"):
+        Image.fromarray(levels).save(tmp_path / name)
+        seen = as_picture(tmp_path / name, 2, 1)
+        assert (255 * seen).round().tolist() == [[[0, 40], [200, 255]]]
 
 
 def test_files_that_are_none_are_refused(tmp_path):

@@ -286,8 +286,13 @@ def test_a_folder_is_trained_on_at_the_recipes_size_or_the_one_given(
         ),
         (["--data", "cluttered-digits", "--download"], "--download: cluttered-digits"),
         (["--data", "digits", "--image-size", "16"], "--image-size: digits has no"),
+        (
+            ["--data", "fashion-mnist", "--root", "clothes"],
+            "--root: expected --full with it; what is read without comes with",
+        ),
+        (["--data", "fashion-mnist", "--download"], "--download: expected --full with"),
     ],
-    ids=["folder", "root", "full", "download", "image-size"],
+    ids=["folder", "root", "full", "download", "image-size", "part", "part again"],
 )
 def test_a_source_that_does_not_fit_the_data_is_refused(arguments, sentence, capsys):
     assert main(arguments) == 1
@@ -315,6 +320,29 @@ def test_one_epoch_is_trained_whatever_the_recipes_warm_up(name):
 def no_step(monkeypatch):
     """Fails if a step of training is taken."""
     monkeypatch.setattr("vit_steps.training.train_step", None)
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_a_damaged_image_is_said_before_the_first_step(pictures, capsys, no_step, part):
+    for name in ("red", "blue"):
+        os.renames(pictures / name, pictures / "train" / name)
+        for number in range(2):
+            (pictures / "test" / name).mkdir(parents=True, exist_ok=True)
+            old = pictures / "train" / name / f"{number}.png"
+            os.rename(old, pictures / "test" / name / f"{number}.png")
+    path = sorted((pictures / part / "red").iterdir())[-1]
+    path.write_bytes(path.read_bytes()[:60])
+    assert main([*FOLDER, "--root", str(pictures)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Stopped: --root: 1 of 20 files cannot be trained on: ")
+    assert str(path) in said and said.count("\n") == 1
+
+
+def test_files_that_are_left_out_are_counted(pictures, capsys):
+    for name in ("a.heic", "b.HEIC", "c.gif"):
+        (pictures / "red" / name).touch()
+    assert main([*FOLDER, "--root", str(pictures)]) == 0
+    assert f"Left out of {pictures}: 1 .gif, 2 .heic\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("option", ["--output", "--checkpoint"])

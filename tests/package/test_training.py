@@ -673,3 +673,13 @@ def test_without_tensorboard_the_pip_line_is_said(tmp_path, monkeypatch):
     monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
     with pytest.raises(ImportError, match="needs tensorboard: pip install tensorb"):
         tensorboard(tmp_path)
+
+
+def test_a_model_with_no_head_or_another_is_refused_before_a_step(monkeypatch):
+    monkeypatch.setattr(training, "train_step", None)
+    with pytest.raises(ValueError, match="^model: has no head, expected one; reset_cl"):
+        train(small_vit(num_classes=0), stripes(), QUICK, progress=False)
+    data = stripes()
+    data.num_classes = 4
+    with pytest.raises(ValueError, match="^model: tells 3 classes apart, expected the"):
+        train(small_vit(), data, QUICK, progress=False)

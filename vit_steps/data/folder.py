@@ -1,6 +1,9 @@
 """A folder of images, with one folder in it for each class."""
 
-from collections.abc import Callable
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +16,11 @@ from torch.utils.data import Dataset
 from vit_steps.data.augmentation import augmentation, prepare
 from vit_steps.data.photographs import IMAGENET_MEAN, IMAGENET_STD
 from vit_steps.data.sets import ImageData, stratified_split
+from vit_steps.preprocessing import opened
 from vit_steps.sizes import Size, as_pair
+
+TYPES = tuple(".jpg .jpeg .png .ppm .bmp .pgm .tif .tiff .webp".split())
+ALBUMS_OWN = ("__MACOSX", "@eaDir")  # folders that other programs leave
 
 
 @dataclass(frozen=True)
@@ -39,9 +46,7 @@ class ImageFiles(Dataset[tuple[Tensor, int]]):
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
         path, label = self.samples[index]
-        with Image.open(path) as image:
-            ImageOps.exif_transpose(image, in_place=True)  # as it was held
-            return self.transform(image.convert(self.mode)), label
+        return self.transform(opened(path).convert(self.mode)), label
 
 
 def load_folder(
@@ -57,7 +62,8 @@ def load_folder(
 
     Raises:
         FileNotFoundError: if there is no such folder.
-        ValueError: if its parts have different classes, or it cannot be split.
+        ValueError: if it has no two classes, a class has no image, its parts have
+            different classes, or it cannot be split.
     """
     if in_channels not in (1, 3, None):
         raise ValueError(
@@ -68,7 +74,13 @@ def load_folder(
     count = round(share * (len(train) + sum(map(len, held_out))))
     while len(held_out) < 2:  # first the test, if there is none, then the validation
         labels = torch.tensor([label for _, label in train])
-        kept, taken = stratified_split(labels, count, seed)
+        try:
+            kept, taken = stratified_split(labels, count, seed)
+        except ValueError as error:
+            why = str(error).removeprefix("labels: ")
+            raise ValueError(
+                f"root: {why}; or folders train, val and test, to split them yourself"
+            ) from error
         held_out.insert(0, [train[i] for i in taken.tolist()])
         train = [train[i] for i in kept.tolist()]
     validation, test = held_out
@@ -103,11 +115,46 @@ def load_folder(
     )
 
 
+def check_files(*parts: ImageFiles) -> None:
+    """Read every file once, so that none is found damaged after hours of training.
+
+    Raises:
+        ValueError: if some cannot be read as images; says how many, and names three.
+    """
+
+    def complaint(path: str) -> str | None:
+        try:
+            opened(path)
+        except (ValueError, OSError) as error:
+            return str(error).removeprefix("image: ")
+        return None
+
+    paths = sorted({path for part in parts for path, _ in part.samples})
+    with ThreadPoolExecutor() as readers:
+        found = [text for text in readers.map(complaint, paths) if text]
+    if found:
+        raise ValueError(
+            f"root: {len(found)} of {len(paths)} files cannot be trained on: "
+            f"{', '.join(found[:3])}{', ...' * (len(found) > 3)}"
+        )
+
+
+def left_out(root: Path | str, parts: Iterable[ImageFiles]) -> dict[str, int]:
+    """How many files in a folder are in none of its parts, by their type.
+
+    What is hidden is not counted, since no one put it there.
+    """
+    taken = {path for part in parts for path, _ in part.samples}
+    others = (path for path in _visible(root) if path not in taken)
+    types = (Path(path).suffix.lower() or "without a type" for path in others)
+    return dict(sorted(Counter(types).items()))
+
+
 def _all_grey(samples: list[tuple[str, int]]) -> bool:
     """Whether no file says that it has colours; reads their first bytes only."""
     for path, _ in samples:
         with Image.open(path) as image:
-            if image.mode not in ("1", "L", "LA"):
+            if image.mode not in ("1", "L", "LA") and image.mode[:4] != "I;16":
                 return False
     return True
 
@@ -116,8 +163,6 @@ def _listed(
     root: Path,
 ) -> tuple[tuple[str, ...], list[tuple[str, int]], list[list[tuple[str, int]]]]:
     """Classes, training files, and those of ``val`` and ``test`` where they are."""
-    from torchvision.datasets import ImageFolder
-
     if not root.is_dir():
         raise FileNotFoundError(
             f"root: there is no folder {root}; expected one with a folder of images "
@@ -125,14 +170,56 @@ def _listed(
         )
     given = [part for part in ("train", "val", "test") if (root / part).is_dir()]
     whole = given[:1] != ["train"] or len(given) == 1
-    first, *others = [
-        ImageFolder(path) for path in ([root] if whole else [root / p for p in given])
-    ]
+    first, *others = [root] if whole else [root / part for part in given]
+    classes = _classes(first)
+    if len(classes) < 2:
+        found = f"one folder, {classes[0]}," if classes else "no folder"
+        raise ValueError(
+            f"root: got {found} in {first}, expected two or more, one for each class "
+            "with its images in it"
+        )
     for folder in others:
-        if folder.classes != first.classes:
+        if _classes(folder) != classes:
             raise ValueError(
-                f"{folder.root}: got classes {', '.join(folder.classes)}, expected "
-                f"those of train, {', '.join(first.classes)}; give both the same "
-                "folders"
+                f"{folder}: got classes {', '.join(_classes(folder))}, expected "
+                f"those of train, {', '.join(classes)}; give both the same folders"
             )
-    return tuple(first.classes), first.samples, [folder.samples for folder in others]
+    return classes, _samples(first, classes), [_samples(f, classes) for f in others]
+
+
+def _classes(root: Path) -> tuple[str, ...]:
+    """Names of the folders in a folder, in the order of their labels."""
+    folders = (entry.name for entry in os.scandir(root) if entry.is_dir())
+    return tuple(sorted(name for name in folders if not _hidden(name)))
+
+
+def _samples(root: Path, classes: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Path and label of each image, also of those that lie deeper in a class."""
+    samples = []
+    for label, name in enumerate(classes):
+        there = list(_visible(root / name))
+        paths = [path for path in there if path.lower().endswith(TYPES)]
+        if not paths:
+            others = Counter(Path(path).suffix.lower() for path in there)
+            found = ", ".join(f"{count} {kind}" for kind, count in others.items())
+            raise ValueError(
+                f"root: got {found or 'nothing'} in {root / name}, expected images of "
+                f"that class, in {', '.join(TYPES)}"
+            )
+        samples += [(path, label) for path in paths]
+    return samples
+
+
+def _visible(root: Path | str) -> Iterator[str]:
+    """Every file in a folder and those in it, but what is hidden, in order."""
+    walked = os.walk(root, followlinks=True)
+    for folder, _, files in sorted(walked):
+        inside = Path(folder).relative_to(root).parts
+        if not any(map(_hidden, inside)):
+            for name in sorted(files):
+                if not _hidden(name):
+                    yield os.path.join(folder, name)
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith(".") or name in ALBUMS_OWN

@@ -76,12 +76,18 @@ def fashion_mnist(
         published order; n is 6000 or 1000, of all 60,000 or 10,000
 
     Raises:
-        ValueError: if there is no part of that name.
+        ValueError: if there is no part of that name, or a ``root`` or ``download``
+            without ``full``.
         FileNotFoundError: if all are asked for and are nowhere; says two ways to them.
         ConnectionError: if they cannot be downloaded.
     """
     if part not in PER_CLASS:
         raise ValueError(f"part: got {part!r}, expected train or test")
+    if not full and (root is not None or download):
+        raise ValueError(
+            f"{'root' if root is not None else 'download'}: expected full=True with "
+            "it; what is read without comes with the package"
+        )
     if not full:
         check_digest(SHIPPED, SHIPPED_SHA256, "install vit_steps again")
         with np.load(SHIPPED, allow_pickle=False) as arrays:
