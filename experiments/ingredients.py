@@ -113,7 +113,7 @@ def run_once(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def final_run(seed: int, num_workers: int) -> dict[str, Any]:
-    """The recipe as chapter 8 runs it; a worker process draws other augmentations."""
+    """The whole recipe on chapter 8's images; a worker draws other augmentations."""
     digits = data.load("digits", merge_validation=True)
     config = replace(RECIPE.train, seed=seed, num_workers=num_workers)
     model = replace(RECIPE, train=config).build()

@@ -1,6 +1,8 @@
 """A training of the tests, as torchrun starts it: once in each process.
 
-python -m tests.package.distributed_training FOLDER alone|spread|shard
+python -m tests.package.distributed_training FOLDER alone|spread|shard|again ...
+
+"again" goes on from the file of "shard", one training after the other.
 """
 
 import sys
@@ -25,6 +27,7 @@ from vit_steps.distributed import (
 from vit_steps.training import train_step
 from vit_steps.training_state import whole
 
+SHARDED = ("shard", "again")
 COUNT = 25  # batches of 8: the last has one image, and not every process gets one
 
 
@@ -64,34 +67,37 @@ def is_refused(model, data):
     return False
 
 
+def write_results(folder, kind, data):
+    """Gradients, weights and losses, for the test to compare with one process's."""
+    found = {}
+    for index in (0, 3):
+        model = small_vit().double()
+        torch.nn.init.normal_(model.head.weight)
+        if kind in SHARDED:
+            shard(model)
+        found |= {
+            f"gradient {index} {name}": gradient
+            for name, gradient in gradients(model, data, index).items()
+        }
+    model = small_vit().double()
+    if kind in SHARDED:
+        shard(model)
+    config = replace(QUICK, clip_norm=0.5)
+    state = folder / f"{'shard' if kind == 'again' else kind}-state.safetensors"
+    history = train_together(model, data, config, state, resume=True, progress=False)
+    found |= {n: whole(tensor) for n, tensor in model.state_dict().items()}
+    found["train loss"] = torch.tensor(history.train_loss, dtype=torch.float64)
+    refused = torch.tensor(float(is_refused(model, data)))
+    if world_size() > 1:
+        torch.distributed.all_reduce(refused)
+    found["share that refuses"] = (refused / world_size()).double()
+    if process_rank() == 0:
+        save_file(found, folder / f"{kind}.safetensors")
+
+
 if __name__ == "__main__":
-    folder, kind = Path(sys.argv[1]), sys.argv[2]
     torch.set_num_threads(1)
     data = doubled(stripes(COUNT))
     with processes():
-        found = {}
-        for index in (0, 3):
-            model = small_vit().double()
-            torch.nn.init.normal_(model.head.weight)
-            if kind == "shard":
-                shard(model)
-            found |= {
-                f"gradient {index} {name}": gradient
-                for name, gradient in gradients(model, data, index).items()
-            }
-        model = small_vit().double()
-        if kind == "shard":
-            shard(model)
-        config = replace(QUICK, clip_norm=0.5)
-        state = folder / f"{kind}-state.safetensors"
-        history = train_together(
-            model, data, config, state, resume=True, progress=False
-        )
-        found |= {n: whole(tensor) for n, tensor in model.state_dict().items()}
-        found["train loss"] = torch.tensor(history.train_loss, dtype=torch.float64)
-        refused = torch.tensor(float(is_refused(model, data)))
-        if world_size() > 1:
-            torch.distributed.all_reduce(refused)
-        found["share that refuses"] = (refused / world_size()).double()
-        if process_rank() == 0:
-            save_file(found, folder / f"{kind}.safetensors")
+        for kind in sys.argv[2:]:
+            write_results(Path(sys.argv[1]), kind, data)
