@@ -77,10 +77,12 @@ def test_page_from_a_folder(visit, page):
 
 @pytest.mark.parametrize("place", ["server", "folder"])
 def test_search_finds_every_chapter(visit, site, place):
+    """The index is one file, so from a folder two words will do."""
     base = site if place == "server" else HTML.as_uri() + "/"
+    asked = dict(list(SEARCHES.items())[:: 1 if place == "server" else 8])
     one = visit()
     assert {f"notebooks/{chapter}" for chapter in SEARCHES} == set(CHAPTERS)
-    for chapter, words in SEARCHES.items():
+    for chapter, words in asked.items():
         one.tab.goto(f"{base}search.html?q={quote(words)}")
         found = one.tab.locator(f"#search-results a[href*='/{chapter}.html']")
         found.first.wait_for()
