@@ -1,5 +1,6 @@
 """Outputs are promises: every cell has been run, in order, and can be compared."""
 
+import ast
 import re
 
 import pytest
@@ -105,6 +106,14 @@ def test_ids_are_stable_and_metadata_is_bare(path):
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch(r"[a-z0-9-]+", i) for i in ids)
     assert not any("execution" in cell.metadata for cell in notebook.cells)
+
+
+@every_chapter
+def test_an_assertion_says_what_is_no_longer_true(path):
+    for cell in code_cells(path):
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.Assert):
+                assert node.msg, f"{cell.id}: line {node.lineno} has no message"
 
 
 @every_chapter
