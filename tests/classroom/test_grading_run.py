@@ -45,6 +45,9 @@ def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
     run.wait()
     first = {path: path.stat().st_mtime_ns for path in results.glob("*.json")}
     assert 2 <= len(first) < 4
+    for path in list(first):  # what a busy machine starved is graded again, rightly
+        if json.loads(path.read_bytes())["starved"]:
+            del first[path]
     until = time.monotonic() + 60
     while (left := running_under(out)) and time.monotonic() < until:
         time.sleep(0.2)
