@@ -155,12 +155,18 @@ def test_an_error_is_told_with_what_went_in():
     assert "for x (2, 7, 12) and built with embed_dim=12, num_heads=2" in words
 
 
-def test_a_size_of_the_batch_that_is_built_in_is_named():
-    def of_two(images, patch_size):
+@pytest.mark.parametrize("batch", [1, 4])
+def test_a_size_of_the_batch_that_is_built_in_is_named(batch):
+    def of_that_many(images, patch_size):
         patches = patchify(images, patch_size)
-        return patches.reshape(4, -1, patches.shape[2])
+        return patches.reshape(batch, -1, patches.shape[2])
 
-    assert "the size of the batch, 4, is built in" in said(check.patchify, of_two)
+    assert f"the size of the batch, {batch}, is" in said(check.patchify, of_that_many)
+
+
+def test_true_and_false_are_said_without_quotes():
+    words = said(check.logits_agree, lambda got, expected, atol: True)
+    assert words.endswith("is True, expected False")
 
 
 def test_a_class_is_no_function():

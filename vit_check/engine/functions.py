@@ -187,7 +187,9 @@ def batch_built_in(record: Record) -> Finding | None:
     """Whether as many samples come out of one sample as of the whole batch."""
     together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
     for output, one in zip(together, alone, strict=False):
-        if output.ndim == one.ndim > 1 and len(output) == len(one) > 1:
+        if output.ndim != one.ndim or one.ndim < 2 or len(output) != len(one):
+            continue
+        if len(one) > 1 or output.numel() > one.numel():
             return Finding(
                 "built in",
                 f"gives {tuple(output.shape)} for the whole batch and "

@@ -77,13 +77,13 @@ def _compare_them(
     agree: Callable[..., Any], names: list[str], pairs: list[Any], atol: float
 ) -> dict[str, Any]:
     return {
-        f"the answer for {name}": _in_a_word(agree(got, expected, atol))
+        f"the answer for {name}": _true_or_false(agree(got, expected, atol))
         for name, (got, expected) in zip(names, pairs, strict=True)
     }
 
 
-def _in_a_word(output: Any) -> Any:
-    """True or False as a word, from a bool or a tensor of one."""
+def _true_or_false(output: Any) -> Any:
+    """True or False, from a bool or a tensor of one, or what there is instead."""
     if isinstance(output, Tensor):
         if output.numel() != 1:
             return f"a tensor of shape {tuple(output.shape)}"
@@ -92,7 +92,7 @@ def _in_a_word(output: Any) -> Any:
         output = output.item()
     if isinstance(output, int | float) and not isinstance(output, bool):
         return "a number"
-    return str(output) if isinstance(output, bool) else output
+    return output
 
 
 logits_agree = FunctionCheck(
