@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 import tomllib
@@ -50,6 +51,25 @@ optional.{name}()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert done.stderr.strip().splitlines()[-1].startswith(f"ImportError: {line}")
+
+
+def test_a_torchvision_of_another_torch_is_said_with_the_cure(tmp_path):
+    broken = tmp_path / "torchvision.py"
+    broken.write_text("raise RuntimeError('operator torchvision::nms does not exist')")
+    command = [sys.executable, "-m", "vit_steps.train", "--data", "digits"]
+    path = os.pathsep.join([str(tmp_path), str(ROOT)])
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": path}
+    )
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("Stopped: torchvision was built for another PyTorch")
+    assert "pip install --force-reinstall torch torchvision" in done.stderr
+
+
+def test_pictures_say_what_they_need():
+    code = "import sys; sys.modules['matplotlib'] = None; import vit_steps.notebook"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert f"matplotlib is not installed: {optional.INSTALL}" in done.stderr
 
 
 def test_all_that_photographs_need_is_said_at_once():

@@ -1,5 +1,9 @@
 """What the notebooks show with: pictures, curves, tables, and numbers of long runs."""
 
+from vit_steps.optional import check_installed
+
+check_installed("matplotlib", "IPython")
+
 from vit_steps.notebook.curves import live_history as live_history
 from vit_steps.notebook.curves import show_benchmarks as show_benchmarks
 from vit_steps.notebook.curves import show_history as show_history
