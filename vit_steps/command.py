@@ -1,7 +1,6 @@
 """What the package's commands have in common: each stops with one sentence."""
 
 import sys
-from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
@@ -32,11 +31,3 @@ def check_new(output: str, overwrite: bool) -> None:
             f"output: {output!r} is there already; choose another name, or replace it "
             "with --overwrite"
         )
-
-
-def parser_with_model(name: str, description: str) -> ArgumentParser:
-    """A parser of ``python -m vit_steps.<name> MODEL ...``."""
-    parser = ArgumentParser(prog=f"python -m vit_steps.{name}", description=description)
-    shipped = "cluttered-digits, fashion-mnist, or a file that training wrote"
-    parser.add_argument("model", help=shipped)
-    return parser

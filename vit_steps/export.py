@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.export import Dim, ExportedProgram
 
 from vit_steps.checkpoint import check_writable, write_whole
-from vit_steps.command import check_new, parser_with_model, stopped
+from vit_steps.command import check_new, stopped
 from vit_steps.optional import check_installed
 from vit_steps.variants.any_size import AnySizeVisionTransformer, any_size
 from vit_steps.vision_transformer import VisionTransformer
@@ -150,9 +150,12 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    description = "Write a trained model as an ONNX file, for batches of any size."
-    parser = parser_with_model("export", description)
+    parser = argparse.ArgumentParser(
+        prog="python -m vit_steps.export",
+        description="Write a trained model as an ONNX file, for batches of any size.",
+    )
     say = parser.add_argument
+    say("model", help="cluttered-digits, fashion-mnist, or a file that training wrote")
     say("output", metavar="OUT.onnx", help="the file to write")
     for option, words in (
         ("--any-size", "take images of any size, in multiples of the patch"),

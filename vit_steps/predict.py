@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
-from vit_steps.command import parser_with_model, stopped
+from vit_steps.command import stopped
 from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import check_count
 from vit_steps.vision_transformer import VisionTransformer
@@ -135,9 +135,12 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    description = "Say what is on photographs, one line each, with probabilities."
-    parser = parser_with_model("predict", description)
+    parser = argparse.ArgumentParser(
+        prog="python -m vit_steps.predict",
+        description="Say what is on photographs, one line each, with probabilities.",
+    )
     say = parser.add_argument
+    say("model", help="cluttered-digits, fashion-mnist, or a file that training wrote")
     say("image", nargs="+", help="a photograph of any size, in colour or grey")
     say("--top", type=int, default=5, help="how many classes to name (5)")
     say("--map", metavar="OUT.png", help="draw one image, bright where the model looks")

@@ -107,20 +107,13 @@ def _read_cluttered_digits(
 def _read_fashion_mnist(
     seed: int, full: bool = False, **source: Any
 ) -> tuple[tuple[str, ...], Parts]:
-    train, test = (
-        ImageSet(*published.fashion_mnist(part, full, **source))
-        for part in ("train", "test")
-    )
-    return published.FASHION_CLASSES, _hold_out(
-        train, 5000 if full else 1000, seed, test
-    )
+    size = 5000 if full else 1000
+    parts = _parts(published.fashion_mnist, size, seed, full=full, **source)
+    return published.FASHION_CLASSES, parts
 
 
 def _read_cifar10(seed: int, **source: Any) -> tuple[tuple[str, ...], Parts]:
-    train, test = (
-        ImageSet(*published.cifar10(part, **source)) for part in ("train", "test")
-    )
-    return published.CIFAR10_CLASSES, _hold_out(train, len(train) // 10, seed, test)
+    return published.CIFAR10_CLASSES, _parts(published.cifar10, 5000, seed, **source)
 
 
 _READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
@@ -131,13 +124,12 @@ _READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
 }
 
 
-def _hold_out(train: ImageSet, size: int, seed: int, test: ImageSet) -> Parts:
+def _parts(read: Callable[..., Any], size: int, seed: int, **options: Any) -> Parts:
+    """A published set's two parts, of which the first gives ``size`` images away."""
+    train, test = (ImageSet(*read(part, **options)) for part in ("train", "test"))
     others, held_out = stratified_split(train.labels, size, seed)
-    return {
-        "train": train.subset(others),
-        "validation": train.subset(held_out),
-        "test": test,
-    }
+    parts = {"train": train.subset(others), "validation": train.subset(held_out)}
+    return parts | {"test": test}
 
 
 def _merge(one: ImageSet, other: ImageSet) -> ImageSet:
