@@ -5,6 +5,7 @@ scikit-image, which must be installed, and with this package.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -107,13 +108,14 @@ def _read_cluttered_digits(
 def _read_fashion_mnist(
     seed: int, full: bool = False, **source: Any
 ) -> tuple[tuple[str, ...], Parts]:
-    size = 5000 if full else 1000
-    parts = _parts(published.fashion_mnist, size, seed, full=full, **source)
-    return published.FASHION_CLASSES, parts
+    read = partial(published.fashion_mnist, full=full, **source)
+    return published.FASHION_CLASSES, _parts(read, 1 / 12 if full else 1 / 6, seed)
 
 
 def _read_cifar10(seed: int, **source: Any) -> tuple[tuple[str, ...], Parts]:
-    return published.CIFAR10_CLASSES, _parts(published.cifar10, 5000, seed, **source)
+    return published.CIFAR10_CLASSES, _parts(
+        partial(published.cifar10, **source), 1 / 10, seed
+    )
 
 
 _READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
@@ -124,9 +126,10 @@ _READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
 }
 
 
-def _parts(read: Callable[..., Any], size: int, seed: int, **options: Any) -> Parts:
-    """A published set's two parts, of which the first gives ``size`` images away."""
-    train, test = (ImageSet(*read(part, **options)) for part in ("train", "test"))
+def _parts(read: Callable[[str], Any], share: float, seed: int) -> Parts:
+    """A published set's two parts, and a share of the first for validation."""
+    train, test = (ImageSet(*read(part)) for part in ("train", "test"))
+    size = round(share * len(train))
     others, held_out = stratified_split(train.labels, size, seed)
     parts = {"train": train.subset(others), "validation": train.subset(held_out)}
     return parts | {"test": test}
