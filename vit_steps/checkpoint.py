@@ -70,21 +70,24 @@ def write_checkpoint(
     write_whole(path, content)
 
 
-def check_writable(path: str | os.PathLike[str], name: str = "path") -> Path:
-    """A path to write a checkpoint to, tried; its folder is made if there is none.
+def check_writable(
+    path: str | os.PathLike[str], name: str = "path", suffix: str = ".safetensors"
+) -> Path:
+    """A path to write a file to, tried; its folder is made if there is none.
 
     Args:
         name: what the path is called in an error message.
+        suffix: how it has to end.
 
     Raises:
-        ValueError: if it does not end in .safetensors, or is a folder.
+        ValueError: if it ends otherwise, or is a folder.
         OSError: if nothing can be written beside it.
     """
     path = Path(path)
-    if path.suffix != ".safetensors" or path.is_dir():
+    if path.suffix != suffix or path.is_dir():
         folder = ", a folder" if path.is_dir() else ""
         raise ValueError(
-            f"{name}: got {str(path)!r}{folder}, expected a name in .safetensors"
+            f"{name}: got {str(path)!r}{folder}, expected a name in {suffix}"
         )
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

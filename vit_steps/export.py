@@ -9,15 +9,18 @@ import os
 import sys
 import warnings
 from dataclasses import asdict
+from operator import mul
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.export import Dim, ExportedProgram
 
-from vit_steps.checkpoint import write_whole
-from vit_steps.optional import check_installed, not_installed
+from vit_steps.checkpoint import check_writable, write_whole
+from vit_steps.command import check_new, stopped
+from vit_steps.optional import check_installed
 from vit_steps.variants.any_size import AnySizeVisionTransformer, any_size
 from vit_steps.vision_transformer import VisionTransformer
 
@@ -37,12 +40,12 @@ def exported(model: VisionTransformer) -> ExportedProgram:
     """
     if model.training:
         raise ValueError("model: is in training mode, expected model.eval()")
-    (rows, columns), dynamic = model.patch_embed.grid_size, {0: Dim("batch")}
+    grid, dynamic = model.patch_embed.grid_size, {0: Dim("batch")}
     if isinstance(model, AnySizeVisionTransformer):
-        rows, columns = 2, 3  # an example that no shape has by chance
+        grid = 2, 3  # an example that no shape has by chance
         P = model.patch_embed.patch_size
         dynamic |= {2: P[0] * Dim("rows", min=2), 3: P[1] * Dim("columns", min=2)}
-    images = _images(model, 2, rows, columns)
+    images = _images(model, 2, grid)
     return torch.export.export(model, (images,), dynamic_shapes=(dynamic,))
 
 
@@ -102,13 +105,11 @@ def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
         write_whole(Path(path), int8.read_bytes())
 
 
-def _images(
-    model: VisionTransformer, batch: int, rows: int, columns: int
-) -> torch.Tensor:
-    """Noise, in so many patches. (B, C, H, W)"""
-    height, width = model.patch_embed.patch_size
+def _images(model: VisionTransformer, batch: int, grid: tuple[int, int]) -> Tensor:
+    """Noise, in a grid of patches. (B, C, H, W)"""
+    height, width = map(mul, grid, model.patch_embed.patch_size)
     generator = torch.Generator().manual_seed(0)
-    shape = (batch, model.config.in_channels, rows * height, columns * width)
+    shape = (batch, model.config.in_channels, height, width)
     return torch.randn(shape, generator=generator).to(model.pos_embed)
 
 
@@ -121,7 +122,7 @@ def _check(model: VisionTransformer, content: bytes) -> None:
     if isinstance(model, AnySizeVisionTransformer):
         grids += [(3, 4)]
     for batch, grid in enumerate(grids, start=3):
-        images = _images(model, batch, *grid)
+        images = _images(model, batch, grid)
         (logits,) = session.run(None, {"images": images.numpy()})
         with torch.no_grad():
             expected = model(images)  # (B, K)
@@ -132,26 +133,13 @@ def _check(model: VisionTransformer, content: bytes) -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; see ``python -m vit_steps.export --help``."""
-    try:
-        _run(_parser().parse_args(arguments))
-    except ModuleNotFoundError as error:
-        print(f"Stopped: {not_installed(error.name or '')}", file=sys.stderr)
-        return 1
-    except (ValueError, OSError, ImportError) as error:
-        print(f"Stopped: {error}", file=sys.stderr)
-        return 1
-    return 0
+    options = _parser().parse_args(arguments)
+    return stopped(lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> None:
-    path = Path(options.output)
-    if path.suffix != ".onnx" or path.is_dir():
-        raise ValueError(f"output: got {options.output!r}, expected a name in .onnx")
-    if path.exists() and not options.overwrite:
-        raise FileExistsError(
-            f"output: {options.output!r} is there already; choose another name, or "
-            "replace it with --overwrite"
-        )
+    path = check_writable(options.output, "output", ".onnx")
+    check_new(options.output, options.overwrite)
     model = VisionTransformer.from_pretrained(options.model)
     to_onnx(any_size(model) if options.any_size else model, path)
     told = "logits equal to PyTorch's to 1e-5"
@@ -169,12 +157,12 @@ def _parser() -> argparse.ArgumentParser:
     say = parser.add_argument
     say("model", help="cluttered-digits, fashion-mnist, or a file that training wrote")
     say("output", metavar="OUT.onnx", help="the file to write")
-    for option, help in (
+    for option, words in (
         ("--any-size", "take images of any size, in multiples of the patch"),
         ("--int8", "8 bits a weight: a smaller file, and logits that differ a little"),
         ("--overwrite", "replace OUT.onnx if it is there"),
     ):
-        say(option, action="store_true", help=help)
+        say(option, action="store_true", help=words)
     return parser
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
-from vit_steps.optional import not_installed
+from vit_steps.command import stopped
 from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import check_count
 from vit_steps.vision_transformer import VisionTransformer
@@ -103,15 +103,8 @@ def _prepared(
 
 def main(arguments: list[str] | None = None) -> int:
     """The command; see ``python -m vit_steps.predict --help``."""
-    try:
-        _run(_parser().parse_args(arguments))
-    except ModuleNotFoundError as error:
-        print(f"Stopped: {not_installed(error.name or '')}", file=sys.stderr)
-        return 1
-    except (ValueError, OSError, ImportError) as error:
-        print(f"Stopped: {error}", file=sys.stderr)
-        return 1
-    return 0
+    options = _parser().parse_args(arguments)
+    return stopped(lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -88,10 +88,8 @@ def as_picture(image: Any, image_size: Size, in_channels: int) -> Tensor:
     scale = 255 if pixels.dtype == torch.uint8 else 1
     if pixels.shape[0] == 3 and in_channels == 1:
         luma = torch.tensor([0.299, 0.587, 0.114]) / scale
-        pixels, scale = (
-            (luma @ pixels.float().flatten(1)).reshape(1, *pixels.shape[1:]),
-            1,
-        )
+        grey = luma @ pixels.float().flatten(1)  # (H·W,)
+        pixels, scale = grey.reshape(1, *pixels.shape[1:]), 1
     height, width = as_pair(image_size, "image_size")
     channels = [pil.fromarray(channel.numpy()) for channel in pixels.contiguous()]
     fitted = [fit(c, (width, height), pil.Resampling.BICUBIC) for c in channels]

@@ -9,12 +9,14 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from vit_steps.checkpoint import check_writable
+from vit_steps.command import check_new, stopped
 from vit_steps.distributed import (
     process_rank,
     processes,
@@ -22,7 +24,7 @@ from vit_steps.distributed import (
     train_together,
     wait_for_all,
 )
-from vit_steps.optional import imported, not_installed
+from vit_steps.optional import imported
 from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.sizes import as_pair, check_count
 from vit_steps.training import evaluate, tensorboard
@@ -45,17 +47,11 @@ def main(arguments: list[str] | None = None) -> int:
     command = shlex.join(["python", "-m", "vit_steps.train", *arguments])
     options = parse(arguments)
     try:
-        _run(options, command)
+        words = partial(in_options, options=options)
+        return stopped(lambda: _run(options, command), words)
     except KeyboardInterrupt:
         print(f"Stopped by Ctrl-C; {_way_on(options, command)}", file=sys.stderr)
         return 130
-    except ModuleNotFoundError as error:
-        print(f"Stopped: {not_installed(error.name or '')}", file=sys.stderr)
-        return 1
-    except (ValueError, OSError, ImportError, ArithmeticError, RuntimeError) as error:
-        print(f"Stopped: {in_options(str(error), options)}", file=sys.stderr)
-        return 1
-    return 0
 
 
 def _run(options: argparse.Namespace, command: str) -> None:
@@ -122,11 +118,8 @@ def _check(options: argparse.Namespace) -> None:
     for name in ("output", "checkpoint"):
         if getattr(options, name):
             check_writable(getattr(options, name), name)
-    if options.output and Path(options.output).exists() and not options.overwrite:
-        raise FileExistsError(
-            f"output: {options.output!r} is there already; choose another name, or "
-            "replace it with --overwrite"
-        )
+    if options.output:
+        check_new(options.output, options.overwrite)
     if options.resume and not options.checkpoint:
         raise ValueError("resume: expected a --checkpoint to go on from")
     if options.threads is not None:
@@ -226,10 +219,9 @@ def suitable_threads(config: ViTConfig) -> int:
     times longer than they compute. For others as many as PyTorch takes. It depends on
     nothing else that runs, so that the same command gives the same bits.
     """
-    small = config.cost().macs < 50_000_000
-    return (
-        1 if small and "OMP_NUM_THREADS" not in os.environ else torch.get_num_threads()
-    )
+    if config.cost().macs < 50_000_000 and "OMP_NUM_THREADS" not in os.environ:
+        return 1
+    return torch.get_num_threads()
 
 
 def _announce(options: argparse.Namespace, recipe: Recipe, images: Any) -> None:

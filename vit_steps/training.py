@@ -378,12 +378,10 @@ def mixing(
     if not config.mixup and not config.cutmix:
         return lambda images, labels: (images, labels)
     v2 = imported("torchvision.transforms.v2")
-    mixers = []
-    if config.mixup:
-        mixers.append(v2.MixUp(alpha=config.mixup, num_classes=num_classes))
-    if config.cutmix:
-        mixers.append(v2.CutMix(alpha=config.cutmix, num_classes=num_classes))
-    return v2.RandomChoice(mixers)
+    alphas = {v2.MixUp: config.mixup, v2.CutMix: config.cutmix}
+    return v2.RandomChoice(
+        [mix(alpha=a, num_classes=num_classes) for mix, a in alphas.items() if a]
+    )
 
 
 def progress_bar(steps: int, initial: int, progress: bool) -> Any:

@@ -5,6 +5,7 @@ scikit-image, which must be installed, and with this package.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -107,20 +108,14 @@ def _read_cluttered_digits(
 def _read_fashion_mnist(
     seed: int, full: bool = False, **source: Any
 ) -> tuple[tuple[str, ...], Parts]:
-    train, test = (
-        ImageSet(*published.fashion_mnist(part, full, **source))
-        for part in ("train", "test")
-    )
-    return published.FASHION_CLASSES, _hold_out(
-        train, 5000 if full else 1000, seed, test
-    )
+    read = partial(published.fashion_mnist, full=full, **source)
+    return published.FASHION_CLASSES, _parts(read, 1 / 12 if full else 1 / 6, seed)
 
 
 def _read_cifar10(seed: int, **source: Any) -> tuple[tuple[str, ...], Parts]:
-    train, test = (
-        ImageSet(*published.cifar10(part, **source)) for part in ("train", "test")
+    return published.CIFAR10_CLASSES, _parts(
+        partial(published.cifar10, **source), 1 / 10, seed
     )
-    return published.CIFAR10_CLASSES, _hold_out(train, len(train) // 10, seed, test)
 
 
 _READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
@@ -131,13 +126,13 @@ _READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
 }
 
 
-def _hold_out(train: ImageSet, size: int, seed: int, test: ImageSet) -> Parts:
+def _parts(read: Callable[[str], Any], share: float, seed: int) -> Parts:
+    """A published set's two parts, and a share of the first for validation."""
+    train, test = (ImageSet(*read(part)) for part in ("train", "test"))
+    size = round(share * len(train))
     others, held_out = stratified_split(train.labels, size, seed)
-    return {
-        "train": train.subset(others),
-        "validation": train.subset(held_out),
-        "test": test,
-    }
+    parts = {"train": train.subset(others), "validation": train.subset(held_out)}
+    return parts | {"test": test}
 
 
 def _merge(one: ImageSet, other: ImageSet) -> ImageSet:

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from PIL import Image, ImageOps
 from torch import Tensor
 
+from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import Size, as_pair
 
 
@@ -62,12 +61,8 @@ def photo(name: str, size: Size | None = None) -> Tensor:
         from skimage import data
 
         array = getattr(data, source.loader)()
-    image = Image.fromarray(array)
-    if size is not None:
-        height, width = as_pair(size, "size")
-        image = ImageOps.fit(image, (width, height), Image.Resampling.BICUBIC)
-    pixels = torch.from_numpy(np.array(image))  # (H, W, C)
-    return pixels.permute(2, 0, 1).contiguous().float() / 255
+    shape = array.shape[:2] if size is None else as_pair(size, "size")
+    return as_picture(array, shape, in_channels=3)
 
 
 def photos(size: Size) -> Tensor:
@@ -89,5 +84,4 @@ def normalize(
     Shape:
         (..., C, H, W) -> (..., C, H, W)
     """
-    shift, scale = images.new_tensor(mean), images.new_tensor(std)
-    return (images - shift[:, None, None]) / scale[:, None, None]
+    return Preprocessing(tuple(mean), tuple(std)).normalize(images)

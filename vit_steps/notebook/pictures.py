@@ -71,8 +71,7 @@ def show_patches_apart(
     patches = patchify(image[None], patch_size)[0].reshape(
         rows, columns, image.shape[0], height, width
     )
-    gap_pixels = max(1, round(0.15 * max(height, width)))
-    return show_image(_tiled(patches, gap_pixels, 1.0), ax, title)
+    return show_image(_apart(patches), ax, title)
 
 
 def show_heatmaps(
@@ -103,20 +102,14 @@ def show_heatmaps(
         down, across, figsize=(size * across + 0.8, size * down + 0.5), squeeze=False
     )
     low, high = min(a.min() for a in arrays), max(a.max() for a in arrays)
+    colours = "viridis"
     if diverging:
-        high = max(abs(low), abs(high))
+        colours, high = "RdBu_r", max(abs(low), abs(high))
         low = -high
     for ax in axes.flat[len(arrays) :]:
         ax.set_visible(False)
-    for index, array in enumerate(arrays):
-        ax = axes.flat[index]
-        drawn = ax.imshow(
-            array,
-            vmin=low,
-            vmax=high,
-            cmap="RdBu_r" if diverging else "viridis",
-            aspect="auto",
-        )
+    for index, (ax, array) in enumerate(zip(axes.flat, arrays, strict=False)):
+        drawn = ax.imshow(array, colours, vmin=low, vmax=high, aspect="auto")
         ax.spines[:].set_visible(False)
         if titles is not None:
             ax.set_title(titles[index])
@@ -201,12 +194,8 @@ def show_attention_grid(
     if not shared_scale:
         maps = maps / maps.amax(dim=-1, keepdim=True).clamp_min(1e-12)
     beside = min(max(L, 2), 4)  # maps as wide as the picture
-    figure, (left, right) = plt.subplots(
-        1,
-        2,
-        figsize=(size * (h + beside) + 0.8, size * max(L, 2) + 0.5),
-        width_ratios=(beside, h),
-    )
+    inches = (size * (h + beside) + 0.8, size * max(L, 2) + 0.5)
+    figure, (left, right) = plt.subplots(1, 2, figsize=inches, width_ratios=(beside, h))
     show_image(image, left, title)
     drawn = _show_tiles(right, maps.reshape(L, h, rows, columns), 0.0, maps.max())
     right.set(xlabel="head", ylabel="block")
@@ -232,12 +221,9 @@ def show_filters(
     largest = filters.abs().amax(dim=(1, 2, 3), keepdim=True).clamp_min(1e-12)
     pictures = 0.5 + 0.5 * filters / largest  # (n, C, P, P)
     across = min(columns, len(pictures))
-    down = -(-len(pictures) // across)
-    tiles = pictures.new_ones(down * across, *pictures.shape[1:])
-    tiles[: len(pictures)] = pictures
-    gap_pixels = max(1, round(0.15 * max(pictures.shape[2:])))
-    tiles = tiles.reshape(down, across, *pictures.shape[1:])
-    return show_image(_tiled(tiles, gap_pixels, 1.0), ax, title)
+    missing = -len(pictures) % across  # of the last row
+    tiles = F.pad(pictures, (*[0] * 7, missing), value=1.0)
+    return show_image(_apart(tiles.unflatten(0, (-1, across))), ax, title)
 
 
 def show_position_similarity(
@@ -283,14 +269,8 @@ def show_token_trace(steps: Sequence[tuple[str, Tensor]]) -> Figure:
     for ax, (name, tokens) in zip(axes.flat, steps, strict=True):
         values = tokens.detach().float().cpu().numpy()[:, :max_width]
         spread = np.quantile(np.abs(values), 0.98) or 1.0
-        ax.imshow(
-            values,
-            cmap="RdBu_r",
-            vmin=-spread,
-            vmax=spread,
-            aspect="auto",
-            interpolation="nearest",
-        )
+        drawn = ax.imshow(values, "RdBu_r", vmin=-spread, vmax=spread, aspect="auto")
+        drawn.set_interpolation("nearest")
         ax.set_title(f"{name}\n({tokens.shape[0]}, {tokens.shape[1]})", fontsize=8)
         ax.set_xticks([])
         ax.set_yticks([])
@@ -304,6 +284,11 @@ def _pixels(image: Tensor) -> np.ndarray:
     if image.ndim == 3:
         image = image[0] if image.shape[0] == 1 else image.permute(1, 2, 0)
     return image.numpy()
+
+
+def _apart(tiles: Tensor) -> Tensor:
+    """Tiles with white between them: (rows, columns, C, P, P) -> (C, height, width)."""
+    return _tiled(tiles, max(1, round(0.15 * max(tiles.shape[-2:]))), 1.0)
 
 
 def _tiled(tiles: Tensor, gap_pixels: int, fill: float) -> Tensor:
@@ -321,10 +306,10 @@ def _show_tiles(
     down, across, rows, columns = tiles.shape
     canvas = _tiled(tiles.unsqueeze(2), 1, float("nan"))[0]  # the gaps stay white
     drawn = ax.imshow(canvas.numpy(), vmin=float(low), vmax=float(high))
-    ax.set_xticks([i * (columns + 1) + (columns - 1) / 2 for i in range(across)])
-    ax.set_yticks([i * (rows + 1) + (rows - 1) / 2 for i in range(down)])
-    ax.set_xticklabels([str(i) for i in range(across)])
-    ax.set_yticklabels([str(i) for i in range(down)])
+    xs = [i * (columns + 1) + (columns - 1) / 2 for i in range(across)]
+    ys = [i * (rows + 1) + (rows - 1) / 2 for i in range(down)]
+    ax.set_xticks(xs, [str(i) for i in range(across)])
+    ax.set_yticks(ys, [str(i) for i in range(down)])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     return drawn
@@ -344,12 +329,6 @@ def _write_numbers(
     for (row, column), value in np.ndenumerate(array):
         share = (value - low) / ((high - low) or 1.0)
         light = 0.2 < share < 0.8 if diverging else share > 0.6
-        ax.text(
-            column,
-            row,
-            f"{value:.2f}",
-            ha="center",
-            va="center",
-            fontsize=8,
-            color="black" if light else "white",
-        )
+        colour = "black" if light else "white"
+        text = ax.text(column, row, f"{value:.2f}", color=colour, fontsize=8)
+        text.set(ha="center", va="center")

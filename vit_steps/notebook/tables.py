@@ -49,12 +49,9 @@ class Table:
 
     def _align(self) -> list[str]:
         """right for each column of numbers, left for words."""
-        columns = (
-            zip(*self.rows, strict=True) if self.rows else [()] * len(self.headings)
-        )
         return [
-            "right" if all(_NUMBER.match(c) for c in column if c) else "left"
-            for column in columns
+            "right" if all(_NUMBER.match(c) for c in column[1:] if c) else "left"
+            for column in zip(self.headings, *self.rows, strict=True)
         ]
 
     def _repr_html_(self) -> str:
@@ -77,13 +74,11 @@ class Table:
     def __repr__(self) -> str:
         lines = [list(self.headings), *self.rows]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        shown = [
-            "  ".join(
-                cell.rjust(width) if side == "right" else cell.ljust(width)
-                for cell, width, side in zip(row, widths, self._align(), strict=True)
-            ).rstrip()
-            for row in lines
-        ]
+        signs = [">" if side == "right" else "<" for side in self._align()]
+        layout = "  ".join(
+            f"{{:{sign}{width}}}" for sign, width in zip(signs, widths, strict=True)
+        )
+        shown = [layout.format(*line).rstrip() for line in lines]
         return "\n".join([self.caption, *shown] if self.caption else shown)
 
 

@@ -123,14 +123,11 @@ def remark(name: str, tensor: Tensor, expected: Tensor | None) -> str:
     if name in ("reg_token", "dist_token"):
         shown = ["another class has it, and model_of builds that"]
     if expected is not None and tensor.shape[1:2] != expected.shape[1:2]:
-        C, same_but_for_C = (
-            expected.shape[1],
-            tensor[:, :1].shape == expected[:, :1].shape,
-        )
-        if name == "patch_embed.proj.weight" and same_but_for_C:
-            shown = [
-                f"transfer(model, None, {C}) of a model that has theirs changes them"
-            ]
-        if name == "pos_embed" and tensor.shape[1] + 1 == C:
+        count = expected.shape[1]
+        alike_otherwise = tensor[:, :1].shape == expected[:, :1].shape
+        if name == "patch_embed.proj.weight" and alike_otherwise:
+            channels = f"transfer(model, None, {count})"
+            shown = [f"{channels} of a model that has theirs changes them"]
+        if name == "pos_embed" and tensor.shape[1] + 1 == count:
             shown = ["none for the class token? model_of puts zeros there"]
     return "".join(f": {what}" for what in shown[:1])
