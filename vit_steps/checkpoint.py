@@ -94,7 +94,8 @@ def check_writable(
         with TemporaryFile(dir=path.parent):
             return path
     except OSError as error:
-        raise OSError(f"{name}: {str(path)!r} cannot be written: {error}") from error
+        why = f"{error.strerror or error}, in {str(path.parent)!r}"
+        raise OSError(f"{name}: {str(path)!r} cannot be written: {why}") from error
 
 
 def read_checkpoint(

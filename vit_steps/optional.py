@@ -70,7 +70,8 @@ def imported(name: str, pip_line: str = INSTALL) -> ModuleType:
         if "torchvision" not in str(error):
             raise
         raise ImportError(
-            f"torchvision was built for another PyTorch than the one beside it ({error});"
-            " take both from one place, without a GPU with pip install --force-reinstall"
-            " torch torchvision --index-url https://download.pytorch.org/whl/cpu"
+            f"torchvision was built for another PyTorch than the one beside it ({error}"
+            "); take both from one place, without a GPU with pip install "
+            "--force-reinstall torch torchvision --index-url "
+            "https://download.pytorch.org/whl/cpu"
         ) from error

@@ -151,7 +151,8 @@ def opened(path: str) -> Any:
     from PIL import Image, ImageOps
 
     if not os.path.isfile(path):
-        raise FileNotFoundError(f"image: there is no file {path}")
+        what = "a folder" if os.path.isdir(path) else "not there"
+        raise FileNotFoundError(f"image: {path} is {what}, expected a file")
     try:
         with Image.open(path) as image:
             turned = ImageOps.exif_transpose(image)  # a copy

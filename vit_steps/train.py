@@ -89,7 +89,10 @@ def _run(options: argparse.Namespace, command: str) -> None:
         if process_rank() > 0:
             return
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
-    print(f"test: loss {test.loss:.3f}, top-1 {test.top1:.2%}, top-5 {test.top5:.2%}")
+    print(
+        f"test, {len(images.test):,} images: loss {test.loss:.3f}, top-1 "
+        f"{test.top1:.2%}, top-5 {test.top5:.2%}"
+    )
     if not options.output:
         way_on = _way_on(options, f"{command} --output model.safetensors")
         print(f"No model is written without --output; {way_on}")
@@ -231,8 +234,9 @@ def _announce(options: argparse.Namespace, recipe: Recipe, images: Any) -> None:
     colour = "grey" if config.in_channels == 1 else "coloured"
     print(
         f"{config.cost().parameters:,} parameters, {len(images.train):,} {colour} "
-        f"images of {height}×{width} pixels in {config.num_classes} classes; epochs: "
-        f"{epochs}, warm-up: {min(recipe.train.warmup_epochs, epochs / 2):g}, "
+        f"images of {height}×{width} pixels in {config.num_classes} classes, "
+        f"{len(images.validation):,} to validate, {len(images.test):,} to test; "
+        f"epochs: {epochs}, warm-up: {min(recipe.train.warmup_epochs, epochs / 2):g}, "
         f"device: {options.device}, threads: {torch.get_num_threads()}",
         flush=True,
     )

@@ -176,7 +176,7 @@ def workers(parent):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no kill -9")
 def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
     stdout = run(*command(tmp_path, "whole"))
-    assert stdout.count("test: loss") == 1  # one process speaks
+    assert stdout.count("images: loss") == 1  # one process speaks
 
     launcher = [*TORCHRUN, "--nproc-per-node", "2", "--max-restarts", "2", "-m"]
     process = subprocess.Popen(

@@ -189,7 +189,7 @@ def test_the_command_runs_as_a_module_and_draws_a_map(photo, tmp_path):
     "arguments, sentence",
     [
         (["nix", "x.png"], "name: got 'nix', expected a file, or one of cluttered-d"),
-        (["cluttered-digits", "x.png"], "image: there is no file x.png"),
+        (["cluttered-digits", "x.png"], "image: x.png is not there, expected a file"),
         (
             ["fashion-mnist", "a", "b", "--map", "m.png"],
             "--map: got 2 images, expected",

@@ -118,7 +118,7 @@ def test_16_bits_are_scaled_to_8(tmp_path):
 
 
 def test_files_that_are_none_are_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"^image: there is no file .*x.png"):
+    with pytest.raises(FileNotFoundError, match=r"^image: .*x.png is not there, exp"):
         as_picture(tmp_path / "x.png", 8, 3)
     (tmp_path / "text.png").write_text("no picture")
     PICTURE.save(tmp_path / "whole.png")

@@ -140,14 +140,15 @@ def test_a_log_has_a_line_for_each_epoch_and_says_what_is_not_kept(
     said, bar = capsys.readouterr()
     first, not_kept, *lines, test, end = said.splitlines()
     assert first == (
-        "35,722 parameters, 1,122 grey images of 8×8 pixels in 10 classes; epochs: "
-        f"{epochs}, warm-up: {warmup}, device: cpu, threads: {torch.get_num_threads()}"
+        "35,722 parameters, 1,122 grey images of 8×8 pixels in 10 classes, "
+        f"225 to validate, 450 to test; epochs: {epochs}, warm-up: {warmup}, "
+        f"device: cpu, threads: {torch.get_num_threads()}"
     )
     assert not_kept == "No --output: the trained model will not be kept"
     assert [line.partition(":")[0] for line in lines] == [
         f"epoch {epoch} of {epochs}" for epoch in range(1, epochs + 1)
     ]
-    assert test.startswith("test: loss ") and bar == ""
+    assert test.startswith("test, 450 images: loss ") and bar == ""
     assert end.endswith("; nothing is kept, for want of a --checkpoint")
 
 
@@ -366,7 +367,7 @@ def test_what_cannot_be_written_is_said_before_the_first_step(
         raise PermissionError(errno.EACCES, "Permission denied", str(dir))
 
     monkeypatch.setattr(checkpoint, "TemporaryFile", read_only)
-    assert "cannot be written: [Errno 13] Permission" in said("model.safetensors")
+    assert "cannot be written: Permission" in said("model.safetensors")
     assert sorted(os.listdir(tmp_path)) == before
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from vit_steps import optional
 from vit_steps.data import cluttered_digits, published
 from vit_steps.data.augmentation import NAMES, augmentation, prepare
 from vit_steps.data.folder import load_folder
@@ -72,6 +73,7 @@ def load(
     """
     if name not in NAMES:
         raise ValueError(f"name: got {name!r}, expected one of {', '.join(NAMES)}")
+    optional.torchvision()
     if name == "folder":
         return load_folder(
             augment=augment, seed=seed, merge_validation=merge_validation, **options
