@@ -3,6 +3,7 @@
 import argparse
 import sys
 
+from vit_steps import __version__
 from vit_steps.cost import ModelCost, Step
 from vit_steps.sizes import Size, check_count
 from vit_steps.vision_transformer import ViTConfig
@@ -13,7 +14,12 @@ PRESETS = ("tiny", "small", "base", "large", "huge")
 def size(text: str) -> Size:
     """'224' or '224x320' (height x width)."""
     height, _, width = text.lower().replace("×", "x").partition("x")
-    return (int(height), int(width)) if width else int(height)
+    try:
+        return (int(height), int(width)) if width else int(height)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"got {text!r}, expected pixels, such as 224, or 224x320 (height x width)"
+        ) from None
 
 
 def table(cost: ModelCost, batch_size: int = 1) -> str:
@@ -38,19 +44,25 @@ def table(cost: ModelCost, batch_size: int = 1) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m vit_steps", description=__doc__)
-    parser.add_argument("preset", nargs="?", default="base", choices=PRESETS)
+    parser = argparse.ArgumentParser(
+        prog="python -m vit_steps",
+        description="The whole model as a table of shapes, parameters and MACs.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument(
+        "preset", nargs="?", default="base", choices=PRESETS, help="default: base"
+    )
     parser.add_argument(
         "--image-size",
         type=size,
         default=224,
-        help="pixels: 224, or 224x320 (height x width)",
+        help="pixels: 224, the default, or 224x320 (height x width)",
     )
     parser.add_argument(
         "--patch-size", type=size, help="pixels; left out, the preset's own"
     )
-    parser.add_argument("--num-classes", type=int, default=1000)
-    parser.add_argument("--batch-size", type=int, default=1)
+    parser.add_argument("--num-classes", type=int, default=1000, help="default: 1000")
+    parser.add_argument("--batch-size", type=int, default=1, help="default: 1")
     options = parser.parse_args(arguments)
 
     overrides = {"image_size": options.image_size, "num_classes": options.num_classes}

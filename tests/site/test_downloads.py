@@ -36,7 +36,7 @@ def test_archive_is_the_same_bytes_each_time(tmp_path):
 def test_intro_links_both():
     links = [link["href"] for link in page_soup("book/intro").find_all("a", href=True)]
     assert f"../{ARCHIVE}" in links
-    assert any(link.endswith(f"/releases/latest/download/{PDF}") for link in links)
+    assert any(link.endswith(f"/vit-steps/downloads/{PDF}") for link in links)
 
 
 @pytest.fixture(scope="module")
