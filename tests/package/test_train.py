@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import asdict, fields, replace
+from functools import partial
 
 import pytest
 import torch
@@ -173,6 +174,8 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, kept):
         stderr=subprocess.PIPE,
         text=True,
         cwd=ROOT,
+        # A shell's job in the background ignores Ctrl-C, and hands that on.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     ) as process:
         for line in process.stdout:
             if line.startswith("epoch 2 of 1000: "):
