@@ -222,7 +222,7 @@ def suitable_threads(config: ViTConfig) -> int:
     times longer than they compute. For others as many as PyTorch takes. It depends on
     nothing else that runs, so that the same command gives the same bits.
     """
-    if config.cost().macs < 50_000_000 and "OMP_NUM_THREADS" not in os.environ:
+    if config.cost().macs < 50_000_000 and not os.environ.get("OMP_NUM_THREADS"):
         return 1
     return torch.get_num_threads()
 

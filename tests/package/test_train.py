@@ -191,12 +191,12 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, kept):
     assert os.listdir(tmp_path) == ["state.safetensors"] * kept
 
 
-@pytest.mark.parametrize("said", [None, "3"], ids=["default", "OMP_NUM_THREADS"])
+@pytest.mark.parametrize("said", [None, "", "3"], ids=["default", "empty", "3"])
 def test_a_small_model_takes_one_thread_unless_the_user_says_how_many(
     said, monkeypatch
 ):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    if said:
+    if said is not None:
         monkeypatch.setenv("OMP_NUM_THREADS", said)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     small, large = RECIPES["digits"].model, RECIPES["folder"].model
