@@ -351,10 +351,11 @@ def check_fit(model: nn.Module, data: Data) -> int:
     K = int(logits.shape[1])
     if getattr(getattr(model, "config", None), "num_classes", None) == 0:
         raise ValueError("model: has no head, expected one; reset_classifier makes one")
-    if getattr(data, "num_classes", K) != K:
+    expected = getattr(data, "num_classes", K)
+    if K != expected:
         raise ValueError(
-            f"model: tells {K} classes apart, expected the {data.num_classes} of the "  # type: ignore[attr-defined]
-            "data; reset_classifier makes a head for them"
+            f"model: tells {K} classes apart, expected the {expected} of the data; "
+            "reset_classifier makes a head for them"
         )
     return K
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, code_cells, read, tags
+from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, SIDE_ROADS, code_cells, read, tags
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
@@ -108,7 +108,7 @@ def test_ids_are_stable_and_metadata_is_bare(path):
     assert not any("execution" in cell.metadata for cell in notebook.cells)
 
 
-@every_chapter
+@pytest.mark.parametrize("path", [*CHAPTERS, *SIDE_ROADS], ids=lambda p: p.stem)
 def test_an_assertion_says_what_is_no_longer_true(path):
     for cell in code_cells(path):
         for node in ast.walk(ast.parse(cell.source)):

@@ -109,7 +109,7 @@ def show_heatmaps(
     for ax in axes.flat[len(arrays) :]:
         ax.set_visible(False)
     for index, (ax, array) in enumerate(zip(axes.flat, arrays, strict=False)):
-        drawn = ax.imshow(array, colours, vmin=low, vmax=high, aspect="auto")
+        drawn = ax.imshow(array, cmap=colours, vmin=low, vmax=high, aspect="auto")
         ax.spines[:].set_visible(False)
         if titles is not None:
             ax.set_title(titles[index])
@@ -222,8 +222,9 @@ def show_filters(
     pictures = 0.5 + 0.5 * filters / largest  # (n, C, P, P)
     across = min(columns, len(pictures))
     missing = -len(pictures) % across  # of the last row
-    tiles = F.pad(pictures, (*[0] * 7, missing), value=1.0)
-    return show_image(_apart(tiles.unflatten(0, (-1, across))), ax, title)
+    white = pictures.new_ones(missing, *pictures.shape[1:])
+    tiles = torch.cat([pictures, white]).unflatten(0, (-1, across))
+    return show_image(_apart(tiles), ax, title)
 
 
 def show_position_similarity(
@@ -269,8 +270,14 @@ def show_token_trace(steps: Sequence[tuple[str, Tensor]]) -> Figure:
     for ax, (name, tokens) in zip(axes.flat, steps, strict=True):
         values = tokens.detach().float().cpu().numpy()[:, :max_width]
         spread = np.quantile(np.abs(values), 0.98) or 1.0
-        drawn = ax.imshow(values, "RdBu_r", vmin=-spread, vmax=spread, aspect="auto")
-        drawn.set_interpolation("nearest")
+        ax.imshow(
+            values,
+            cmap="RdBu_r",
+            vmin=-spread,
+            vmax=spread,
+            aspect="auto",
+            interpolation="nearest",
+        )
         ax.set_title(f"{name}\n({tokens.shape[0]}, {tokens.shape[1]})", fontsize=8)
         ax.set_xticks([])
         ax.set_yticks([])
@@ -329,6 +336,12 @@ def _write_numbers(
     for (row, column), value in np.ndenumerate(array):
         share = (value - low) / ((high - low) or 1.0)
         light = 0.2 < share < 0.8 if diverging else share > 0.6
-        colour = "black" if light else "white"
-        text = ax.text(column, row, f"{value:.2f}", color=colour, fontsize=8)
-        text.set(ha="center", va="center")
+        ax.text(
+            column,
+            row,
+            f"{value:.2f}",
+            ha="center",
+            va="center",
+            fontsize=8,
+            color="black" if light else "white",
+        )

@@ -1,5 +1,6 @@
 """A Vision Transformer for images of any size, its positions resized as it runs."""
 
+import torch
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -29,9 +30,12 @@ class AnySizeVisionTransformer(VisionTransformer):
         cls_position, positions = self.pos_embed.tensor_split([1], dim=1)
         positions = positions.transpose(1, 2)  # (1, D, N), of its own size
         positions = positions.reshape(1, -1, *self.patch_embed.grid_size)
-        positions = F.interpolate(
-            positions, patches.shape[2:], mode="bicubic", antialias=True
-        )  # (1, D, rows, columns)
+        positions = F.interpolate(  # which 16 bits are not enough for
+            positions.to(torch.promote_types(positions.dtype, torch.float32)),
+            patches.shape[2:],
+            mode="bicubic",
+            antialias=True,
+        ).to(patches.dtype)  # (1, D, rows, columns)
         patches = (patches + positions).flatten(2).transpose(1, 2)  # (B, N, D)
         cls_token = self.cls_token + cls_position
         return self.pos_drop(prepend_tokens(patches, cls_token))  # (B, T, D)
