@@ -33,7 +33,7 @@ FOLDED_WHOLE = {
 }
 IDS_OF_IMPORTS = {"setup", "imports"}
 NOT_LESSONS = "notebooks/exercises/"
-BUTTON = '<button type="button" class="unfold" aria-expanded="false">⋯ {}</button>'
+BUTTON = '<button type="button" class="unfold" aria-expanded="false">… {}</button>'
 
 
 class Fold(NamedTuple):
@@ -202,28 +202,30 @@ class FoldCells(SphinxPostTransform):
         for cell in list(self.document.findall(nodes.container)):
             if cell.get("nb_element") == "cell_code":
                 identity = cells[cell["cell_index"]].get("id", "")
-                self.fold(cell, f"{source.name}, cell {identity}", identity)
+                fold_cell(cell, f"{source.name}, cell {identity}", identity)
 
-    def fold(self, cell: nodes.container, where: str, identity: str) -> None:
-        tags = set(cell["cell_metadata"].get("tags", []))
-        named = cell["cell_metadata"].get("fold", [])
-        if tags & FOLDED_WHOLE:
-            if "guard" in tags:
-                name_the_fold(cell, "Checks of what the text says")
-            elif identity in IDS_OF_IMPORTS:
-                name_the_fold(cell, "Imports")
-            return
-        for code in list(cell.findall(nodes.literal_block)):
-            if code.parent.get("nb_element") != "cell_code_source":
-                continue
-            try:
-                found = folds(code.rawsource, named)
-            except ValueError as error:
-                raise ExtensionError(f"{where}: {error}") from None
-            if found:
-                block = folding_code(code.rawsource, code.rawsource, **code.attributes)
-                block["folds"] = found
-                code.replace_self(block)
+
+def fold_cell(cell: nodes.container, where: str, identity: str) -> None:
+    """Fold what is in a cell's code, or say what a cell is that is folded whole."""
+    tags = set(cell["cell_metadata"].get("tags", []))
+    named = cell["cell_metadata"].get("fold", [])
+    if tags & FOLDED_WHOLE:
+        if "guard" in tags:
+            name_the_fold(cell, "Checks of what the text says")
+        elif identity in IDS_OF_IMPORTS:
+            name_the_fold(cell, "Imports")
+        return
+    for code in list(cell.findall(nodes.literal_block)):
+        if code.parent.get("nb_element") != "cell_code_source":
+            continue
+        try:
+            found = folds(code.rawsource, named)
+        except ValueError as error:
+            raise ExtensionError(f"{where}: {error}") from None
+        if found:
+            block = folding_code(code.rawsource, code.rawsource, **code.attributes)
+            block["folds"] = found
+            code.replace_self(block)
 
 
 def name_the_fold(cell: nodes.container, words: str) -> None:
