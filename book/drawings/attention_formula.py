@@ -19,7 +19,8 @@ def draw() -> Drawing:
         "up to 1. The weights times the values, (T, d), make the output, (T, d). One "
         "row is framed all the way: one token's query, scores, weights and output.",
     )
-    formula(drawing)
+    with drawing.at(24, 0):
+        formula(drawing)
     matrices(drawing)
     return drawing
 
@@ -41,9 +42,9 @@ def formula(drawing: Drawing) -> None:
     drawing.text(191, 127, "d", size=24)
     drawing.text(270, 105, Word("v", "value", bold=True), size=size)
 
-    above(drawing, 112, 153, "query", "queries", "(T, d)", (162, 62))
-    above(drawing, 218, 190, "key", "keys", "(T, d)", (203, 59))
-    above(drawing, 306, 287, "value", "values", "(T, d)", (280, 82))
+    above(drawing, 124, 134, "query", "queries", "(T, d)", (158, 63))
+    above(drawing, 212, 209, "key", "keys", "(T, d)", (204, 59))
+    above(drawing, 290, 288, "value", "values", "(T, d)", (280, 84))
     drawing.line((68, 112), (68, 143))
     drawing.lines(
         68, 156, "turns each row into", "weights that", "add up to 1", anchor="middle"
@@ -72,7 +73,7 @@ def matrices(drawing: Drawing) -> None:
     _, weights = scaled_dot_product_attention(q, k, v)  # (T, T)
     shown = (scores - scores.min()) / (scores.max() - scores.min())  # (T, T)
 
-    upper, lower, x1, x2, x3 = 232, 378, 34, 134, 240
+    upper, lower, x1, x2, x3 = 232, 378, 40, 125, 240
     queries = matrix(drawing, x1, upper, T, d, "query", "q", "(T, d)")
     keys = matrix(drawing, x2, upper + 15, d, T, "key", "kᵀ", "(d, T)")
     compared = matrix(
@@ -81,8 +82,8 @@ def matrices(drawing: Drawing) -> None:
     mixed = matrix(
         drawing, x1, lower, T, T, "ink", "weights", "(T, T)", weights.tolist()
     )
-    values = matrix(drawing, x2 + 15, lower, T, d, "value", "v", "(T, d)")
-    output = matrix(drawing, x3 + 15, lower, T, d, "asking", "output", "(T, d)")
+    values = matrix(drawing, x2 + 30, lower, T, d, "value", "v", "(T, d)")
+    output = matrix(drawing, x3, lower, T, d, "ink", "output", "(T, d)")
     for sign, left, right, place in (
         ("×", queries, keys, queries),
         ("=", keys, compared, queries),

@@ -36,13 +36,13 @@ LIGHT = {
     "query": ("#0067a0", "#dceefa"),
     "key": ("#945600", "#fdeecb"),
     "value": ("#00704f", "#d5f1e6"),
-    "asking": ("#b04a00", "#fde3d3"),
+    "asking": ("#a84600", "#fde3d3"),
     "class": ("#94396d", "#f8e2ee"),
 }
 DARK = {
     "ink": ("#e8eef4", "#33404c"),
     "soft": ("#b3c0cc", "#232e39"),
-    "line": ("#93a1af", "#1b242d"),
+    "line": ("#9aa8b6", "#1b242d"),
     "query": ("#7cc3f2", "#12354c"),
     "key": ("#f2b445", "#453008"),
     "value": ("#4fd3a8", "#0b3b2c"),
@@ -87,7 +87,7 @@ Arial, sans-serif; font-variant-numeric: tabular-nums; }}
 .vd-italic {{ font-style: italic; }}
 .vd-box {{ fill: var(--vd-g); stroke: var(--vd-c); }}
 .vd-open {{ fill: none; }}
-.vd-line {{ fill: none; stroke: var(--vd-c); }}
+.vd-stroke {{ fill: none; stroke: var(--vd-c); }}
 .vd-full {{ fill: var(--vd-c); }}
 """
 
@@ -396,7 +396,7 @@ class Drawing:
             for px, py in (self._moved(x, y + i * high) for i in range(1, len(rows)))
         )
         if inner:
-            element = self._add("path", 0, 0, f"vd-line vd-{colour}")
+            element = self._add("path", 0, 0, f"vd-stroke vd-{colour}")
             element.set("d", inner)
             element.set("stroke-opacity", "0.55")
             _stroke(element, 0.75)
@@ -449,7 +449,7 @@ class Drawing:
         (x, y), *others = (self._moved(*point) for point in points)
         path = f"M{number(x)} {number(y)}"
         path += "".join(f"L{number(x)} {number(y)}" for x, y in others)
-        element = self._add("path", 0, 0, f"vd-line vd-{colour}")
+        element = self._add("path", 0, 0, f"vd-stroke vd-{colour}")
         element.set("d", path)
         _stroke(element, thick, dashed)
         self._grow(max(y for _, y in points) + thick / 2)
@@ -476,9 +476,12 @@ class Drawing:
         self._grow(max(py for _, py in corners))
 
     def shape(self, path: str, colour: Colour = "line", thick: float = 1.25) -> None:
-        """A line given as SVG's path; its numbers are relative to the sheet."""
-        element = self._add("path", 0, 0, f"vd-line vd-{colour}")
+        """A line given as SVG writes a path."""
+        element = self._add("path", 0, 0, f"vd-stroke vd-{colour}")
         element.set("d", path)
+        if any(self._origin):
+            x, y = map(number, self._origin)
+            element.set("transform", f"translate({x} {y})")
         _stroke(element, thick)
 
     # What comes out

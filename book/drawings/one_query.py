@@ -39,7 +39,7 @@ def draw() -> Drawing:
     step(drawing, 136, "scores", "added up")
     step(drawing, 184, "divided", "by √d = √4")
     step(drawing, 232, "exp", f"sum {total:.3f}")
-    step(drawing, 283, "weights", f"by {total:.3f}")
+    step(drawing, 283, "weights", f"÷ {total:.3f}")
     step(drawing, 337, Word("values", "value", bold=True))
     step(drawing, 385, "weight", "times value")
     numbers = zip(scores[0], scaled[0], exps[0], weights[0], strict=True)
