@@ -49,7 +49,7 @@ DARK = {
     "asking": ("#ff9d66", "#4c2509"),
     "class": ("#eaa6cc", "#472438"),
 }
-PAPER = {"light": "#ffffff", "dark": "#14181e"}
+PAPER = {"light": "#ffffff", "dark": "#121212"}
 
 Colour = Literal["ink", "soft", "line", "query", "key", "value", "asking", "class"]
 Anchor = Literal["start", "middle", "end"]

@@ -62,7 +62,8 @@ def small_book(tmp_path_factory):
         shown("one_query", image=alt),
         cell({"image/svg+xml": other_svg}, image=alt),
     ]
-    write(new_notebook(cells=cells), folder / "page.ipynb")
+    python = {"language_info": {"name": "python"}}
+    write(new_notebook(cells=cells, metadata=python), folder / "page.ipynb")
     settings = SETTINGS.format(assets=ROOT / "book" / "_assets")
     (folder / "conf.py").write_text(settings, encoding="utf-8")
     command = [sys.executable, "-m", "sphinx", "-W", "-q", str(folder)]
@@ -161,7 +162,7 @@ LIGHT, DARK = rgb(kit.LIGHT["ink"][0]), rgb(kit.DARK["ink"][0])
 def test_a_drawing_goes_with_the_theme_around_it(page, machine, place, ink):
     page.emulate_media(color_scheme=machine)
     page.evaluate(
-        f"() => {{ const html = document.documentElement, body = document.body; {place}; }}"
+        f"() => {{ const {{documentElement: html, body}} = document; {place}; }}"
     )
     assert set(page.evaluate(INKS)) == {ink}
     page.emulate_media(media="print")
@@ -187,11 +188,11 @@ def test_drawings_and_captions_fit_the_column(page, width):
     page.set_viewport_size({"width": width, "height": 900})
     boxes = page.evaluate(
         """() => [...document.querySelectorAll('svg.vit-drawing')].map(svg => {
-            const box = svg.getBoundingClientRect();
+            const box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
             const around = svg.closest('.cell_output').getBoundingClientRect();
-            const view = svg.viewBox.baseVal;
             return [box.left - around.left, around.right - box.right,
-                box.width / box.height, view.width / view.height, box.width / view.width];
+                box.width / box.height, view.width / view.height,
+                box.width / view.width];
         })"""
     )
     assert len(boxes) == 3
@@ -205,9 +206,11 @@ def test_drawings_and_captions_fit_the_column(page, width):
             const around = caption.closest('.cell_output').getBoundingClientRect();
             const picture = caption.parentElement.querySelector('img, svg');
             return [getComputedStyle(caption).textAlign, box.width - around.width,
-                box.top - picture.getBoundingClientRect().bottom];
+                box.top - picture.getBoundingClientRect().bottom,
+                caption.innerText.trim()];
         })"""
     )
     assert len(captions) == 2
-    for align, narrower, below in captions:
+    for align, narrower, below, text in captions:
         assert align == "left" and abs(narrower) < 1 and below > 0
+        assert text.startswith("What to look for."), "no number before it"
