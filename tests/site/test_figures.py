@@ -206,11 +206,13 @@ def test_drawings_and_captions_fit_the_column(page, width):
             const around = caption.closest('.cell_output').getBoundingClientRect();
             const picture = caption.parentElement.querySelector('img, svg');
             return [getComputedStyle(caption).textAlign, box.width - around.width,
+                picture.getBoundingClientRect().left - around.left,
                 box.top - picture.getBoundingClientRect().bottom,
                 caption.innerText.trim()];
         })"""
     )
     assert len(captions) == 2
-    for align, narrower, below, text in captions:
-        assert align == "left" and abs(narrower) < 1 and below > 0
+    for align, narrower, indented, below, text in captions:
+        assert align == "left" and abs(narrower) < 1
+        assert abs(indented) < 1 and below > 0
         assert text.startswith("What to look for."), "no number before it"
