@@ -25,9 +25,9 @@ def patchify(images: Tensor, patch_size: Size) -> Tensor:
     B, C, H, W = images.shape
     rows, columns = patch_grid((H, W), patch_size)
     height, width = as_pair(patch_size, "patch_size")
-    patches = images.reshape(B, C, rows, height, columns, width)
-    patches = patches.permute(0, 2, 4, 1, 3, 5)  # (B, rows, columns, C, P, P)
-    return patches.reshape(B, rows * columns, C * height * width)  # (B, N, C·P·P)
+    x = images.reshape(B, C, rows, height, columns, width)  # (B, C, H/P, P, W/P, P)
+    x = x.permute(0, 2, 4, 1, 3, 5)  # (B, H/P, W/P, C, P, P)
+    return x.reshape(B, rows * columns, C * height * width)  # (B, N, C·P·P)
 
 
 def unpatchify(patches: Tensor, patch_size: Size, image_size: Size) -> Tensor:
@@ -50,15 +50,15 @@ def unpatchify(patches: Tensor, patch_size: Size, image_size: Size) -> Tensor:
             f"(B, {rows * columns}, C·{height * width}) for an image of {H}×{W}"
         )
     C = numbers // (height * width)
-    images = patches.reshape(B, rows, columns, C, height, width)
-    images = images.permute(0, 3, 1, 4, 2, 5)  # (B, C, rows, P, columns, P)
-    return images.reshape(B, C, H, W)  # (B, C, H, W)
+    x = patches.reshape(B, rows, columns, C, height, width)  # (B, H/P, W/P, C, P, P)
+    x = x.permute(0, 3, 1, 4, 2, 5)  # (B, C, H/P, P, W/P, P)
+    return x.reshape(B, C, H, W)  # (B, C, H, W)
 
 
 class PatchEmbedding(nn.Module):
     """Patches to vectors: one linear layer for all, written as a strided convolution.
 
-    The x_p E of equation 1 in arXiv 2010.11929. Kernel and stride are the patch, so
+    The x_p E of equation 1 in arXiv 2010.11929. Window and stride are the patch, so
     each output position sees exactly one patch. Initialised as in the paper's code:
     weight LeCun-normal, bias zero.
 
@@ -77,7 +77,7 @@ class PatchEmbedding(nn.Module):
         self.proj = nn.Conv2d(
             in_channels, embed_dim, self.patch_size, stride=self.patch_size
         )
-        # Cutting a normal at two standard deviations leaves 0.8796 of its width.
+        # A normal cut at two standard deviations keeps 0.8796 of its spread.
         std = self.proj.weight[0].numel() ** -0.5 / 0.8796
         nn.init.trunc_normal_(self.proj.weight, std=std, a=-2 * std, b=2 * std)
         nn.init.zeros_(self.proj.bias)

@@ -54,24 +54,37 @@ def show_patch_grid(
     for column in range(1, columns):
         ax.axvline(column * width - 0.5, color="white", linewidth=0.7)
     for index in highlight:
-        _frame(ax, *divmod(index, columns), height, width)
+        row, column = divmod(index, columns)
+        _frame(ax, row * height, column * width, height, width)
     return ax
 
 
 def show_patches_apart(
-    image: Tensor, patch_size: Size, ax: Axes | None = None, title: str | None = None
+    image: Tensor,
+    patch_size: Size,
+    ax: Axes | None = None,
+    title: str | None = None,
+    columns: int | None = None,
+    highlight: Sequence[int] = (),
 ) -> Axes:
-    """Draw the patches of a picture, pulled apart.
+    """Draw the patches of a picture one after another, pulled apart.
 
-    Shape:
-        (C, H, W), values between 0 and 1
+    Args:
+        image: (C, H, W), values between 0 and 1.
+        patch_size: pixels.
+        columns: patches in a line; without it, as many as in the picture.
+        highlight: indices of patches to frame.
     """
     height, width = as_pair(patch_size, "patch_size")
-    rows, columns = patch_grid((image.shape[-2], image.shape[-1]), patch_size)
-    patches = patchify(image[None], patch_size)[0].reshape(
-        rows, columns, image.shape[0], height, width
-    )
-    return show_image(_apart(patches), ax, title)
+    columns = columns or image.shape[-1] // width
+    patches = patchify(image[None], patch_size)[0]  # (N, C·P·P)
+    patches = F.pad(patches, (0, 0, 0, -len(patches) % columns), value=1.0)
+    tiles = patches.reshape(-1, columns, image.shape[0], height, width)
+    ax, gap = show_image(_apart(tiles), ax, title), _gap(tiles)
+    for index in highlight:
+        row, column = divmod(index, columns)
+        _frame(ax, row * (height + gap), column * (width + gap), height, width)
+    return ax
 
 
 def show_heatmaps(
@@ -160,7 +173,8 @@ def show_attention_over_image(
     light = light.repeat_interleave(height, 0).repeat_interleave(width, 1)
     ax = show_image(image * (0.15 + 0.85 * light), ax, title)
     if query is not None:
-        _frame(ax, *divmod(query, columns), height, width)
+        row, column = divmod(query, columns)
+        _frame(ax, row * height, column * width, height, width)
     return ax
 
 
@@ -295,7 +309,11 @@ def _pixels(image: Tensor) -> np.ndarray:
 
 def _apart(tiles: Tensor) -> Tensor:
     """Tiles with white between them: (rows, columns, C, P, P) -> (C, height, width)."""
-    return _tiled(tiles, max(1, round(0.15 * max(tiles.shape[-2:]))), 1.0)
+    return _tiled(tiles, _gap(tiles), 1.0)
+
+
+def _gap(tiles: Tensor) -> int:
+    return max(1, round(0.15 * max(tiles.shape[-2:])))
 
 
 def _tiled(tiles: Tensor, gap_pixels: int, fill: float) -> Tensor:
@@ -322,9 +340,9 @@ def _show_tiles(
     return drawn
 
 
-def _frame(ax: Axes, row: int, column: int, height: int, width: int) -> None:
+def _frame(ax: Axes, top: int, left: int, height: int, width: int) -> None:
     """Frame a patch in yellow on black, to be seen on any picture."""
-    corner = (column * width - 0.5, row * height - 0.5)
+    corner = (left - 0.5, top - 0.5)
     for colour, line in (("black", 4.0), ("#FFE800", 2.0)):
         frame = Rectangle(corner, width, height, fill=False, ec=colour, lw=line)
         ax.add_patch(frame)

@@ -191,9 +191,9 @@ def _starts_too_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | No
         return None
     return Finding(
         "starts too wide",
-        f"starts with weights of width {std:.2g}: a sum of C·P·P = {inputs} products "
-        f"is then {std * inputs**0.5:.0f} times as wide as a pixel; divide by the root "
-        "of C·P·P, or let a layer of PyTorch start itself",
+        f"starts with weights of standard deviation {std:.2g}: a sum of C·P·P = "
+        f"{inputs} products then has {std * inputs**0.5:.0f} times the spread of a "
+        "pixel; divide by the root of C·P·P, or let a layer of PyTorch start itself",
     )
 
 

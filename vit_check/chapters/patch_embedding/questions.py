@@ -18,7 +18,7 @@ def _vectors_touched() -> int:
     return int((first != second).any(dim=1).sum())
 
 
-def _widths(given: Any) -> str | None:
+def _spreads(given: Any) -> str | None:
     keys = ("randn", "pytorch", "package")
     if not isinstance(given, dict) or set(given) != set(keys):
         return 'is to be a dictionary with the keys "randn", "pytorch" and "package"'
@@ -27,30 +27,30 @@ def _widths(given: Any) -> str | None:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return f"has something for {key!r} that is not a number"
         if not value > 0:
-            return f"has a width for {key!r} that is not positive"
+            return f"has a spread for {key!r} that is not positive"
     fan = 3 * 16 * 16
     if abs(given["randn"] - 1) < 0.1:
         return (
-            'has the width of the weight itself for "randn"; the width of what comes '
+            'has the spread of the weight itself for "randn"; the spread of what comes '
             "out of the layer is asked for"
         )
     if 0.3 < given["randn"] < 0.9:
         return (
             'has for "randn" about what nn.Conv2d gives as PyTorch starts it: draw its '
-            "weight anew, with width 1"
+            "weight anew, with a spread of 1"
         )
     if not 0.6 < given["randn"] / fan**0.5 < 1.7:
         return (
-            'has another width for "randn" than weights of width 1 give at P = 16: are '
-            "the images of mean 0 and width 1, and is it the output's standard "
-            "deviation and not its variance?"
+            'has a different spread for "randn" than weights of spread 1 give at '
+            "P = 16: have the images mean 0 and spread 1, and is it the output's "
+            "standard deviation and not its variance?"
         )
     if not 0.6 < given["package"] < 1.7:
         return (
-            'has another width for "package" than PatchEmbedding starts with at P = 16'
+            'has a different spread for "package" than PatchEmbedding gives at P = 16'
         )
     if not 0.3 < given["pytorch"] < 0.9:
-        return 'has another width for "pytorch" than nn.Conv2d starts with at P = 16'
+        return 'has a different spread for "pytorch" than nn.Conv2d gives at P = 16'
     return None
 
 
@@ -60,7 +60,10 @@ QUESTIONS = [
         "the four numbers of patch 1, as a list",
         lambda: patchify(_SMALL, 2)[0, 1],
         [
-            Slip([4, 5, 6, 7], "those four lie behind one another, in no square"),
+            Slip(
+                [4, 5, 6, 7],
+                "those four are next to one another in a line, not in a square",
+            ),
             Slip(
                 [12, 13, 18, 19],
                 "that is the patch below patch 0; patch 1 is the one to its right",
@@ -78,7 +81,7 @@ QUESTIONS = [
         ],
         hints=(
             "Write the 24 numbers down in 4 rows of 6 and draw the squares of 2×2.",
-            "Patch 1 lies in the top row, in columns 2 and 3.",
+            "Patch 1 is in the top row, in columns 2 and 3.",
             "Its first row is 2, 3; one row of the image further down it goes on.",
         ),
     ),
@@ -180,31 +183,33 @@ QUESTIONS = [
         ),
     ),
     ValueCheck(
-        "widths_at_the_start",
-        "a dictionary of three widths",
+        "spreads_at_the_start",
+        "a dictionary of three spreads",
         None,
         [],
         hints=(
-            "The width of an output is output.std().item().",
+            "The spread of an output is output.std().item().",
             "Make the three layers with P = 16 and D = 100, give each the same images, "
             "and take the standard deviation of all its numbers.",
             "For the first: conv.weight.normal_(std=1.0) within torch.no_grad().",
         ),
-        accept=_widths,
+        accept=_spreads,
     ),
     ValueCheck(
-        "what_sets_the_width",
-        "one of the letters a, b, c and d, for what the width is in proportion to",
+        "what_sets_the_spread",
+        "one of the letters a, b, c and d, for what the spread is in proportion to",
         lambda: "c",
         [
-            Slip("a", "D says how many outputs there are, not how wide one is"),
+            Slip(
+                "a", "D says how many outputs there are, not how widely one is spread"
+            ),
             Slip("b", "that would be so if all products had the same sign"),
             Slip("d", "each output is a sum over one patch; the others do not enter"),
         ],
         hints=(
-            "An output is a sum of C·P·P products. How wide is a sum of n independent "
-            "terms of width one?",
-            "Compare the first width you measured with 3·16·16 and with its root.",
+            "An output is a sum of C·P·P products. What is the spread of a sum of n "
+            "independent terms of spread 1?",
+            "Compare the first spread you measured with 3·16·16 and with its root.",
             "√768 is 27.7.",
         ),
     ),
