@@ -32,8 +32,8 @@ class AttentionCost:
     """Cost of one self-attention layer for one image.
 
     ``matrix_bytes`` is one head's T × T matrix, ``all_heads_bytes`` is h of them.
-    ``matmul_macs`` are q kᵀ and weights v, quadratic in T; ``projection_macs`` are
-    those of q, k, v and the output projection, linear in T.
+    ``matmul_macs`` are those of q kᵀ and of the attention weights with v, quadratic in
+    T; ``projection_macs`` are those of q, k, v and the output projection, linear in T.
     """
 
     matrix_bytes: int
@@ -57,12 +57,12 @@ def attention_cost(
     check_count(num_tokens, "num_tokens")
     check_heads(embed_dim, num_heads)
     check_count(bytes_per_number, "bytes_per_number")
-    matrix_bytes = num_tokens**2 * bytes_per_number
+    T, D, h = num_tokens, embed_dim, num_heads
     return AttentionCost(
-        matrix_bytes=matrix_bytes,
-        all_heads_bytes=num_heads * matrix_bytes,
-        matmul_macs=2 * num_tokens**2 * embed_dim,
-        projection_macs=4 * num_tokens * embed_dim**2,
+        matrix_bytes=T * T * bytes_per_number,
+        all_heads_bytes=h * T * T * bytes_per_number,
+        matmul_macs=2 * T * T * D,  # q with kᵀ, and the attention weights with v
+        projection_macs=4 * T * D * D,  # to q, k and v, and the output projection
     )
 
 
@@ -70,7 +70,7 @@ def attention_cost(
 class Step:
     """One step of the model, for one image.
 
-    ``shape`` is what comes out, without the batch. A step that stands in each of
+    ``shape`` is what comes out, without the batch. A step that occurs in each of
     ``repeat`` blocks has the parameters and MACs of one of them.
     """
 
@@ -93,8 +93,8 @@ class Step:
 class ModelCost:
     """Every step of a Vision Transformer with its cost, and the sums over them.
 
-    ``attention_macs`` is the part of ``macs`` that is quadratic in T: q kᵀ and
-    weights v of all blocks.
+    ``attention_macs`` is the part of ``macs`` that is quadratic in T: q kᵀ, and the
+    attention weights with v, of all blocks.
     """
 
     steps: tuple[Step, ...]
@@ -127,8 +127,8 @@ def model_cost(
     """Shape, parameters and MACs of every step of a Vision Transformer, for one image.
 
     The arguments are those of ``ViTConfig``; the defaults are ViT-B/16 (arXiv
-    2010.11929, Table 1). ``num_prefix_tokens`` stand in front of the patches, each with
-    a position: the class token, and in some variants others.
+    2010.11929, Table 1). ``num_prefix_tokens`` come before the patches, each with a
+    position: the class token, and in some variants others.
 
     Raises:
         ValueError: if an argument is out of range, or two do not fit each other.
@@ -144,7 +144,7 @@ def model_cost(
     if M < 1:
         raise ValueError(f"mlp_ratio: got {mlp_ratio}, expected at least 1 / embed_dim")
     attention = attention_cost(num_tokens=T, embed_dim=D, num_heads=h)
-    product = attention.matmul_macs // 2  # of q and k, and as much of weights and v
+    product = attention.matmul_macs // 2  # q with kᵀ; weights with v take as much
     patch_height, patch_width = as_pair(patch_size, "patch_size")
     patch_numbers = in_channels * patch_height * patch_width
     scale = 0 if layer_scale is None else D
