@@ -70,7 +70,7 @@ def interpolate_position_embedding(
         (1, 1 + old rows·columns, D) -> (1, 1 + rows·columns, D)
 
     Raises:
-        ValueError: if the shape is another, or the old grid does not have that many
+        ValueError: if the shape is different, or the old grid does not have that many
             places.
     """
     if pos_embed.ndim != 3 or pos_embed.shape[0] != 1 or pos_embed.shape[1] < 2:
@@ -84,7 +84,7 @@ def interpolate_position_embedding(
     if old_rows * old_columns != places:
         raise ValueError(
             f"old_grid_size: got {old_rows}×{old_columns} (a square if not said), "
-            f"expected a grid of {places}, the positions behind the class token's"
+            f"expected a grid of {places}, the positions after the class token's"
         )
     rows, columns = as_pair(grid_size, "grid_size")
     if (rows, columns) == (old_rows, old_columns):
@@ -121,7 +121,7 @@ def prepend_tokens(patches: Tensor, *tokens: Tensor) -> Tensor:
 class ViTEmbedding(nn.Module):
     """Images to tokens: z_0 of equation 1 in arXiv 2010.11929.
 
-    The class token stands first, at index 0, and is zero before training, as in the
+    The class token comes first, at index 0, and is zero before training, as in the
     paper's code. Positions are learned and added.
 
     Shape:

@@ -192,7 +192,7 @@ def test_a_module_is_taught_in_the_chapter_of_its_topic():
     }
     elsewhere = {
         "scaled_dot_product_attention": ["04"],
-        "interpolate_position_embedding": ["03", "10"],  # where it is first needed
+        "interpolate_position_embedding": ["10"],  # where it is first needed
     }
     chapter = {n: p.stem[:2] for p in CHAPTERS for n, _ in defined_in(p)}
     for name, thing in public_things():

@@ -22,7 +22,7 @@ SEARCHES = {
     "00_before_you_start": "broadcasting",
     "01_why_patches": "quadratic",
     "02_patch_embedding": "unfold",
-    "03_class_token_and_position": "bicubic",
+    "03_class_token_and_position": "cosines",
     "04_scaled_dot_product_attention": "softmax",
     "05_multi_head_attention": "several heads",
     "06_encoder_block": "residual",
