@@ -91,7 +91,7 @@ class EncoderBlock(nn.Module):
         num_heads: h.
         mlp_ratio: M / D.
         qkv_bias: give queries, keys and values a bias.
-        drop_rate: dropout behind the attention's projection and both layers of the MLP.
+        drop_rate: dropout after the attention's projection and both layers of the MLP.
         attn_drop_rate: dropout on the attention weights.
         drop_path_rate: stochastic depth of both branches.
         layer_scale: initial value of a factor on both branches (LayerScale); None for

@@ -51,7 +51,7 @@ def test_the_parser_reads_what_python_knows_of_the_package():
 
 @pytest.fixture
 def chapter(tmp_path):
-    path = next(p for p in CHAPTERS if "LayerScale" in dict(defined_in(p)))
+    path = next(p for p in NOTEBOOKS if "LayerScale" in dict(defined_in(p)))
     return Path(shutil.copy(path, tmp_path))
 
 

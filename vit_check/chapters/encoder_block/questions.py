@@ -80,7 +80,7 @@ QUESTIONS = [
             ),
             Slip(
                 [[-1.0, 1.0], [100.0, -100.0], [0.0, 0.0]],
-                "leaves the second token as it was: its mean is 0, its width is not 1",
+                "leaves the second token as it was: its mean is 0, its spread is not 1",
             ),
             Slip(
                 [[-1.0, 1.0], [1.0, -1.0], [5.0, 5.0]],
@@ -111,7 +111,7 @@ QUESTIONS = [
     ),
     ValueCheck(
         "tokens_that_change",
-        "three counts in a list: behind the norm, the MLP and the whole block",
+        "three counts in a list: after the norm, the MLP and the whole block",
         _tokens_that_change,
         [
             Slip([1, 1, 1], "forgets that in attention every token looks at all"),
@@ -131,18 +131,18 @@ QUESTIONS = [
     ),
     ValueCheck(
         "stream_width_after_12_blocks",
-        "the width of a number of the stream behind 12 blocks",
+        "the standard deviation of the stream after 12 blocks",
         lambda: math.sqrt(1 + 2 * 12),
         [
-            Slip(25, "is the variance; the width is its root"),
+            Slip(25, "is the variance; the standard deviation is its root"),
             Slip(math.sqrt(13), "counts one addition for each block; there are two"),
-            Slip(13, "counts one addition for each block, and adds widths"),
-            Slip(math.sqrt(24), "leaves out the stream's own width at the start"),
-            Slip(24, "adds widths; what adds up is variances"),
-            Slip(4096, "doubles the width at each block; what adds up is variances"),
+            Slip(13, "counts one addition for each block; what adds up is variances"),
+            Slip(math.sqrt(24), "leaves out the stream's own variance at the start"),
+            Slip(24, "adds standard deviations; what adds up is variances"),
+            Slip(4096, "doubles the stream at each block; what adds up is variances"),
         ],
         hints=(
-            "What adds up when independent numbers are added: widths or variances?",
+            "Which adds up for independent numbers: standard deviations or variances?",
             "Start with a variance of 1. How many branches add to it, and how much "
             "does each bring?",
             "The variance is 1 + 24.",
@@ -151,7 +151,7 @@ QUESTIONS = [
     ),
     ValueCheck(
         "factor_on_each_branch",
-        "the factor on every branch for which the stream ends √2 wide",
+        "the factor on each branch that leaves a standard deviation of √2 at the end",
         lambda: 1 / math.sqrt(2 * 12),
         [
             Slip(
@@ -163,12 +163,12 @@ QUESTIONS = [
             Slip(math.sqrt(24), "makes the branches larger; they are to be smaller"),
             Slip(
                 math.sqrt(2) / 5,
-                "scales the whole stream; the factor stands on the branches alone",
+                "scales the whole stream; the factor is on the branches alone",
             ),
         ],
         hints=(
-            "√2 wide is a variance of 2. How much of it may all branches bring "
-            "together?",
+            "A standard deviation of √2 is a variance of 2. How much of it may all "
+            "branches bring together?",
             "Each of the 24 branches may bring a variance of 1/24.",
             "A factor a turns a variance of 1 into a².",
         ),
