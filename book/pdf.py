@@ -95,6 +95,10 @@ class Paper:
         article = BeautifulSoup(html, "html.parser").find("article")
         if article is None:
             raise ValueError(f"page: {page}.html has no article")
+        for lines in article.select(".folded"):
+            lines.decompose()
+        for button in article.select("button.unfold"):
+            button.name, button.attrs = "span", {"class": "unfold"}
         for part in article.select(", ".join(LEFT_OUT)):
             part.decompose()
         if page != self.pages[0]:

@@ -39,6 +39,7 @@ UNFOLD = """async () => {
     style.textContent = "* { transition: none !important; animation: none !important }";
     document.head.append(style);
     for (const fold of document.querySelectorAll("details")) fold.open = true;
+    for (const button of document.querySelectorAll(".unfold")) button.click();
     await window.MathJax?.startup?.promise;
 }"""
 

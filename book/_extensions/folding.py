@@ -1,0 +1,249 @@
+"""Lines of a code cell that are not the lesson fold, inside the cell.
+
+Docstrings, imports and guards (an ``if`` that only raises) fold by themselves. A
+function or a method folds whole where the cell's metadata names it, as in
+``"fold": ["from_pretrained"]``. A button in the line, in the code's own indentation,
+says what is folded and opens it. What is one line stays: the button would be as long.
+The page holds all lines, and ``folding.js`` folds them, so that they are there without
+scripts and for the copy button.
+
+Cells that fold whole, tagged ``hide-input``, are named by what they hold where they are
+imports (by their id) or checks of the text (tagged ``guard``).
+"""
+
+import ast
+import json
+from collections.abc import Collection, Iterator
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.writers.html5 import HTML5Translator
+
+FOLDED_WHOLE = {
+    "hide-input",
+    "hide-cell",
+    "remove-input",
+    "remove_input",
+    "remove-cell",
+}
+IDS_OF_IMPORTS = {"setup", "imports"}
+NOT_LESSONS = "notebooks/exercises/"
+BUTTON = '<button type="button" class="unfold" aria-expanded="false">… {}</button>'
+
+
+class Fold(NamedTuple):
+    """Lines ``first`` to ``last`` of a cell, counted from 1, and what they are."""
+
+    first: int
+    last: int
+    what: str
+    indent: int
+
+    @property
+    def words(self) -> str:
+        return f"{self.what}, {self.last - self.first + 1} lines"
+
+
+def is_docstring(owner: ast.AST, node: ast.stmt) -> bool:
+    owners = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    return (
+        isinstance(owner, owners)
+        and node is owner.body[0]
+        and isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def kind_of(owner: ast.AST, node: ast.stmt, named: Collection[str]) -> str | None:
+    """What a statement folds as; None if it is the lesson."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in named:
+        return node.name
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return "imports"
+    if isinstance(node, ast.If) and not node.orelse:
+        if all(isinstance(step, ast.Raise) for step in node.body):
+            return "checks of the input"
+    return "docstring" if is_docstring(owner, node) else None
+
+
+def first_line(node: ast.stmt) -> int:
+    decorators = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def has_its_lines_alone(node: ast.stmt, lines: list[bytes]) -> bool:
+    """Nothing but a comment stands on them beside it, and it is no ``elif``."""
+    line = lines[node.lineno - 1]
+    before, begins = line[: node.col_offset], line[node.col_offset :]
+    after = lines[(node.end_lineno or node.lineno) - 1][node.end_col_offset :].strip()
+    if before.strip() or begins.startswith(b"elif"):
+        return False
+    return not after or after.startswith(b"#")
+
+
+def candidates(tree: ast.AST, source: str, named: Collection[str]) -> Iterator[Fold]:
+    lines = source.encode().split(b"\n")
+    for owner in ast.walk(tree):
+        for _, body in ast.iter_fields(owner):
+            if not isinstance(body, list):
+                continue
+            statements = [node for node in body if isinstance(node, ast.stmt)]
+            kinds = [
+                (kind_of(owner, n, named) if has_its_lines_alone(n, lines) else None, n)
+                for n in statements
+            ]
+            for what, together in groupby(kinds, key=lambda kind: kind[0]):
+                run = [node for _, node in together]
+                if what is not None:
+                    last = run[-1].end_lineno or run[-1].lineno
+                    yield Fold(first_line(run[0]), last, what, run[0].col_offset)
+
+
+def folds(source: str, named: Collection[str] = ()) -> list[Fold]:
+    """What folds in a cell, from top to bottom.
+
+    Args:
+        source: of the cell. What is not Python, a magic for instance, has no folds.
+        named: functions and methods that fold whole, with their decorators.
+
+    Raises:
+        ValueError: the cell defines nothing under one of the names.
+    """
+    try:
+        tree: ast.AST = ast.parse(source)
+    except SyntaxError:
+        tree = ast.Module([], [])
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    defined = {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+    if unknown := [name for name in named if name not in defined]:
+        raise ValueError(
+            f'"fold" names {", ".join(unknown)}, and the cell defines '
+            f"{', '.join(sorted(defined)) or 'no function'}"
+        )
+    found: list[Fold] = []
+    for fold in sorted(
+        candidates(tree, source, named), key=lambda f: (f.first, -f.last)
+    ):
+        inside = found and fold.last <= found[-1].last
+        if fold.last > fold.first and not inside:
+            found.append(fold)
+    return found
+
+
+def visible_lines(source: str, named: Collection[str] = ()) -> int:
+    """Lines of a cell that the page shows before anything is opened; empty ones not."""
+    folded = {
+        number
+        for fold in folds(source, named)
+        for number in range(fold.first, fold.last + 1)
+    }
+    return sum(
+        bool(line.strip())
+        for number, line in enumerate(source.split("\n"), 1)
+        if number not in folded
+    )
+
+
+def with_folds(html: str, source: str, found: list[Fold]) -> str:
+    """The lines of highlighted code, with a button before what folds.
+
+    Pygments closes what it opens before the end of a line, also in a token of many.
+    """
+    start = html.index("<pre>") + len("<pre>")
+    stop = html.rindex("</pre>")
+    lines = [f"{line}\n" for line in html[start:stop].removesuffix("\n").split("\n")]
+    left_out = len(source) - len(source.lstrip("\n"))  # by Pygments, at the top
+    for fold in reversed(found):
+        place = slice(fold.first - 1 - left_out, fold.last - left_out)
+        inside = "".join(lines[place])
+        if inside.count("<span") != inside.count("</span>"):
+            raise ValueError(f"line {fold.first}: a colour goes on behind what folds")
+        button = f"{' ' * fold.indent}{BUTTON.format(fold.words)}\n"
+        lines[place] = [
+            f'<span class="unfold-line">{button}</span>'
+            f'<span class="folded">{inside}</span>'
+        ]
+    return html[:start] + "".join(lines) + html[stop:]
+
+
+class folding_code(nodes.literal_block):  # type: ignore[misc] # no types there
+    """A code block with lines that fold."""
+
+
+def write_folding_code(translator: HTML5Translator, node: folding_code) -> None:
+    language = node.get("language", "default")
+    html = translator.highlighter.highlight_block(
+        node.rawsource, language, location=node, **node.get("highlight_args", {})
+    )
+    folded = with_folds(html, node.rawsource, node["folds"])
+    start = translator.starttag(
+        node, "div", suffix="", CLASS=f"highlight-{language} notranslate"
+    )
+    translator.body.append(f"{start}{folded}</div>\n")
+    raise nodes.SkipNode
+
+
+class FoldCells(SphinxPostTransform):
+    default_priority = 198  # just before MyST-NB folds whole cells
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        page = self.env.docname
+        if not page.startswith("notebooks/") or page.startswith(NOT_LESSONS):
+            return
+        source = Path(self.env.doc2path(page))
+        cells = json.loads(source.read_text("utf-8"))["cells"]
+        for cell in list(self.document.findall(nodes.container)):
+            if cell.get("nb_element") == "cell_code":
+                identity = cells[cell["cell_index"]].get("id", "")
+                fold_cell(cell, f"{source.name}, cell {identity}", identity)
+
+
+def fold_cell(cell: nodes.container, where: str, identity: str) -> None:
+    """Fold what is in a cell's code, or say what a cell is that is folded whole."""
+    tags = set(cell["cell_metadata"].get("tags", []))
+    named = cell["cell_metadata"].get("fold", [])
+    if tags & FOLDED_WHOLE:
+        if "guard" in tags:
+            name_the_fold(cell, "Checks of what the text says")
+        elif identity in IDS_OF_IMPORTS:
+            name_the_fold(cell, "Imports")
+        return
+    for code in list(cell.findall(nodes.literal_block)):
+        if code.parent.get("nb_element") != "cell_code_source":
+            continue
+        try:
+            found = folds(code.rawsource, named)
+        except ValueError as error:
+            raise ExtensionError(f"{where}: {error}") from None
+        if found:
+            block = folding_code(code.rawsource, code.rawsource, **code.attributes)
+            block["folds"] = found
+            code.replace_self(block)
+
+
+def name_the_fold(cell: nodes.container, words: str) -> None:
+    if "hide_mode" in cell:
+        cell["prompt_show"] = cell["prompt_hide"] = words
+        cell["classes"].append("light-fold")
+
+
+def add_script(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Not deferred: what folds is folded when it is first drawn, and nothing jumps."""
+    if 'class="unfold"' in context.get("body", ""):
+        app.add_js_file("folding.js")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_node(folding_code, html=(write_folding_code, None))
+    app.add_post_transform(FoldCells)
+    app.connect("html-page-context", add_script)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

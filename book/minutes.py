@@ -1,0 +1,163 @@
+"""Writes how long each chapter takes, wherever the book states it: `make minutes`.
+
+    python -m book.minutes              count, and write what has changed
+    python -m book.minutes --check      change nothing, tell what would be written
+
+A minute is 130 words of running text or 12 lines of code. Nothing that the page folds
+or leaves out is counted, nor are headings, tables and displayed formulas; a name in
+code and a formula in a sentence are a word each. What is stated is rounded up to the
+next five. It stands in the first cell of a chapter or a side road ("It takes about 45
+minutes."), and in each table with a column "minutes" whose row links to the notebook.
+"""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
+
+from book._extensions.folding import FOLDED_WHOLE, visible_lines
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ["book/intro.md", "book/teaching.md"]
+WORDS, LINES = 130, 12  # that take a minute
+
+SYNTAX = {"amsmath", "colon_fence", "deflist", "dollarmath"}
+ONE_WORD = {"code_inline", "math_inline", "myst_role"}
+NOT_READ = {"heading_open": "heading_close", "table_open": "table_close"}
+WORD = re.compile(r"[\w'’]+")
+
+STATED = re.compile(r"\b(?:Time:|It takes) about (?:(\d+) minutes|an hour)")
+LINK_TO_NOTEBOOK = re.compile(r"\]\(([^)#]+\.ipynb)[^)]*\)")
+
+
+@cache
+def parser() -> MarkdownIt:
+    return create_md_parser(MdParserConfig(enable_extensions=SYNTAX), RendererHTML)
+
+
+def running_text(markdown: str) -> Iterator[Token]:
+    """What a reader reads line by line, as tokens: no headings, tables and folds."""
+    until, folds = "", 0
+    for token in parser().parse(markdown):
+        if token.type == "html_block":
+            folds += token.content.count("<details")
+            folds -= token.content.count("</details>")
+        elif until:
+            until = "" if token.type == until else until
+        elif token.type in NOT_READ:
+            until = NOT_READ[token.type]
+        elif token.type == "colon_fence" and "dropdown" not in token.info and not folds:
+            yield from running_text(token.content)
+        elif token.type == "inline" and not folds:
+            yield from token.children or []
+
+
+def words(markdown: str) -> int:
+    return sum(
+        1 if token.type in ONE_WORD else len(WORD.findall(token.content))
+        for token in running_text(markdown)
+        if token.type in ONE_WORD or token.type == "text"
+    )
+
+
+def minutes_of(notebook: dict[str, Any]) -> int:
+    total = 0.0
+    for cell in notebook["cells"]:
+        if FOLDED_WHOLE & set(cell["metadata"].get("tags", [])):
+            continue
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            total += words(source) / WORDS
+        elif cell["cell_type"] == "code":
+            named = cell["metadata"].get("fold", [])
+            total += visible_lines(source, named) / LINES
+    return math.ceil(total)
+
+
+def minutes(path: Path) -> int:
+    """How long a notebook takes to read and follow, rounded up."""
+    return minutes_of(json.loads(path.read_text("utf-8")))
+
+
+def in_fives(number: int) -> int:
+    return 5 * math.ceil(number / 5)
+
+
+def with_time(markdown: str, number: int) -> str:
+    """A chapter's first cell; what follows the number in its sentence stays."""
+    return STATED.sub(f"It takes about {number} minutes", markdown, count=1)
+
+
+def with_times_in_tables(markdown: str, folder: Path) -> str:
+    """Text with the time of each notebook that a row links, in a column "minutes"."""
+    lines, column = markdown.split("\n"), None
+    for number, line in enumerate(lines):
+        cells = line.split("|")
+        names = [cell.strip() for cell in cells]
+        if not line.startswith("|"):
+            column = None
+        elif column is None:
+            column = names.index("minutes") if "minutes" in names else -1
+        elif (
+            column > 0
+            and names[column].isdecimal()  # 0–10 is a part of a lesson
+            and (link := LINK_TO_NOTEBOOK.search(line))
+        ):
+            notebook = (folder / link.group(1)).resolve()
+            cells[column] = f" {in_fives(minutes(notebook))} "
+            lines[number] = "|".join(cells)
+    return "\n".join(lines)
+
+
+def notebooks() -> list[Path]:
+    chapters = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    return [*chapters, *sorted((ROOT / "notebooks" / "side_roads").glob("*.ipynb"))]
+
+
+def notebook_with_times(path: Path) -> str:
+    notebook = json.loads(path.read_text("utf-8"))
+    texts = [cell for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    if not STATED.search("".join(texts[0]["source"])):
+        raise SystemExit(
+            f'{path.name}: the first cell lacks "It takes about 45 minutes."'
+        )
+    stated = in_fives(minutes_of(notebook))
+    for cell in texts:
+        before = "".join(cell["source"])
+        after = with_times_in_tables(before, path.parent)
+        if cell is texts[0]:
+            after = with_time(after, stated)
+        if after != before:
+            cell["source"] = after.splitlines(keepends=True)
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+
+
+def rewritten() -> dict[Path, str]:
+    """Each file that states another time than it should, and what it should be."""
+    texts = {path: notebook_with_times(path) for path in notebooks()}
+    for path in (ROOT / page for page in PAGES):
+        texts[path] = with_times_in_tables(path.read_text("utf-8"), path.parent)
+    return {p: text for p, text in texts.items() if text != p.read_text("utf-8")}
+
+
+def main(arguments: list[str]) -> None:
+    if arguments not in ([], ["--check"]):
+        sys.exit(__doc__)
+    for path, text in rewritten().items():
+        print(path.relative_to(ROOT).as_posix())
+        if not arguments:
+            path.write_text(text, "utf-8", newline="\n")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

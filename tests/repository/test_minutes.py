@@ -1,0 +1,154 @@
+"""How long a chapter takes: what is stated is what the rule gives, and short enough."""
+
+import ast
+import json
+
+import pytest
+
+from book import minutes
+from book._extensions.folding import FOLDED_WHOLE
+from tests.conftest import CHAPTERS, ROOT, SIDE_ROADS, code_cells, read, tags
+
+# Chapters of the second edition, by their numbers, as in "02".
+HALF_THE_LENGTH: list[str] = []
+SHORT = [path for path in CHAPTERS if path.stem[:2] in HALF_THE_LENGTH]
+LONGEST = 45
+
+
+def markdown(source):
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+def code(source, **metadata):
+    return {"cell_type": "code", "metadata": metadata, "source": source}
+
+
+def minutes_of(*cells):
+    return minutes.minutes_of({"cells": list(cells)})
+
+
+SENTENCE = "one two three four five six seven eight nine ten\n"
+
+
+def test_a_minute_is_130_words_or_12_lines():
+    assert minutes_of(markdown(SENTENCE * 13)) == 1
+    assert minutes_of(markdown(SENTENCE * 13), code("x = 1\n\n" * 12)) == 2
+    assert minutes_of(markdown(SENTENCE * 13 + "more")) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("A word, `some.code(x)` and $x^2$.", 5),
+        ("[two words](page.ipynb#anchor)", 2),
+        ("# A heading\n\ntext", 1),
+        ("$$x + y$$\n\ntext", 1),
+        ("| a | table |\n|---|---|\n| of | words |\n\ntext", 1),
+        ("<details><summary>Answer</summary>\n\nfolded text\n\n</details>\n\ntext", 1),
+        ("::::{dropdown} Answer\nfolded\n\n$$x$$\n::::\n\ntext", 1),
+        (":::{note}\nnot folded\n:::\n\ntext", 3),
+        ("> **Remember.** a quotation", 3),
+        ("- one\n- two", 2),
+        ("![a picture](a.png)", 0),
+        ("```python\nprint(1)\n```", 0),
+    ],
+)
+def test_words_are_those_of_the_running_text(text, number):
+    assert minutes.words(text) == number
+
+
+def test_what_the_page_folds_takes_no_time():
+    folded = "\n".join(f"    x = {number}" for number in range(12))
+    method = f"def load():\n{folded}\n"
+    assert minutes_of(code(method + "y = 1\n")) == 2
+    assert minutes_of(code(method + "y = 1\n", fold=["load"])) == 1
+    for tag in sorted(FOLDED_WHOLE):
+        assert minutes_of(code(method, tags=[tag])) == 0
+
+
+def test_the_time_takes_one_form():
+    for said in ("Time: about 40 minutes", "Time: about an hour"):
+        assert minutes.with_time(f"{said}.", 35) == "It takes about 35 minutes."
+    text = "You will be able to read. It takes about 40 minutes, in two sittings."
+    assert minutes.with_time(text, 60) == text.replace("40", "60")
+
+
+def test_a_table_says_the_time_of_the_notebook_that_a_row_links():
+    path = SIDE_ROADS[0]
+    head = "| road | minutes | what |\n|---|---|---|\n"
+    row = f"| [a road]({path.name}#first) | {{}} | 7 |\n"
+    other = f"| minutes | what |\n|---|---|\n| 0–10 | [a lesson]({path.name}) |\n"
+    number = minutes.in_fives(minutes.minutes(path))
+    written = minutes.with_times_in_tables(
+        head + row.format(5) + "\n" + other, path.parent
+    )
+    assert written == head + row.format(number) + "\n" + other
+
+
+def test_minutes_are_stated_in_fives():
+    assert [minutes.in_fives(n) for n in (1, 5, 41, 45, 46)] == [5, 5, 45, 45, 50]
+
+
+STATED_IN = [*minutes.notebooks(), *(ROOT / page for page in minutes.PAGES)]
+
+
+@pytest.fixture(scope="module")
+def rewritten():
+    return minutes.rewritten()
+
+
+@pytest.mark.parametrize("path", STATED_IN, ids=lambda p: p.stem)
+def test_what_is_stated_is_what_the_rule_gives(path, rewritten):
+    assert path not in rewritten, f"{path.name} states another time: make minutes"
+
+
+@pytest.mark.parametrize("path", minutes.notebooks(), ids=lambda p: p.stem)
+def test_nothing_but_the_time_is_written(path):
+    before, after = path.read_text("utf-8"), minutes.notebook_with_times(path)
+    for old, new in zip(*map(cells_of, (before, after)), strict=True):
+        if old != new:
+            assert old["id"] == new["id"] and old["cell_type"] == "markdown"
+            assert differing_lines(old, new) <= 20
+
+
+def cells_of(text):
+    return json.loads(text)["cells"]
+
+
+def differing_lines(old, new):
+    pairs = zip(old["source"], new["source"], strict=True)
+    return sum(before != after for before, after in pairs)
+
+
+@pytest.mark.parametrize("path", SHORT, ids=lambda p: p.stem)
+def test_a_chapter_takes_at_most_45_minutes(path):
+    assert minutes.minutes(path) <= LONGEST
+
+
+def visible_asserts(path):
+    """Cells, outside the section Proof, in which a reader sees an assertion."""
+    section = ""
+    for cell in read(path).cells:
+        if cell.cell_type == "markdown":
+            for line in cell.source.splitlines():
+                section = line if line.startswith("## ") else section
+        elif not section.startswith("## Proof") and not FOLDED_WHOLE & set(tags(cell)):
+            if any(isinstance(n, ast.Assert) for n in ast.walk(ast.parse(cell.source))):
+                yield cell.id
+
+
+@pytest.mark.parametrize("path", SHORT, ids=lambda p: p.stem)
+def test_a_reader_sees_assertions_in_the_proof_alone(path):
+    assert list(visible_asserts(path)) == []
+
+
+@pytest.mark.parametrize("path", SHORT, ids=lambda p: p.stem)
+def test_each_figure_has_a_caption(path):
+    shown = ("image/png", "image/svg+xml")
+    without = [
+        cell.id
+        for cell in code_cells(path)
+        if any(kind in out.get("data", {}) for out in cell.outputs for kind in shown)
+        and not cell.metadata.get("mystnb", {}).get("figure", {}).get("caption")
+    ]
+    assert without == []

@@ -1,0 +1,302 @@
+"""What is not the lesson folds inside a cell, and opens, copies and prints whole.
+
+What opens pages needs _build/html, which `make book` makes, and a browser.
+"""
+
+import re
+from html import unescape
+from textwrap import dedent
+
+import pytest
+from docutils import nodes
+from sphinx.errors import ExtensionError
+from sphinx.highlighting import PygmentsBridge
+
+from book._extensions.folding import (
+    Fold,
+    fold_cell,
+    folding_code,
+    folds,
+    visible_lines,
+    with_folds,
+)
+from book.pdf import Paper
+from tests.conftest import CHAPTERS, SIDE_ROADS, code_cells
+from tests.site.test_pages import HTML, page_soup
+from tests.site.visit import Visit
+
+CELL = dedent(
+    '''\
+    """A cell's text,
+    on two lines."""
+    import math
+    from torch import (
+        nn,
+    )
+
+    import torch  # after an empty line, the same run
+
+
+    class Part(nn.Module):
+        """One line."""
+
+        @classmethod
+        @cache
+        def load(cls, path):
+            """Two
+            lines."""
+            return cls()
+
+        def forward(self, x):
+            """What is a docstring,
+            if <b> & "this" is not."""
+            text = """what is
+            assigned"""
+            if x.ndim != 4:
+                raise ValueError(
+                    f"x: {x.ndim}"
+                )
+            # of the same run
+            if x.numel() == 0: raise ValueError
+            if x.ndim:
+                x = x + 1
+            elif math.pi:
+                raise ValueError
+            if x.isnan().any():
+                raise ValueError
+            else:
+                import os, sys
+            return x
+
+
+    """Two lines
+    that are no docstring."""
+    import one, two; print(one)
+    '''
+)
+FOUND = [
+    Fold(1, 2, "docstring", 0),
+    Fold(3, 8, "imports", 0),
+    Fold(17, 18, "docstring", 8),
+    Fold(22, 23, "docstring", 8),
+    Fold(26, 31, "checks of the input", 8),
+]
+
+
+def test_docstrings_guards_and_imports_fold():
+    assert folds(CELL) == FOUND
+
+
+def test_a_named_method_folds_whole_with_its_decorators():
+    found = folds(CELL, ["load"])
+    assert found == [*FOUND[:2], Fold(14, 19, "load", 4), *FOUND[3:]]
+    assert found[2].words == "load, 6 lines"
+
+
+@pytest.mark.parametrize("source", [CELL, "x = 1", "%matplotlib inline"])
+def test_a_name_that_a_cell_lacks_is_an_error(source):
+    with pytest.raises(ValueError, match='"fold" names save, and the cell defines'):
+        folds(source, ["save"])
+
+
+@pytest.mark.parametrize("source", ["", "%time x = 1\nimport a\nimport b", "import a"])
+def test_other_cells_have_no_folds(source):
+    assert folds(source) == []
+
+
+def test_lines_that_are_folded_or_empty_are_not_visible():
+    folded = sum(fold.last - fold.first + 1 for fold in FOUND)
+    empty = sum(not line for line in CELL.splitlines()) - 1  # one is in the imports
+    assert visible_lines(CELL) == len(CELL.splitlines()) - folded - empty
+
+
+def highlighted(source):
+    return PygmentsBridge("html").highlight_block(source, "ipython3")
+
+
+def without_buttons(html):
+    return re.sub(r'<span class="unfold-line">.*?\n</span>', "", html)
+
+
+def coloured(html):
+    """The words of a block that have a colour, in order."""
+    return re.findall(r'<span class="[a-z0-9]+">[^<]*</span>', html)
+
+
+def text_of(html):
+    return unescape(re.sub(r"<[^>]+>", "", html)).strip("\n")
+
+
+ALL_CELLS = [cell.source for p in [*CHAPTERS, *SIDE_ROADS] for cell in code_cells(p)]
+
+
+def test_the_code_and_its_colours_stay():
+    some = [source for source in ALL_CELLS if folds(source)]
+    for source in [CELL, f"\n\n{CELL}", *some]:
+        html = highlighted(source)
+        folded = without_buttons(with_folds(html, source, folds(source)))
+        assert text_of(folded) == source.strip("\n")
+        assert coloured(folded.replace('<span class="folded">', "")) == coloured(html)
+
+
+def test_a_button_stands_in_the_codes_indentation():
+    html = with_folds(highlighted(CELL), CELL, folds(CELL))
+    assert re.findall(r'<span class="unfold-line">( *)<button', html) == [
+        " " * fold.indent for fold in FOUND
+    ]
+    assert "… checks of the input, 6 lines</button>\n</span>" in html
+
+
+def cell_with(source, **metadata):
+    cell = nodes.container(
+        nb_element="cell_code",
+        cell_metadata=metadata,
+        hide_mode="input",
+        prompt_show="Show",
+        prompt_hide="Hide",
+    )
+    place = nodes.container(nb_element="cell_code_source")
+    place += nodes.literal_block(source, source, language="ipython3")
+    cell += place
+    return cell
+
+
+def test_a_name_that_a_cell_lacks_stops_the_build_and_says_where():
+    cell = cell_with("def load(): ...", fold=["save"])
+    with pytest.raises(ExtensionError, match=r"07.ipynb, cell model: .*names save,"):
+        fold_cell(cell, "07.ipynb, cell model", "model")
+
+
+@pytest.mark.parametrize(
+    ("tags", "identity", "words"),
+    [
+        (["hide-input", "guard"], "sizes-holds", "Checks of what the text says"),
+        (["hide-input"], "setup", "Imports"),
+        (["hide-input"], "picture", "Show"),
+    ],
+)
+def test_a_cell_that_is_folded_whole_is_named(tags, identity, words):
+    cell = cell_with(CELL, tags=tags)
+    fold_cell(cell, "", identity)
+    assert cell["prompt_show"] == words
+    assert ("light-fold" in cell["classes"]) == (words != "Show")
+    assert not list(cell.findall(folding_code))
+
+
+# In the book
+
+CHAPTER = "notebooks/07_vision_transformer"
+
+
+@pytest.fixture
+def visit(browser):
+    visits = []
+
+    def begin(**options):
+        visits.append(Visit(browser, **options))
+        return visits[-1]
+
+    yield begin
+    for one in visits:
+        one.context.close()
+
+
+@pytest.fixture
+def chapter(visit, site):
+    one = visit(permissions=["clipboard-read", "clipboard-write"])
+    one.tab.goto(f"{site}{CHAPTER}.html", wait_until="networkidle")
+    return one.tab
+
+
+def module_cell(tab):
+    return tab.locator("div.cell_input", has_text="class VisionTransformer(").first
+
+
+def test_only_chapters_and_side_roads_fold():
+    assert page_soup(CHAPTER).select("div.cell_input pre > .folded")
+    for page in HTML.rglob("*.html"):
+        name = page.relative_to(HTML).as_posix()
+        if not re.match(r"notebooks/(side_roads/|\d)", name):
+            html = page.read_text("utf-8")
+            assert "folding.js" not in html and 'class="folded"' not in html, name
+
+
+def test_a_cell_that_is_folded_whole_has_no_folds_inside():
+    for path in CHAPTERS:
+        page = page_soup(f"notebooks/{path.stem}")
+        assert not page.select("details.hide .unfold"), path.stem
+
+
+def state(button):
+    lines = button.locator("xpath=../following-sibling::span[1]")
+    high = lines.evaluate("lines => lines.getBoundingClientRect().height > 0")
+    return button.get_attribute("aria-expanded"), high
+
+
+@pytest.mark.parametrize("key", ["Enter", "Space", None])
+def test_a_button_opens_and_closes_its_lines(chapter, key):
+    button = module_cell(chapter).locator(".unfold").first
+    button.scroll_into_view_if_needed()
+    assert button.bounding_box()["height"] >= 24
+    for expected in (("false", False), ("true", True), ("false", False)):
+        assert state(button) == expected
+        if key is None:
+            button.click()
+        else:
+            button.press(key)
+
+
+def test_focus_on_a_button_is_seen(chapter):
+    button = module_cell(chapter).locator(".unfold").first
+    button.focus()
+    chapter.keyboard.press("Shift+Tab")
+    chapter.keyboard.press("Tab")
+    assert button.evaluate("b => b === document.activeElement")
+    assert button.evaluate("b => getComputedStyle(b).outlineStyle") == "solid"
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_the_copy_button_copies_the_whole_code(chapter, opened):
+    cell = module_cell(chapter)
+    if opened:
+        cell.locator(".unfold").first.click()
+    cell.hover()
+    cell.locator(".copybtn").click()
+    chapter.wait_for_selector(".copybtn.success")
+    copied = chapter.evaluate("navigator.clipboard.readText()")
+    (source,) = [s for s in sources_of(CHAPTER) if "class VisionTransformer(" in s]
+    assert copied == source
+
+
+def sources_of(page):
+    (path,) = [path for path in CHAPTERS if path.stem == page.split("/")[1]]
+    return [cell.source for cell in code_cells(path)]
+
+
+def test_without_scripts_all_lines_are_there_and_no_button(visit, site):
+    one = visit(java_script_enabled=False)
+    one.tab.goto(f"{site}{CHAPTER}.html")
+    cell = module_cell(one.tab)
+    assert not cell.locator(".unfold").first.is_visible()
+    lines = cell.locator(".folded").first
+    assert lines.is_visible() and lines.bounding_box()["height"] > 0
+    (source,) = [s for s in sources_of(CHAPTER) if "class VisionTransformer(" in s]
+    assert cell.locator("pre").inner_text().strip() == source.strip()
+
+
+def test_the_browsers_search_opens_what_it_finds(chapter):
+    lines = module_cell(chapter).locator(".folded").first
+    assert lines.get_attribute("hidden") == "until-found"
+    lines.dispatch_event("beforematch")
+    button = module_cell(chapter).locator(".unfold").first
+    assert state(button) == ("true", True)
+
+
+def test_on_paper_the_words_stand_for_the_lines(chapter):
+    article = Paper([CHAPTER]).article(CHAPTER)
+    assert not article.select("button, .folded")
+    words = [span.get_text() for span in article.select("span.unfold")]
+    assert words and all(re.fullmatch(r"… .+, \d+ lines", text) for text in words)
+    chapter.emulate_media(media="print")
+    button = module_cell(chapter).locator(".unfold").first
+    assert button.is_visible() and state(button) == ("false", False)
