@@ -5,7 +5,8 @@
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
 # make exercises    the students' notebooks, from the sources with solutions
 # make same         write the package's definitions into the notebooks that teach them
-# make minutes     write how long each chapter takes wherever the book states it
+# make minutes      write how long each chapter takes wherever the book states it
+# make drawings     draw the drawings again
 # make fonts       make the book's fonts again (needs npm)
 # make address      put the address that _config.yml sets wherever it must stand in full
 # make format       format package, tests and notebooks
@@ -25,7 +26,7 @@ NB ?= notebooks/*.ipynb notebooks/side_roads/*.ipynb book/*.ipynb classroom/sour
 HTML := _build/html
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 
-.PHONY: help book pdf lighthouse test check form outputs exercises same minutes fonts address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
+.PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings fonts address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -76,6 +77,9 @@ same: .venv/ready
 
 minutes: .venv/ready
 	$(BIN)/python -m book.minutes
+
+drawings: .venv/ready
+	$(BIN)/python -m book.drawings
 
 fonts: .venv/ready
 	$(BIN)/pip install --quiet --no-deps brotli==1.2.1

@@ -6,13 +6,15 @@ import re
 import pytest
 
 from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, SIDE_ROADS, code_cells, read, tags
+from vit_steps.notebook.drawings import FOLDER as DRAWINGS
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
 
 
 def pictures(cell):
-    return [o for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
+    shown = (output.get("data", {}) for output in cell.get("outputs", []))
+    return [data for data in shown if any(kind.startswith("image/") for kind in data)]
 
 
 def test_all_chapters_are_there():
@@ -40,17 +42,23 @@ def test_no_cell_failed_or_complained(path):
 
 
 @every_notebook
-def test_every_figure_is_a_png_with_alt_text(path):
+def test_every_figure_is_a_png_or_a_drawing_with_alt_text(path):
     for cell in code_cells(path):
         drawn = pictures(cell)
         assert len(drawn) <= 1, (
             f"{cell.id}: one figure a cell, each has its own alt text"
         )
-        for output in cell.outputs:
-            assert "image/svg+xml" not in output.get("data", {}), cell.id
-        if drawn:
-            alt = cell.metadata.get("mystnb", {}).get("image", {}).get("alt", "")
+        said = cell.metadata.get("mystnb", {})
+        for data in drawn:
+            alt = said.get("image", {}).get("alt", "")
             assert len(alt.split()) >= 8, f"{cell.id}: say what the figure shows"
+            assert {"image/png", "image/svg+xml"} & data.keys(), cell.id
+            if "image/svg+xml" in data:
+                name = data["text/plain"].removeprefix("drawing: ")
+                svg = (DRAWINGS / f"{name}.svg").read_text(encoding="utf-8")
+                assert data["image/svg+xml"] == svg, f"{cell.id}: run make outputs"
+                caption = said.get("figure", {}).get("caption", "")
+                assert len(caption.split()) >= 5, f"{cell.id}: say what to look for"
     for cell in read(path).cells:
         if cell.cell_type == "markdown":
             assert not re.search(r"!\[\s*\]\(", cell.source), cell.id

@@ -7,6 +7,7 @@ check_installed("matplotlib", "IPython")
 from vit_steps.notebook.curves import live_history as live_history
 from vit_steps.notebook.curves import show_benchmarks as show_benchmarks
 from vit_steps.notebook.curves import show_history as show_history
+from vit_steps.notebook.drawings import drawing as drawing
 from vit_steps.notebook.pictures import show_attention_grid as show_attention_grid
 from vit_steps.notebook.pictures import (
     show_attention_over_image as show_attention_over_image,

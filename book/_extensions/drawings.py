@@ -1,0 +1,49 @@
+"""A drawing that a cell shows stands in the page itself.
+
+So it follows the page when the reader changes from light to dark; as an ``<img>`` it
+would follow the machine. What a screen reader says of it is the cell's alt text, or
+else what the drawing says of itself.
+"""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+SVG = "{http://www.w3.org/2000/svg}"
+CLASS = "vit-drawing"  # book/drawings/kit.py gives it to what it draws
+
+
+def inlined(file: Path, alt: str) -> str | None:
+    """The file as a part of a page; None if it is not one of the book's drawings."""
+    svg = ElementTree.parse(file).getroot()
+    if CLASS not in svg.get("class", "").split():
+        return None
+    says = [svg.find(f"{SVG}{tag}") for tag in ("title", "desc")]
+    own = [part.text for part in says if part is not None and part.text]
+    for part in says:  # a page would show it in a bubble
+        if part is not None:
+            svg.remove(part)
+    for name in ("aria-labelledby", "aria-describedby"):
+        svg.attrib.pop(name, None)
+    svg.set("role", "img")
+    svg.set("aria-label", alt or ". ".join(own))
+    ElementTree.register_namespace("", SVG.strip("{}"))
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+def put_into_the_page(app: Sphinx, document: nodes.document, page: str) -> None:
+    if app.builder.format != "html":
+        return
+    for image in list(document.findall(nodes.image)):
+        file = Path(app.srcdir, image["uri"])
+        if file.suffix == ".svg" and file.is_file():
+            html = inlined(file, image.get("alt", ""))
+            if html is not None:
+                image.replace_self(nodes.raw("", html, format="html"))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("doctree-resolved", put_into_the_page)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,544 @@
+"""What the drawings are made of: boxes, text, arrows, grids of cells, bars.
+
+A drawing is a sheet, 360 units wide, that grows downwards: as wide as a phone's column
+at its own size, and 1.4 times as large on a desk. Its colours are CSS custom
+properties, so that one file is right in the light and in the dark, in a page of the
+book, in a notebook and alone. A colour is said by its part: ``"query"``, ``"key"``,
+``"value"``, ``"asking"`` for the token that asks, ``"class"`` for the class token,
+``"ink"``, ``"soft"`` for what explains, and ``"line"``. Besides its colour, a part
+always has its name or its place.
+
+Text that is too small, or does not fit the sheet, is refused.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+from xml.etree import ElementTree
+
+from fontTools.ttLib import TTFont
+
+from vit_steps.notebook.style import FONTS
+
+WIDTH = 360
+ENLARGED = 1.4
+SMALLEST = 10.5
+MARGIN = 4
+
+# For lines and letters, and a pale one for grounds: Okabe and Ito's colours, darker or
+# lighter where letters need it. Contrast is tested.
+LIGHT = {
+    "ink": ("#1b2733", "#e6ebf0"),
+    "soft": ("#55626f", "#f3f6f9"),
+    "line": ("#5b6875", "#ffffff"),
+    "query": ("#0067a0", "#dceefa"),
+    "key": ("#945600", "#fdeecb"),
+    "value": ("#00704f", "#d5f1e6"),
+    "asking": ("#a84600", "#fde3d3"),
+    "class": ("#94396d", "#f8e2ee"),
+}
+DARK = {
+    "ink": ("#e8eef4", "#33404c"),
+    "soft": ("#b3c0cc", "#232e39"),
+    "line": ("#9aa8b6", "#1b242d"),
+    "query": ("#7cc3f2", "#12354c"),
+    "key": ("#f2b445", "#453008"),
+    "value": ("#4fd3a8", "#0b3b2c"),
+    "asking": ("#ff9d66", "#4c2509"),
+    "class": ("#eaa6cc", "#472438"),
+}
+PAPER = {"light": "#ffffff", "dark": "#121212"}
+
+Colour = Literal["ink", "soft", "line", "query", "key", "value", "asking", "class"]
+Anchor = Literal["start", "middle", "end"]
+Point = tuple[float, float]
+
+
+def properties(theme: Literal["light", "dark"]) -> str:
+    said = [f"--vd-paper: {PAPER[theme]};"]
+    for name, (line, ground) in (LIGHT if theme == "light" else DARK).items():
+        said.append(f"--vd-{name}: {line}; --vd-{name}-ground: {ground};")
+    return " ".join(said)
+
+
+STYLE = f"""
+.vit-drawing {{ {properties("light")}
+  display: block; max-width: 100%; height: auto; }}
+:where(html[data-theme="dark"], html[theme="dark"], \
+body[data-jp-theme-light="false"], body.vscode-dark) .vit-drawing {{ \
+{properties("dark")} }}
+svg.vit-drawing:root {{ background: var(--vd-paper); }}
+@media (prefers-color-scheme: dark) {{ svg.vit-drawing:root {{ \
+{properties("dark")} }} }}
+@media print {{ svg.vit-drawing.vit-drawing.vit-drawing {{ \
+{properties("light")} }} }}
+{
+    "".join(
+        f".vd-{name} {{ --vd-c: var(--vd-{name}); --vd-g: var(--vd-{name}-ground); }}"
+        for name in LIGHT
+    )
+}
+.vd-text {{ fill: var(--vd-c); font-family: "Book Text", Inter, "Helvetica Neue", \
+Arial, sans-serif; font-variant-numeric: tabular-nums; }}
+.vd-code {{ font-family: "Book Code", "Fira Code", monospace; }}
+.vd-bold {{ font-weight: 600; }}
+.vd-italic {{ font-style: italic; }}
+.vd-box {{ fill: var(--vd-g); stroke: var(--vd-c); }}
+.vd-open {{ fill: none; }}
+.vd-stroke {{ fill: none; stroke: var(--vd-c); }}
+.vd-full {{ fill: var(--vd-c); }}
+"""
+
+
+@cache
+def widths(face: str) -> tuple[dict[int, int], int]:
+    """How wide the book's font makes each character, and its units to the em."""
+    font = TTFont(FONTS / f"{face}.ttf")
+    advance = font["hmtx"]
+    known = {code: advance[glyph][0] for code, glyph in font.getBestCmap().items()}
+    return known, font["head"].unitsPerEm
+
+
+def width_of(text: str, size: float, bold: bool = False, code: bool = False) -> float:
+    """How wide the book's own font makes a text."""
+    if code:
+        return 0.6 * size * len(text)
+    known, em = widths("text-bold" if bold else "text")
+    return size * sum(known.get(ord(letter), 0.65 * em) for letter in text) / em
+
+
+def number(value: float) -> str:
+    """A number of units as SVG writes it, to two places."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+@dataclass(frozen=True)
+class Word:
+    """A part of a line that looks different; what is None is as the line is."""
+
+    text: str
+    colour: Colour | None = None
+    bold: bool | None = None
+    italic: bool = False
+    code: bool | None = None
+    size: float | None = None
+    raised: float = 0
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where something stands, for what is drawn beside it."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def centre(self) -> float:
+        """Half-way down."""
+        return self.y + self.height / 2
+
+    def cell(self, row: int, column: int, rows: int, columns: int) -> "Box":
+        """One of its cells, if it is a grid of so many."""
+        width, height = self.width / columns, self.height / rows
+        return Box(self.x + column * width, self.y + row * height, width, height)
+
+    def row(self, row: int, rows: int) -> "Box":
+        return self.cell(row, 0, rows, 1)
+
+    def column(self, column: int, columns: int) -> "Box":
+        return self.cell(0, column, 1, columns)
+
+
+class Drawing:
+    """A sheet to draw on.
+
+    Args:
+        title: a few words.
+        text: what it shows, in sentences, for whoever does not see it.
+        width: of the sheet; 340 to 380 units are a phone's column.
+        enlarged: how many times as large it is on a desk, at most.
+    """
+
+    def __init__(
+        self, title: str, text: str, width: float = WIDTH, enlarged: float = ENLARGED
+    ) -> None:
+        self.title = title
+        self.about = text
+        self.width = width
+        self.enlarged = enlarged
+        self.height = 0.0
+        self._parts: list[ElementTree.Element] = []
+        self._origin: Point = (0, 0)
+
+    @contextmanager
+    def at(self, x: float, y: float) -> Iterator[None]:
+        """Whatever is drawn inside is so much further right and down."""
+        before = self._origin
+        self._origin = (before[0] + x, before[1] + y)
+        yield
+        self._origin = before
+
+    # What is said
+
+    def text(
+        self,
+        x: float,
+        y: float,
+        *words: str | Word,
+        size: float = 12,
+        colour: Colour = "ink",
+        anchor: Anchor = "start",
+        bold: bool = False,
+        code: bool = False,
+    ) -> Box:
+        """One line of text on the base line ``y``. Gives the place that it takes."""
+        line = Word("", colour, bold, False, code, size)
+        parts = [
+            replace(line, text=word)
+            if isinstance(word, str)
+            else replace(
+                word,
+                colour=word.colour or colour,
+                bold=bold if word.bold is None else word.bold,
+                code=code if word.code is None else word.code,
+                size=word.size or size,
+            )
+            for word in words
+        ]
+        smallest = min(part.size or size for part in parts)
+        said = "".join(part.text for part in parts)
+        if smallest < SMALLEST:
+            raise ValueError(
+                f"size: got {smallest:g} for {said!r}, at least {SMALLEST}"
+            )
+        width = sum(
+            width_of(part.text, part.size or size, bool(part.bold), bool(part.code))
+            for part in parts
+        )
+        start = {"start": x, "middle": x - width / 2, "end": x - width}[anchor]
+        box = Box(start, y - size, width, 1.25 * size)
+        left, _ = self._moved(start, y)
+        if left < 0 or left + width > self.width:
+            raise ValueError(
+                f"{said!r}: stands from {left:.0f} to {left + width:.0f}, "
+                f"expected 0 to {self.width:g}"
+            )
+        element = self._add("text", *self._moved(x, y), _classes(line))
+        element.set("font-size", number(size))
+        if anchor != "start":
+            element.set("text-anchor", anchor)
+        raised = 0.0
+        for part in parts:
+            span = element
+            if part != replace(line, text=part.text) or raised:
+                span = ElementTree.SubElement(element, "tspan")
+                span.set("class", _classes(part))
+                if part.size != size:
+                    span.set("font-size", number(part.size or size))
+                if part.raised != raised:
+                    span.set("dy", number(raised - part.raised))
+                raised = part.raised
+                span.text = part.text
+            elif len(element):
+                element[-1].tail = (element[-1].tail or "") + part.text
+            else:
+                element.text = (element.text or "") + part.text
+        self._grow(y + 0.3 * size)
+        return box
+
+    def lines(
+        self,
+        x: float,
+        y: float,
+        *lines: str | Sequence[str | Word],
+        size: float = 11,
+        colour: Colour = "soft",
+        anchor: Anchor = "start",
+        bold: bool = False,
+    ) -> Box:
+        """Lines of text one below the other, the first on the base line ``y``."""
+        boxes = []
+        for index, line in enumerate(lines):
+            words = [line] if isinstance(line, str) else line
+            base = y + index * 1.3 * size
+            boxes.append(
+                self.text(
+                    x,
+                    base,
+                    *words,
+                    size=size,
+                    colour=colour,
+                    anchor=anchor,
+                    bold=bold,
+                )
+            )
+        left, right = min(b.x for b in boxes), max(b.right for b in boxes)
+        return Box(left, boxes[0].y, right - left, boxes[-1].bottom - boxes[0].y)
+
+    # What is drawn
+
+    def box(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        *words: str | Word,
+        colour: Colour = "line",
+        ground: bool = True,
+        thick: float = 1,
+        radius: float = 6,
+        dashed: bool = False,
+        size: float = 12,
+        bold: bool = False,
+        ink: Colour = "ink",
+    ) -> Box:
+        """A rounded box, with a line of text in its middle if there are words."""
+        classes = f"vd-box vd-{colour}" + ("" if ground else " vd-open")
+        element = self._add("rect", *self._moved(x, y), classes)
+        element.set("width", number(width))
+        element.set("height", number(height))
+        if radius:
+            element.set("rx", number(radius))
+        _stroke(element, thick, dashed)
+        self._grow(y + height + thick / 2)
+        place = Box(x, y, width, height)
+        if words:
+            base = place.centre + 0.36 * size
+            self.text(
+                place.middle,
+                base,
+                *words,
+                size=size,
+                colour=ink,
+                anchor="middle",
+                bold=bold,
+            )
+        return place
+
+    def frame(self, place: Box, colour: Colour = "asking", around: float = 1) -> Box:
+        """A thick frame without a ground around a place."""
+        a = around
+        return self.box(
+            place.x - a,
+            place.y - a,
+            place.width + 2 * a,
+            place.height + 2 * a,
+            colour=colour,
+            ground=False,
+            thick=2.25,
+            radius=3,
+        )
+
+    def cells(
+        self,
+        x: float,
+        y: float,
+        rows: Sequence[Sequence[str]],
+        cell: tuple[float, float] = (22, 22),
+        colour: Colour = "ink",
+        strengths: Sequence[Sequence[float]] | None = None,
+        ground: bool = True,
+        thick: float = 1,
+        size: float = 12,
+        bold: bool = False,
+        ink: Colour = "ink",
+    ) -> Box:
+        """A grid of cells with what is written in each; a strip is a grid of one row.
+
+        Args:
+            x: its left edge.
+            y: its upper edge.
+            rows: what is written, ``""`` for nothing.
+            cell: width and height of each.
+            colour: of its lines and its ground.
+            strengths: how full of the colour each cell is, from 0 to 1; letters on it
+                stay legible up to 0.4.
+            ground: whether it has a pale ground of its colour.
+            thick: its outer line.
+            size: of what is written.
+            bold: how it is written.
+            ink: the colour it is written in.
+        """
+        wide, high = cell
+        width, height = wide * len(rows[0]), high * len(rows)
+        place = self.box(
+            x, y, width, height, colour=colour, ground=ground, thick=thick, radius=3
+        )
+        for i, row in enumerate(strengths or ()):
+            for j, strength in enumerate(row):
+                if strength > 0:
+                    self.full(
+                        place.cell(i, j, len(rows), len(row)), colour, strength, 0
+                    )
+        inner = "".join(
+            f"M{number(px)} {number(py)}v{number(height)}"
+            for px, py in (self._moved(x + j * wide, y) for j in range(1, len(rows[0])))
+        ) + "".join(
+            f"M{number(px)} {number(py)}h{number(width)}"
+            for px, py in (self._moved(x, y + i * high) for i in range(1, len(rows)))
+        )
+        if inner:
+            element = self._add("path", 0, 0, f"vd-stroke vd-{colour}")
+            element.set("d", inner)
+            element.set("stroke-opacity", "0.55")
+            _stroke(element, 0.75)
+        for i, written in enumerate(rows):
+            for j, word in enumerate(written):
+                if word:
+                    where = place.cell(i, j, len(rows), len(written))
+                    self.text(
+                        where.middle,
+                        where.centre + 0.36 * size,
+                        word,
+                        size=size,
+                        colour=ink,
+                        anchor="middle",
+                        bold=bold,
+                    )
+        return place
+
+    def bar(
+        self, x: float, y: float, width: float, height: float, share: float, of: Colour
+    ) -> Box:
+        """A bar that is full to a share of its width, from 0 to 1."""
+        place = self.box(x, y, width, height, colour=of, ground=False, radius=2)
+        self.full(Box(x, y, share * width, height), of, 1, 2)
+        return place
+
+    def full(
+        self, place: Box, colour: Colour, strength: float = 1, radius: float = 0
+    ) -> None:
+        """A place full of a colour, with no line around it."""
+        element = self._add(
+            "rect", *self._moved(place.x, place.y), f"vd-full vd-{colour}"
+        )
+        element.set("width", number(place.width))
+        element.set("height", number(place.height))
+        if radius:
+            element.set("rx", number(min(radius, place.width / 2)))
+        if strength < 1:
+            element.set("fill-opacity", number(strength))
+        self._grow(place.bottom)
+
+    def line(
+        self,
+        *points: Point,
+        colour: Colour = "line",
+        thick: float = 1.25,
+        dashed: bool = False,
+    ) -> None:
+        """A line through points."""
+        (x, y), *others = (self._moved(*point) for point in points)
+        path = f"M{number(x)} {number(y)}"
+        path += "".join(f"L{number(x)} {number(y)}" for x, y in others)
+        element = self._add("path", 0, 0, f"vd-stroke vd-{colour}")
+        element.set("d", path)
+        _stroke(element, thick, dashed)
+        self._grow(max(y for _, y in points) + thick / 2)
+
+    def arrow(
+        self,
+        *points: Point,
+        colour: Colour = "line",
+        thick: float = 1.25,
+        dashed: bool = False,
+    ) -> None:
+        """A line through points with a tip at the last."""
+        (x1, y1), (x2, y2) = points[-2:]
+        length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
+        dx, dy = (x2 - x1) / length, (y2 - y1) / length
+        x, y = x2 - 6 * dx, y2 - 6 * dy  # where the tip begins
+        self.line(*points[:-1], (x, y), colour=colour, thick=thick, dashed=dashed)
+        corners = [(x2, y2), (x - 3.4 * dy, y + 3.4 * dx), (x + 3.4 * dy, y - 3.4 * dx)]
+        tip = "L".join(
+            f"{number(px)} {number(py)}"
+            for px, py in (self._moved(*c) for c in corners)
+        )
+        self._add("path", 0, 0, f"vd-full vd-{colour}").set("d", f"M{tip}Z")
+        self._grow(max(py for _, py in corners))
+
+    def shape(self, path: str, colour: Colour = "line", thick: float = 1.25) -> None:
+        """A line given as SVG writes a path."""
+        element = self._add("path", 0, 0, f"vd-stroke vd-{colour}")
+        element.set("d", path)
+        if any(self._origin):
+            x, y = map(number, self._origin)
+            element.set("transform", f"translate({x} {y})")
+        _stroke(element, thick)
+
+    # What comes out
+
+    def svg(self, name: str) -> str:
+        """The drawing as a file; its ids begin with its name."""
+        height = round(self.height + MARGIN)
+        title, text = f"vd-{name}-title", f"vd-{name}-text"
+        root = ElementTree.Element(
+            "svg",
+            {
+                "xmlns": "http://www.w3.org/2000/svg",
+                "class": "vit-drawing",
+                "width": number(round(self.width * self.enlarged)),
+                "height": number(round(height * self.enlarged)),
+                "viewBox": f"0 0 {number(self.width)} {height}",
+                "role": "img",
+                "aria-labelledby": title,
+                "aria-describedby": text,
+            },
+        )
+        for tag, attributes, content in (
+            ("title", {"id": title}, self.title),
+            ("desc", {"id": text}, self.about),
+            ("style", {}, STYLE),
+        ):
+            ElementTree.SubElement(root, tag, attributes).text = content
+        root.extend(self._parts)
+        for part in root:
+            part.tail = "\n"
+        root.text = "\n"
+        return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+    def _moved(self, x: float, y: float) -> Point:
+        return self._origin[0] + x, self._origin[1] + y
+
+    def _grow(self, y: float) -> None:
+        self.height = max(self.height, self._origin[1] + y)
+
+    def _add(self, tag: str, x: float, y: float, classes: str) -> ElementTree.Element:
+        element = ElementTree.Element(tag, {"class": classes})
+        if tag != "path":
+            element.attrib |= {"x": number(x), "y": number(y)}
+        self._parts.append(element)
+        return element
+
+
+def _classes(word: Word) -> str:
+    said = ["vd-text", f"vd-{word.colour}"]
+    for name in ("bold", "italic", "code"):
+        if getattr(word, name):
+            said.append(f"vd-{name}")
+    return " ".join(said)
+
+
+def _stroke(element: ElementTree.Element, thick: float, dashed: bool = False) -> None:
+    if thick != 1:
+        element.set("stroke-width", number(thick))
+    if dashed:
+        element.set("stroke-dasharray", "4 3")

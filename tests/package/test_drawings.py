@@ -1,0 +1,185 @@
+"""The drawings: shown by their name, as they are drawn, legible in both themes."""
+
+import itertools
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from book.drawings import kit
+from book.drawings.__main__ import NAMES, drawn
+from book.drawings.kit import SMALLEST, Box, Drawing, Word
+from tests.conftest import CHAPTERS, code_cells
+from vit_steps import notebook
+from vit_steps.notebook.drawings import FOLDER
+
+SVG = "{http://www.w3.org/2000/svg}"
+every_drawing = pytest.mark.parametrize("name", NAMES)
+
+
+# What a notebook shows
+
+
+@every_drawing
+def test_a_drawing_is_shown_by_its_name(name):
+    drawing = notebook.drawing(name)
+    assert repr(drawing) == f"drawing: {name}"
+    assert drawing._repr_svg_() == (FOLDER / f"{name}.svg").read_text("utf-8")
+
+
+def test_an_unknown_drawing_is_refused():
+    with pytest.raises(ValueError, match="^name: got 'cat', expected .*one_query"):
+        notebook.drawing("cat")
+
+
+def test_ipython_shows_it_as_svg_and_text():
+    from IPython.core.formatters import DisplayFormatter
+
+    shown, _ = DisplayFormatter().format(notebook.drawing("one_query"))
+    assert shown.keys() == {"image/svg+xml", "text/plain"}
+
+
+# What ships
+
+
+def test_each_drawing_that_ships_is_drawn():
+    assert sorted(file.stem for file in FOLDER.iterdir()) == NAMES
+
+
+@every_drawing
+def test_what_ships_is_what_is_drawn(name):
+    shipped = (FOLDER / f"{name}.svg").read_bytes()
+    assert shipped == drawn(name).encode("utf-8"), "run make drawings"
+
+
+@every_drawing
+def test_ids_and_classes_are_its_own(name):
+    root = ElementTree.fromstring(drawn(name))
+    ids = [part.get("id") for part in root.iter() if part.get("id")]
+    assert len(set(ids)) == len(ids)
+    assert all(i.startswith(f"vd-{name}-") for i in ids)
+    assert root.get("class") == "vit-drawing"
+    classes = {c for part in root.iter() for c in part.get("class", "").split()}
+    assert all(c.startswith("vd-") for c in classes - {"vit-drawing"})
+    assert root.get("aria-labelledby") in ids and root.get("aria-describedby") in ids
+    assert len(root.find(f"{SVG}desc").text) > 100
+    assert not re.search(
+        r"https?://(?!www\.w3\.org/2000/svg)|@import|url\(|base64", drawn(name)
+    )
+
+
+@every_drawing
+def test_it_is_as_wide_as_a_phone_and_not_much_larger_on_a_desk(name):
+    root = ElementTree.fromstring(drawn(name))
+    left, top, width, height = map(float, root.get("viewBox").split())
+    assert left == top == 0 and 340 <= width <= 380 and height <= 1000
+    assert width <= float(root.get("width")) <= 1.7 * width
+    ratio = float(root.get("width")) / float(root.get("height"))
+    assert ratio == pytest.approx(width / height, rel=0.01)
+
+
+@every_drawing
+def test_no_text_is_small(name):
+    root = ElementTree.fromstring(drawn(name))
+    sizes = [float(p.get("font-size")) for p in root.iter() if p.get("font-size")]
+    assert sizes and min(sizes) >= SMALLEST
+
+
+# Colours
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (
+        p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def mixed(ground, colour, strength):
+    parts = [
+        round((1 - strength) * int(ground[i : i + 2], 16) + strength * int(c, 16))
+        for i, c in ((i, colour[i : i + 2]) for i in (1, 3, 5))
+    ]
+    return "#{:02x}{:02x}{:02x}".format(*parts)
+
+
+# Colab's dark ground is the palest: its #383838; JupyterLab's is #111111.
+@pytest.mark.parametrize(
+    "theme, papers",
+    [(kit.LIGHT, ["#ffffff"]), (kit.DARK, [kit.PAPER["dark"], "#111111", "#383838"])],
+    ids=["light", "dark"],
+)
+def test_every_colour_of_letters_reads_on_every_ground(theme, papers):
+    grounds = {ground for _, ground in theme.values()}
+    for name, (ink, own) in theme.items():
+        for paper in [*papers, own]:
+            assert contrast(ink, paper) >= 4.5, (name, paper)
+    for name in ("ink", "soft"):
+        for ground in grounds - {theme["ink"][1]}:
+            assert contrast(theme[name][0], ground) >= 4.5, (name, ground)
+
+
+@pytest.mark.parametrize("theme", [kit.LIGHT, kit.DARK], ids=["light", "dark"])
+def test_letters_read_on_cells_that_are_half_full(theme):
+    ink = theme["ink"][0]
+    for name in ("query", "key", "value", "asking", "class"):
+        colour, ground = theme[name]
+        assert contrast(ink, mixed(ground, colour, 0.4)) >= 4.5, name
+
+
+@pytest.mark.parametrize("theme", [kit.LIGHT, kit.DARK], ids=["light", "dark"])
+def test_the_parts_of_the_grammar_have_colours_of_their_own(theme):
+    names = ("query", "key", "value", "asking", "class")
+    for one, other in itertools.combinations(names, 2):
+        assert theme[one][0] != theme[other][0]
+
+
+# The kit
+
+
+def test_text_that_is_too_small_or_too_wide_is_refused():
+    drawing = Drawing("a title", "a text")
+    with pytest.raises(ValueError, match="^size: got 9 for 'small', at least 10.5"):
+        drawing.text(0, 20, "small", size=9)
+    with pytest.raises(ValueError, match="stands from 300 to .*, expected 0 to 360"):
+        drawing.text(300, 20, "much too far to the right")
+    with pytest.raises(ValueError, match="stands from -"):
+        drawing.text(10, 20, "centred on the edge", anchor="middle")
+
+
+def test_a_sheet_grows_and_moves_what_is_drawn_on_it():
+    drawing = Drawing("a title", "a text")
+    with drawing.at(10, 100):
+        place = drawing.cells(0, 0, [["1", "2"], ["3", "4"]], (20, 10))
+        drawing.text(0, 40, "up", Word("per", raised=4), " down")
+    assert place.cell(1, 0, 2, 2) == Box(0, 10, 20, 10)
+    root = ElementTree.fromstring(drawing.svg("test"))
+    assert float(root.get("viewBox").split()[3]) == pytest.approx(148, abs=2)
+    first = root.find(f"{SVG}rect")
+    assert (first.get("x"), first.get("y")) == ("10", "100")
+    line = root.findall(f"{SVG}text")[-1]
+    assert "".join(line.itertext()) == "upper down"
+    assert [span.get("dy") for span in line] == ["-4", "4"]
+
+
+# The numbers
+
+
+def test_one_query_has_the_numbers_of_the_chapter():
+    from book.drawings.one_query import KEYS, QUERY, VALUES
+
+    code = "\n".join(cell.source for cell in code_cells(CHAPTERS[4]))
+    assert f"page_query = {QUERY}" in code
+    assert f"page_keys = {KEYS}" in code
+    assert f"page_values = {VALUES}" in code
+    shown = "".join(
+        o.get("text", "") for c in code_cells(CHAPTERS[4]) for o in c.outputs
+    )
+    for number in ("0.665", "0.245", "6.652", "2.447", "7.103", "2.897"):
+        assert number in shown and f">{number}<" in drawn("one_query")

@@ -1,0 +1,34 @@
+"""The book's drawings: SVGs that go with the theme of whatever shows them."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).with_name("drawings")
+
+
+class Drawing:
+    """What a notebook shows as a picture, and ``print`` by its name."""
+
+    def __init__(self, name: str, svg: str) -> None:
+        self.name = name
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __repr__(self) -> str:
+        return f"drawing: {self.name}"
+
+
+def drawing(name: str) -> Drawing:
+    """A drawing of the book; the last line of a cell shows it.
+
+    The repository's ``book/drawings/`` draws them.
+
+    Raises:
+        ValueError: if there is no drawing of that name.
+    """
+    path = FOLDER / f"{name}.svg"
+    if not path.is_file():
+        known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.svg")))
+        raise ValueError(f"name: got {name!r}, expected one of {known}")
+    return Drawing(name, path.read_text(encoding="utf-8"))
