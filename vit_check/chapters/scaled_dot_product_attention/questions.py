@@ -9,7 +9,7 @@ from torch import Tensor
 from vit_check.engine.values import Slip, ValueCheck
 from vit_steps.attention import scaled_dot_product_attention
 
-WIDTHS = (0.5, 1.0, 2.0)  # of the scores, in the order in which they are asked for
+SPREADS = (0.5, 1.0, 2.0)  # standard deviations of the scores, in the order asked for
 
 
 def _pencil(query: list[float], scale: float = 1.0) -> Tensor:
@@ -42,8 +42,8 @@ def _shares(given: Any) -> str | None:
     numbers = isinstance(given, list) and all(
         isinstance(n, int | float) and not isinstance(n, bool) for n in given
     )
-    if not numbers or len(given) != len(WIDTHS):
-        return f"is to be a list of {len(WIDTHS)} numbers, for the widths {WIDTHS}"
+    if not numbers or len(given) != len(SPREADS):
+        return f"is to be a list of {len(SPREADS)} numbers, for s in {SPREADS}"
     if any(n <= 0 for n in given):
         return "holds a number that is not above 0: an entropy has a minus in front"
     if any(n > 1 for n in given):
@@ -52,14 +52,14 @@ def _shares(given: Any) -> str | None:
             "logarithm is that of base e, and the number of tokens is divided by T"
         )
     if sorted(given, reverse=True) != given:
-        return "does not fall: the wider the scores, the fewer tokens are looked at"
-    for width, n in zip(WIDTHS, given, strict=True):
-        about = math.exp(-(width**2) / 2)
+        return "does not fall: the larger s is, the fewer tokens are looked at"
+    for spread, n in zip(SPREADS, given, strict=True):
+        about = math.exp(-(spread**2) / 2)
         if abs(n - about) > 0.05:
             off = "large" if n > about else "small"
             return (
-                f"is too {off} at width {width}: draw T = 1000 scores of this width, "
-                "take the softmax, then the exponential of its entropy, over T"
+                f"is too {off} at s = {spread}: draw s times 1000 random scores, take "
+                "the softmax, then the exponential of its entropy, over T"
             )
     return None
 
@@ -141,31 +141,35 @@ QUESTIONS = [
         ),
     ),
     ValueCheck(
-        "width_of_raw_scores",
+        "spread_of_raw_scores",
         "the standard deviation of the scores before the division",
         lambda: 3 * 0.5 * math.sqrt(64),
         [
             Slip(
                 1.5,
-                "that is the width of one product, and of a score after the division "
-                "by √d",
+                "that is the standard deviation of one product, and of a score after "
+                "the division by √d",
             ),
             Slip(
                 math.sqrt(64 * 3 * 0.5),
                 "3 and 0.5 are standard deviations; variances are their squares",
             ),
-            Slip(28.0, "the width of a product is the product of the widths"),
+            Slip(
+                28.0,
+                "the standard deviation of a product of independent numbers of mean 0 "
+                "is the product of theirs",
+            ),
             Slip(
                 math.sqrt(64 * (3**2 + 0.5**2)),
                 "the variance of a product is the product of the variances, not a sum",
             ),
-            Slip(144.0, "that is the variance; the width is its root"),
+            Slip(144.0, "that is the variance; the standard deviation is its root"),
             Slip(
                 8.0,
-                "that would be it if queries and keys were one wide; here each product "
-                "is a product of other widths",
+                "that would be it if queries and keys had standard deviation 1; here "
+                "they have 3 and 0.5",
             ),
-            Slip(96.0, "widths do not add up over the d terms, variances do"),
+            Slip(96.0, "it is the variances that add up over the d terms"),
             Slip(
                 math.sqrt(64 * (3 + 0.5)),
                 "the variance of a product is the product of the variances, not a sum",
@@ -195,7 +199,8 @@ QUESTIONS = [
         ],
         hints=(
             "The first weight is its exponential over the sum. Which of the two moves?",
-            "The sum grows by the third exponential. What does that do to its inverse?",
+            "Take 0.5, 0.3 and 0.2 as the exponentials. Adding 0.01 to the third score "
+            "makes their sum 1.002.",
             "Minus the first weight times the third.",
         ),
         rounding=0.01,
@@ -218,12 +223,11 @@ QUESTIONS = [
     ),
     ValueCheck(
         "share_of_tokens_looked_at",
-        f"three numbers between 0 and 1, for scores of widths {WIDTHS}",
+        f"three numbers between 0 and 1, for s in {SPREADS}",
         None,
         [],
         hints=(
-            "Scores of width s are s * torch.randn(...), with no queries and keys at "
-            "all.",
+            "The scores are s * torch.randn(...), with no queries and keys at all.",
             "The entropy of a row is minus the sum of w · log w over the row.",
             "(-(w * w.log()).sum(dim=-1)).exp().mean() / T, with w the softmax of "
             "s * torch.randn(200, T).",
