@@ -48,27 +48,28 @@ def scaled_dot_product_attention(
     return output, weights
 
 
-def attention_without_weights(
-    q: Tensor, k: Tensor, v: Tensor, dropout_p: float = 0.0
-) -> Tensor:
-    """The output of ``scaled_dot_product_attention`` alone, the quick way.
+def attend(
+    q: Tensor, k: Tensor, v: Tensor, need_weights: bool = False, dropout_p: float = 0.0
+) -> tuple[Tensor, Tensor | None]:
+    """``scaled_dot_product_attention``, the quick way where no weights are needed.
 
     PyTorch's fused kernel never holds a T × T matrix. For few tokens in bfloat16 on a
     CPU, training through it takes several times as long as through the explicit path,
     which is taken there.
     """
-    if q.is_cpu and q.dtype == torch.bfloat16 and q.shape[-2] < 1024:
-        return scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)[0]
-    return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
+    fused_is_slow = q.is_cpu and q.dtype == torch.bfloat16 and q.shape[-2] < 1024
+    if need_weights or fused_is_slow:
+        output, weights = scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
+        return output, weights if need_weights else None
+    return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p), None
 
 
 class MultiHeadAttention(nn.Module):
     """Self-attention in h heads side by side, each in its own d = D/h dimensions.
 
     Section 3.2.2 in arXiv 1706.03762; appendix A, equations 5 to 8, in arXiv
-    2010.11929. One matrix ``qkv`` makes queries, keys and values of all heads; ``proj``
-    mixes what the heads found. Initialised as in the paper's code: weights
-    Xavier-uniform, each D×D matrix for itself, biases zero.
+    2010.11929. One matrix ``qkv`` makes queries, keys and values of all heads, each of
+    them from the whole token; ``proj`` mixes what the heads found.
 
     Shape:
         (B, T, D) -> (B, T, D), and (B, h, T, T) or None
@@ -90,6 +91,10 @@ class MultiHeadAttention(nn.Module):
         self.qkv = nn.Linear(embed_dim, 3 * embed_dim, bias=qkv_bias)
         self.proj = nn.Linear(embed_dim, embed_dim)
         self.proj_drop = nn.Dropout(drop_rate)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """As in the paper's code: each D×D matrix Xavier-uniform, the biases zero."""
         for weight in (*self.qkv.weight.chunk(3), self.proj.weight):
             nn.init.xavier_uniform_(weight)
         for linear in (self.qkv, self.proj):
@@ -115,14 +120,8 @@ class MultiHeadAttention(nn.Module):
         qkv = self.qkv(x)  # (B, T, 3·D)
         qkv = qkv.reshape(B, T, 3, h, d)  # (B, T, 3, h, d)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # (B, h, T, d) each
-
         dropout_p = self.attn_drop_rate if self.training else 0.0
-        weights = None
-        if need_weights:
-            output, weights = scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
-        else:
-            output = attention_without_weights(q, k, v, dropout_p=dropout_p)
-
-        output = output.transpose(1, 2)  # (B, T, h, d): the heads stand beside d again
+        output, weights = attend(q, k, v, need_weights, dropout_p)  # (B, h, T, d)
+        output = output.transpose(1, 2)  # (B, T, h, d): h is beside d again
         output = output.reshape(B, T, D)  # (B, T, D)
         return self.proj_drop(self.proj(output)), weights

@@ -49,8 +49,8 @@ def _losses(given: Any) -> str | None:
         return "does not fall from one head to three: train each from a fresh layer"
     if one < 0.3:
         return (
-            "is too small for one head: one set of shares cannot bring three tokens "
-            "apart"
+            "is too small for one head: one set of attention weights cannot keep three "
+            "tokens apart"
         )
     if three > 0.1:
         return "is too large for three heads: train 300 steps, and take the last losses"
