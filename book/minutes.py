@@ -7,7 +7,8 @@ A minute is 130 words of running text or 12 lines of code. Nothing that the page
 or leaves out is counted, nor are headings, tables and displayed formulas; a name in
 code and a formula in a sentence are a word each. What is stated is rounded up to the
 next five. It stands in the first cell of a chapter or a side road ("It takes about 45
-minutes."), and in each table with a column "minutes" whose row links to the notebook.
+minutes."), and in each table with a column "minutes" whose row links to the notebook. A
+row that links sections of notebooks states the minutes of these sections, rounded up.
 """
 
 import json
@@ -22,6 +23,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from mdit_py_plugins.anchors.index import slugify
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 
@@ -37,7 +39,8 @@ NOT_READ = {"heading_open": "heading_close", "table_open": "table_close"}
 WORD = re.compile(r"[\w'’]+")
 
 STATED = re.compile(r"\b(?:Time:|It takes) about (?:(\d+) minutes|an hour)")
-LINK_TO_NOTEBOOK = re.compile(r"\]\(([^)#]+\.ipynb)[^)]*\)")
+HEADING = re.compile(r"^(#{1,3}) (.+)$", re.MULTILINE)
+LINK_TO_NOTEBOOK = re.compile(r"\]\(([^)#]+\.ipynb)(?:#([^)]+))?\)")
 
 
 @cache
@@ -70,23 +73,61 @@ def words(markdown: str) -> int:
     )
 
 
-def minutes_of(notebook: dict[str, Any]) -> int:
-    total = 0.0
+def pieces(notebook: dict[str, Any]) -> Iterator[tuple[int, str, float]]:
+    """In order: the level and text of a heading, and the minutes up to the next one.
+
+    What stands before the first heading has level 0.
+    """
     for cell in notebook["cells"]:
         if FOLDED_WHOLE & set(cell["metadata"].get("tags", [])):
             continue
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            total += words(source) / WORDS
+            before, *rest = HEADING.split(source)
+            yield 0, "", words(before) / WORDS
+            for level, heading, text in zip(*[iter(rest)] * 3, strict=True):
+                yield len(level), heading, words(text) / WORDS
         elif cell["cell_type"] == "code":
             named = cell["metadata"].get("fold", [])
-            total += visible_lines(source, named) / LINES
-    return math.ceil(total)
+            yield 0, "", visible_lines(source, named) / LINES
+
+
+def minutes_of(notebook: dict[str, Any]) -> int:
+    return math.ceil(sum(minutes for _, _, minutes in pieces(notebook)))
 
 
 def minutes(path: Path) -> int:
     """How long a notebook takes to read and follow, rounded up."""
     return minutes_of(json.loads(path.read_text("utf-8")))
+
+
+def section_minutes(notebook: dict[str, Any], anchor: str) -> float:
+    """How long a section takes, with the sections below it.
+
+    Raises:
+        KeyError: if no heading has that anchor.
+    """
+    total, depth = 0.0, None
+    for level, heading, minutes in pieces(notebook):
+        if level and depth is None and slugify(heading) == anchor:
+            depth = level
+        elif level and depth is not None and level <= depth:
+            break
+        if depth is not None:
+            total += minutes
+    if depth is None:
+        raise KeyError(anchor)
+    return total
+
+
+def linked_minutes(row: str, folder: Path) -> int | None:
+    """What a table's row states: of the sections that it links, or of one notebook."""
+    links = LINK_TO_NOTEBOOK.findall(row)
+    sections = [(folder / path, anchor) for path, anchor in links if anchor]
+    if sections:
+        notebooks = {path: json.loads(path.read_text("utf-8")) for path, _ in sections}
+        return math.ceil(sum(section_minutes(notebooks[p], a) for p, a in sections))
+    return in_fives(minutes((folder / links[0][0]).resolve())) if links else None
 
 
 def in_fives(number: int) -> int:
@@ -111,10 +152,9 @@ def with_times_in_tables(markdown: str, folder: Path) -> str:
         elif (
             column > 0
             and names[column].isdecimal()  # 0–10 is a part of a lesson
-            and (link := LINK_TO_NOTEBOOK.search(line))
+            and (stated := linked_minutes(line, folder)) is not None
         ):
-            notebook = (folder / link.group(1)).resolve()
-            cells[column] = f" {in_fives(minutes(notebook))} "
+            cells[column] = f" {stated} "
             lines[number] = "|".join(cells)
     return "\n".join(lines)
 

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 
 import pytest
 
@@ -76,7 +77,7 @@ def test_the_time_takes_one_form():
 def test_a_table_says_the_time_of_the_notebook_that_a_row_links():
     path = SIDE_ROADS[0]
     head = "| road | minutes | what |\n|---|---|---|\n"
-    row = f"| [a road]({path.name}#first) | {{}} | 7 |\n"
+    row = f"| [a road]({path.name}) | {{}} | 7 |\n"
     other = f"| minutes | what |\n|---|---|\n| 0–10 | [a lesson]({path.name}) |\n"
     number = minutes.in_fives(minutes.minutes(path))
     written = minutes.with_times_in_tables(
@@ -152,3 +153,34 @@ def test_each_figure_has_a_caption(path):
         and not cell.metadata.get("mystnb", {}).get("figure", {}).get("caption")
     ]
     assert without == []
+
+
+def test_a_section_ends_at_the_next_heading_of_its_level():
+    notebook = {
+        "cells": [
+            markdown("# Title\n\n" + SENTENCE * 13),
+            markdown(
+                "## First\n\n" + SENTENCE * 13 + "\n### Below\n\n" + SENTENCE * 26
+            ),
+            code("x = 1\n" * 12),
+            markdown("## Second\n\n" + SENTENCE * 13),
+        ]
+    }
+    assert minutes.section_minutes(notebook, "first") == pytest.approx(4)
+    assert minutes.section_minutes(notebook, "below") == pytest.approx(3)
+    with pytest.raises(KeyError, match="third"):
+        minutes.section_minutes(notebook, "third")
+
+
+def test_the_three_hour_route_leads_through_chapters_1_to_7():
+    intro = (ROOT / "book" / "intro.md").read_text("utf-8")
+    route = intro.split("## The three-hour route\n")[1].split("\n## ")[0]
+    rows = [row for row in route.splitlines() if "#" in row and row.startswith("|")]
+    stems = [set(re.findall(r"notebooks/(\w+)\.ipynb#", row)) for row in rows]
+    assert stems == [{path.stem} for path in CHAPTERS[1:8]]
+    assert 150 < sum(int(row.split("|")[-2]) for row in rows) <= 180
+
+
+def test_chapters_1_to_7_take_five_hours():
+    """What is stated is rounded up; what is summed is not."""
+    assert sum(minutes.minutes(path) for path in CHAPTERS[1:8]) <= 300
