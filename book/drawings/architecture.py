@@ -2,12 +2,14 @@
 
 from book.drawings.kit import Box, Colour, Drawing, Word
 from vit_steps import ViTConfig
+from vit_steps.sizes import as_pair
 
 MODEL = ViTConfig.base()
 STEPS = {step.name: step for step in MODEL.cost().steps}
 (N, D), (T, _) = STEPS["patch_embed.proj"].shape, STEPS["pos_embed"].shape
 (K,), M, L = STEPS["head"].shape, STEPS["mlp.fc1"].shape[1], MODEL.depth
-NUMBERS = MODEL.in_channels * MODEL.patch_size**2
+PATCH = as_pair(MODEL.patch_size, "patch_size")
+NUMBERS = MODEL.in_channels * PATCH[0] * PATCH[1]
 
 LEFT, PITCH, SLOTS = 4, 25, 8  # the class token has slot 0, an ellipsis stands in 5
 GAP = 4
@@ -164,8 +166,8 @@ def opened(drawing: Drawing, above: float) -> float:
         drawing.box(LEFT + back, y + back, wide, high, colour="line", radius=8)
     stream = ((STREAM, above + 2), (STREAM, end - 2))
     drawing.arrow(*stream, colour="ink", thick=THICK)
-    name = (Word(f"{L} blocks", "ink", bold=True, size=12),)
-    drawing.lines(WORDS, y + 18, name, shape(T, D), "one opened", size=11.5)
+    title = (Word(f"{L} blocks", "ink", bold=True, size=12),)
+    drawing.lines(WORDS, y + 18, title, shape(T, D), "one opened", size=11.5)
     for top, name in ((y + 16, "attention"), (y + 124, "MLP")):
         norm = normed(drawing, Box(BRANCH - 60, top + 14, 120, 24))
         part = drawing.box(BRANCH - 60, norm.bottom + 14, 120, 26, name, bold=True)
