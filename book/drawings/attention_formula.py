@@ -50,7 +50,14 @@ def formula(drawing: Drawing) -> None:
         68, 156, "turns each row into", "weights that", "add up to 1", anchor="middle"
     )
     drawing.line((192, 133), (192, 143))
-    drawing.lines(192, 156, "brings the scores", "back to width 1", anchor="middle")
+    drawing.lines(
+        192,
+        156,
+        "brings the scores",
+        "back to standard",
+        "deviation 1",
+        anchor="middle",
+    )
 
 
 def above(
