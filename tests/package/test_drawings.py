@@ -183,3 +183,10 @@ def test_one_query_has_the_numbers_of_the_chapter():
     )
     for number in ("0.665", "0.245", "6.652", "2.447", "7.103", "2.897"):
         assert number in shown and f">{number}<" in drawn("one_query")
+
+
+def test_layer_norm_has_the_numbers_of_the_chapter():
+    from book.drawings.layer_norm import TOKENS
+
+    code = "\n".join(cell.source for cell in code_cells(CHAPTERS[6]))
+    assert all(str(token) in code for token in TOKENS)

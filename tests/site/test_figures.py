@@ -121,6 +121,9 @@ def page(small_book, browser):
     context.close()
 
 
+TWO_FRAMES = (
+    "() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))"
+)
 INKS = """() => [...document.querySelectorAll('.vit-drawing .vd-text.vd-ink')]
     .map(text => getComputedStyle(text).fill)"""
 
@@ -161,6 +164,7 @@ LIGHT, DARK = rgb(kit.LIGHT["ink"][0]), rgb(kit.DARK["ink"][0])
 )
 def test_a_drawing_goes_with_the_theme_around_it(page, machine, place, ink):
     page.emulate_media(color_scheme=machine)
+    page.evaluate(TWO_FRAMES)  # the page's own answer to that must not come later
     page.evaluate(
         f"() => {{ const {{documentElement: html, body}} = document; {place}; }}"
     )
