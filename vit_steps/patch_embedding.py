@@ -43,12 +43,16 @@ def unpatchify(patches: Tensor, patch_size: Size, image_size: Size) -> Tensor:
     H, W = as_pair(image_size, "image_size")
     rows, columns = patch_grid(image_size, patch_size)
     height, width = as_pair(patch_size, "patch_size")
-    B, N, numbers = patches.shape if patches.ndim == 3 else (0, 0, 0)
-    if N != rows * columns or numbers % (height * width):
+    if (
+        patches.ndim != 3
+        or patches.shape[1] != rows * columns
+        or patches.shape[2] % (height * width)
+    ):
         raise ValueError(
             f"patches: got shape {tuple(patches.shape)}, expected "
             f"(B, {rows * columns}, C·{height * width}) for an image of {H}×{W}"
         )
+    B, _, numbers = patches.shape
     C = numbers // (height * width)
     x = patches.reshape(B, rows, columns, C, height, width)  # (B, H/P, W/P, C, P, P)
     x = x.permute(0, 3, 1, 4, 2, 5)  # (B, C, H/P, P, W/P, P)
