@@ -6,7 +6,6 @@ from itertools import groupby
 import torch
 
 from book.drawings.kit import Anchor, Box, Colour, Drawing, Word
-from vit_steps.patch_embedding import patchify
 
 SIDE, P = 4, 2  # of the image, of a patch
 ROWS = SIDE // P
@@ -19,7 +18,6 @@ split = image.reshape(ROWS, P, ROWS, P)  # (rows, P, columns, P)
 moved = split.permute(0, 2, 1, 3)  # (rows, columns, P, P)
 joined = moved.reshape(ROWS**2, P**2)  # (N, P·P)
 not_moved = split.reshape(ROWS**2, P**2)  # (N, P·P)
-torch.testing.assert_close(joined, patchify(image[None, None], P)[0])
 
 
 def draw() -> Drawing:

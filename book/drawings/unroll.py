@@ -13,6 +13,7 @@ NUMBERS = len(PLANES) * P * P
 
 LEFT, WIDE = 4, 352  # of the strip
 PLANE, PIXEL = 104, 4.5  # where the planes begin, and a side of one of their cells
+SMALL = 5  # a side of a patch in the photograph
 
 
 def draw() -> Drawing:
@@ -38,10 +39,10 @@ def patch(drawing: Drawing) -> list[Box]:
     """The patch in the photograph's grid, and its planes."""
     drawing.text(2, 13, "photograph", bold=True)
     drawing.text(2, 28, f"{SIDE}×{SIDE} patches", size=11, colour="soft")
-    photograph = drawing.cells(2, 36, [[""] * SIDE] * SIDE, (5, 5), "line")
+    photograph = drawing.cells(2, 36, [[""] * SIDE] * SIDE, (SMALL, SMALL), "line")
     here = photograph.cell(ROW, COLUMN, SIDE, SIDE)
+    drawing.box(here.x, here.y, SMALL, SMALL, colour="asking", radius=0, thick=1.5)
     drawing.full(here, "asking")
-    drawing.frame(here, around=0.5)
     planes = []
     for index, colour in enumerate(PLANES):
         x = PLANE + index * (P * PIXEL + 18)
