@@ -5,8 +5,9 @@ at its own size, and 1.4 times as large on a desk. Its colours are CSS custom
 properties, so that one file is right in the light and in the dark, in a page of the
 book, in a notebook and alone. A colour is said by its part: ``"query"``, ``"key"``,
 ``"value"``, ``"asking"`` for the token that asks, ``"class"`` for the class token,
-``"ink"``, ``"soft"`` for what explains, and ``"line"``. Besides its colour, a part
-always has its name or its place.
+``"position"`` for positions, ``"red"``, ``"green"`` and ``"blue"`` for the planes of an
+image, ``"patch-0"`` to ``"patch-3"`` for four patches, ``"ink"``, ``"soft"`` for what
+explains, and ``"line"``. Besides its colour, a part always has its name or its place.
 
 Text that is too small, or does not fit the sheet, is refused.
 """
@@ -38,6 +39,14 @@ LIGHT = {
     "value": ("#00704f", "#d5f1e6"),
     "asking": ("#a84600", "#fde3d3"),
     "class": ("#94396d", "#f8e2ee"),
+    "position": ("#5b4aa8", "#e5e0fb"),
+    "red": ("#b3261e", "#fad7d3"),
+    "green": ("#1d6b2c", "#d2efd3"),
+    "blue": ("#2350b8", "#d8e2fb"),
+    "patch-0": ("#00687a", "#bfe8f2"),
+    "patch-1": ("#6b5a00", "#fbeb9a"),
+    "patch-2": ("#a3374c", "#fbd3d8"),
+    "patch-3": ("#5b4aa8", "#dfd9fb"),
 }
 DARK = {
     "ink": ("#e8eef4", "#33404c"),
@@ -48,10 +57,35 @@ DARK = {
     "value": ("#4fd3a8", "#0b3b2c"),
     "asking": ("#ff9d66", "#4c2509"),
     "class": ("#eaa6cc", "#472438"),
+    "position": ("#b9a9ff", "#322a5e"),
+    "red": ("#ff9088", "#571b16"),
+    "green": ("#7fd68c", "#15431d"),
+    "blue": ("#92b4ff", "#183369"),
+    "patch-0": ("#6cd0e4", "#0d434f"),
+    "patch-1": ("#e3cf4a", "#453e00"),
+    "patch-2": ("#ff9dab", "#5a2230"),
+    "patch-3": ("#b9a9ff", "#352c66"),
 }
 PAPER = {"light": "#ffffff", "dark": "#121212"}
 
-Colour = Literal["ink", "soft", "line", "query", "key", "value", "asking", "class"]
+Colour = Literal[
+    "ink",
+    "soft",
+    "line",
+    "query",
+    "key",
+    "value",
+    "asking",
+    "class",
+    "position",
+    "red",
+    "green",
+    "blue",
+    "patch-0",
+    "patch-1",
+    "patch-2",
+    "patch-3",
+]
 Anchor = Literal["start", "middle", "end"]
 Point = tuple[float, float]
 
@@ -414,6 +448,27 @@ class Drawing:
                         bold=bold,
                     )
         return place
+
+    def circle(
+        self,
+        x: float,
+        y: float,
+        radius: float,
+        colour: Colour = "line",
+        ground: bool = True,
+        thick: float = 1,
+    ) -> Box:
+        """A circle around a point."""
+        return self.box(
+            x - radius,
+            y - radius,
+            2 * radius,
+            2 * radius,
+            colour=colour,
+            ground=ground,
+            thick=thick,
+            radius=radius,
+        )
 
     def bar(
         self, x: float, y: float, width: float, height: float, share: float, of: Colour

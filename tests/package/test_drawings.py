@@ -5,6 +5,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+import torch
 
 from book.drawings import kit
 from book.drawings.__main__ import NAMES, drawn
@@ -12,6 +13,7 @@ from book.drawings.kit import SMALLEST, Box, Drawing, Word
 from tests.conftest import CHAPTERS, code_cells
 from vit_steps import notebook
 from vit_steps.notebook.drawings import FOLDER
+from vit_steps.patch_embedding import patchify
 
 SVG = "{http://www.w3.org/2000/svg}"
 every_drawing = pytest.mark.parametrize("name", NAMES)
@@ -190,3 +192,28 @@ def test_layer_norm_has_the_numbers_of_the_chapter():
 
     code = "\n".join(cell.source for cell in code_cells(CHAPTERS[6]))
     assert all(str(token) in code for token in TOKENS)
+
+
+def test_the_patches_are_cut_as_the_package_cuts_them():
+    from book.drawings.split_move_join import P, image, joined
+    from book.drawings.unroll import NUMBERS, PATCH, SIZE, N
+
+    assert torch.equal(joined, patchify(image[None, None], P)[0])
+    whole = patchify(torch.arange(3 * SIZE**2).reshape(1, 3, SIZE, SIZE), 16)
+    assert whole.shape == (1, N, NUMBERS)
+    assert whole[0, PATCH, 0] == 80 * SIZE + 80, "80 from the top and 80 from the left"
+
+
+def test_the_clocks_have_the_angles_of_the_chapter():
+    from book.drawings.clocks import angles
+
+    for clock, reached in enumerate(angles()):
+        expected = [position / 10000 ** (2 * clock / 8) for position in range(5)]
+        assert reached == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_squares_have_the_sizes_of_the_chapter():
+    from book.drawings.square import COUNTS, PIXELS, TIMES
+
+    assert COUNTS == [4, 16, 64, 196]
+    assert PIXELS == 224**2 == TIMES * COUNTS[-1]
