@@ -26,8 +26,8 @@ def draw() -> Drawing:
         place = square(drawing, x, floor - count * CELL, count)
         labelled(drawing, x, floor + 16, count)
     place = square(drawing, 2, floor + 46, last)
-    labelled(drawing, place.right + 6, place.y + 10, last, wrapped=True)
-    corner(drawing, place.bottom + 22)
+    labelled(drawing, place.x, place.bottom + 16, last)
+    corner(drawing, place.bottom + 56)
     return drawing
 
 
@@ -75,9 +75,6 @@ def corner(drawing: Drawing, y: float) -> None:
     drawing.arrow((place.middle, place.bottom + 4), (place.middle, place.bottom + 26))
 
 
-def labelled(
-    drawing: Drawing, x: float, y: float, count: int, wrapped: bool = False
-) -> None:
+def labelled(drawing: Drawing, x: float, y: float, count: int) -> None:
     drawing.text(x, y, f"{count} tokens", bold=True)
-    scores = f"{count**2:,} scores"
-    drawing.lines(x, y + 15, *(scores.split() if wrapped else [scores]))
+    drawing.lines(x, y + 15, f"{count**2:,} scores")

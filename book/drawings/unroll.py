@@ -115,7 +115,7 @@ def unrolled(drawing: Drawing, planes: list[Box]) -> Box:
 
 def multiplied(drawing: Drawing) -> Box:
     """The matrix of all strips, row 75 of it times the weight, and the token."""
-    x, y, wide, high, gap = 62, 240, 136, 13, 20
+    x, y, wide, high, gap = 68, 240, 136, 13, 20
     shown = (0, 1, PATCH, N - 2, N - 1)
     height = len(shown) * high + 2 * gap
     drawing.box(x, y, wide, height, colour="line", radius=3)
