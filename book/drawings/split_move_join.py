@@ -137,7 +137,7 @@ def row_of_patches(
 
 def strip(drawing: Drawing, y: float, numbers: torch.Tensor) -> Box:
     """All numbers in the order in which the tensor has them."""
-    drawing.text(2, y + 13, "in order", size=10.5, colour="soft")
+    drawing.text(2, y + 13, "flattened", size=10.5, colour="soft")
     return row_of_patches(drawing, LEFT, y, numbers.flatten().tolist(), SMALL)
 
 
