@@ -36,7 +36,7 @@ class ViTConfig:
         embed_dim, depth, num_heads: D, L and h.
         mlp_ratio: M / D.
         qkv_bias: give queries, keys and values a bias.
-        drop_rate: dropout of tokens, behind attention and in the MLP.
+        drop_rate: dropout of tokens, after attention and in the MLP.
         attn_drop_rate: dropout of attention weights.
         drop_path_rate: stochastic depth in the last block; it grows to that from 0 in
             the first.
@@ -96,7 +96,7 @@ class ViTConfig:
 
     @property
     def num_prefix_tokens(self) -> int:
-        """How many tokens stand in front of the patches: the class token."""
+        """How many tokens come before the patches: the class token."""
         return 1
 
     def cost(self) -> ModelCost:
@@ -113,7 +113,7 @@ class VisionTransformer(nn.Module):
     head starts at zero, as in the paper's code: all classes equally likely.
 
     Attributes:
-        preprocessing: what ``vit_steps.predict`` has to know; None if nobody said.
+        preprocessing: what ``vit_steps.predict`` has to know; None if unknown.
         grad_checkpointing: if True, activations inside the blocks are not kept but
             computed again for the gradients (arXiv 1604.06174).
 

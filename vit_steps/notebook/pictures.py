@@ -292,11 +292,12 @@ def show_token_trace(steps: Sequence[tuple[str, Tensor]]) -> Figure:
             aspect="auto",
             interpolation="nearest",
         )
-        ax.set_title(f"{name}\n({tokens.shape[0]}, {tokens.shape[1]})", fontsize=8)
+        ax.set_title(f"{name}\n({tokens.shape[0]}, {tokens.shape[1]})", fontsize=10)
         ax.set_xticks([])
         ax.set_yticks([])
-    axes[0, 0].set_ylabel("token")
-    figure.supxlabel(f"the first {max_width} numbers of each token", fontsize=8)
+    axes[0, 0].set_yticks([0, len(steps[0][1]) - 1])
+    axes[0, 0].set_ylabel("token", labelpad=-8)
+    figure.supxlabel(f"the first {max_width} numbers of each token", fontsize=10)
     return figure
 
 

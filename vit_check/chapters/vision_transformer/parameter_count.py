@@ -121,10 +121,10 @@ parameter_count = FunctionCheck(
         _miscount("no norms", "the norms are not counted: each has 2·D numbers"),
         _miscount("one norm", "a block has two norms"),
         _miscount("norms halved", "a norm has a weight and a bias, 2·D numbers"),
-        _miscount("no final norm", "the norm behind the last block is missing"),
+        _miscount("no final norm", "the norm after the last block is missing"),
         _miscount(
             "three matrices",
-            "attention has a fourth matrix, the output projection behind the heads",
+            "attention has a fourth matrix, the output projection after the heads",
         ),
         _miscount(
             "one matrix",

@@ -45,7 +45,7 @@ def _growth(**changed: Any) -> int:
 
 def _needs(given: Any) -> str | None:
     if not isinstance(given, dict):
-        return "is to be a dictionary, from what is changed to the accuracy"
+        return "should be a dictionary, from what is changed to the accuracy"
     names = ("nothing", "class token", "positions", "shuffled", "mean")
     for name in names:
         if name not in given:
@@ -53,7 +53,7 @@ def _needs(given: Any) -> str | None:
         if isinstance(given[name], bool) or not isinstance(given[name], int | float):
             return f"has no number at {name!r}"
         if not 0 <= given[name] <= 1:
-            return f"has at {name!r} what is no share between 0 and 1"
+            return f"has no share between 0 and 1 at {name!r}"
     if len(given) != len(names):
         return "has more entries than asked for"
     if given["nothing"] < 0.8:
@@ -63,23 +63,23 @@ def _needs(given: Any) -> str | None:
         )
     if given["class token"] < 0.85:
         return (
-            "has too low an accuracy at 'class token': only its own vector is to be "
+            "has too low an accuracy at 'class token': only its own vector should be "
             "zero; its row stays, and so does its position"
         )
     if given["positions"] > 0.5:
         return (
-            "has too high an accuracy at 'positions': all of them are to be zero, in "
+            "has too high an accuracy at 'positions': all of them should be zero, in "
             "the tokens that go into the first block"
         )
     if given["shuffled"] > 0.5:
         return (
             "has too high an accuracy at 'shuffled': shuffle the patches before the "
-            "positions are added, so that each gets another's"
+            "positions are added, so that each gets a different one's"
         )
     if not 0.6 < given["mean"] < given["nothing"]:
         return (
-            "does not fit at 'mean': the mean over all tokens, behind the final norm, "
-            "goes to the head"
+            "does not fit at 'mean': the head should read the mean over all tokens "
+            "after the final norm"
         )
     return None
 
@@ -96,7 +96,7 @@ QUESTIONS = [
             ),
             Slip(
                 {name: shape[1:] for name, shape in _SHAPES.items()},
-                "leaves out the batch, which stands in front of every shape",
+                "leaves out the batch, which is the first number of every shape",
             ),
             Slip(
                 _with(class_token=(1, 1, 40)),
@@ -125,7 +125,7 @@ QUESTIONS = [
             ),
             Slip(
                 _with(class_token=(3, 1, 40)),
-                "keeps an axis of one token; the index 0 takes it away",
+                "keeps an axis of one token; the index 0 removes it",
             ),
             Slip(
                 _with(weights_of_a_block=(3, 26, 26)),
@@ -138,7 +138,7 @@ QUESTIONS = [
         ],
         hints=(
             "How many patches of 12 lie along a side of 60?",
-            "N = 5·5, T = N + 1. B stands in front of everything, D is 40 from the "
+            "N = 5·5, T = N + 1. B is the first number everywhere, D is 40 from the "
             "patches to the class token.",
             "The weights of a block are (B, h, T, T).",
         ),
@@ -171,7 +171,7 @@ QUESTIONS = [
         hints=(
             "Take e to the power of each first loss.",
             f"ln 10 is {math.log(10):.2f}, ln 1000 is {math.log(1000):.2f}; a loss far "
-            "above ln K means logits that are too wide.",
+            "above ln K means logits that are too large.",
             "What is the same for every image gives every image the same answer, and "
             "the loss stays where it is.",
         ),
@@ -227,7 +227,7 @@ QUESTIONS = [
         [
             Slip("a", "is how it should be; then its row would differ by image"),
             Slip("b", "would still let it see the image, in part"),
-            Slip("d", "is nearly right: it meets itself, and some others like it"),
+            Slip("d", "is nearly right: it looks at itself, and at others like it"),
         ],
         hints=(
             "Without batch_first the layer reads the first axis as tokens and the "
@@ -247,13 +247,13 @@ QUESTIONS = [
             Slip("layer_norm_eps", "is set, and rightly"),
             Slip("dropout", "is set to 0, which changes nothing in eval()"),
             Slip("nhead", "is given, as the second argument"),
-            Slip("bias", "is True unless told otherwise, and that is right"),
+            Slip("bias", "is True by default, and that is right"),
         ],
         hints=(
             "Look for what the layer takes to be the first axis.",
-            "help(nn.TransformerEncoderLayer) lists the arguments; one says where the "
-            "batch stands.",
-            "It is False unless told otherwise.",
+            "help(nn.TransformerEncoderLayer) lists the arguments; one says which axis "
+            "is the batch.",
+            "It is False by default.",
         ),
     ),
     ValueCheck(
@@ -263,7 +263,7 @@ QUESTIONS = [
         [],
         hints=(
             "Begin each change at the place in the model where it belongs: before the "
-            "first block, or behind the final norm.",
+            "first block, or after the final norm.",
             "Write embed by hand: model.patch_embed(images), the class token in front, "
             "the positions on top; then the blocks, model.norm and model.head.",
             "'shuffled' is patches[:, order] before the class token and the positions "

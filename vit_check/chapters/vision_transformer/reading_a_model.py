@@ -50,7 +50,7 @@ def _tables(parts: list[Part], rows: int, D: int) -> list[Part]:
 
 def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[tuple[Tensor, Tensor]]:
     """Weight (D, C, P, P) and bias of the patch projection; a linear map's numbers
-    may stand by channel, row, column or by row, column, channel."""
+    may be in the order channel, row, column or row, column, channel."""
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
     vectors = [p for p in without_norms(parts, D) if p.value.ndim == 1]
     for part in parts:
@@ -184,7 +184,7 @@ def _norms_lack(parts: list[Part], D: int, L: int) -> Finding | None:
     if norms == 2 * L:
         return Finding(
             "final norm missing",
-            "has two norms for each block and none behind the last one",
+            "has two norms for each block and none after the last one",
         )
     if norms == L + 1:
         return Finding(
@@ -194,7 +194,7 @@ def _norms_lack(parts: list[Part], D: int, L: int) -> Finding | None:
         return Finding(
             "norms too many",
             f"has {norms} norms over D numbers, expected {2 * L + 1}: two in each "
-            "block and one behind the last",
+            "block and one after the last",
         )
     return None
 
@@ -217,7 +217,7 @@ def _blocks_lack(maps: list[Linear], sizes: Sizes) -> Finding | None:
     if numbers == 3 * D * D * L:
         return Finding(
             "no projection",
-            "has matrices for q, k and v but none behind the heads: the output "
+            "has matrices for q, k and v but none after the heads: the output "
             "projection of each block is missing",
         )
     return None

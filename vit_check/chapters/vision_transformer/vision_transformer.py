@@ -153,12 +153,12 @@ _ONE_FAULT = [
         "class token alone",
         "the class token meets none of the patches, so that every image gets the same "
         "logits: attention runs over the batch, as with batch_first=False, or a "
-        "causal mask hides what stands behind it",
+        "causal mask hides what comes after it",
         partial(_model, block=_OF_BLOCK["across the batch"].wrong),
     ),
     Mistake(
         "class token last",
-        "the class token stands behind the patches; it stands first, at index 0, as "
+        "the class token comes after the patches; it belongs first, at index 0, as "
         "in every checkpoint",
         partial(
             _model,
@@ -168,7 +168,7 @@ _ONE_FAULT = [
     ),
     Mistake(
         "class token last, first read",
-        "the class token stands behind the patches, and what is read at index 0 is a "
+        "the class token comes after the patches, and what is read at index 0 is a "
         "patch; put it first",
         _with_tokens("class token last"),
     ),
@@ -196,8 +196,8 @@ _ONE_FAULT = [
     ),
     Mistake(
         "class token unused",
-        "the class token's own vector takes no part: at index 0 stands a position "
-        "alone",
+        "the class token's own vector takes no part: at index 0 there is only a "
+        "position",
         _with_tokens("no class token's content"),
     ),
     Mistake(
@@ -338,9 +338,9 @@ def _taking_sizes(answer: Any) -> Any:
 
 
 _HINTS = (
-    "Write the shape behind every line, from (B, C, H, W) to (B, K). In which line "
+    "Write the shape after every line, from (B, C, H, W) to (B, K). In which line "
     "do 196 of 197 tokens go, and which one stays?",
-    "Patches, class token in front, positions on all T tokens, L blocks one behind "
+    "Patches, class token in front, positions on all T tokens, L blocks one after "
     "the other, one norm, row 0 of each image, one linear layer.",
     "x = torch.cat([cls, patches], dim=1) + pos; for block in blocks: x = block(x); "
     "return head(norm(x)[:, 0]).",

@@ -125,26 +125,26 @@ OF_WIRING = [
     ),
     Mistake(
         "mean of the tokens",
-        "the head reads the mean of all tokens, which is another model; here it reads "
-        "the class token",
+        "the head reads the mean of all tokens, which is a different model; here it "
+        "reads the class token",
         partial(classify, pick="mean"),
     ),
     Mistake(
         "mean of the patches",
-        "the head reads the mean of the patches' tokens, which is another model; here "
-        "it reads the class token",
+        "the head reads the mean of the patches' tokens, which is a different model; "
+        "here it reads the class token",
         partial(classify, pick="mean of patches"),
     ),
     Mistake(
         "mean of the tokens, then norm",
-        "the mean of all tokens is normed and read, which is another model; here the "
-        "norm comes first, and the head reads the class token",
+        "the mean of all tokens is normed and read, which is a different model; here "
+        "the norm comes first, and the head reads the class token",
         partial(_pooled_first, pick="mean"),
     ),
     Mistake(
         "mean of the patches, then norm",
-        "the mean of the patches' tokens is normed and read, which is another model; "
-        "here the norm comes first, and the head reads the class token",
+        "the mean of the patches' tokens is normed and read, which is a different "
+        "model; here the norm comes first, and the head reads the class token",
         partial(_pooled_first, pick="mean of patches"),
     ),
     Mistake(
@@ -159,14 +159,14 @@ OF_WIRING = [
     ),
     Mistake(
         "last token",
-        "the head reads the last token, which is a patch; the class token stands "
+        "the head reads the last token, which is a patch; the class token is the "
         "first, at index 0",
         partial(classify, pick="last token"),
     ),
     Mistake(
         "second token",
         "the head reads the token at index 1, which is a patch; the class token "
-        "stands at index 0",
+        "is at index 0",
         partial(classify, pick="second token"),
     ),
     Mistake(
@@ -177,18 +177,17 @@ OF_WIRING = [
     ),
     Mistake(
         "no final norm",
-        "nothing norms the stream behind the last block",
+        "there is no norm after the last block",
         _no_norm,
     ),
     Mistake(
         "norm before the blocks",
-        "the norm stands in front of the blocks; it belongs behind the last one",
+        "the norm comes before the blocks; it belongs after the last one",
         _norm_early,
     ),
     Mistake(
         "norm after every block",
-        "the final norm is used after every block; it belongs behind the last one "
-        "alone",
+        "the final norm is used after every block; it belongs after the last one only",
         _norm_often,
     ),
     Mistake(
@@ -200,7 +199,7 @@ OF_WIRING = [
     Mistake(
         "blocks forget",
         "every block reads the tokens of the embedding, so that only the last one "
-        "counts; each is to read what the one before it gave",
+        "counts; each should read what the block before it returned",
         _forgetful,
     ),
     Mistake(
@@ -240,18 +239,18 @@ OF_WIRING = [
     ),
     Mistake(
         "softmax at the end",
-        "a softmax stands behind the head; the logits go out as they are, since the "
-        "loss takes the softmax itself",
+        "there is a softmax after the head; the logits are returned as they are, "
+        "because the loss takes the softmax itself",
         _then(lambda logits: logits.softmax(dim=-1)),
     ),
     Mistake(
         "log-softmax at the end",
-        "a log-softmax stands behind the head; the logits go out as they are",
+        "there is a log-softmax after the head; the logits are returned as they are",
         _then(lambda logits: logits.log_softmax(dim=-1)),
     ),
     Mistake(
         "sigmoid at the end",
-        "a sigmoid stands behind the head; the logits go out as they are",
+        "there is a sigmoid after the head; the logits are returned as they are",
         _then(torch.sigmoid),
     ),
     Mistake(
