@@ -17,8 +17,8 @@ def draw() -> Drawing:
         "leave with the same shape. In pre-norm a branch leaves the stream, goes "
         "through a norm and attention, and is added to the stream at a plus sign; a "
         "second one goes through a norm and the MLP and is added too. In post-norm the "
-        "branches hold only attention and the MLP, and behind each plus sign a norm "
-        "stands on the stream itself.",
+        "branches hold only attention and the MLP, and after each plus sign there is a "
+        "norm on the stream itself.",
     )
     pre_norm(drawing)
     drawing.line((182, 8), (182, 448), colour="soft", thick=0.75, dashed=True)
@@ -60,7 +60,7 @@ def post_norm(drawing: Drawing) -> None:
     drawing.lines(
         STREAM + 36,
         124,
-        [Word("norms", bold=True), " stand"],
+        [Word("norms", bold=True), " are"],
         "on the stream",
         size=10.5,
     )
