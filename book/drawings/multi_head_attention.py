@@ -90,7 +90,7 @@ def draw() -> Drawing:
     drawing.text(
         x + 8,
         map_of.bottom + 17,
-        f"{h} maps of weights, ",
+        "attention weights, ",
         f"({T}, {T}) each",
         size=11,
         colour="soft",
