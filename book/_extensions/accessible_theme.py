@@ -33,6 +33,7 @@ def with_named_rows(body: str) -> str:
             if corner.get_text(strip=True):
                 continue
             corner.name = "td"
+            del corner["scope"]
             for cell in table.select("tbody td:first-child"):
                 cell.name, cell["scope"] = "th", "row"
     return str(text)
