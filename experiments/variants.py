@@ -1,4 +1,4 @@
-"""What three small changes are worth on cluttered digits: the numbers of chapter 12.
+"""What three small changes are worth on cluttered digits: the numbers of chapter 13.
 
     python -m experiments.variants --checkpoint-folder FOLDER --processes 2
 

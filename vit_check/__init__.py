@@ -19,17 +19,6 @@ from vit_check.chapters.attention_maps.class_token_to_patches import (
 )
 from vit_check.chapters.attention_maps.mask_patches import mask_patches
 from vit_check.chapters.attention_maps.mass_inside import mass_inside
-from vit_check.chapters.beyond_vit.distillation_step import distillation_step
-from vit_check.chapters.beyond_vit.drop_registers import drop_registers
-from vit_check.chapters.beyond_vit.hard_distillation_loss import hard_distillation_loss
-from vit_check.chapters.beyond_vit.mean_pool import mean_pool
-from vit_check.chapters.beyond_vit.relative_position_index import (
-    relative_position_index,
-)
-from vit_check.chapters.beyond_vit.shifted_window_mask import shifted_window_mask
-from vit_check.chapters.beyond_vit.soft_distillation_loss import soft_distillation_loss
-from vit_check.chapters.beyond_vit.window_partition import window_partition
-from vit_check.chapters.beyond_vit.window_reverse import window_reverse
 from vit_check.chapters.class_token_and_position.class_token import class_token
 from vit_check.chapters.class_token_and_position.embed_images import embed_images
 from vit_check.chapters.class_token_and_position.interpolate_position_embedding import (
@@ -61,6 +50,10 @@ from vit_check.chapters.pretrained_weights.load_checked import load_checked
 from vit_check.chapters.pretrained_weights.logits_agree import logits_agree
 from vit_check.chapters.pretrained_weights.rename_weights import rename_weights
 from vit_check.chapters.questions import QUESTIONS, answer
+from vit_check.chapters.scale.average_gradients import average_gradients
+from vit_check.chapters.scale.batch_shares import batch_shares
+from vit_check.chapters.scale.training_bytes import training_bytes
+from vit_check.chapters.scale.training_days import training_days
 from vit_check.chapters.scaled_dot_product_attention.attend_one_query import (
     attend_one_query,
 )
@@ -72,12 +65,23 @@ from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attentio
     scaled_dot_product_attention,
 )
 from vit_check.chapters.scaled_dot_product_attention.softmax import softmax
-from vit_check.chapters.speed_and_scale.accumulate_gradients import accumulate_gradients
-from vit_check.chapters.speed_and_scale.attention_in_blocks import attention_in_blocks
-from vit_check.chapters.speed_and_scale.average_gradients import average_gradients
-from vit_check.chapters.speed_and_scale.batch_shares import batch_shares
-from vit_check.chapters.speed_and_scale.training_bytes import training_bytes
-from vit_check.chapters.speed_and_scale.training_days import training_days
+from vit_check.chapters.speed.accumulate_gradients import accumulate_gradients
+from vit_check.chapters.speed.attention_in_blocks import attention_in_blocks
+from vit_check.chapters.swin_and_deit.distillation_step import distillation_step
+from vit_check.chapters.swin_and_deit.drop_registers import drop_registers
+from vit_check.chapters.swin_and_deit.hard_distillation_loss import (
+    hard_distillation_loss,
+)
+from vit_check.chapters.swin_and_deit.mean_pool import mean_pool
+from vit_check.chapters.swin_and_deit.relative_position_index import (
+    relative_position_index,
+)
+from vit_check.chapters.swin_and_deit.shifted_window_mask import shifted_window_mask
+from vit_check.chapters.swin_and_deit.soft_distillation_loss import (
+    soft_distillation_loss,
+)
+from vit_check.chapters.swin_and_deit.window_partition import window_partition
+from vit_check.chapters.swin_and_deit.window_reverse import window_reverse
 from vit_check.chapters.training.accuracy import accuracy
 from vit_check.chapters.training.adamw_step import adamw_step
 from vit_check.chapters.training.clip_gradients import clip_gradients

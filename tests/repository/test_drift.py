@@ -185,10 +185,10 @@ def test_a_module_is_taught_in_the_chapter_of_its_topic():
         "training": "08",
         "attention_maps": "09",
         "pretrained": "10",
-        "distributed": "11",
         "training_cost": "11",
-        "variants": "12",
-        "symptoms": "13",
+        "distributed": "12",
+        "variants": "13",
+        "symptoms": "14",
     }
     elsewhere = {
         "scaled_dot_product_attention": ["04"],

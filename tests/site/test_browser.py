@@ -30,9 +30,10 @@ SEARCHES = {
     "08_training": "weight decay",
     "09_attention_maps": "rollout",
     "10_pretrained_weights": "safetensors",
-    "11_speed_and_scale": "data parallel",
-    "12_beyond_vit": "Swin",
-    "13_bug_clinic": "symptoms",
+    "11_speed": "roofline",
+    "12_scale": "data parallel",
+    "13_swin_and_deit": "Swin",
+    "14_bug_clinic": "symptoms",
 }
 
 
@@ -51,7 +52,7 @@ def visit(browser):
 
 # test_every_page.py says that no page takes other fonts than the book's.
 OF_EACH_KIND = ["book/intro", "book/lab", "book/notation", "book/package"]
-OF_EACH_KIND += ["book/teaching", CHAPTERS[1], CHAPTERS[12], EXERCISE]
+OF_EACH_KIND += ["book/teaching", CHAPTERS[1], CHAPTERS[13], EXERCISE]
 
 
 @pytest.mark.parametrize("browser", ["monospaced"], indirect=True)

@@ -4,7 +4,6 @@ import difflib
 from typing import Any
 
 from vit_check.chapters.attention_maps import questions as attention_maps
-from vit_check.chapters.beyond_vit import questions as beyond_vit
 from vit_check.chapters.class_token_and_position import (
     questions as class_token_and_position,
 )
@@ -12,10 +11,12 @@ from vit_check.chapters.encoder_block import questions as encoder_block
 from vit_check.chapters.multi_head_attention import questions as multi_head_attention
 from vit_check.chapters.patch_embedding import questions as patch_embedding
 from vit_check.chapters.pretrained_weights import questions as pretrained_weights
+from vit_check.chapters.scale import questions as scale
 from vit_check.chapters.scaled_dot_product_attention import (
     questions as scaled_dot_product_attention,
 )
-from vit_check.chapters.speed_and_scale import questions as speed_and_scale
+from vit_check.chapters.speed import questions as speed
+from vit_check.chapters.swin_and_deit import questions as swin_and_deit
 from vit_check.chapters.training import questions as training
 from vit_check.chapters.vision_transformer import questions as vision_transformer
 from vit_check.chapters.why_patches import questions as why_patches
@@ -33,8 +34,9 @@ CHAPTERS = [
     training,
     attention_maps,
     pretrained_weights,
-    speed_and_scale,
-    beyond_vit,
+    speed,
+    scale,
+    swin_and_deit,
 ]
 
 QUESTIONS: dict[str, ValueCheck] = {

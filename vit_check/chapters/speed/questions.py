@@ -1,0 +1,135 @@
+"""What the exercises of chapter 11 ask."""
+
+from typing import Any
+
+import torch
+
+from vit_check.engine.values import Slip, ValueCheck
+
+
+def _threes() -> int:
+    total = torch.tensor(0.0, dtype=torch.bfloat16)
+    for _ in range(500):
+        total = total + 3
+    return int(total)
+
+
+def _moves() -> tuple[bool, bool]:
+    one = torch.tensor(1.0, dtype=torch.bfloat16)
+    return bool(one + 0.003 != one), bool(one - 0.003 != one)
+
+
+def _growth(given: Any) -> str | None:
+    names = ["explicit kept", "fused kept", "fused seconds"]
+    if not isinstance(given, dict) or sorted(given) != names:
+        return (
+            'is to be a dictionary with the keys "explicit kept", "fused kept" and '
+            '"fused seconds"'
+        )
+    for name in names:
+        if isinstance(given[name], bool) or not isinstance(given[name], int | float):
+            return f"has something for {name!r} that is not a number"
+    if any(not 0 < given[name] < 1e6 for name in names):
+        return "has a factor that cannot be: each is one measurement by another"
+    explicit, fused, seconds = (given[name] for name in names)
+    if explicit < 1 or fused < 1:
+        return "has factors below 1: divide what 4096 tokens take by what 1024 take"
+    if explicit > 100 or fused > 100:
+        return "has bytes where factors are asked for: divide one by the other"
+    if not 3.8 <= fused <= 4.2:
+        return (
+            "has another factor for what the fused path keeps than its bytes give: are "
+            "q, k and v left out on both sides, and is it the fused path?"
+        )
+    if not 12 <= explicit <= 16.5:
+        return (
+            "has another factor for what the explicit path keeps than its bytes give: "
+            "is it the explicit path, and are both runs made with new q, k and v?"
+        )
+    if seconds > 400:
+        return (
+            "has a factor in the time of far more than the pairs of tokens explain: "
+            "was the first run a warm-up, and the median taken?"
+        )
+    if seconds < 1.5:
+        return (
+            "has hardly more seconds for four times as many tokens: is it the call "
+            "that is timed, and several of them?"
+        )
+    return None
+
+
+QUESTIONS = [
+    ValueCheck(
+        "sum_of_threes",
+        "the sum of 500 threes that are added one by one in bfloat16",
+        _threes,
+        [
+            Slip(1500, "that is the sum without rounding"),
+            Slip(256, "that is where adding ones ends; a three is longer"),
+            Slip(512, "from 512 on the numbers are 4 apart, and 3 is rounded to 4"),
+            Slip(768, "256 threes would be that, but the steps are not all of 3"),
+            Slip(2048, "the sum stops before it gets there: think of half a step"),
+        ],
+        hints=(
+            "bfloat16 has eight significant bits: up to 256 every whole number, then "
+            "every second one, then every fourth.",
+            "An addition is lost when it is less than half the distance to the next "
+            "number. Where is half the distance more than 3?",
+            "Between 512 and 1024 the numbers are 4 apart, behind that 8 apart.",
+        ),
+    ),
+    ValueCheck(
+        "bfloat16_moves",
+        "two truth values: whether 1 + 0.003 and 1 - 0.003 differ from 1 in bfloat16",
+        _moves,
+        [
+            Slip((False, False), "below 1 the numbers lie closer together than above"),
+            Slip((True, True), "above 1 the next number is more than twice 0.003 away"),
+            Slip((True, False), "the other way round: below 1 the steps are smaller"),
+        ],
+        hints=(
+            "How far is it from 1 to the next number above, and to the next below?",
+            "Above 1 the step is 1/128, below it 1/256. Compare 0.003 with half of "
+            "each.",
+            "Half of 1/128 is about 0.0039, half of 1/256 about 0.002.",
+        ),
+    ),
+    ValueCheck(
+        "growth_of_attention",
+        "three factors from 1024 to 4096 tokens, by name",
+        None,
+        [],
+        hints=(
+            "Measure at 1024 and at 4096 tokens, and divide the second by the first.",
+            "kept_for_backward counts to the byte, so once is enough; for seconds run "
+            "it once without counting and take the median of several runs.",
+            "kept_for_backward(lambda: explicit(q, k, v), besides=(q, k, v)) at both "
+            "sizes; median([stopwatch(lambda: fused(q, k, v)) for _ in range(7)])",
+        ),
+        accept=_growth,
+    ),
+    ValueCheck(
+        "fused_attention_grows",
+        "two words, for the memory and for the time: 'linear' or 'quadratic' each",
+        lambda: ("linear", "quadratic"),
+        [
+            Slip(
+                ("linear", "linear"),
+                "every query is still multiplied with every key; what it saves is "
+                "holding the table",
+            ),
+            Slip(("quadratic", "quadratic"), "look again at what it keeps"),
+            Slip(
+                ("quadratic", "linear"), "the other way round: first memory, then time"
+            ),
+        ],
+        hints=(
+            "Four times the tokens: which factor would be linear, which quadratic?",
+            "4 is linear and 16 is quadratic. A measured time lies near one of them, "
+            "often a little off.",
+            "What it keeps is its output and one number a query. What it computes is "
+            "every pair.",
+        ),
+    ),
+]
