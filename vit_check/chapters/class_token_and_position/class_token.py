@@ -34,8 +34,8 @@ def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
         return None
     return Finding(
         "wide start",
-        f"starts the class token with numbers about {width:.2g} wide, nearly as large "
-        "as those of the patches: begin with small ones, zeros or a width of 0.02",
+        f"starts the class token with numbers of about {width:.2g}, nearly as large as "
+        "those of the patches: begin with zeros or a standard deviation of 0.02",
     )
 
 

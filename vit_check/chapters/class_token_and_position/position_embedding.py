@@ -198,10 +198,11 @@ def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
     width = rows.square().mean().sqrt().item()
     if width < 0.1:
         return None
-    root = "; 0.02 is the width, and its root was taken" if 0.12 < width < 0.16 else ""
+    root = "; 0.02 is no variance: take no root" if 0.12 < width < 0.16 else ""
     return Finding(
         "wide start",
-        f"starts positions about {width:.2g} wide, expected a width of 0.02{root}",
+        f"starts positions with a standard deviation of {width:.2g}, expected 0.02"
+        f"{root}",
     )
 
 

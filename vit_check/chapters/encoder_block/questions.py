@@ -130,7 +130,7 @@ QUESTIONS = [
         ),
     ),
     ValueCheck(
-        "stream_width_after_12_blocks",
+        "stream_spread_after_12_blocks",
         "the standard deviation of the stream after 12 blocks",
         lambda: math.sqrt(1 + 2 * 12),
         [

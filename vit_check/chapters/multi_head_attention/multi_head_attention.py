@@ -196,7 +196,8 @@ _OF_HEADS = [
     ),
     Mistake(
         "scale by d",
-        "the scores are divided by d; their width is √d, so divide by that",
+        "the scores are divided by d; their standard deviation is √d, so divide "
+        "by that",
         partial(_several_heads, scale="d²"),
     ),
     Mistake(
@@ -207,7 +208,7 @@ _OF_HEADS = [
     ),
     Mistake(
         "scale by tokens",
-        "the scores are divided by √T; what makes them wide is d, the length of the "
+        "the scores are divided by √T; what spreads them is d, the length of the "
         "vectors that are multiplied",
         partial(_several_heads, scale="T"),
     ),

@@ -66,14 +66,14 @@ masked_attention = FunctionCheck(
         ),
         Mistake(
             "row of NaN",
-            "a query that may attend nothing gets NaN: its row is all minus infinity; "
+            "a query that may look at nothing gets NaN: its row is all minus infinity; "
             "give it zeros",
             partial(attend, masked="nan"),
         ),
         Mistake(
             "row left level",
-            "a query that may attend nothing attends everything alike: all its scores "
-            "are the same large negative number; give it zeros",
+            "a query that may look at nothing looks at everything alike: all its "
+            "scores are the same large negative number; give it zeros",
             partial(attend, masked="level"),
         ),
         *OF_ATTENTION,
