@@ -27,15 +27,15 @@ def with_weights(mistakes: Sequence[Mistake], name: str) -> list[Mistake]:
 
 
 def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
-    """A class token that begins nearly as wide as the patches it is put beside."""
+    """A class token that begins nearly as large as the patches it is put beside."""
     numbers = weights["cls_token"]
-    width = numbers.square().mean().sqrt().item()
-    if width < 0.3 or numbers.numel() < 20:  # too few to tell
+    spread = numbers.square().mean().sqrt().item()
+    if spread < 0.3 or numbers.numel() < 20:  # too few to tell
         return None
     return Finding(
         "wide start",
-        f"starts the class token with numbers of about {width:.2g}, nearly as large as "
-        "those of the patches: begin with zeros or a standard deviation of 0.02",
+        f"starts the class token with numbers of about {spread:.2g}, nearly as large "
+        "as those of the patches: begin with zeros or a standard deviation of 0.02",
     )
 
 
@@ -46,7 +46,7 @@ def _in_front(patches: Tensor, cls_token: Tensor) -> Tensor:
 _OF_CLASS_TOKEN = [
     Mistake(
         "last",
-        "the class token stands behind the patches; in ViT it is the first, at index 0",
+        "the class token comes after the patches; in ViT it is the first, at index 0",
         lambda x, cls: _in_front(x, cls).roll(-1, 1),
     ),
     Mistake(
@@ -101,18 +101,18 @@ _OF_CLASS_TOKEN = [
     ),
     Mistake(
         "zeros in front",
-        "zeros stand in front and not the class token, which is to be learned",
+        "zeros are in front and not the class token, which is to be learned",
         lambda x, cls: _in_front(x, torch.zeros_like(cls)),
     ),
     Mistake(
         "mean in front",
-        "the mean of the patches stands in front; the class token is a vector of its "
+        "the mean of the patches is in front; the class token is a vector of its "
         "own, the same for every image",
         lambda x, cls: torch.cat([x.mean(1, keepdim=True), x], dim=1),
     ),
     Mistake(
         "both ends",
-        "the class token stands in front and behind, once too often",
+        "the class token comes both first and last, once too often",
         lambda x, cls: _in_front(_in_front(x, cls).roll(-1, 1), cls),
     ),
     Mistake(
@@ -122,7 +122,7 @@ _OF_CLASS_TOKEN = [
     ),
     Mistake(
         "patches reversed",
-        "the class token is where it should be, and the patches behind it come in "
+        "the class token is where it should be, but the patches after it come in "
         "reverse order",
         lambda x, cls: _in_front(x.flip(1), cls),
     ),

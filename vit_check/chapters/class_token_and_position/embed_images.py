@@ -225,13 +225,13 @@ embed_images = ModuleCheck(
     mistakes=[
         Mistake(
             "class token last",
-            "the class token stands behind the patches; in ViT it is the first, at "
+            "the class token comes after the patches; in ViT it is the first, at "
             "index 0",
             partial(_embed, cls="last"),
         ),
         Mistake(
             "class token and its position last",
-            "the class token stands behind the patches, and its position with it; in "
+            "the class token comes after the patches, and its position with it; in "
             "ViT it is the first, at index 0",
             partial(_embed, cls="last", positions="moved too"),
         ),
@@ -259,7 +259,7 @@ embed_images = ModuleCheck(
         ),
         Mistake(
             "zeros in front",
-            "zeros stand in front and not the class token, which is to be learned",
+            "zeros are in front and not the class token, which is to be learned",
             partial(_embed, cls="zeros"),
         ),
         Mistake(
@@ -307,7 +307,7 @@ embed_images = ModuleCheck(
         ),
         Mistake(
             "view instead of transpose",
-            "D is moved behind the patches by a view, (B, D, rows, columns) to "
+            "D is moved to the end by a view, (B, D, rows, columns) to "
             "(B, N, D): the shape fits, and each token holds pieces of many patches",
             partial(_embed, cut="reshaped"),
         ),
@@ -325,7 +325,7 @@ embed_images = ModuleCheck(
         ),
         Mistake(
             "bias unused",
-            "the bias of the patch embedding is there and not added",
+            "the bias of the patch embedding is there but not added",
             partial(_embed, cut="unbiased"),
         ),
     ],

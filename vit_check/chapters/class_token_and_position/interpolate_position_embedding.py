@@ -141,7 +141,7 @@ interpolate_position_embedding = FunctionCheck(
         ),
         Mistake(
             "not moved back",
-            "D is not moved behind the grid before the positions are flattened: each "
+            "D is not moved back to the end before the grid is flattened: each "
             "new one holds pieces of several",
             partial(_resize, back="reshaped"),
         ),
@@ -159,7 +159,7 @@ interpolate_position_embedding = FunctionCheck(
         ),
         Mistake(
             "no antialias",
-            "antialias=True is missing: without it PyTorch takes another cubic, and "
+            "antialias=True is missing: without it PyTorch uses a different cubic, and "
             "skips positions when the grid shrinks",
             partial(_resize, mode="bicubic"),
         ),

@@ -36,7 +36,7 @@ _OF_POSITIONS = [
     ),
     Mistake(
         "more tokens",
-        "positions are put behind the tokens as if they were tokens; in ViT they are "
+        "positions are put after the tokens as if they were tokens; in ViT they are "
         "added to them",
         lambda x, pos: torch.cat([x, pos.expand_as(x)], dim=1),
     ),
@@ -73,7 +73,7 @@ _OF_POSITIONS = [
     ),
     Mistake(
         "one too far",
-        "each token gets the position of the one behind it: row 0 belongs to the "
+        "each token gets the position of the one after it: row 0 belongs to the "
         "class token",
         lambda x, pos: x + pos.roll(-1, 1),
     ),
@@ -186,7 +186,7 @@ def _positions_lack(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | No
 
 
 def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
-    """Positions that begin much wider than the 0.02 that is asked for.
+    """Positions that begin much larger than the 0.02 that is asked for.
 
     A table of sines and cosines may be where learning begins: in each of its rows but
     the class token's the squares add up to D/2.
@@ -195,14 +195,14 @@ def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
     lengths = rows.square().sum(dim=1) / (rows.shape[1] / 2)  # (T,)
     if torch.isclose(lengths[1:], lengths.new_ones(()), atol=1e-3).all():
         return None
-    width = rows.square().mean().sqrt().item()
-    if width < 0.1:
+    spread = rows.square().mean().sqrt().item()
+    if spread < 0.1:
         return None
-    root = "; 0.02 is no variance: take no root" if 0.12 < width < 0.16 else ""
+    root = ", not its root" if 0.12 < spread < 0.16 else ""
     return Finding(
         "wide start",
-        f"starts positions with a standard deviation of {width:.2g}, expected 0.02"
-        f"{root}",
+        f"starts positions with a standard deviation of about {spread:.2g}, "
+        f"expected 0.02{root}",
     )
 
 

@@ -34,7 +34,7 @@ def _turned(angles: Tensor, order: tuple[int, ...] = (0, 1, 2, 3)) -> Tensor:
 _WRONG_TURNS = (
     (
         _turned(-3 * _SPEEDS),
-        "turns the clocks back by three: see which of sine and cosine stands first, "
+        "turns the clocks back by three: see which of sine and cosine comes first, "
         "and which of the two sines in a block has the minus",
     ),
     (_turned(_SPEEDS), "turns the clocks on by one step, expected three"),
@@ -48,7 +48,7 @@ _WRONG_TURNS = (
     ),
     (
         _turned(3 * _SPEEDS, (0, 2, 1, 3)),
-        "takes both sines to stand before both cosines; here they take turns",
+        "takes both sines to come before both cosines; here they take turns",
     ),
     (torch.eye(4, dtype=torch.float64), "leaves every position where it is"),
 )
@@ -268,7 +268,7 @@ QUESTIONS = [
             ),
         ],
         hints=(
-            "How many clocks has the row? Number them from 0.",
+            "How many clocks does the row have? Number them from 0.",
             "D/4 = 192 clocks; clock i turns by 10000 to the power -i/192 a step.",
             "2π divided by what clock 191 turns in one step.",
         ),
@@ -307,7 +307,7 @@ QUESTIONS = [
             ),
         ],
         hints=(
-            "Which number has new patch (5, 0), reading row by row?",
+            "Which number does new patch (5, 0) have, reading row by row?",
             "New place i of 100 has its middle at (i + 0.5)·49/100 - 0.5 of the old "
             "line.",
             "24.2, so old number 24, in rows of 7.",

@@ -112,7 +112,7 @@ sincos_position_embedding = FunctionCheck(
         ),
         Mistake(
             "sines together",
-            "the quarters are in another order: the sines of row and column stand "
+            "the quarters are in a different order: the sines of row and column come "
             "together; expected row sines, row cosines, column sines, column cosines",
             partial(_sincos, order="(row sin)(column sin)(row cos)(column cos)"),
         ),
@@ -226,7 +226,7 @@ sincos_position_embedding = FunctionCheck(
         ),
         Mistake(
             "class token last",
-            "the class token's zeros stand at the end, expected at index 0",
+            "the class token's zeros are at the end, expected at index 0",
             partial(_sincos, first="last"),
         ),
         Mistake(

@@ -95,13 +95,13 @@ def _embedding_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | N
         return Finding(
             "one matrix per patch",
             f"has {len(weights)} matrices of one shape; all patches share one, "
-            "wherever they lie",
+            "wherever they are",
         )
     if first.value.ndim == 3 and first.value.shape[0] not in (1, D):
         return Finding(
             "one matrix per patch",
             f"has a parameter {first.name} {tuple(first.value.shape)}, which is a "
-            "matrix for each patch; all patches share one, wherever they lie",
+            "matrix for each patch; all patches share one, wherever they are",
         )
     if len(weights) > 1:
         return Finding(
@@ -316,7 +316,7 @@ _OF_EMBEDDING = [
     ),
     Mistake(
         "batch joined",
-        "the vectors of all images stand in one list, (B·N, D), expected (B, N, D)",
+        "the vectors of all images are in one list, (B·N, D), expected (B, N, D)",
         lambda weights, sizes, x: _embed(weights, sizes, x).flatten(0, 1),
     ),
     Mistake(
@@ -408,7 +408,7 @@ _OF_EMBEDDING = [
     ),
     Mistake(
         "bias unused",
-        "the bias is there and never added",
+        "the bias is there but never added",
         partial(_embed, bias=False),
     ),
 ]
@@ -445,7 +445,7 @@ def _right_embedding(
 
 
 _HINTS_OF_EMBEDDING = (
-    "Write the shape behind every line. Which axis holds the patches before and after "
+    "Write the shape after every line. Which axis holds the patches before and after "
     "you join the grid?",
     "Either patchify and one nn.Linear from C·P·P to D, or an nn.Conv2d whose window "
     "and stride are both P, its grid flattened, and D moved to the end.",

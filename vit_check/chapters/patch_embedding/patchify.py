@@ -153,7 +153,7 @@ patchify = FunctionCheck(
         ),
         Mistake(
             "height for width",
-            "goes as far to the right as the image is high: its width W may be another",
+            "goes as far to the right as the image is high: its width W may differ",
             lambda images, P: right_patchify(images[..., : images.shape[2]], P),
         ),
         Mistake(
@@ -228,13 +228,13 @@ patchify = FunctionCheck(
         ),
         Mistake(
             "batch joined",
-            "the patches of all images stand in one list, (B·N, C·P·P), expected "
+            "the patches of all images are in one list, (B·N, C·P·P), expected "
             "(B, N, C·P·P)",
             lambda images, P: right_patchify(images, P).flatten(0, 1),
         ),
         Mistake(
             "patches before the batch",
-            "the patches stand before the batch, (N, B, C·P·P), expected (B, N, C·P·P)",
+            "the patches come before the batch, (N, B, C·P·P), expected (B, N, C·P·P)",
             lambda images, P: right_patchify(images, P).transpose(0, 1),
         ),
     ],

@@ -177,7 +177,7 @@ QUESTIONS = [
             Slip("c", "c is right: it counts the cells of the grid"),
         ],
         hints=(
-            "Write the shape behind each line, and say what each axis holds.",
+            "Write down the shape after each line, and say what each axis holds.",
             "Which line puts D where N was, without moving anything?",
             "A reshape never swaps two axes.",
         ),

@@ -83,7 +83,7 @@ unpatchify = FunctionCheck(
         Mistake(
             "grid and pixels not interleaved",
             "the axes are joined as (rows, columns, P, P); an image's height is rows "
-            "of patches with rows of pixels, so P has to stand right behind H/P",
+            "of patches with rows of pixels, so P has to come right after H/P",
             partial(_together, order="Crcpq"),
         ),
         Mistake(
@@ -100,7 +100,7 @@ unpatchify = FunctionCheck(
         ),
         Mistake(
             "patches transposed",
-            "the patches lie where they should, and each is transposed: its pixel "
+            "the patches are where they should be, but each is transposed: its pixel "
             "rows and pixel columns are exchanged",
             partial(_together, axes="rcCqp"),
         ),
@@ -135,7 +135,7 @@ unpatchify = FunctionCheck(
         ),
         Mistake(
             "axes not joined",
-            "the axes stand in the right places and are not joined yet, "
+            "the axes are in the right places but not joined yet, "
             "(B, C, rows, P, columns, P), expected (B, C, H, W)",
             _side_by_side,
         ),
