@@ -53,9 +53,9 @@ def formula(drawing: Drawing) -> None:
     drawing.lines(
         192,
         156,
-        "brings the scores",
-        "back to standard",
-        "deviation 1",
+        "keeps the spread",
+        "of the scores from",
+        "growing with d",
         anchor="middle",
     )
 

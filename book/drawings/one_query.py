@@ -24,18 +24,18 @@ def draw() -> Drawing:
 
     drawing = Drawing(
         "One query, three keys, three values",
-        "The query is multiplied with each key, place by place, and added up: the "
-        f"scores {listed(scores[0], 0)}. Divided by the square root of 4 they are "
-        f"{listed(scaled[0], 0)}. Their exponentials, divided by the sum of all three, "
-        f"are the weights {listed(weights[0])}. Each value is multiplied with its "
-        f"weight, and the sum is the output {listed(output[0])}.",
+        "The query is multiplied by each key, place by place, and the products are "
+        f"added up: the scores {listed(scores[0], 0)}. Divided by the square root of "
+        f"4 they are {listed(scaled[0], 0)}. Their exponentials, divided by the sum of "
+        f"all three, are the weights {listed(weights[0])}. Each value is multiplied by "
+        f"its weight, and the sum is the output {listed(output[0])}.",
     )
     query = drawing.cells(
         LEFT + STEP, 4, [as_text(QUERY)], colour="query", thick=1.75, bold=True
     )
     step(drawing, query.centre, Word("query", "query", bold=True))
     step(drawing, 73, Word("keys", "key", bold=True))
-    step(drawing, 103, "products")
+    step(drawing, 103, "products", "with query")
     step(drawing, 136, "scores", "added up")
     step(drawing, 184, "divided", "by √d = √4")
     step(drawing, 232, "exp", f"sum {total:.3f}")
@@ -87,9 +87,12 @@ def draw() -> Drawing:
 def compared(drawing: Drawing, key: list[int]) -> None:
     """A key, and below it its products with the query, place by place."""
     strip = drawing.cells(0, 62, [as_text(key)], colour="key", thick=1.75, bold=True)
-    for j, (a, b) in enumerate(zip(QUERY, key, strict=True)):
-        pair = (Word(f"{a}", "query"), "·", Word(f"{b}", "key"))
-        drawing.text(strip.column(j, 4).middle, 107, *pair, size=11.5, anchor="middle")
+    products = [a * b for a, b in zip(QUERY, key, strict=True)]
+    for j, product in enumerate(products):
+        column = strip.column(j, len(products))
+        drawing.text(column.middle, 107, f"{product}", anchor="middle")
+        if j:
+            drawing.text(column.x, 107, "+", size=11.5, colour="soft", anchor="middle")
     drawing.line((2, 113), (2, 117), (STRIP - 2, 117), (STRIP - 2, 113))
     drawing.line((STRIP / 2, 117), (STRIP / 2, 123))
 

@@ -81,14 +81,14 @@ attend_one_query = FunctionCheck(
         ),
         Mistake(
             "scale by d",
-            "the scores are divided by d; their standard deviation is √d, so divide "
-            "by that",
+            "the scores are divided by d; their standard deviation grows like √d, so "
+            "divide by that",
             partial(_one_query, scale="d"),
         ),
         Mistake(
             "scale by keys",
-            "the scores are divided by the root of the number of keys; what "
-            "spreads them is d, the length of the query",
+            "the scores are divided by the root of the number of keys; their spread "
+            "grows with d, the length of the query",
             partial(_one_query, scale="√T"),
         ),
         Mistake(

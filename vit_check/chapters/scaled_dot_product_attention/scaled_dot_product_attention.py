@@ -172,20 +172,20 @@ OF_ATTENTION = [
     ),
     Mistake(
         "scale by d",
-        "the scores are divided by d; their standard deviation is √d, so divide "
-        "by that",
+        "the scores are divided by d; their standard deviation grows like √d, so "
+        "divide by that",
         partial(_scaled_by, "d"),
     ),
     Mistake(
         "scale by tokens",
-        "the scores are divided by the root of the number of keys; what "
-        "spreads them is d, the length of the vectors that are multiplied",
+        "the scores are divided by the root of the number of keys; their spread "
+        "grows with d, the length of the vectors that are multiplied",
         partial(_scaled_by, "keys"),
     ),
     Mistake(
         "scale by queries",
-        "the scores are divided by the root of the number of queries; what "
-        "spreads them is d, the length of the vectors that are multiplied",
+        "the scores are divided by the root of the number of queries; their spread "
+        "grows with d, the length of the vectors that are multiplied",
         partial(_scaled_by, "queries"),
     ),
     Mistake(
