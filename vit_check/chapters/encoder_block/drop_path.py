@@ -163,7 +163,7 @@ drop_path = FunctionCheck(
     [
         Mistake(
             "each number",
-            "each number is dropped for itself, which is dropout; a coin is flipped "
+            "each number is dropped by itself, which is dropout; a coin is flipped "
             "for each sample, and all its numbers fall together",
             partial(_dropped, coin="number"),
         ),

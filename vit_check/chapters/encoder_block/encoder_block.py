@@ -145,17 +145,17 @@ _OF_WIRING = [
     ),
     Mistake(
         "no residual at attention",
-        "what attention found replaces x; it is to be added to it",
+        "what attention found replaces x; it should be added to it",
         partial(_no_residual, where="attention"),
     ),
     Mistake(
         "no residual at the MLP",
-        "what the MLP computed replaces x; it is to be added to it",
+        "what the MLP computed replaces x; it should be added to it",
         partial(_no_residual, where="MLP"),
     ),
     Mistake(
         "post-norm",
-        "the norms come behind the sums, which is post-norm; each belongs inside its "
+        "the norms come after the sums, which is post-norm; each belongs inside its "
         "branch, in front of attention and of the MLP",
         _post_norm,
     ),
@@ -181,12 +181,12 @@ _OF_WIRING = [
     ),
     Mistake(
         "norm behind the branch",
-        "the norms come behind attention and MLP; they belong in front of them",
+        "the norms come after attention and MLP; they belong in front of them",
         _norm_behind,
     ),
     Mistake(
         "norm at the end",
-        "the second norm comes behind the last sum; it belongs in front of the MLP",
+        "the second norm comes after the last sum; it belongs in front of the MLP",
         _norm_at_the_end,
     ),
     Mistake(
@@ -309,7 +309,7 @@ _ONE_FAULT = [
     ),
     Mistake(
         "PyTorch's defaults",
-        "this is nn.TransformerEncoderLayer with its defaults: the norms behind the "
+        "this is nn.TransformerEncoderLayer with its defaults: the norms after the "
         "sums, a ReLU, and an eps of 1e-5",
         partial(
             _of_block,
@@ -330,7 +330,7 @@ _ONE_FAULT = [
     ),
 ]
 
-# Whoever leaves PyTorch's eps as it is may have made another mistake beside it.
+# An answer with PyTorch's eps may have a second mistake beside it.
 OF_BLOCK = [
     *_ONE_FAULT,
     *(
@@ -507,7 +507,7 @@ encoder_block = ModuleCheck(
             *_OF_WIRING,
             Mistake(
                 "norms swapped",
-                "norm2 stands in front of attention and norm1 in front of the MLP",
+                "norm2 is in front of attention and norm1 in front of the MLP",
                 lambda x, norm1, attn, norm2, mlp: _block(x, norm2, attn, norm1, mlp),
             ),
         ],

@@ -88,20 +88,20 @@ layer_norm = FunctionCheck(
         ),
         Mistake(
             "over tokens",
-            "mean and variance run over the tokens; each token is normed for itself, "
+            "mean and variance run over the tokens; each token is normed by itself, "
             "over its D numbers",
             partial(normed, axes=(1,)),
         ),
         Mistake(
             "over the batch",
-            "mean and variance run over the batch; each token is normed for itself, "
+            "mean and variance run over the batch; each token is normed by itself, "
             "over its D numbers",
             partial(normed, axes=(0,)),
         ),
         Mistake(
             "over batch and tokens",
             "mean and variance run over all tokens of the batch, as in a BatchNorm; "
-            "each token is normed for itself, over its D numbers",
+            "each token is normed by itself, over its D numbers",
             partial(normed, axes=(0, 1)),
         ),
         Mistake(

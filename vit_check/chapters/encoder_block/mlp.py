@@ -1,4 +1,4 @@
-"""Check of chapter 6: the MLP, two layers with a bend between them."""
+"""Check of chapter 6: the MLP, two layers with a GELU between them."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -60,7 +60,7 @@ def _normed_inside(weights: Weights, sizes: Sizes, x: Tensor, eps: float) -> Ten
 OF_MLP = [
     Mistake(
         "ReLU",
-        "the bend between the layers is a ReLU, expected a GELU",
+        "between the layers is a ReLU, expected a GELU",
         partial(two_layers, bend=F.relu),
     ),
     Mistake(
@@ -71,29 +71,29 @@ OF_MLP = [
     ),
     Mistake(
         "quick GELU",
-        "the bend is x·sigmoid(1.702·x), which nearly agrees with GELU; expected the "
+        "the GELU is x·sigmoid(1.702·x), which nearly agrees; expected the "
         "exact one, x·Φ(x)",
         partial(two_layers, bend=lambda x: x * torch.sigmoid(1.702 * x)),
     ),
     Mistake(
         "SiLU",
-        "the bend is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)",
+        "between the layers is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)",
         partial(two_layers, bend=F.silu),
     ),
     Mistake(
         "no activation",
-        "nothing bent stands between the two layers: together they are one matrix",
+        "nothing is between the two layers, so that together they are one matrix",
         partial(two_layers, bend=_straight),
     ),
     Mistake(
         "activation at the end",
-        "a GELU comes behind the second layer too, so that little below zero is left "
+        "a GELU comes after the second layer too, so that little below zero is left "
         "to add to the stream",
         partial(two_layers, after=F.gelu),
     ),
     Mistake(
         "activation only at the end",
-        "the GELU comes behind the second layer; it belongs between the two",
+        "the GELU comes after the second layer; it belongs between the two",
         partial(two_layers, bend=_straight, after=F.gelu),
     ),
     Mistake(
@@ -103,12 +103,12 @@ OF_MLP = [
     ),
     Mistake(
         "chance without x",
-        "the bend is Φ(x) alone; GELU is x·Φ(x)",
+        "between the layers is Φ(x) alone; GELU is x·Φ(x)",
         partial(two_layers, bend=lambda x: (1 + torch.erf(x / math.sqrt(2))) / 2),
     ),
     Mistake(
         "softmax between",
-        "a softmax stands between the layers, expected a GELU",
+        "a softmax is between the layers, expected a GELU",
         partial(two_layers, bend=lambda x: x.softmax(dim=-1)),
     ),
     Mistake(

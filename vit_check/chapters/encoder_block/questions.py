@@ -37,14 +37,14 @@ BRANCHES = [
 
 def _left_out(given: Any) -> str | None:
     if not isinstance(given, dict):
-        return "is to be a dictionary, from what is left out to the accuracy"
+        return "should be a dictionary, from what is left out to the accuracy"
     for key in ["nothing", *BRANCHES]:
         if key not in given:
             return f"has no entry {key!r}"
         if isinstance(given[key], bool) or not isinstance(given[key], int | float):
             return f"has no number at {key!r}"
         if not 0 <= given[key] <= 1:
-            return f"has at {key!r} what is no share between 0 and 1"
+            return f"has no share between 0 and 1 at {key!r}"
     if len(given) != 1 + len(BRANCHES):
         return "has more entries than asked for"
     whole = given["nothing"]
@@ -62,8 +62,8 @@ def _left_out(given: Any) -> str | None:
         )
     if min(given[branch] for branch in BRANCHES) < 0.25:
         return (
-            "has an accuracy near guessing: the branch is to be left out, and the "
-            "stream that it would be added to is to stay"
+            "has an accuracy near guessing: leave the branch out, and keep the "
+            "stream that it would be added to"
         )
     return None
 
@@ -115,8 +115,8 @@ QUESTIONS = [
         _tokens_that_change,
         [
             Slip([1, 1, 1], "forgets that in attention every token looks at all"),
-            Slip([6, 6, 6], "forgets that norm and MLP take each token for itself"),
-            Slip([6, 1, 6], "takes the norm over all tokens; it takes each for itself"),
+            Slip([6, 6, 6], "forgets that norm and MLP work on each token separately"),
+            Slip([6, 1, 6], "takes the norm over all tokens; it norms each separately"),
             Slip([1, 6, 6], "lets the MLP look at other tokens; it sees one at a time"),
             Slip(
                 [1, 1, 5],
@@ -125,7 +125,7 @@ QUESTIONS = [
         ],
         hints=(
             "Which of the three looks at more than one token?",
-            "The norm and the MLP take each token for itself; attention does not.",
+            "The norm and the MLP work on each token separately; attention does not.",
             "In the block every token attends to the changed one, a little at least.",
         ),
     ),
@@ -160,7 +160,7 @@ QUESTIONS = [
             ),
             Slip(1 / math.sqrt(12), "counts one branch for each block; there are two"),
             Slip(1 / 12, "counts one branch for each block, and forgets the root"),
-            Slip(math.sqrt(24), "makes the branches larger; they are to be smaller"),
+            Slip(math.sqrt(24), "makes the branches larger; they should be smaller"),
             Slip(
                 math.sqrt(2) / 5,
                 "scales the whole stream; the factor is on the branches alone",
@@ -218,7 +218,7 @@ QUESTIONS = [
         hints=(
             "Look for the lowest accuracy in your dictionary.",
             "min(accuracies, key=accuracies.get) names it.",
-            "It stands in the first block.",
+            "It is in the first block.",
         ),
     ),
 ]
