@@ -44,14 +44,14 @@ check.split_heads(lambda x, h: x.unflatten(2, (h, -1)))
 """,
     )
     assert done.stdout == "multi_head_attention: right\nsplit_heads: right\n"
-    assert "split_heads: the heads stand behind the tokens" in done.stderr
+    assert "split_heads: the heads come after the tokens" in done.stderr
     assert [r.check for r in judge.records] == [
         "multi_head_attention",
         "split_heads",
         "split_heads",
     ]
     assert [r.passed for r in judge.records] == [True, True, False]
-    assert judge.records[2].sentence.startswith("the heads stand behind the tokens")
+    assert judge.records[2].sentence.startswith("the heads come after the tokens")
     judge.clear()
     assert judge.records == []
 

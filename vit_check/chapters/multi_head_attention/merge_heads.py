@@ -42,8 +42,8 @@ merge_heads = FunctionCheck(
         ),
         Mistake(
             "d before h",
-            "the heads are interleaved: number 0 of all heads comes first; each head's "
-            "d numbers are to stay together",
+            "the heads are interleaved: number 0 of all heads comes first, but the d "
+            "numbers of a head should stay together",
             lambda x: x.permute(0, 2, 3, 1).flatten(2),
         ),
         Mistake(
@@ -70,7 +70,7 @@ merge_heads = FunctionCheck(
         ),
         Mistake(
             "T and h mixed up",
-            "the last reshape has h where T belongs: behind the transpose the axes are "
+            "the last reshape has h where T belongs: after the transpose the axes are "
             "(B, T, h, d)",
             lambda x: merged(x).reshape(len(x), x.shape[1], -1),
         ),
@@ -92,7 +92,7 @@ merge_heads = FunctionCheck(
     ],
     hints=(
         "It is split_heads backwards: merge_heads(split_heads(x, h)) should be x.",
-        "Heads and d must stand side by side before they can become one axis.",
+        "h has to be beside d before the two can become one axis.",
         "x.transpose(1, 2), then .reshape(B, T, h * d).",
     ),
     shape="(B, T, D)",

@@ -130,13 +130,13 @@ def _attention_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | N
         return Finding(
             "no projection",
             "has three matrices of D×D in all, expected four: for q, k and v, and the "
-            "output projection behind the heads",
+            "output projection after the heads",
         )
     if len([m for m in maps if m.outs == h * D]) >= 3:
         return Finding(
             "heads too wide",
-            "makes h·D numbers of each token for q, k and v, so that each head is as "
-            "wide as the model; the heads share the D numbers, d = D/h each",
+            "makes h·D numbers of each token for q, k and v, so that a query of each "
+            "head has D numbers; it should have d = D/h",
         )
     if numbers > 4 * D * D and all(m.outs == D for m in maps):
         return Finding(
@@ -190,14 +190,14 @@ _OF_HEADS = [
     ),
     Mistake(
         "scale by D",
-        "the scores are divided by √D, the width of the model; the vectors that are "
-        "multiplied have the head's width, d = D/h",
+        "the scores are divided by √D, but the vectors that are multiplied are those "
+        "of a head, which have d = D/h numbers",
         partial(_several_heads, scale="D"),
     ),
     Mistake(
         "scale by d",
-        "the scores are divided by d; their standard deviation is √d, so divide "
-        "by that",
+        "the scores are divided by d, but their standard deviation is √d: divide by "
+        "that",
         partial(_several_heads, scale="d²"),
     ),
     Mistake(
@@ -208,7 +208,7 @@ _OF_HEADS = [
     ),
     Mistake(
         "scale by tokens",
-        "the scores are divided by √T; what spreads them is d, the length of the "
+        "the scores are divided by √T, but what spreads them is d, the length of the "
         "vectors that are multiplied",
         partial(_several_heads, scale="T"),
     ),
@@ -220,28 +220,28 @@ _OF_HEADS = [
     *(
         Mistake(
             f"scale late, by {letter}",
-            f"the weights are divided by √{letter} behind the softmax, so that a row "
-            "no longer sums to 1; the scores are to be divided by √d in front of it",
+            f"the attention weights are divided by √{letter} after the softmax, so "
+            "that a row no longer sums to 1; divide the scores by √d before it",
             partial(_several_heads, scale="1", late=letter),
         )
         for letter in ("d", "D")
     ),
     Mistake(
         "scaled twice",
-        "the scores are divided by √d in front of the softmax, as they should be, and "
-        "the weights once more behind it",
+        "the scores are divided by √d before the softmax, as they should be, but the "
+        "attention weights are divided once more after it",
         partial(_several_heads, late="d"),
     ),
     Mistake(
         "softmax over queries",
-        "the softmax runs over the queries: each column of the weights sums to 1, and "
-        "each row should",
+        "the softmax runs over the queries: each column of the attention weights sums "
+        "to 1, but each row should",
         partial(_several_heads, axis=-2),
     ),
     Mistake(
         "softmax over heads",
-        "the softmax runs over the heads: for each pair of tokens the heads share out "
-        "a weight of 1, and the rows of a head do not sum to 1",
+        "the softmax runs over the heads: for each pair of tokens the attention "
+        "weights of the heads sum to 1, but in each head each row should",
         partial(_several_heads, axis=1),
     ),
     Mistake(
@@ -268,15 +268,15 @@ _OF_HEADS = [
     ),
     Mistake(
         "qkv cut by view",
-        "the joint q, k, v is cut with one view in which the 3 or the heads stand "
+        "the combined q, k, v is cut with one view in which the 3 or the heads come "
         "before the tokens: pieces of different tokens mix; split the last axis first, "
         "then permute",
         partial(_several_heads, split="joint by view"),
     ),
     Mistake(
         "qkv cut by view, batch too",
-        "the joint q, k, v is cut with one view to (3, B, h, T, d), so that tokens and "
-        "images mix; split the last axis first, then permute",
+        "the combined q, k, v is cut with one view to (3, B, h, T, d), so that tokens "
+        "and images mix; split the last axis first, then permute",
         partial(_several_heads, split="all by view"),
     ),
     Mistake(
@@ -287,20 +287,20 @@ _OF_HEADS = [
     ),
     Mistake(
         "d before h",
-        "D is cut as (d, h): head 0 gets every h-th number, where it should get the "
-        "first d, and weights trained elsewhere would not fit",
+        "D is cut as (d, h): head 0 gets every h-th number, but it should get the "
+        "first d, as parameters trained elsewhere expect",
         partial(_several_heads, split="d before h"),
     ),
     Mistake(
         "d before h in the split",
-        "D is cut as (d, h) and joined as (h, d): head 0 gets every h-th number, where "
+        "D is cut as (d, h) and joined as (h, d): head 0 gets every h-th number, but "
         "it should get the first d",
         partial(_several_heads, split="d before h", merge="h before d"),
     ),
     Mistake(
         "d before h in the merge",
         "the heads are interleaved when they are joined: number 0 of all heads comes "
-        "first, and each head's d numbers are to stay together",
+        "first, but the d numbers of a head should stay together",
         partial(_several_heads, merge="d before h"),
     ),
     Mistake(
@@ -316,13 +316,13 @@ _OF_HEADS = [
     ),
     Mistake(
         "weights times keys",
-        "the weights gather keys; what they are to gather is the values",
+        "the attention weights mix the keys; they should mix the values",
         partial(_several_heads, gather="k"),
     ),
     Mistake(
         "causal",
-        "a causal mask is built in: no token sees those behind it, and an image has no "
-        "next word to hide",
+        "a causal mask is built in: no token looks at those after it, but an image has "
+        "no next word to hide",
         partial(_several_heads, causal=True),
     ),
     Mistake(
@@ -359,13 +359,13 @@ _OF_HEADS = [
     ),
     Mistake(
         "weights first",
-        "the weights are returned first, expected the output first",
+        "the attention weights are returned first, expected the output first",
         partial(_several_heads, merge="weights"),
     ),
     Mistake(
         "weights first, averaged",
-        "the weights, averaged over the heads, are returned first, expected the output "
-        "first",
+        "the attention weights, averaged over the heads, are returned first, expected "
+        "the output first",
         partial(_several_heads, merge="mean of weights"),
     ),
 ]
@@ -397,8 +397,8 @@ def _heads_function_inputs(generator: Generator) -> Iterator[Case]:
 
 
 _HINTS_OF_HEADS = (
-    "Write the shape behind every line. Where does T stand when q and k are "
-    "multiplied, and where when the heads are joined?",
+    "Write the shape at the end of every line. Which axis is T when q and k are "
+    "multiplied, and which when the heads are joined?",
     "q, k and v are (B, h, T, d) before the scores; what comes out is (B, h, T, d) "
     "too, and becomes (B, T, D) by a transpose, then a reshape; last the projection.",
     "qkv = self.qkv(x).reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4); attention with "

@@ -38,7 +38,7 @@ def _losses(given: Any) -> str | None:
         isinstance(n, int | float) and not isinstance(n, bool) for n in given
     )
     if not numbers or len(given) != 3:
-        return "is to be three numbers: the loss with one, two and three heads"
+        return "should be three numbers: the loss with one, two and three heads"
     one, two, three = given
     if not all(0 <= n < 2 for n in given):
         return (
@@ -60,19 +60,19 @@ def _losses(given: Any) -> str | None:
 QUESTIONS = [
     ValueCheck(
         "shape_of_q_in_vit_small",
-        "the shape of q when it is ready to meet k, as a tuple of four",
+        "the shape of q just before it is compared with k, as a tuple of four",
         _shape_of_q,
         [
             Slip(
                 (BATCH, _of_vit_small()[3], 6, 64),
-                "h and T have not changed places yet: each head is to hold a (T, d) "
+                "h and T have not changed places yet: each head should have a (T, d) "
                 "table",
             ),
             Slip(_shape_of_q(token_count(224, 16)), "the class token is a token too"),
-            Slip((BATCH, 6, 197, 384), "each head has a share of D, not all of it"),
+            Slip((BATCH, 6, 197, 384), "a query of one head has d = D/h numbers"),
             Slip((BATCH, 12, 197, 32), "twelve heads are ViT-B's; ViT-S has fewer"),
             Slip((BATCH, 197, 384), "that is q before it is split into heads"),
-            Slip((6, BATCH, 197, 64), "the batch stands in front of the heads"),
+            Slip((6, BATCH, 197, 64), "the batch comes before the heads"),
             Slip(
                 (BATCH, 6, 64, 197),
                 "that is k once its last two axes are swapped; q has a row for each "
@@ -88,14 +88,16 @@ QUESTIONS = [
     ),
     ValueCheck(
         "shape_of_weights_in_vit_small",
-        "the shape of the weights of all heads, as a tuple of four",
+        "the shape of the attention weights of all heads, as a tuple of four",
         lambda: (BATCH, _of_vit_small()[1], _of_vit_small()[3], _of_vit_small()[3]),
         [
-            Slip((BATCH, 6, 197, 64), "that is q; weights have a column for each key"),
+            Slip(
+                (BATCH, 6, 197, 64), "that is q; there should be a column for each key"
+            ),
             Slip((BATCH, 6, 196, 196), "the class token looks and is looked at too"),
             Slip((BATCH, 197, 197), "that is one table for all heads"),
             Slip((BATCH, 12, 197, 197), "twelve heads are ViT-B's; ViT-S has fewer"),
-            Slip((BATCH, 6, 64, 64), "weights are between tokens, not between numbers"),
+            Slip((BATCH, 6, 64, 64), "attention is between tokens, not numbers"),
             Slip((BATCH, 197, 6, 6), "that is attention among the heads of one token"),
         ],
         hints=(
@@ -122,7 +124,8 @@ QUESTIONS = [
             Slip(_row(1, 0, 3 * 6 + 4), "number and head are the wrong way round"),
         ],
         hints=(
-            "The rows are read as (3, h, d): what, whose, which.",
+            "The rows are read as (3, h, d): first whether it is q, k or v, then which "
+            "head, then which of its numbers.",
             "First all D rows of q, then the rows of k, of which those of heads 0 to 3 "
             "come first.",
             "1 · 384 + 4 · 64 + 3.",
@@ -144,7 +147,7 @@ QUESTIONS = [
             ),
             Slip(
                 _parameters(768, 64, 64, 64),
-                "the queries are not shared: each head asks its own question",
+                "the queries are not shared: each head has its own",
             ),
             Slip(
                 _parameters(768, 768, 64, 64) - 768 * 768 - 768,
@@ -170,7 +173,7 @@ QUESTIONS = [
         ],
         hints=(
             "How many numbers of keys does a token have in all its heads together?",
-            "D before, d after.",
+            "There were D of them before, and now there are d.",
             "D / d, which is h.",
         ),
     ),

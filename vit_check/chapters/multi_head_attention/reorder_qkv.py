@@ -40,8 +40,8 @@ reorder_qkv = FunctionCheck(
         ),
         Mistake(
             "d before h",
-            "within q, k and v the rows of the heads are mixed: each head's d rows are "
-            "to stay together",
+            "within q, k and v the rows of the heads are mixed: the d rows of a head "
+            "should stay together",
             lambda rows, h: rows.unflatten(0, (h, 3, -1)).movedim(0, 2).flatten(0, 2),
         ),
         Mistake(
@@ -52,8 +52,8 @@ reorder_qkv = FunctionCheck(
         ),
         Mistake(
             "d first",
-            "number 0 of all heads comes first: d is moved to the front, and it is the "
-            "3 that belongs there",
+            "number 0 of all heads comes first: d is moved to the front, but the 3 "
+            "belongs there",
             lambda rows, h: rows.unflatten(0, (h, 3, -1)).movedim(2, 0).flatten(0, 2),
         ),
         Mistake(
@@ -75,7 +75,7 @@ reorder_qkv = FunctionCheck(
         ),
         Mistake(
             "transposed",
-            "the weight is transposed as well: rows stay rows",
+            "the weight is transposed as well, but only its rows should move",
             lambda rows, h: _reordered(rows, h).mT,
         ),
         Mistake(
@@ -91,9 +91,10 @@ reorder_qkv = FunctionCheck(
     ],
     hints=(
         "Write a label on each row, such as k1.0 for number 0 of head 1's key, for two "
-        "heads of two numbers. In which order do they come, in which are they to be?",
+        "heads of two numbers. In which order do they come, and in which should they "
+        "be?",
         "Cut the row axis into (h, 3, d), bring the 3 to the front, and join the three "
-        "axes again. The columns take no part.",
+        "axes again. The columns do not move.",
         "rows.unflatten(0, (num_heads, 3, -1)), then .transpose(0, 1), then "
         ".flatten(0, 2).",
     ),

@@ -33,7 +33,7 @@ split_heads = FunctionCheck(
     [
         Mistake(
             "no transpose",
-            "the heads stand behind the tokens, (B, T, h, d): swap these two axes, so "
+            "the heads come after the tokens, (B, T, h, d): swap these two axes, so "
             "that each head has all its tokens together",
             lambda x, h: x.unflatten(2, (h, -1)),
         ),
@@ -45,7 +45,7 @@ split_heads = FunctionCheck(
         ),
         Mistake(
             "d before h",
-            "D is split as (d, h): head 0 gets every h-th number, where it should get "
+            "D is split as (d, h): head 0 gets every h-th number, but it should get "
             "the first d",
             lambda x, h: x.unflatten(2, (-1, h)).permute(0, 3, 1, 2),
         ),
@@ -66,12 +66,12 @@ split_heads = FunctionCheck(
         ),
         Mistake(
             "heads first",
-            "the heads stand before the batch, (h, B, T, d), expected (B, h, T, d)",
+            "the heads come before the batch, (h, B, T, d), expected (B, h, T, d)",
             lambda x, h: split(x, h).transpose(0, 1),
         ),
         Mistake(
             "d is h",
-            "D is cut into pieces of h numbers; it is to be cut into h pieces, of D/h "
+            "D is cut into pieces of h numbers; it should be cut into h pieces, of D/h "
             "numbers each",
             lambda x, h: x.unflatten(2, (-1, h)).transpose(1, 2),
         ),
@@ -87,8 +87,8 @@ split_heads = FunctionCheck(
         ),
         Mistake(
             "batch and tokens swapped",
-            "the tokens stand before the heads and the batch behind them: it is h and "
-            "T that are to change places",
+            "the axes come out as (T, h, B, d), expected (B, h, T, d): only h and T "
+            "should change places",
             lambda x, h: x.unflatten(2, (h, -1)).permute(1, 2, 0, 3),
         ),
         Mistake(
