@@ -209,13 +209,26 @@ def endless(*arguments, **named):
         pass
 
 
+let_go = threading.Event()
+
+
 def endless_and_stubborn(*arguments, **named):
     for _ in range(20):
         try:
-            while True:
+            while not let_go.is_set():
                 pass
         except BaseException:
             pass
+
+
+@pytest.fixture(autouse=True)
+def none_is_left_running():
+    """One that a test could not stop would take a core from all that follow."""
+    yield
+    let_go.set()
+    for thread in running_answers():
+        thread.join(timeout=60)
+    let_go.clear()
 
 
 def asleep(*arguments, **named):
@@ -319,8 +332,6 @@ def test_who_sleeps_is_left_behind(monkeypatch):
     monkeypatch.setattr("vit_check.engine.watching.WALL_SECONDS", 0.5)
     with pytest.raises(CheckFailed, match="restart the kernel"):
         check.split_heads(asleep)
-    for thread in running_answers():
-        thread.join()
 
 
 def test_an_error_names_the_line():

@@ -174,7 +174,7 @@ def _stop(thread: threading.Thread, done: threading.Event, clock: _Clock) -> boo
             done.wait(interval / 5)
             used, elapsed = clock.computed() - computed, time.monotonic() - start
             asleep = used < 0.001 and elapsed > 2 * STOP_SECONDS
-            if asleep or used > STOP_SECONDS or elapsed > 10 * STOP_SECONDS:
+            if asleep or used > STOP_SECONDS or elapsed > 40 * STOP_SECONDS:
                 break
     finally:
         sys.setswitchinterval(interval)
