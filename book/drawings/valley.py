@@ -41,13 +41,13 @@ def draw() -> Drawing:
     said = f"{abs(left):.1f}", f"{abs(quick[-1][0]):.1f}"
     drawing = Drawing(
         "SGD and AdamW in a narrow valley",
-        f"Two panels with the same long, narrow valley, drawn as contour lines, whose "
-        f"walls are {STEEPER} times as steep as its floor. Both optimisers start at the "
-        f"left, {-START[0]:g} units from the lowest point and a little up the wall, and "
-        f"take {STEPS} steps. Above, SGD jumps from wall to wall, comes to rest on the "
-        f"floor and creeps along it in ever smaller steps; it ends {said[0]} units from "
-        f"the lowest point. Below, AdamW makes steps of nearly equal length, swings "
-        f"across the floor twice and ends {said[1]} units from the lowest point.",
+        "Two panels with the same long, narrow valley, drawn as contour lines, whose "
+        f"walls are {STEEPER} times as steep as its floor. Both optimisers start at "
+        f"the left, {-START[0]:g} units from the lowest point and a little up the "
+        f"wall, and take {STEPS} steps. Above, SGD jumps from wall to wall, comes to "
+        "rest on the floor and creeps along it in ever smaller steps; it ends "
+        f"{said[0]} units from the lowest point. Below, AdamW makes steps of nearly "
+        f"equal length, swings across the floor and ends {said[1]} units away.",
     )
     top = panel(drawing, 0, f"SGD, learning rate {SGD_LR:g}", slow)
     top = drawing.lines(
