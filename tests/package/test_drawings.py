@@ -217,3 +217,15 @@ def test_the_squares_have_the_sizes_of_the_chapter():
 
     assert COUNTS == [4, 16, 64, 196]
     assert PIXELS == 224**2 == TIMES * COUNTS[-1]
+
+
+def test_the_valley_is_as_steep_as_its_numbers_say():
+    from book.drawings.valley import SEEN, SGD_LR, STEEPER, STEPS, TOO_LARGE, path
+
+    slow, quick = path("SGD", SGD_LR), path("AdamW", 0.4)
+    x, y = slow[0]
+    by_hand = x * (1 - SGD_LR) ** STEPS, y * (1 - STEEPER * SGD_LR) ** STEPS
+    assert slow[-1] == pytest.approx(by_hand)
+    assert SGD_LR < 2 / STEEPER < TOO_LARGE, "beyond 2 over the slope it is thrown out"
+    assert abs(path("SGD", TOO_LARGE, SEEN)[-1][1]) > 2 * y
+    assert abs(quick[-1][0]) < abs(slow[-1][0]) / 5

@@ -159,7 +159,7 @@ evaluate_accuracy = FunctionCheck(
         ),
         Mistake(
             "graph kept",
-            "PyTorch keeps a graph for gradients that nobody asks for, which costs "
+            "PyTorch keeps a graph for gradients that are not needed, which costs "
             "memory: measure without them",
             partial(_evaluate, graph=True),
         ),

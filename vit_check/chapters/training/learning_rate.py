@@ -14,7 +14,7 @@ from vit_steps.training import learning_rate as right_rate
 def _rates(
     schedule: Callable[..., Any], total_steps: int, warmup_steps: int, peak: float
 ) -> dict[str, Any]:
-    """The learning rate at every step, and behind the last."""
+    """The learning rate at every step, and after the last."""
     return {
         f"the rate at step {step} of {total_steps}, {warmup_steps} of them warm-up,": (
             as_number(schedule(step, total_steps, warmup_steps, peak))
@@ -92,12 +92,12 @@ learning_rate = FunctionCheck(
         Mistake(
             "peak too soon",
             "the peak is reached in the last step of the warm-up, and again in the "
-            "next; it belongs to the first step behind the warm-up alone",
+            "next; it belongs to the first step after the warm-up alone",
             partial(_rate, rise="to the peak"),
         ),
         Mistake(
             "no rise",
-            "the rate does not rise: it stands at its peak throughout the warm-up",
+            "the rate does not rise: it is at its peak throughout the warm-up",
             partial(_rate, rise="at the peak"),
         ),
         Mistake(
@@ -138,7 +138,7 @@ learning_rate = FunctionCheck(
         Mistake(
             "fall counted from 1",
             "the fall is a step ahead: the rate should be at its peak in the first "
-            "step behind the warm-up, where none of the fall is done",
+            "step after the warm-up, where none of the fall is done",
             partial(_rate, passed="counted from 1"),
         ),
         Mistake(

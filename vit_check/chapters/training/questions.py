@@ -165,7 +165,7 @@ QUESTIONS = [
             ),
             Slip(
                 [0.5, -0.55, 0.125, 0.125],
-                "takes ε from the right class and gives it to nobody: the four should "
+                "takes ε from the right class and gives it to none: the four should "
                 "add up to 0",
             ),
             Slip([0.05, 0.85, 0.05, 0.05], "is the target alone"),

@@ -219,7 +219,7 @@ OF_STEPS = [
     ),
     Mistake(
         "cleared at the end alone",
-        "the gradients are cleared behind the step alone: those of an earlier batch "
+        "the gradients are cleared only after the step: those of an earlier batch "
         "that are there when the function is called go into its step",
         partial(step, order="backward clip step zero"),
     ),
@@ -258,7 +258,7 @@ OF_STEPS = [
     ),
     Mistake(
         "softmax before the loss",
-        "a softmax stands before the cross-entropy, which has one of its own and "
+        "there is a softmax before the cross-entropy, which has one of its own and "
         "expects logits",
         partial(step, loss="softmax"),
     ),
@@ -294,7 +294,7 @@ OF_STEPS = [
     Mistake(
         "loss with its graph",
         "the loss is returned with the graph it was computed by, which keeps a batch's "
-        "memory for as long as somebody keeps the loss: return the number alone",
+        "memory for as long as the loss is kept: return the number alone",
         partial(step, says="graph"),
     ),
     Mistake(
