@@ -11,7 +11,7 @@ from book._extensions.folding import FOLDED_WHOLE
 from tests.conftest import CHAPTERS, ROOT, SIDE_ROADS, code_cells, read, tags
 
 # Chapters of the second edition, by their numbers, as in "02".
-HALF_THE_LENGTH = ["00", "01", "02", "03", "04", "05", "06", "07"]
+HALF_THE_LENGTH = ["00", "01", "02", "03", "04", "05", "06", "07", "08"]
 SHORT = [path for path in CHAPTERS if path.stem[:2] in HALF_THE_LENGTH]
 LONGEST = 45
 
