@@ -105,7 +105,7 @@ def test_accuracies_are_measured():
 
 
 def test_numbers_of_the_text():
-    text = (ROOT / "book" / "lab.md").read_text(encoding="utf-8")
+    text = (ROOT / "book" / "lab.md").read_text(encoding="utf-8").replace("\xa0", " ")
     model = trained()
     parameters = sum(p.numel() for p in model.parameters())
     assert f"{round(parameters, -4):,} parameters" in text
