@@ -53,7 +53,7 @@ def processes(device: str = "cpu") -> Iterator[torch.device]:
     dist.init_process_group("nccl" if own.type == "cuda" else "gloo")
     try:
         yield own
-        wait_for_all()  # nobody leaves while another one still listens
+        wait_for_all()  # no process leaves while another still listens
     finally:
         dist.destroy_process_group()
 
@@ -69,7 +69,7 @@ def world_size() -> int:
 
 
 class BatchShares(Batches):
-    """The batches of a shuffled epoch, of each the share of this process.
+    """The share that this process has of each batch of a shuffled epoch.
 
     All processes draw the same order, from the epoch's seed. What they draw for their
     augmentation is different in each. The images of a batch are dealt like cards. A
@@ -123,7 +123,7 @@ def shard(model: nn.Module) -> nn.Module:
     """Split a model's parameters over the processes: FSDP2, in place.
 
     Each process keeps its part of every matrix, and of the optimiser's averages. A
-    block's matrices are put together when the block computes, and dropped behind it.
+    block's matrices are put together when the block computes, and dropped afterwards.
 
     Raises:
         RuntimeError: if there are no processes to split it over.

@@ -194,6 +194,28 @@ def test_layer_norm_has_the_numbers_of_the_chapter():
     assert all(str(token) in code for token in TOKENS)
 
 
+def test_the_ring_ends_as_the_chapters():
+    from book.drawings.ring import PROCESSES, states
+
+    held, _ = states()[-1]
+    last = "\n".join(str(own) for own in held)
+    cell = next(c for c in code_cells(CHAPTERS[12]) if c.id == "ring-code")
+    assert cell.outputs[0].text.strip() == last
+    half_way, arrived = states()[PROCESSES - 1]
+    assert arrived == {(rank, rank) for rank in range(PROCESSES)}
+    assert [half_way[r][r] for r in range(PROCESSES)] == held[0]
+
+
+def test_who_holds_what_counts_a_block_as_the_model_has_it():
+    from book.drawings.who_holds_what import CONFIG, block_gb
+    from vit_steps import EncoderBlock
+
+    with torch.device("meta"):
+        block = EncoderBlock(CONFIG.embed_dim, CONFIG.num_heads)
+    numbers = sum(parameter.numel() for parameter in block.parameters())
+    assert 4 * numbers / 1e9 == pytest.approx(block_gb())
+
+
 def test_the_patches_are_cut_as_the_package_cuts_them():
     from book.drawings.split_move_join import P, image, joined
     from book.drawings.unroll import NUMBERS, PATCH, SIZE, N

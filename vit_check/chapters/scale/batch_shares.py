@@ -138,21 +138,21 @@ batch_shares = FunctionCheck(
         ),
         Mistake(
             "behind the end",
-            "some places lie behind the end of the batch: the last one is count - 1",
+            "some places are past the end of the batch: the last one is count - 1",
             lambda count, num_processes, rank: [
                 rank + i * num_processes for i in range(-(-count // num_processes))
             ],
         ),
         Mistake(
             "one behind the end",
-            "a place behind the end of the batch is dealt: the last one is count - 1",
+            "a place past the end of the batch is dealt: the last one is count - 1",
             lambda count, num_processes, rank: list(
                 range(rank, count + 1, num_processes)
             ),
         ),
         Mistake(
             "last place missing",
-            "the last place of the batch, count - 1, goes to nobody",
+            "the last place of the batch, count - 1, is given to no process",
             lambda count, num_processes, rank: list(
                 range(rank, count - 1, num_processes)
             ),

@@ -32,14 +32,92 @@ def _days() -> float:
     return training_seconds(ViTConfig.base(), images, ACCELERATORS["A100"]) / 86_400
 
 
+def _sent(trips: int, num_processes: int = 8) -> float:
+    """Bytes that a process sends in a step of ViT-B/16, in float32."""
+    vector = 4 * ViTConfig.base().cost().parameters
+    return trips * vector * (num_processes - 1) / num_processes
+
+
 QUESTIONS = [
+    ValueCheck(
+        "ranks_in_the_sum",
+        "the ranks whose pieces are in the sum, as a tuple in ascending order",
+        lambda: (0, 1, 4),
+        [
+            Slip((1, 2, 3), "the pieces come from the ranks before rank 1, not after"),
+            Slip((0, 1), "that is after the first turn; one more has been added"),
+            Slip((0, 4), "what arrives is added to rank 1's own piece"),
+            Slip((0, 1, 3, 4), "that is after the third turn"),
+            Slip((0, 1, 2), "rank 2 is after rank 1 and has sent it nothing"),
+            Slip((0, 1, 2, 3, 4), "that would take the whole trip, four turns"),
+            Slip((4, 0, 1), "these are the right ones; put them in ascending order"),
+        ],
+        hints=(
+            "From whom does rank 1 receive, and from whom did that one receive?",
+            "In each turn one more process adds its piece to the sum.",
+            "Rank 1 itself and the two before it in the ring.",
+        ),
+    ),
+    ValueCheck(
+        "bytes_sent_with_ddp",
+        "the bytes that each of eight GPUs sends in one step with DDP",
+        lambda: _sent(2),
+        [
+            Slip(_sent(1), "that is one trip; an all-reduce is two"),
+            Slip(_sent(2) / 4, "those are numbers; a float32 has four bytes"),
+            Slip(_sent(2) / 7 * 8, "the piece that is one's own is not sent"),
+            Slip(_sent(1) / 7 * 8, "that is the vector itself, which goes round twice"),
+            Slip(_sent(2) * 8, "that is what all eight send together"),
+            Slip(_sent(2) / 7, "that is one piece in each trip; n - 1 pieces are sent"),
+        ],
+        hints=(
+            "How many bytes is the gradient? How many pieces of it are sent in a trip?",
+            "Two trips, and in each of them seven of eight pieces are sent.",
+            "2 * 7 / 8 * 4 * parameters.",
+        ),
+    ),
+    ValueCheck(
+        "bytes_sent_with_fsdp",
+        "the bytes that each of eight GPUs sends in one step with FSDP",
+        lambda: _sent(3),
+        [
+            Slip(_sent(2), "that is DDP; count the trips of FSDP once more"),
+            Slip(_sent(1), "that is one trip"),
+            Slip(_sent(4), "a reduce-scatter is one trip, not two"),
+            Slip(_sent(3) / 4, "those are numbers; a float32 has four bytes"),
+            Slip(_sent(3) / 7 * 8, "the piece that is one's own is not sent"),
+            Slip(_sent(3) * 8, "that is what all eight send together"),
+        ],
+        hints=(
+            "How many trips are a forward pass, a backward pass and the gradients?",
+            "Weights twice, gradients once, and each time seven of eight pieces.",
+            "3 * 7 / 8 * 4 * parameters.",
+        ),
+    ),
+    ValueCheck(
+        "times_sent_with_64",
+        "how many times as much each GPU sends when there are 64 instead of eight",
+        lambda: _sent(2, 64) / _sent(2),
+        [
+            Slip(8.0, "the pieces become smaller when there are more of them"),
+            Slip(63 / 7, "more pieces are sent, but each of them is smaller"),
+            Slip(1.0, "nearly, but the share that stays at home is smaller with 64"),
+            Slip(7 / 8 / (63 / 64), "the other way round"),
+            Slip(63 / 64, "that is one trip with 64; compare it with one of eight"),
+        ],
+        hints=(
+            "What part of the vector does a process send in one trip?",
+            "(n - 1)/n, for n = 8 and for n = 64.",
+            "(63 / 64) / (7 / 8).",
+        ),
+    ),
     ValueCheck(
         "lonely_image",
         "how many times as much the image of rank 2 counts as one of rank 0",
         lambda: (1 / 3) / (1 / 3 / 2),
         [
             Slip(1.0, "that is how it should be; two of the processes have two images"),
-            Slip(0.5, "the other way round: it shares its process with nobody"),
+            Slip(0.5, "the other way round: it has its process to itself"),
             Slip(3.0, "there are three processes, but each counts for a third"),
         ],
         hints=(
@@ -96,7 +174,7 @@ QUESTIONS = [
             Slip(_days() / 3, "that is the forward pass alone"),
             Slip(_days() / 2, "two FLOPs are a multiply-accumulate"),
             Slip(_days() / 90, "that is one epoch"),
-            Slip(_days() * 0.4, "that is at the peak, which nobody reaches"),
+            Slip(_days() * 0.4, "that is at the peak, which no training reaches"),
             Slip(_days() * 24, "that is in hours"),
             Slip(_days() * 86_400, "that is in seconds"),
             Slip(

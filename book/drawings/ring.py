@@ -1,0 +1,125 @@
+"""The ring of chapter 12: four processes, four pieces, two trips."""
+
+from book.drawings.kit import Box, Colour, Drawing, Word
+
+PROCESSES = 4
+TURNS = PROCESSES - 1  # of one trip
+COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
+WIDE, HIGH, GAP = 35, 17, 3  # of a piece, and between two processes
+TOP, STEP, RIGHT = 150, 104, 190  # first panel, from one to the next, second column
+
+Held = list[list[int]]
+Fresh = set[tuple[int, int]]  # process and piece
+
+
+def start() -> Held:
+    """Process r holds 1, 2, 3, 4 in the place of its digit."""
+    return [[(piece + 1) * 10**rank for piece in range(4)] for rank in range(4)]
+
+
+def states() -> list[tuple[Held, Fresh]]:
+    """What all hold at the start and after each turn, and what has just arrived."""
+    held = start()
+    found: list[tuple[Held, Fresh]] = [(held, set())]
+    for adds in (True, False):
+        for turn in range(TURNS):
+            new = [list(own) for own in held]
+            fresh = set()
+            for rank in range(PROCESSES):
+                left = (rank - 1) % PROCESSES
+                piece = (left - turn - adds) % PROCESSES
+                new[rank][piece] = held[left][piece] + adds * held[rank][piece]
+                fresh.add((rank, piece))
+            held = new
+            found.append((held, fresh))
+    return found
+
+
+def draw() -> Drawing:
+    found = states()
+    whole = ", ".join(str(number) for number in found[-1][0][0])
+    drawing = Drawing(
+        "An all-reduce in a ring",
+        "Four processes, 0 to 3, stand in a ring, and each sends to the next: 0 to 1, "
+        "1 to 2, 2 to 3 and 3 to 0. Each holds a vector of four pieces: process 0 has "
+        "1, 2, 3, 4, process 1 has 10, 20, 30, 40, process 2 has 100, 200, 300, 400 "
+        "and process 3 has 1000, 2000, 3000, 4000. In each turn every process sends "
+        "one piece to its neighbour. In the first trip, three turns, what arrives is "
+        f"added; afterwards process r holds the whole sum of piece r, that is {whole} "
+        "on the diagonal. In the second trip, three turns more, what arrives takes "
+        "the place of what was there; afterwards every process holds all four sums.",
+    )
+    ring(drawing)
+    drawing.text(0, TOP - 17, Word("First trip:", bold=True), " add up", size=12)
+    drawing.text(RIGHT, TOP - 17, Word("Second trip:", bold=True), " hand out", size=12)
+    for turn in range(TURNS + 1):
+        said = f"after turn {turn}" if turn else "at the start"
+        panel(drawing, 0, TOP + turn * STEP, said, *found[turn])
+    for turn in range(TURNS):
+        said = f"after turn {turn + 1}"
+        panel(drawing, RIGHT, TOP + turn * STEP, said, *found[TURNS + 1 + turn])
+    drawing.lines(
+        RIGHT,
+        TOP + TURNS * STEP + 14,
+        [Word("Framed:", "asking", bold=True), " what has just"],
+        "arrived from the process",
+        "above (from 3 for process 0).",
+        [Word("Full:", "ink", bold=True), " all four are in the sum."],
+        size=11.5,
+    )
+    return drawing
+
+
+def ring(drawing: Drawing) -> None:
+    """Who sends to whom."""
+    x, y, wide, high = 16, 10, 82, 26
+    right, down = x + wide + 62, y + 62
+    places = [
+        drawing.box(*corner, wide, high, f"process {rank}", size=12)
+        for rank, corner in enumerate(((x, y), (right, y), (right, down), (x, down)))
+    ]
+    a, b, c, d = places
+    for begin, end in (
+        ((a.right + 3, a.centre), (b.x - 3, b.centre)),
+        ((b.middle, b.bottom + 3), (c.middle, c.y - 3)),
+        ((c.x - 3, c.centre), (d.right + 3, d.centre)),
+        ((d.middle, d.y - 3), (a.middle, a.bottom + 3)),
+    ):
+        drawing.arrow(begin, end, thick=2)
+    drawing.lines(
+        b.right + 12,
+        40,
+        "Each sends one",
+        "piece in a turn,",
+        "to the next.",
+        size=11.5,
+    )
+
+
+def panel(
+    drawing: Drawing, x: float, y: float, said: str, held: Held, fresh: Fresh
+) -> None:
+    drawing.text(x, y, said, size=11, colour="soft")
+    frames = []
+    for rank, own in enumerate(held):
+        top = y + 6 + rank * (HIGH + GAP)
+        drawing.text(x + 4, top + 13, str(rank), size=11, colour="soft")
+        for piece, numbers in enumerate(own):
+            place = Box(x + 18 + piece * (WIDE + 2), top, WIDE, HIGH)
+            full = "0" not in str(numbers) and numbers > 1000
+            drawing.box(
+                place.x,
+                place.y,
+                WIDE,
+                HIGH,
+                str(numbers),
+                colour=COLOURS[piece],
+                ground=full,
+                size=11,
+                bold=full,
+                radius=2,
+            )
+            if (rank, piece) in fresh:
+                frames.append(place)
+    for place in frames:
+        drawing.frame(place, around=0)
