@@ -10,6 +10,8 @@ CLASSES, LABEL = ("1", "4", "7"), 2
 TEACHER = [4.0, -1.0, 3.0]
 CLASS, DISTILLATION = [0.5, 0.0, 1.0], [0.6, 0.1, 0.2]
 
+FIRST: Colour = "class"
+THIRD: Colour = "ink"
 SECOND: Colour = "patch-0"  # of the distillation token, and of what it is compared with
 ONE, TWO, THREE = 60.0, 180.0, 300.0  # the middles of three columns
 
@@ -20,7 +22,7 @@ def draw() -> Drawing:
     parts = F.cross_entropy(one, label), F.cross_entropy(two, choice)
     loss = hard_distillation_loss((one, two), label, teacher)
     torch.testing.assert_close(sum(parts) / 2, loss)
-    chosen = CLASSES[choice.item()]
+    chosen = CLASSES[int(choice)]
 
     drawing = Drawing(
         "DeiT's tokens, heads and losses",
@@ -51,7 +53,7 @@ def draw() -> Drawing:
     drawing.arrow((107, 102), (107, 118))
     drawing.arrow((140, 102), (140, 118))
     blocks = drawing.box(10, 120, 220, 26, "encoder blocks, norm", radius=4)
-    for middle, name, colour in ((ONE, "head", "class"), (TWO, "head_dist", SECOND)):
+    for middle, name, colour in ((ONE, "head", FIRST), (TWO, "head_dist", SECOND)):
         drawing.arrow((middle, blocks.bottom + 2), (middle, 164), colour=colour)
         drawing.box(middle - 38, 166, 76, 24, colour=colour, thick=1.5, radius=4)
         drawing.text(middle, 182, name, anchor="middle", code=True, size=11.5)
@@ -60,19 +62,20 @@ def draw() -> Drawing:
     drawing.text(THREE, 107, "trained before", size=11, anchor="middle")
 
     for middle, logits, colour in (
-        (ONE, one, "class"),
+        (ONE, one, FIRST),
         (TWO, two, SECOND),
-        (THREE, teacher, "ink"),
+        (THREE, teacher, THIRD),
     ):
-        start = 116 if colour == "ink" else 192
+        start = 116 if colour == THIRD else 192
         drawing.arrow((middle, start), (middle, 211), colour=colour)
         shares(drawing, middle, logits, colour)
-    drawing.text(2, 276, Word(f"The label says {CLASSES[LABEL]}.", bold=True))
-    drawing.text(358, 276, Word(f"It says {chosen}.", bold=True), anchor="end")
-    drawing.arrow((ONE, 282), (ONE, 300))
+    drawing.text(2, 276, Word(f"The label: {CLASSES[LABEL]}", bold=True))
+    drawing.text(358, 276, Word(f"Its choice: {chosen}", bold=True), anchor="end")
+    drawing.arrow((ONE - 20, 282), (ONE - 20, 300))
+    drawing.arrow((ONE + 48, 254), (ONE + 48, 300), colour=FIRST)
     drawing.arrow((TWO, 254), (TWO, 300), colour=SECOND)
     drawing.arrow((THREE + 20, 282), (THREE + 20, 324), (238, 324))
-    for middle, part, colour in ((ONE, parts[0], "class"), (TWO, parts[1], SECOND)):
+    for middle, part, colour in ((ONE, parts[0], FIRST), (TWO, parts[1], SECOND)):
         place = drawing.box(
             middle - 56, 302, 112, 42, colour=colour, thick=1.5, radius=4
         )

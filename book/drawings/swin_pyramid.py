@@ -45,9 +45,7 @@ def draw() -> Drawing:
                 [Word(f"{side} × {side} tokens", "ink"), f" of {pixels} × {pixels} px"],
                 [
                     Word(f"{window} × {window} px", "asking", bold=True),
-                    f" a window, {count} in all"
-                    if count > 1
-                    else " a window: one is all",
+                    f" a window, {count} in all",
                 ],
                 [Word(f"D = {width}", "ink"), " numbers in a token:"],
                 size=11.5,

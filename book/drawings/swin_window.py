@@ -57,7 +57,7 @@ def draw() -> Drawing:
 
     drawing.text(2, 140, "3. Mask", bold=True, size=13)
     drawing.text(
-        58, 140, "row: the query; column: the key; filled: may attend", size=11
+        68, 140, "row: the query; column: the key; filled: may attend", size=11
     )
     for number, (inside, allowed) in enumerate(zip(windows, mask, strict=True)):
         row, column = divmod(number, COLUMNS // W)
