@@ -251,3 +251,38 @@ def test_the_valley_is_as_steep_as_its_numbers_say():
     assert SGD_LR < 2 / STEEPER < TOO_LARGE, "beyond 2 over the slope it is thrown out"
     assert abs(path("SGD", TOO_LARGE, SEEN)[-1][1]) > 2 * y
     assert abs(quick[-1][0]) < abs(slow[-1][0]) / 5
+
+
+def test_the_pyramid_has_the_stages_of_the_model():
+    from book.drawings.swin_pyramid import SWIN, stages
+    from vit_steps.variants import SwinTransformer
+
+    with torch.device("meta"):
+        model = SwinTransformer(SWIN)
+        x = model.patch_embed(torch.zeros(1, 3, 224, 224))
+        for stage, (side, pixels, window, width) in zip(
+            model.layers, stages(), strict=True
+        ):
+            x = stage(x)
+            assert x.shape[1:] == (side, side, width)
+            assert side * pixels == 224
+            assert stage.blocks[0].window_size * pixels == window
+
+
+def test_the_teacher_says_what_the_chapter_has_it_say():
+    from book.drawings.deit import CLASS, DISTILLATION, TEACHER
+
+    code = "\n".join(cell.source for cell in code_cells(CHAPTERS[13]))
+    assert f"teacher_says = {TEACHER}" in code
+    assert f"class_says, distillation_says = {CLASS}, {DISTILLATION}" in code
+
+
+def test_the_shifted_window_is_that_of_the_chapter():
+    from book.drawings.swin_window import names, rolled
+
+    shown = "".join(
+        o.get("text", "") for c in code_cells(CHAPTERS[13]) for o in c.outputs
+    )
+    for tokens in (names, rolled):
+        for row in tokens.tolist():
+            assert " ".join(f"{name:02}" for name in row) in shown

@@ -9,7 +9,9 @@ from vit_steps.notebook import results
 from vit_steps.notebook.results import FOLDER, read_results, recorded
 
 
-@pytest.mark.parametrize("name", ["ingredients", "attention-seeds", "variants"])
+@pytest.mark.parametrize(
+    "name", ["ingredients", "attention-seeds", "variants", "distillation"]
+)
 def test_what_was_measured_is_written_as_it_stands(name, tmp_path, monkeypatch):
     measured = read_results(name)
     made = measured.pop("made")

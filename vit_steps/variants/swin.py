@@ -15,29 +15,33 @@ def window_partition(x: Tensor, window_size: int) -> Tensor:
     """Cut a map of tokens into windows, row by row.
 
     Shape:
-        (B, H, W, C) -> (B·windows, w², C), with w = ``window_size``
+        (B, rows, columns, D) -> (B·windows, w², D), with w = ``window_size``
 
     Raises:
         ValueError: if the windows do not fill the map.
     """
-    B, H, W, C = x.shape
-    if H % window_size or W % window_size:
+    B, rows, columns, D = x.shape
+    w = window_size
+    if rows % w or columns % w:
         raise ValueError(
-            f"x: got a map of {H}×{W} tokens, expected multiples of {window_size = }"
+            f"x: got a map of {rows}×{columns} tokens, expected multiples of "
+            f"{window_size = }"
         )
-    x = x.reshape(B, H // window_size, window_size, W // window_size, window_size, C)
-    return x.transpose(2, 3).reshape(-1, window_size**2, C)  # (B·windows, w², C)
+    x = x.reshape(B, rows // w, w, columns // w, w, D)
+    return x.transpose(2, 3).reshape(-1, w * w, D)  # (B·windows, w², D)
 
 
 def window_reverse(windows: Tensor, height: int, width: int) -> Tensor:
     """Put the windows back where they were cut: the inverse of ``window_partition``.
 
+    ``height`` and ``width`` are those of the map, in tokens.
+
     Shape:
-        (B·windows, w², C) -> (B, H, W, C)
+        (B·windows, w², D) -> (B, height, width, D)
     """
-    w, C = int(windows.shape[1] ** 0.5), windows.shape[2]
-    x = windows.reshape(-1, height // w, width // w, w, w, C)
-    return x.transpose(2, 3).reshape(-1, height, width, C)
+    w, D = int(windows.shape[1] ** 0.5), windows.shape[2]
+    x = windows.reshape(-1, height // w, width // w, w, w, D)
+    return x.transpose(2, 3).reshape(-1, height, width, D)  # (B, rows, columns, D)
 
 
 def relative_position_index(window_size: int) -> Tensor:
@@ -118,7 +122,7 @@ class WindowAttention(nn.Module):
     head and on the difference of the two places.
 
     Shape:
-        (B·windows, w², C) -> (B·windows, w², C)
+        (B·windows, w², D) -> (B·windows, w², D)
     """
 
     relative_position_index: Tensor
@@ -137,9 +141,9 @@ class WindowAttention(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """``mask``: (windows, w², w²), True may attend."""
-        windows, n, C = x.shape
+        windows, n, D = x.shape
         h = self.num_heads
-        qkv = self.qkv(x).reshape(windows, n, 3, h, C // h)
+        qkv = self.qkv(x).reshape(windows, n, 3, h, D // h)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # (B·windows, h, w², d) each
         bias = self.relative_position_bias_table[self.relative_position_index]
         bias = bias.permute(2, 0, 1)[None]  # (1, h, w², w²)
@@ -149,7 +153,7 @@ class WindowAttention(nn.Module):
                 ~mask[:, None], -torch.inf
             )  # (B·windows, h, w², w²)
         output = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype))
-        return self.proj(output.transpose(1, 2).reshape(windows, n, C))
+        return self.proj(output.transpose(1, 2).reshape(windows, n, D))
 
 
 class SwinBlock(nn.Module):
@@ -158,7 +162,7 @@ class SwinBlock(nn.Module):
     Equation 3 in arXiv 2103.14030.
 
     Shape:
-        (B, H, W, C) -> (B, H, W, C)
+        (B, rows, columns, D) -> (B, rows, columns, D)
     """
 
     mask: Tensor | None
@@ -191,10 +195,10 @@ class SwinBlock(nn.Module):
         self.register_buffer("mask", mask, persistent=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        H, W = x.shape[1:3]
-        y = self.norm1(x).roll((-self.shift, -self.shift), dims=(1, 2))  # (B, H, W, C)
-        windows = window_partition(y, self.window_size)  # (B·windows, w², C)
-        y = window_reverse(self.attn(windows, self.mask), H, W)  # (B, H, W, C)
+        rows, columns = x.shape[1:3]
+        y = self.norm1(x).roll((-self.shift, -self.shift), dims=(1, 2))
+        windows = window_partition(y, self.window_size)  # (B·windows, w², D)
+        y = window_reverse(self.attn(windows, self.mask), rows, columns)
         x = x + self.drop_path(y.roll((self.shift, self.shift), dims=(1, 2)))
         return x + self.drop_path(self.mlp(self.norm2(x)))
 
@@ -203,7 +207,7 @@ class PatchMerging(nn.Module):
     """Four neighbouring tokens become one of twice the width (section 3.1).
 
     Shape:
-        (B, H, W, C) -> (B, H/2, W/2, 2·C)
+        (B, rows, columns, D) -> (B, rows/2, columns/2, 2·D)
     """
 
     def __init__(self, embed_dim: int) -> None:
@@ -212,11 +216,13 @@ class PatchMerging(nn.Module):
         self.reduction = nn.Linear(4 * embed_dim, 2 * embed_dim, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
-        B, H, W, C = x.shape
-        if H % 2 or W % 2:
-            raise ValueError(f"x: got a map of {H}×{W} tokens, expected even numbers")
-        x = x.reshape(B, H // 2, 2, W // 2, 2, C).permute(0, 1, 3, 4, 2, 5)
-        return self.reduction(self.norm(x.flatten(3)))  # (B, H/2, W/2, 2·C)
+        B, rows, columns, D = x.shape
+        if rows % 2 or columns % 2:
+            raise ValueError(
+                f"x: got a map of {rows}×{columns} tokens, expected even numbers"
+            )
+        x = x.reshape(B, rows // 2, 2, columns // 2, 2, D).permute(0, 1, 3, 4, 2, 5)
+        return self.reduction(self.norm(x.flatten(3)))  # (B, rows/2, columns/2, 2·D)
 
 
 @dataclass(frozen=True)
@@ -226,7 +232,7 @@ class SwinConfig:
     Args:
         image_size, patch_size, window_size: a side each, the first two in pixels, the
             last in tokens.
-        embed_dim: C of the first stage; it doubles from stage to stage.
+        embed_dim: D of the first stage; it doubles from stage to stage.
         depths, num_heads: for each stage.
         drop_path_rate: stochastic depth in the last block, growing to that from 0.
 
@@ -261,24 +267,24 @@ class SwinConfig:
                 f"{self.patch_size = } that halves {len(self.depths) - 1} times"
             )
         for stage in range(len(self.depths)):
-            window = min(self.window_size, side >> stage)
-            if (side >> stage) % window:
+            window = min(self.window_size, side // 2**stage)
+            if side // 2**stage % window:
                 raise ValueError(
                     f"window_size: got {self.window_size}, expected a divisor of the "
-                    f"{side >> stage} tokens a side of stage {stage}"
+                    f"{side // 2**stage} tokens a side of stage {stage}"
                 )
         check_rate(self.drop_path_rate, "drop_path_rate")
 
 
 class SwinStage(nn.Module):
-    """Blocks at one resolution, behind a merging of the stage before."""
+    """Blocks at one resolution, after a merging from the second stage on."""
 
     def __init__(
         self, config: SwinConfig, stage: int, drop_path_rates: list[float]
     ) -> None:
         super().__init__()
         embed_dim = config.embed_dim * 2**stage
-        side = config.image_size // config.patch_size >> stage
+        side = config.image_size // (config.patch_size * 2**stage)
         self.downsample = PatchMerging(embed_dim // 2) if stage else nn.Identity()
         self.blocks = nn.Sequential(
             *(

@@ -12,9 +12,9 @@ from vit_steps.variants import swin
 
 
 def six_axes(x: Tensor, w: int) -> Tensor:
-    """(B, H, W, C) -> (B, H/w, w, W/w, w, C)"""
-    B, H, W, C = x.shape
-    return x.reshape(B, H // w, w, W // w, w, C)
+    """(B, rows, columns, D) -> (B, rows/w, w, columns/w, w, D)"""
+    B, rows, columns, D = x.shape
+    return x.reshape(B, rows // w, w, columns // w, w, D)
 
 
 def _cut(x: Tensor, w: int, *order: int) -> Tensor:
@@ -23,38 +23,38 @@ def _cut(x: Tensor, w: int, *order: int) -> Tensor:
 
 
 def _cut_as_number(x: Tensor, w: int) -> Tensor:
-    B, H, W, C = x.shape
-    parts = x.reshape(B, w, H // w, w, W // w, C).transpose(2, 3)
-    return parts.reshape(B * w * w, -1, C)
+    B, rows, columns, D = x.shape
+    parts = x.reshape(B, w, rows // w, w, columns // w, D).transpose(2, 3)
+    return parts.reshape(B * w * w, -1, D)
 
 
 def _cut_dilated(x: Tensor, w: int) -> Tensor:
-    B, H, W, C = x.shape
-    parts = x.reshape(B, w, H // w, w, W // w, C)
-    return parts.permute(0, 2, 4, 1, 3, 5).reshape(-1, w * w, C)
+    B, rows, columns, D = x.shape
+    parts = x.reshape(B, w, rows // w, w, columns // w, D)
+    return parts.permute(0, 2, 4, 1, 3, 5).reshape(-1, w * w, D)
 
 
 def partition_inputs(generator: Generator) -> Iterator[Case]:
-    for B, H, W, C, w, dtype in (
+    for B, rows, columns, D, w, dtype in (
         (2, 6, 9, 5, 3, torch.float32),
         (3, 8, 20, 7, 4, torch.float64),
         (2, 4, 6, 3, 2, torch.float32),
         (2, 4, 8, 3, 2, torch.bfloat16),
     ):
-        yield [torch.randn(B, H, W, C, generator=generator).to(dtype), w]
+        yield [torch.randn(B, rows, columns, D, generator=generator).to(dtype), w]
 
 
 window_partition = FunctionCheck(
     "window_partition",
-    "window_partition(x, window_size) -> (B·windows, w², C)",
+    "window_partition(x, window_size) -> (B·windows, w², D)",
     swin.window_partition,
     partition_inputs,
     [
         Mistake(
             "no transpose",
             "the shape is right and the windows are not: they hold pieces of whole "
-            "rows, since the W/w windows of a row and the w rows of a window are not "
-            "swapped before the last reshape",
+            "rows, since the windows beside each other and the w rows of a window are "
+            "not swapped before the last reshape",
             lambda x, w: x.reshape(-1, w * w, x.shape[3]),
         ),
         Mistake(
@@ -81,8 +81,8 @@ window_partition = FunctionCheck(
         ),
         Mistake(
             "dilated",
-            "a window holds tokens that lie far apart: the map is split as (w, H/w), "
-            "where (H/w, w) keeps neighbours together",
+            "a window holds tokens that lie far apart: the rows are split as (w, "
+            "rows/w), where (rows/w, w) keeps neighbours together",
             _cut_dilated,
         ),
         Mistake(
@@ -93,20 +93,20 @@ window_partition = FunctionCheck(
         ),
         Mistake(
             "not flattened",
-            "the windows are still maps, (B·windows, w, w, C), expected (B·windows, "
-            "w², C): to attention a window is a list of tokens",
+            "the windows are still maps, (B·windows, w, w, D), expected (B·windows, "
+            "w², D): to attention a window is a list of tokens",
             lambda x, w: _cut(x, w, 0, 1, 3, 2, 4, 5).unflatten(1, (w, w)),
         ),
         Mistake(
             "images apart",
-            "images and windows are two axes, (B, windows, w², C), expected one, "
-            "(B·windows, w², C)",
+            "images and windows are two axes, (B, windows, w², D), expected one, "
+            "(B·windows, w², D)",
             lambda x, w: _cut(x, w, 0, 1, 3, 2, 4, 5).unflatten(0, (len(x), -1)),
         ),
         Mistake(
             "images in the window",
             "the windows of all images lie in one long row of tokens, (windows, B·w², "
-            "C), so that images would attend to each other",
+            "D), so that images would attend to each other",
             lambda x, w: (
                 six_axes(x, w).permute(1, 3, 0, 2, 4, 5).flatten(2, 4).flatten(0, 1)
             ),
@@ -119,18 +119,18 @@ window_partition = FunctionCheck(
         Mistake(
             "a list of windows",
             "the windows are returned one by one, expected one tensor (B·windows, w², "
-            "C)",
+            "D)",
             lambda x, w: list(_cut(x, w, 0, 1, 3, 2, 4, 5)),
         ),
     ],
     hints=(
         "Number the tokens of a 4 × 6 map by row and column, cut it into windows of 2 "
         "and read the first window aloud.",
-        "A window needs its w rows and its w columns beside each other. Split H and W "
-        "into two axes each, and look at which two have to swap.",
-        "x.reshape(B, H // w, w, W // w, w, C), then .transpose(2, 3), then "
-        ".reshape(-1, w * w, C).",
+        "A window needs its w rows and its w columns beside each other. Split the axes "
+        "of rows and of columns into two each, and look at which two have to swap.",
+        "x.reshape(B, rows // w, w, columns // w, w, D), then .transpose(2, 3), then "
+        ".reshape(-1, w * w, D).",
     ),
-    shape="(B·windows, w², C)",
+    shape="(B·windows, w², D)",
     batched=(0,),
 )

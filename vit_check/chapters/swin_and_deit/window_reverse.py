@@ -36,7 +36,7 @@ def _reverse_inputs(generator: Generator) -> Iterator[Case]:
 
 window_reverse = FunctionCheck(
     "window_reverse",
-    "window_reverse(windows, height, width) -> (B, H, W, C)",
+    "window_reverse(windows, height, width) -> (B, rows, columns, D)",
     swin.window_reverse,
     _reverse_inputs,
     [
@@ -60,7 +60,7 @@ window_reverse = FunctionCheck(
         ),
         Mistake(
             "height and width swapped",
-            "the map is (B, W, H, C), expected (B, H, W, C)",
+            "the map is (B, columns, rows, D), expected (B, rows, columns, D)",
             lambda x, height, width: swin.window_reverse(x, width, height),
         ),
         Mistake(
@@ -71,31 +71,32 @@ window_reverse = FunctionCheck(
         ),
         Mistake(
             "dilated",
-            "neighbours in a window are put far apart on the map: the sides are (H/w, "
-            "w), and here they are (w, H/w)",
+            "neighbours in a window are put far apart on the map: the rows are split "
+            "as (rows/w, w), and here they are (w, rows/w)",
             lambda *a: _paste(*a, 0, 3, 1, 4, 2, 5),
         ),
         Mistake(
             "not joined",
-            "the windows are in their places but not joined, (B, H/w, w, W/w, w, C), "
-            "expected (B, H, W, C)",
+            "the windows are in their places but not joined, (B, rows/w, w, "
+            "columns/w, w, D), expected (B, rows, columns, D)",
             lambda x, height, width: six_axes(
                 swin.window_reverse(x, height, width), round(x.shape[1] ** 0.5)
             ),
         ),
         Mistake(
             "map flattened",
-            "the map is a list of tokens, (B, H·W, C), expected (B, H, W, C)",
+            "the map is a list of tokens, (B, rows·columns, D), expected (B, rows, "
+            "columns, D)",
             lambda *a: swin.window_reverse(*a).flatten(1, 2),
         ),
         Mistake(
             "channels first",
-            "the map is (B, C, H, W), expected (B, H, W, C)",
+            "the map is (B, D, rows, columns), expected (B, rows, columns, D)",
             lambda *a: swin.window_reverse(*a).permute(0, 3, 1, 2),
         ),
         Mistake(
             "windows as they came",
-            "the windows come out as they went in, (B·windows, w², C)",
+            "the windows come out as they went in, (B·windows, w², D)",
             lambda x, height, width: x.clone(),
         ),
     ],
@@ -104,8 +105,8 @@ window_reverse = FunctionCheck(
         "second window begins.",
         "Go the way of the cut backwards: split the first axis into images, rows and "
         "columns of windows, the second into w and w; swap; join.",
-        "windows.reshape(-1, H // w, W // w, w, w, C), then .transpose(2, 3), then "
-        ".reshape(-1, H, W, C), with w the root of windows.shape[1].",
+        "windows.reshape(-1, height // w, width // w, w, w, D), then .transpose(2, 3), "
+        "then .reshape(-1, height, width, D), with w the root of windows.shape[1].",
     ),
-    shape="(B, H, W, C)",
+    shape="(B, rows, columns, D)",
 )
