@@ -217,3 +217,28 @@ def test_the_squares_have_the_sizes_of_the_chapter():
 
     assert COUNTS == [4, 16, 64, 196]
     assert PIXELS == 224**2 == TIMES * COUNTS[-1]
+
+
+def test_the_ladder_stops_where_the_chapter_says():
+    from book.drawings.first_difference import HEADS, compared
+
+    (cell,) = (c for c in code_cells(CHAPTERS[10]) if c.id == "breaks-places")
+    places, largest, found = compared()
+    (row,) = (
+        line.split()
+        for line in cell.outputs[0].data["text/plain"].splitlines()
+        if line.startswith(f"{HEADS} heads")
+    )
+    assert row[-2:] == [places[found], places[found - 1]]
+    assert f"differ by up to {largest}" in drawn("first_difference")
+
+
+def test_the_names_are_those_of_the_chapter():
+    from book.drawings.names import apart, pairs
+
+    code = "\n".join(cell.source for cell in code_cells(CHAPTERS[10]))
+    assert len(pairs()) == 11
+    for theirs, ours in pairs():
+        assert f"{theirs}" in code and f"{ours}" in code
+        assert f">{theirs}<" in drawn("names") and f">{ours}<" in drawn("names")
+    assert apart() == [f"attention.{letter}_proj" for letter in "qkv"]
