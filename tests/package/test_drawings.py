@@ -286,3 +286,28 @@ def test_the_shifted_window_is_that_of_the_chapter():
     for tokens in (names, rolled):
         for row in tokens.tolist():
             assert " ".join(f"{name:02}" for name in row) in shown
+
+
+def test_the_ladder_stops_where_the_chapter_says():
+    from book.drawings.first_difference import HEADS, compared
+
+    (cell,) = (c for c in code_cells(CHAPTERS[10]) if c.id == "breaks-places")
+    places, largest, found = compared()
+    (row,) = (
+        line.split()
+        for line in cell.outputs[0].data["text/plain"].splitlines()
+        if line.startswith(f"{HEADS} heads")
+    )
+    assert row[-2:] == [places[found], places[found - 1]]
+    assert f"differ by up to {largest}" in drawn("first_difference")
+
+
+def test_the_names_are_those_of_the_chapter():
+    from book.drawings.names import apart, pairs
+
+    code = "\n".join(cell.source for cell in code_cells(CHAPTERS[10]))
+    assert len(pairs()) == 11
+    for theirs, ours in pairs():
+        assert f"{theirs}" in code and f"{ours}" in code
+        assert f">{theirs}<" in drawn("names") and f">{ours}<" in drawn("names")
+    assert apart() == [f"attention.{letter}_proj" for letter in "qkv"]

@@ -11,7 +11,7 @@ from vit_steps import variants
 from vit_steps.checkpoint import fitted
 from vit_steps.embedding import interpolate_position_embedding
 from vit_steps.pretrained import families
-from vit_steps.pretrained.names import WeightsMismatch, listing, without
+from vit_steps.pretrained.names import StateDict, WeightsMismatch, listing, without
 from vit_steps.sizes import Size
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
@@ -43,53 +43,62 @@ def load_weights(
             listed, and the model is as before.
         ValueError: if a name in ``drop`` or ``keep`` is not there.
     """
-    drop = (drop,) if isinstance(drop, str) else tuple(drop)
-    keep = (keep,) if isinstance(keep, str) else tuple(keep)
     own = model.state_dict()
-    try:
-        given = without(state_dict, *drop)
-    except ValueError as error:
-        raise ValueError(f"drop: in the weights, {error}") from None
-    try:
-        wanted = without(own, *keep)
-    except ValueError as error:
-        raise ValueError(f"keep: in the model, {error}") from None
-
-    advice = "another configuration? config_of reads the sizes"
-    if positions_of_another_grid(given, wanted):
-        if resize_positions:
-            given["pos_embed"] = interpolate_position_embedding(
-                given["pos_embed"], model.patch_embed.grid_size
-            )
-        else:
-            advice = "resize_positions=True interpolates positions of another grid"
-
+    given = left_over("drop: in the weights", state_dict, drop)
+    wanted = left_over("keep: in the model", own, keep)
+    if resize_positions and positions_of_another_grid(given, wanted):
+        given["pos_embed"] = interpolate_position_embedding(
+            given["pos_embed"], model.patch_embed.grid_size
+        )
     unexpected = [name for name in given if name not in wanted]
     missing = [name for name in wanted if name not in given]
     shared = [name for name in given if name in wanted]
     misshapen = [name for name in shared if given[name].shape != wanted[name].shape]
     if unexpected or missing or misshapen:
-        lines = ["the weights do not fit, and the model is as before."]
-        if len(missing) == len(wanted):
-            lines.append(
-                "No name fits: which from_... function knows the library they are from?"
-            )
-        if unexpected:
-            lines.append(
-                "Unexpected, with no place in the model (drop=... leaves them out):"
-                + listing(unexpected, given)
-            )
-        if missing:
-            lines.append(
-                "Missing, not among the weights (keep=... leaves the model's as they "
-                "are):" + listing(missing, wanted)
-            )
-        if misshapen:
-            lines.append(f"Misshapen ({advice}):" + listing(misshapen, given, wanted))
-        raise WeightsMismatch("\n".join(lines), unexpected, missing, misshapen)
-
+        raise mismatch(given, wanted, unexpected, missing, misshapen)
     model.load_state_dict(own | fitted("the weights", given, wanted))
     return model
+
+
+def left_over(
+    what: str, state_dict: Mapping[str, Tensor], names: str | Iterable[str]
+) -> StateDict:
+    """A state dict without some names; an error about one of them begins with what."""
+    try:
+        return without(state_dict, *((names,) if isinstance(names, str) else names))
+    except ValueError as error:
+        raise ValueError(f"{what}, {error}") from None
+
+
+def mismatch(
+    given: Mapping[str, Tensor],
+    wanted: Mapping[str, Tensor],
+    unexpected: list[str],
+    missing: list[str],
+    misshapen: list[str],
+) -> WeightsMismatch:
+    """The error that lists them all, and says what to do."""
+    lines = ["the weights do not fit, and the model is as before."]
+    if len(missing) == len(wanted):
+        lines.append(
+            "No name fits: which from_... function knows the library they are from?"
+        )
+    if unexpected:
+        lines.append(
+            "Unexpected, with no place in the model (drop=... leaves them out):"
+            + listing(unexpected, given)
+        )
+    if missing:
+        lines.append(
+            "Missing, not among the weights (keep=... leaves the model's as they are):"
+            + listing(missing, wanted)
+        )
+    if misshapen:
+        advice = "another configuration? config_of reads the sizes"
+        if positions_of_another_grid(given, wanted):
+            advice = "resize_positions=True interpolates positions of another grid"
+        lines.append(f"Misshapen ({advice}):" + listing(misshapen, given, wanted))
+    return WeightsMismatch("\n".join(lines), unexpected, missing, misshapen)
 
 
 def positions_of_another_grid(

@@ -251,8 +251,8 @@ load_checked = FunctionCheck(
         ),
         Mistake(
             "first alone",
-            "stops at the first tensor that does not fit: whoever reads the message "
-            "has to try again for each of the others",
+            "stops at the first tensor that does not fit, so that the reader of the "
+            "message has to try again for each of the others",
             partial(_load, first=True),
         ),
         Mistake(
@@ -307,7 +307,7 @@ load_checked = FunctionCheck(
         "weights that are not in the model, and names that both have with different "
         "shapes. Make all three before anything is loaded.",
         "model.state_dict() has the names and shapes that are expected. If any list is "
-        "not empty, raise ValueError with all the names in its message; only behind "
+        "not empty, raise ValueError with all the names in its message; only after "
         "that, load.",
         "missing = [n for n in own if n not in state_dict], and so on; if missing or "
         "unexpected or misshapen: raise ValueError(f'missing {missing}, unexpected "

@@ -128,7 +128,7 @@ logits_agree = FunctionCheck(
         Mistake(
             "two NaN agree",
             "NaN on both sides passes: equal_nan=True takes it for agreement, and a "
-            "NaN is no answer, whoever gives it",
+            "NaN is no answer, whichever model gives it",
             lambda got, expected, atol: (
                 got.shape == expected.shape
                 and torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)

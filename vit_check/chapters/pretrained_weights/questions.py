@@ -187,7 +187,7 @@ QUESTIONS = [
         "the row of attn.qkv.weight that makes number 5 of head 2's keys",
         _row_of_a_key,
         [
-            Slip(37, "that row makes a query: the keys come behind all D of those"),
+            Slip(37, "that row makes a query: the keys come after all D of those"),
             Slip(229, "that row makes a value: the keys are the second third"),
             Slip(
                 117,

@@ -241,7 +241,7 @@ rename_weights = FunctionCheck(
         ),
         Mistake(
             "head dropped",
-            "the head is missing; whoever wants another leaves it out later",
+            "the head is missing; loading can still leave it out",
             _renamed(keep=lambda name: not name.startswith("head")),
         ),
         Mistake(
@@ -274,7 +274,7 @@ rename_weights = FunctionCheck(
         Mistake(
             "unknown names vanish",
             "a name that is not in the table vanishes: leave it as it is, so that "
-            "whoever loads the weights hears of it",
+            "loading the weights finds it and complains",
             _renamed(keep=lambda name: name != "mask_token"),
         ),
         Mistake(
