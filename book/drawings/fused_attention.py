@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from book.drawings.kit import Box, Drawing, Word
+from book.drawings.kit import Box, Colour, Drawing, Word
 from vit_steps.attention import scaled_dot_product_attention
 
 QUERY = [2, 0, 2, 2]
@@ -25,7 +25,8 @@ def walk() -> list[tuple[float, float, float, list[float]]]:
     largest, total = -math.inf, 0.0
     mixture = torch.zeros(2, dtype=torch.float64)
     steps = []
-    for part, those in zip(scores.split(BLOCK), values.split(BLOCK), strict=True):
+    for start in range(0, len(KEYS), BLOCK):
+        part, those = scores[start : start + BLOCK], values[start : start + BLOCK]
         new_largest = max(largest, part.max().item())
         factor = math.exp(largest - new_largest)
         shares = (part - new_largest).exp()  # (BLOCK,)
@@ -138,7 +139,7 @@ def carried(
         drawing.text(
             x + wide / 2, top - 3, name, size=11, colour="soft", anchor="middle"
         )
-        colour = "value" if name == "mixture" else "ink"
+        colour: Colour = "value" if name == "mixture" else "ink"
         drawing.cells(
             x, top + 2, [numbers], (wide / len(numbers), 24), colour, bold=True
         )
