@@ -59,27 +59,27 @@ def draw() -> Drawing:
     scale = (RIGHT - LEFT) / ends[1]
     unit = HIGH / 30  # units of the sheet for a MiB
     drawing.text(2, 16, "everything kept", bold=True)
-    panel(drawing, 30 + HIGH, HIGH, everything, scale, unit, "query", (0, 10, 20, 30))
+    panel(drawing, 30 + HIGH, HIGH, everything, scale, unit, "patch-0", (0, 10, 20, 30))
     x, y = LEFT + CONFIG.depth * scale, 30 + HIGH - peaks[0] * unit
-    drawing.text(x + 12, y + 6, f"{peaks[0]:.1f} MiB", bold=True, colour="query")
+    drawing.text(x + 12, y + 6, f"{peaks[0]:.1f} MiB", bold=True, colour="patch-0")
     drawing.text(LEFT + 6, 30 + HIGH + 17, "forward", size=11, colour="soft")
     drawing.text(x + 6, 30 + HIGH + 17, "backward", size=11, colour="soft")
 
     low = 10 * unit
-    base = 30 + HIGH + 54 + low
+    base = 30 + HIGH + 62 + low
     drawing.text(
-        2, base - low - 6, "each block's input kept, the rest computed again", bold=True
+        2, base - low - 14, "each block's input kept, the rest computed again", bold=True
     )
-    panel(drawing, base, low, inputs, scale, unit, "asking", (0, 10))
+    panel(drawing, base, low, inputs, scale, unit, "patch-2", (0, 10))
     drawing.text(
         LEFT + 12 * scale + 40,
         base - 5.4 * unit,
         f"{peaks[1]:.1f} MiB",
         bold=True,
-        colour="asking",
+        colour="patch-2",
     )
     drawing.text(
-        LEFT + 4, base - 3.2 * unit, f"{waits:.1f} MiB", colour="asking", bold=True
+        LEFT + 4, base - 3.2 * unit, f"{waits:.1f} MiB", colour="patch-2", bold=True
     )
     drawing.text(LEFT + 6, base + 17, "forward", size=11, colour="soft")
     drawing.text(
