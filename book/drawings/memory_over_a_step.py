@@ -68,7 +68,10 @@ def draw() -> Drawing:
     low = 10 * unit
     base = 30 + HIGH + 62 + low
     drawing.text(
-        2, base - low - 14, "each block's input kept, the rest computed again", bold=True
+        2,
+        base - low - 14,
+        "each block's input kept, the rest computed again",
+        bold=True,
     )
     panel(drawing, base, low, inputs, scale, unit, "patch-2", (0, 10))
     drawing.text(
