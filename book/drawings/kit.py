@@ -530,6 +530,16 @@ class Drawing:
         self._add("path", 0, 0, f"vd-full vd-{colour}").set("d", f"M{tip}Z")
         self._grow(max(py for _, py in corners))
 
+    def area(self, *points: Point, colour: Colour = "line") -> None:
+        """A ground in the pale colour, with no line around it, between points."""
+        corners = "L".join(
+            f"{number(x)} {number(y)}" for x, y in (self._moved(*p) for p in points)
+        )
+        element = self._add("path", 0, 0, f"vd-box vd-{colour}")
+        element.set("d", f"M{corners}Z")
+        element.set("stroke-width", "0")
+        self._grow(max(y for _, y in points))
+
     def shape(self, path: str, colour: Colour = "line", thick: float = 1.25) -> None:
         """A line given as SVG writes a path."""
         element = self._add("path", 0, 0, f"vd-stroke vd-{colour}")

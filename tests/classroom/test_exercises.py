@@ -21,9 +21,6 @@ TASK = re.compile(
     re.MULTILINE,
 )
 
-# One set was cut in two: tasks are missing to each half, and are to be written.
-CUT_IN_TWO = {"11_speed"}
-
 every_set = pytest.mark.parametrize("path", SETS, ids=lambda p: p.stem)
 
 
@@ -45,8 +42,7 @@ def test_each_chapter_from_1_to_13_has_its_set():
 @every_set
 def test_a_set_is_complete(path):
     found = tasks(path)
-    cut = path.stem in CUT_IN_TWO
-    assert (3 if cut else 5) <= len(found) <= 8
+    assert 5 <= len(found) <= 8
     for head, cells in found:
         assert head, f"{cells[0].source[:80]}: no line with kind, minutes, difficulty"
         assert head["kind"] in KINDS
@@ -56,14 +52,14 @@ def test_a_set_is_complete(path):
         assert any(is_solution(cell) for cell in cells), head[0]
         assert any(is_grade(cell) for cell in cells), head[0]
     kinds = {head["kind"] for head, _ in found}
-    assert len(kinds) >= (3 if cut else 5)
-    assert "Explain" in kinds or cut
+    assert len(kinds) >= 5
+    assert "Explain" in kinds
 
 
 @every_set
 def test_what_is_explained_in_words_has_a_rubric(path):
     graded = [c for c in read(path).cells if c.cell_type == "markdown" and is_grade(c)]
-    assert graded or path.stem in CUT_IN_TWO
+    assert graded
     for cell in graded:
         assert "**Rubric.**" in cell.source, cell.id
 

@@ -187,6 +187,40 @@ def test_one_query_has_the_numbers_of_the_chapter():
         assert number in shown and f">{number}<" in drawn("one_query")
 
 
+def test_fused_attention_has_the_numbers_of_the_chapter():
+    from book.drawings.fused_attention import KEYS, QUERY, VALUES
+
+    code = "\n".join(cell.source for cell in code_cells(CHAPTERS[11]))
+    made = {}
+    for line in code.splitlines():
+        if line.startswith(("page_query =", "page_keys =", "page_values =")):
+            exec(line, {"torch": torch}, made)
+    assert made["page_query"].tolist() == QUERY
+    assert made["page_keys"].tolist() == KEYS
+    assert made["page_values"].tolist() == VALUES
+    shown = "".join(
+        o.get("text", "") + o.get("data", {}).get("text/plain", "")
+        for c in code_cells(CHAPTERS[11])
+        for o in c.outputs
+    )
+    for number in ("1.135", "1.203", "20.43", "1.60"):
+        assert number in shown and f">{number}<" in drawn("fused_attention")
+
+
+def test_memory_over_a_step_has_the_numbers_of_the_chapter():
+    from book.drawings.memory_over_a_step import CONFIG, held
+
+    code = "\n".join(cell.source for cell in code_cells(CHAPTERS[11]))
+    assert f"ViTConfig.tiny(num_classes={CONFIG.num_classes})" in code
+    everything, inputs = held()
+    shown = "".join(
+        o.get("text", "") for c in code_cells(CHAPTERS[11]) for o in c.outputs
+    )
+    assert f"{max(mib for _, mib in everything):.2f} MiB" in shown
+    waiting = max(mib for time, mib in inputs if time <= CONFIG.depth)
+    assert f"{waiting:.2f} MiB" in shown
+
+
 def test_layer_norm_has_the_numbers_of_the_chapter():
     from book.drawings.layer_norm import TOKENS
 

@@ -76,7 +76,7 @@ QUESTIONS = [
             "every second one, then every fourth.",
             "An addition is lost when it is less than half the distance to the next "
             "number. Where is half the distance more than 3?",
-            "Between 512 and 1024 the numbers are 4 apart, behind that 8 apart.",
+            "Between 512 and 1024 the numbers are 4 apart, above that 8 apart.",
         ),
     ),
     ValueCheck(
@@ -130,6 +130,45 @@ QUESTIONS = [
             "often a little off.",
             "What it keeps is its output and one number a query. What it computes is "
             "every pair.",
+        ),
+    ),
+    ValueCheck(
+        "checkpoint_spacing",
+        "a tuple of the best k and the megabytes that are then held at most",
+        lambda: (3, 24),
+        [
+            Slip((1, 40), "with every block's input kept 36 inputs wait; take fewer"),
+            Slip((6, 30), "√L is the best k only where a and b are equal"),
+            Slip(
+                (12, 51), "a and b are exchanged: few inputs wait when blocks are small"
+            ),
+            Slip((3, 12), "the k blocks that are computed again are held too"),
+            Slip((3, 16), "of the group that is computed again all k blocks are held"),
+            Slip((36, 145), "one group of all the blocks: that is no checkpointing"),
+            Slip(
+                (9, 40), "that is the square of it: the slope is zero at k² = L·a / b"
+            ),
+        ],
+        hints=(
+            "L / k inputs wait, and k blocks are computed again together.",
+            "Held at most: (L / k)·a + k·b. Where is its slope in k zero?",
+            "k = √(L·a / b), here √(36 / 4). Put it into the sum.",
+        ),
+    ),
+    ValueCheck(
+        "checkpoint_spacing_of_a_vit",
+        "the whole number k that is best for L = 12, a = 1 and b = 16",
+        lambda: 1,
+        [
+            Slip(0, "every 0-th block is none: k is at least 1"),
+            Slip(3, "√12 would be right if a and b were equal"),
+            Slip(14, "a and b are exchanged: √(L·a / b), not √(L·b / a)"),
+            Slip(12, "then all twelve blocks are held at once, 193 megabytes"),
+        ],
+        hints=(
+            "The formula for the best k is that of the other question.",
+            "√(12 / 16) is less than 1. Which whole numbers can k be?",
+            "Compare k = 1, which holds 12 + 16 megabytes, with k = 2.",
         ),
     ),
 ]

@@ -1,0 +1,153 @@
+"""A query that walks past blocks of keys, with the numbers of chapter 11."""
+
+import math
+
+import torch
+
+from book.drawings.kit import Box, Colour, Drawing, Word
+from vit_steps.attention import scaled_dot_product_attention
+
+QUERY = [2, 0, 2, 2]
+KEYS = [[1, 0, 0, 0], [1, 1, 1, 1], [1, 2, 1, 0], [2, 0, 1, 2]]
+VALUES = [[10, 0], [0, 10], [5, 5], [20, 0]]
+BLOCK = 2
+
+LEFT, STRIP, STEP = 76, 100, 142  # the first key, its width, from key to key
+COLUMNS = ((76, 60), (152, 76), (244, 98))  # what is carried: where, and how wide
+
+
+def walk() -> list[tuple[float, float, float, list[float]]]:
+    """After each block: factor, largest score, sum and mixture."""
+    query, keys, values = (
+        torch.tensor(n, dtype=torch.float64) for n in (QUERY, KEYS, VALUES)
+    )
+    scores = keys @ query / math.sqrt(len(QUERY))  # (T,)
+    largest, total = -math.inf, 0.0
+    mixture = torch.zeros(2, dtype=torch.float64)
+    steps = []
+    for start in range(0, len(KEYS), BLOCK):
+        part, those = scores[start : start + BLOCK], values[start : start + BLOCK]
+        new_largest = max(largest, part.max().item())
+        factor = math.exp(largest - new_largest)
+        shares = (part - new_largest).exp()  # (BLOCK,)
+        total = factor * total + shares.sum().item()
+        mixture = factor * mixture + shares @ those  # (2,)
+        largest = new_largest
+        steps.append((factor, largest, total, mixture.tolist()))
+    output, _ = scaled_dot_product_attention(query[None], keys, values)
+    torch.testing.assert_close(mixture / total, output[0])
+    return steps
+
+
+def draw() -> Drawing:
+    steps = walk()
+    (_, first, sum_1, mix_1), (factor, second, sum_2, mix_2) = steps
+    output = [n / sum_2 for n in mix_2]
+    scores = [
+        sum(a * b for a, b in zip(QUERY, key, strict=True)) / math.sqrt(len(QUERY))
+        for key in KEYS
+    ]
+    drawing = Drawing(
+        "A query walks past two blocks of keys",
+        f"The first block has two keys with the scores {scores[0]:.0f} and "
+        f"{scores[1]:.0f} and two values. After it the query carries the largest score "
+        f"{first:.0f}, the sum of exponentials {sum_1:.3f} and the mixture of values "
+        f"{mix_1[0]:.2f}, {mix_1[1]:.2f}. In the second block a larger score comes, "
+        f"{second:.0f}, so sum and mixture are multiplied by {factor:.3f} before the "
+        f"block's own exponentials are added. Then the sum is {sum_2:.3f} and the "
+        f"mixture {mix_2[0]:.2f}, {mix_2[1]:.2f}. Mixture divided by sum is the output "
+        f"{output[0]:.2f}, {output[1]:.2f}.",
+    )
+    query = drawing.cells(
+        161, 4, [as_text(QUERY)], (25, 22), "query", thick=1.75, bold=True
+    )
+    label(drawing, query.centre, Word("query", "query", bold=True))
+    tops = (50, 282)
+    for number, top in enumerate(tops):
+        block(drawing, number, top, scores)
+        carried(drawing, top + 146, steps[number][1:], number + 1)
+    drawing.arrow((query.middle, query.bottom + 2), (query.middle, tops[0] - 2))
+    for x, wide in COLUMNS[1:]:
+        drawing.arrow((x + wide / 2, 225), (x + wide / 2, tops[1] - 2))
+        drawing.text(
+            x + wide / 2 + 6, 248, f"× {factor:.3f}", colour="asking", bold=True
+        )
+    drawing.lines(2, 243, f"e^({first:.0f} − {second:.0f})", f"= {factor:.3f}")
+    drawing.arrow((COLUMNS[0][0] + 30, 225), (COLUMNS[0][0] + 30, tops[1] - 2))
+    end = tops[1] + 210
+    drawing.arrow((293, end - 33), (293, end - 2))
+    drawing.text(
+        286, end - 12, f"÷ {sum_2:.3f}", anchor="end", colour="asking", bold=True
+    )
+    place = drawing.cells(
+        COLUMNS[2][0],
+        end,
+        [[f"{n:.2f}" for n in output]],
+        (49, 26),
+        colour="asking",
+        thick=2.25,
+        bold=True,
+    )
+    drawing.text(
+        COLUMNS[2][0] - 8,
+        place.centre + 4,
+        Word("output", "asking", bold=True),
+        anchor="end",
+    )
+    return drawing
+
+
+def block(drawing: Drawing, number: int, top: float, scores: list[float]) -> Box:
+    """One block's keys, scores and values, in a frame."""
+    frame = drawing.box(
+        66, top, 290, 112, colour="soft", ground=False, dashed=True, radius=6
+    )
+    drawing.lines(2, top + 14, f"block {number + 1}", size=12, colour="ink", bold=True)
+    label(drawing, top + 22 + 13, Word("keys", "key", bold=True))
+    label(drawing, top + 62, "scores")
+    label(drawing, top + 93, Word("values", "value", bold=True))
+    for place in range(BLOCK):
+        which = number * BLOCK + place
+        with drawing.at(LEFT + place * STEP, top):
+            drawing.cells(
+                15, 12, [as_text(KEYS[which])], (25, 22), "key", thick=1.75, bold=True
+            )
+            drawing.arrow((65, 36), (65, 48))
+            drawing.box(42, 50, 46, 22, f"{scores[which]:.0f}", bold=True)
+            drawing.cells(
+                35,
+                82,
+                [as_text(VALUES[which])],
+                (30, 22),
+                "value",
+                thick=1.75,
+                bold=True,
+            )
+    drawing.arrow((frame.middle, frame.bottom), (frame.middle, frame.bottom + 18))
+    return frame
+
+
+def carried(
+    drawing: Drawing, top: float, what: tuple[float, float, list[float]], number: int
+) -> None:
+    """The three things that the query carries from block to block."""
+    largest, total, mixture = what
+    label(drawing, top + 18, "carried")
+    values = [[f"{largest:.0f}"], [f"{total:.3f}"], [f"{n:.2f}" for n in mixture]]
+    names = ("largest", "sum", "mixture")
+    for (x, wide), name, numbers in zip(COLUMNS, names, values, strict=True):
+        drawing.text(
+            x + wide / 2, top - 3, name, size=11, colour="soft", anchor="middle"
+        )
+        colour: Colour = "value" if name == "mixture" else "ink"
+        drawing.cells(
+            x, top + 2, [numbers], (wide / len(numbers), 24), colour, bold=True
+        )
+
+
+def label(drawing: Drawing, centre: float, name: str | Word) -> None:
+    drawing.text(2, centre + 4, name)
+
+
+def as_text(numbers: list[int]) -> list[str]:
+    return [str(number) for number in numbers]
