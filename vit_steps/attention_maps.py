@@ -101,7 +101,7 @@ def attention_distance(
     patch_size: Size = 1,
     num_prefix_tokens: int = 1,
 ) -> Tensor:
-    """How far each head looks: mean distance between a patch and those it attends.
+    """How far each head looks: the mean distance to what a patch attends to.
 
     From centre to centre, weighted by attention, averaged over patches and images
     (arXiv 2010.11929, section 4.5, figure 7 right and appendix D.7). The class token
@@ -139,7 +139,7 @@ def attention_distance(
 
 
 def uniform_distance(grid_size: Size, patch_size: Size = 1) -> float:
-    """The ``attention_distance`` of a head that attends all patches alike, in pixels.
+    """The ``attention_distance`` of a head that attends to all patches equally.
 
     Args:
         grid_size: rows and columns of patches; an int for a square.
@@ -207,7 +207,7 @@ def patch_filters(model: VisionTransformer, count: int | None = None) -> Tensor:
 def patch_brightness(images: Tensor, patch_size: Size) -> Tensor:
     """Each patch's share of the picture's brightness: a baseline that has no model.
 
-    All channels count alike. A black picture gives all its patches the same.
+    All channels count equally. A black picture gives all its patches the same.
 
     Args:
         images: before normalisation, none of it below 0.
