@@ -264,15 +264,8 @@ def mass_inside(
     if boxes.shape != (B, 4):
         raise ValueError(f"boxes: got shape {tuple(boxes.shape)}, expected ({B}, 4)")
     boxes = boxes.to(attention)
+    check_boxes(boxes, H, W)
     top, left, bottom, right = boxes.unbind(dim=1)  # (B,) each
-    inside = (top >= 0) & (top < bottom) & (bottom <= H)
-    inside &= (left >= 0) & (left < right) & (right <= W)
-    if not inside.all():
-        first = int(inside.logical_not().nonzero()[0])
-        raise ValueError(
-            f"boxes: got {boxes[first].tolist()} for image {first}, expected top, "
-            f"left, bottom, right of an area inside {H}×{W}"
-        )
     in_rows = overlap(top, bottom, rows, height)  # (B, rows)
     in_columns = overlap(left, right, columns, width)  # (B, columns)
     share = in_rows[:, :, None] * in_columns[:, None, :]  # (B, rows, columns)
@@ -444,6 +437,19 @@ def check_square(attention: Tensor, name: str, expected: str) -> None:
         raise ValueError(
             f"{name}: got shape {shape}, expected {expected}, "
             "square, with the class token and at least one patch"
+        )
+
+
+def check_boxes(boxes: Tensor, H: int, W: int) -> None:
+    """Raise ValueError if one of (B, 4) boxes is empty, or not inside H × W pixels."""
+    top, left, bottom, right = boxes.unbind(dim=1)  # (B,) each
+    inside = (top >= 0) & (top < bottom) & (bottom <= H)
+    inside &= (left >= 0) & (left < right) & (right <= W)
+    if not inside.all():
+        first = int(inside.logical_not().nonzero()[0])
+        raise ValueError(
+            f"boxes: got {boxes[first].tolist()} for image {first}, expected top, "
+            f"left, bottom, right of an area inside {H}×{W}"
         )
 
 
