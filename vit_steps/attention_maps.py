@@ -101,7 +101,7 @@ def attention_distance(
     patch_size: Size = 1,
     num_prefix_tokens: int = 1,
 ) -> Tensor:
-    """How far each head looks: mean distance between a patch and those it attends.
+    """How far each head looks: the mean distance to what a patch attends to.
 
     From centre to centre, weighted by attention, averaged over patches and images
     (arXiv 2010.11929, section 4.5, figure 7 right and appendix D.7). The class token
@@ -139,7 +139,7 @@ def attention_distance(
 
 
 def uniform_distance(grid_size: Size, patch_size: Size = 1) -> float:
-    """The ``attention_distance`` of a head that attends all patches alike, in pixels.
+    """The ``attention_distance`` of a head that attends to all patches equally.
 
     Args:
         grid_size: rows and columns of patches; an int for a square.
@@ -207,7 +207,7 @@ def patch_filters(model: VisionTransformer, count: int | None = None) -> Tensor:
 def patch_brightness(images: Tensor, patch_size: Size) -> Tensor:
     """Each patch's share of the picture's brightness: a baseline that has no model.
 
-    All channels count alike. A black picture gives all its patches the same.
+    All channels count equally. A black picture gives all its patches the same.
 
     Args:
         images: before normalisation, none of it below 0.
@@ -264,15 +264,8 @@ def mass_inside(
     if boxes.shape != (B, 4):
         raise ValueError(f"boxes: got shape {tuple(boxes.shape)}, expected ({B}, 4)")
     boxes = boxes.to(attention)
+    check_boxes(boxes, H, W)
     top, left, bottom, right = boxes.unbind(dim=1)  # (B,) each
-    inside = (top >= 0) & (top < bottom) & (bottom <= H)
-    inside &= (left >= 0) & (left < right) & (right <= W)
-    if not inside.all():
-        first = int(inside.logical_not().nonzero()[0])
-        raise ValueError(
-            f"boxes: got {boxes[first].tolist()} for image {first}, expected top, "
-            f"left, bottom, right of an area inside {H}×{W}"
-        )
     in_rows = overlap(top, bottom, rows, height)  # (B, rows)
     in_columns = overlap(left, right, columns, width)  # (B, columns)
     share = in_rows[:, :, None] * in_columns[:, None, :]  # (B, rows, columns)
@@ -444,6 +437,19 @@ def check_square(attention: Tensor, name: str, expected: str) -> None:
         raise ValueError(
             f"{name}: got shape {shape}, expected {expected}, "
             "square, with the class token and at least one patch"
+        )
+
+
+def check_boxes(boxes: Tensor, H: int, W: int) -> None:
+    """Raise ValueError if one of (B, 4) boxes is empty, or not inside H × W pixels."""
+    top, left, bottom, right = boxes.unbind(dim=1)  # (B,) each
+    inside = (top >= 0) & (top < bottom) & (bottom <= H)
+    inside &= (left >= 0) & (left < right) & (right <= W)
+    if not inside.all():
+        first = int(inside.logical_not().nonzero()[0])
+        raise ValueError(
+            f"boxes: got {boxes[first].tolist()} for image {first}, expected top, "
+            f"left, bottom, right of an area inside {H}×{W}"
         )
 
 

@@ -153,8 +153,8 @@ attention_distance = FunctionCheck(
         ),
         Mistake(
             "columns ask",
-            "rows and columns of the table are exchanged: a row is who asks, and its "
-            "shares are the weights of the mean",
+            "rows and columns of the table are exchanged: a row belongs to the token "
+            "that looks, and its shares are the weights of the mean",
             partial(_distance, asked="columns"),
         ),
         Mistake(
@@ -187,13 +187,13 @@ attention_distance = FunctionCheck(
         ),
         Mistake(
             "heads before blocks",
-            "the heads stand before the blocks, (h, L), expected (L, h)",
+            "the heads come before the blocks, (h, L), expected (L, h)",
             partial(_distance, result="(h, L)"),
         ),
     ],
     hints=(
-        "Give it a table in which every patch attends itself alone, then one in which "
-        "each attends its right neighbour. What should come out?",
+        "Give it a table in which every patch attends only to itself, then one in "
+        "which each attends to its right neighbour. What should come out?",
         "Without row 0 and column 0, each row divided by its sum; patch i is in row "
         "i // columns and column i % columns.",
         "shares = table[..., 1:, 1:]; shares / shares.sum(-1, keepdim=True); times "

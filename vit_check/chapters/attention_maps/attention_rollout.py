@@ -117,7 +117,7 @@ attention_rollout = FunctionCheck(
         ),
         Mistake(
             "residual once",
-            "the identity is mixed in once, behind the last block, expected in every "
+            "the identity is mixed in once, after the last block, expected in every "
             "one",
             partial(_rollout, mix="none", result="mixed at the end"),
         ),

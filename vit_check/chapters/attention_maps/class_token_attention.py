@@ -85,10 +85,10 @@ class_token_attention = FunctionCheck(
         ),
     ],
     hints=(
-        "In a (T, T) table, row is who asks and column who is asked. Which row, and "
-        "which columns, make the picture?",
+        "In a (T, T) table there is a row for each token that looks and a column for "
+        "each that is looked at. Which row, and which columns, make the picture?",
         "Row 0 without its first number, divided by its sum; then all blocks stacked "
-        "behind the batch.",
+        "after the batch.",
         "row = block[:, :, 0, 1:]; row / row.sum(dim=-1, keepdim=True); "
         "torch.stack(rows, dim=1).",
     ),

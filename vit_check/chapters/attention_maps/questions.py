@@ -89,15 +89,15 @@ QUESTIONS = [
         [
             Slip(
                 (5, 3, 24, 24),
-                "leaves the class token out; it asks and is asked like any other token",
+                "leaves the class token out; it looks and is looked at like any other",
             ),
             Slip(
                 (5, 6, 3, 25, 25), "has all blocks in it; each has a table of its own"
             ),
             Slip((3, 5, 25, 25), "has the heads before the batch"),
             Slip((5, 6, 25, 25), "has the blocks where the heads should be"),
-            Slip((5, 3, 25, 24), "leaves the class token out of those that are asked"),
-            Slip((5, 3, 24, 25), "leaves the class token out of those that ask"),
+            Slip((5, 3, 25, 24), "leaves the class token out of the columns"),
+            Slip((5, 3, 24, 25), "leaves the class token out of the rows"),
         ],
         hints=(
             "How many patches has an image, and how many tokens?",
@@ -115,7 +115,8 @@ QUESTIONS = [
             Slip((5, 3, 6, 24), "has the heads before the blocks"),
             Slip((5, 6, 24), "has lost the heads; a map of each is kept"),
             Slip(
-                (5, 6, 3, 24, 24), "has a map for every patch that asks; one token asks"
+                (5, 6, 3, 24, 24),
+                "has a map for every patch; the class token alone has one",
             ),
             Slip((5, 3, 24), "has lost the blocks"),
         ],
@@ -131,7 +132,7 @@ QUESTIONS = [
         "class token",
         lambda: 1 + 20 // 8 * patch_grid((48, 32), 8)[1] + 30 // 8,
         [
-            Slip(11, "is its number among the patches; the class token stands before"),
+            Slip(11, "is its number among the patches; the class token comes before"),
             Slip(16, "counts as many columns as there are rows"),
             Slip(15, "takes row for column; the pixel's row is 20"),
             Slip(14, "takes row for column, and forgets the class token"),

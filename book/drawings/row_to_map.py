@@ -1,0 +1,180 @@
+"""Row 0 of one head's attention weights becomes a map: cut, folded, laid over."""
+
+import torch
+
+from book.drawings.kit import Box, Drawing, Word
+from vit_steps import VisionTransformer, data
+from vit_steps.attention_maps import class_token_to_patches
+from vit_steps.checkpoint import read_checkpoint
+from vit_steps.data import cluttered_digits
+
+IMAGE, BLOCK, HEAD = 17, 2, 1  # those of chapter 9
+SIDE, P = 8, 4  # patches along a side of the image, and pixels along a patch's
+N, T = SIDE * SIDE, SIDE * SIDE + 1
+
+TABLE = 2  # a side of one of the table's cells
+LEFT, PIECE = 4.5, 5.4  # of the strip: where it begins, and a cell's width
+CELL, MAP = 20.5, 164  # of the two maps
+SEEN, INK, WRITTEN = 0.05, 0.35, 0.03  # shares and brightness that are drawn
+
+
+def measured() -> tuple[torch.Tensor, torch.Tensor, list[int]]:
+    """One head's weights for one image, the image, and the digit's box."""
+    images, _, boxes = cluttered_digits.make(500, "test")
+    _, card = read_checkpoint("cluttered-digits")
+    model = VisionTransformer.from_pretrained("cluttered-digits")
+    image = images[IMAGE]
+    inputs = data.normalize(image[None], card["mean"], card["std"])
+    with torch.no_grad():
+        _, weights = model.encode(inputs, need_weights=True)
+    return weights[BLOCK][0, HEAD], image[0], boxes[IMAGE].tolist()
+
+
+def draw() -> Drawing:
+    weights, image, box = measured()
+    row = weights[0]
+    shares = class_token_to_patches(weights).reshape(SIDE, SIDE)
+    own, largest = row[0].item(), shares.max().item()
+    drawing = Drawing(
+        "Row 0 of the attention weights becomes a map",
+        f"At the top a table of {T} by {T} attention weights of one head, with a row "
+        "for each token that looks and a column for each token that is looked at. Row "
+        f"0 is the class token's. It is drawn again as a strip of {T} cells. The first "
+        f"is what the class token pays to itself, {own:.3f}, and is left out. The "
+        f"other {N} are divided by their sum, {1 - own:.3f}, and folded into {SIDE} "
+        f"rows of {SIDE}, one cell for each patch. The largest is {largest:.2f}. At "
+        "the end the cells are laid over the picture: a handwritten 4 in a box, and "
+        "three scraps outside it. The strongest cells are on the strokes of the 4.",
+    )
+    strip = cut_row(drawing, weights)
+    top = folded(drawing, strip, own)
+    the_map(drawing, top, shares)
+    laid_over(drawing, top, shares / largest, image, box)
+    return drawing
+
+
+def cut_row(drawing: Drawing, weights: torch.Tensor) -> Box:
+    """The table, and its first row as a strip."""
+    drawing.text(2, 13, "one head's attention weights", bold=True)
+    drawing.text(358, 13, f"({T}, {T})", size=11, colour="soft", anchor="end")
+    x, y = 26, 38
+    side = T * TABLE
+    drawing.text(x, 32, "column: the token that is looked at", size=10.5, colour="soft")
+    table = drawing.box(x, y, side, side, colour="line", radius=0)
+    drawing.shape(cells_above(weights, SEEN, x, y, TABLE), "line", TABLE)
+    first = Box(x, y, side, 3 * TABLE)
+    drawing.full(first, "class", 0.35)
+    drawing.box(x, y, side, 3 * TABLE, colour="class", ground=False, radius=0)
+    drawing.text(table.right + 14, y + 9, Word("row 0", "class", bold=True))
+    drawing.lines(
+        table.right + 14,
+        y + 25,
+        "what the class token",
+        f"pays to each of the {T}",
+        "tokens, itself among",
+        "them; the sum is 1",
+    )
+    drawing.lines(
+        table.right + 14,
+        y + 92,
+        "dark: a token pays",
+        f"more than {SEEN:g} there",
+    )
+    strip_y = table.bottom + 26
+    strongest = weights[0, 1:].max()
+    strip = drawing.cells(
+        LEFT,
+        strip_y,
+        [[""] * T],
+        (PIECE, 18),
+        "class",
+        strengths=[(weights[0] / strongest).clamp(max=0.9).tolist()],
+        ground=False,
+    )
+    edges = ((table.x, strip.x), (table.right, strip.right))
+    for start, end in edges:
+        drawing.line(
+            (start, table.bottom + 3), (end, strip.y - 3), colour="class", dashed=True
+        )
+    return strip
+
+
+def cells_above(
+    weights: torch.Tensor, least: float, x: float, y: float, side: float
+) -> str:
+    """A path through the cells of a table that are larger than something."""
+    return "".join(
+        f"M{x + side * j:g} {y + side * (i + 0.5):g}h{side:g}"
+        for i, j in (weights > least).nonzero().tolist()
+    )
+
+
+def folded(drawing: Drawing, strip: Box, own: float) -> float:
+    """The first cell left out, the others in groups of eight; gives where to go on."""
+    first = strip.column(0, T)
+    drawing.frame(first, "ink", around=1)
+    y = strip.bottom + 4
+    for group in range(SIDE):
+        left, right = (
+            strip.column(1 + SIDE * group, T).x + 1.5,
+            strip.column(SIDE * (group + 1), T).right - 1.5,
+        )
+        drawing.line((left, y), (left, y + 4), (right, y + 4), (right, y))
+        drawing.text(
+            (left + right) / 2, y + 18, f"{group}", size=11, anchor="middle", bold=True
+        )
+    drawing.line((first.middle, y), (first.middle, y + 27), colour="ink")
+    drawing.lines(
+        2,
+        y + 39,
+        f"column 0, itself, is left out: {own:.3f}. The others are",
+        f"divided by their sum, {1 - own:.3f}, and folded, {SIDE} to a row.",
+        colour="ink",
+    )
+    return y + 78
+
+
+def the_map(drawing: Drawing, top: float, shares: torch.Tensor) -> None:
+    drawing.text(16, top, "the map", bold=True)
+    drawing.text(16 + MAP, top, "in per cent", size=11, colour="soft", anchor="end")
+    written = [
+        [f"{100 * share:.0f}" if share > WRITTEN else "" for share in row]
+        for row in shares.tolist()
+    ]
+    place = drawing.cells(
+        16,
+        top + 7,
+        written,
+        (CELL, CELL),
+        "class",
+        strengths=(0.4 * shares / shares.max()).tolist(),
+        ground=False,
+        size=10.5,
+        bold=True,
+    )
+    for row in range(SIDE):
+        at = place.row(row, SIDE)
+        drawing.text(2, at.centre + 4, f"{row}", size=11, bold=True)
+
+
+def laid_over(
+    drawing: Drawing,
+    top: float,
+    strengths: torch.Tensor,
+    image: torch.Tensor,
+    box: list[int],
+) -> None:
+    x, y, pixel = 358 - MAP - 1, top + 7, MAP / (SIDE * P)
+    drawing.text(x, top, "over the picture", bold=True)
+    place = drawing.box(x, y, MAP, MAP, colour="line", ground=False, radius=0)
+    drawing.shape(cells_above(image, INK, x, y, pixel), "line", pixel + 0.4)
+    for i, row in enumerate(strengths.tolist()):
+        for j, strength in enumerate(row):
+            if strength > WRITTEN:
+                drawing.full(place.cell(i, j, SIDE, SIDE), "class", 0.85 * strength)
+    upper, left, lower, right = (edge * pixel for edge in box)
+    framed = Box(x + left, y + upper, right - left, lower - upper)
+    drawing.frame(framed, "key", around=0)
+    drawing.text(
+        framed.x + 4, framed.bottom + 14, "the digit's box", size=10.5, colour="key"
+    )
