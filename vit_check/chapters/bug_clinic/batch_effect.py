@@ -79,7 +79,7 @@ def _effect(
 
 def _effect_inputs(generator: Generator) -> Iterator[Case]:
     for mix, mode in ((0.5, "eval"), (0.25, "training"), (0.0, "eval")):
-        images = 0.3 * normal(generator, 6, 1, 1, 5)
+        images = 0.1 * normal(generator, 6, 1, 1, 5)
         # One image is farthest above the mean of the batch, and another is farthest
         # below it, less far; neither is the first.
         images[2, ..., 0] += 5.0
