@@ -9,6 +9,7 @@ What they give goes to vit_steps/notebook/measured/NAME.json.
 
 import argparse
 import json
+import linecache
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,11 @@ def run(path: Path, name: str) -> dict[str, Any]:
     with patch.object(notebook, "recorded", recorder):
         for cell in nbformat.read(path, as_version=4).cells:
             if cell.cell_type == "code":
-                exec(compile(cell.source, f"<cell {cell.id}>", "exec"), space)
+                name_of_cell = f"<cell {cell.id}>"
+                lines = cell.source.splitlines(keepends=True)
+                # so that a chapter can print the source of what it defines
+                linecache.cache[name_of_cell] = (0, None, lines, name_of_cell)
+                exec(compile(cell.source, name_of_cell, "exec"), space)
     return found
 
 

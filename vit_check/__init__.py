@@ -19,6 +19,8 @@ from vit_check.chapters.attention_maps.class_token_to_patches import (
 )
 from vit_check.chapters.attention_maps.mask_patches import mask_patches
 from vit_check.chapters.attention_maps.mass_inside import mass_inside
+from vit_check.chapters.bug_clinic.batch_effect import batch_effect
+from vit_check.chapters.bug_clinic.silent_parameters import silent_parameters
 from vit_check.chapters.class_token_and_position.class_token import class_token
 from vit_check.chapters.class_token_and_position.embed_images import embed_images
 from vit_check.chapters.class_token_and_position.interpolate_position_embedding import (
@@ -112,6 +114,7 @@ __all__ = [
     "attention_in_blocks",
     "attention_rollout",
     "average_gradients",
+    "batch_effect",
     "batch_shares",
     "block_macs",
     "causal_mask",
@@ -153,6 +156,7 @@ __all__ = [
     "reorder_qkv",
     "scaled_dot_product_attention",
     "shifted_window_mask",
+    "silent_parameters",
     "sincos_position_embedding",
     "soft_distillation_loss",
     "softmax",

@@ -10,7 +10,7 @@ import torch
 from book.drawings import kit
 from book.drawings.__main__ import NAMES, drawn
 from book.drawings.kit import SMALLEST, Box, Drawing, Word
-from tests.conftest import CHAPTERS, code_cells
+from tests.conftest import CHAPTERS, code_cells, read
 from vit_steps import notebook
 from vit_steps.notebook.drawings import FOLDER
 from vit_steps.patch_embedding import patchify
@@ -345,3 +345,15 @@ def test_the_names_are_those_of_the_chapter():
         assert f"{theirs}" in code and f"{ours}" in code
         assert f">{theirs}<" in drawn("names") and f">{ours}<" in drawn("names")
     assert apart() == [f"attention.{letter}_proj" for letter in "qkv"]
+
+
+def test_the_poster_of_symptoms_names_the_cases_of_the_chapter():
+    """A case has its symptom for a heading, and the bug's name below it."""
+    path = next(p for p in CHAPTERS if p.stem == "14_bug_clinic")
+    text = "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
+    numbers = re.findall(r"^### Case (\d)", text, re.MULTILINE)
+    assert numbers == [str(n) for n in range(1, 10)]
+    assert len(re.findall(r"^#### The bug: ", text, re.MULTILINE)) == 9
+    said = re.findall(r"\((\d)\)", drawn("symptoms"))
+    assert sorted(set(said)) == numbers, "each case is on the poster"
+    assert "1.46" in drawn("symptoms") and "1.4612" in text

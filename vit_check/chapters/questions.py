@@ -4,6 +4,7 @@ import difflib
 from typing import Any
 
 from vit_check.chapters.attention_maps import questions as attention_maps
+from vit_check.chapters.bug_clinic import questions as bug_clinic
 from vit_check.chapters.class_token_and_position import (
     questions as class_token_and_position,
 )
@@ -37,6 +38,7 @@ CHAPTERS = [
     speed,
     scale,
     swin_and_deit,
+    bug_clinic,
 ]
 
 QUESTIONS: dict[str, ValueCheck] = {

@@ -1,0 +1,162 @@
+"""The check of ``silent_parameters``, chapter 14."""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+
+from vit_check.engine.check import Case
+from vit_check.engine.drawing import normal
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.verdict import Mistake
+
+_K = 4  # a power of 2, so that what cancels is 0 to the last bit
+
+
+class _Wired(nn.Module):
+    """Some parameters are reached, some are cut off, some take no part at all."""
+
+    def __init__(self, centred: bool) -> None:
+        super().__init__()
+        self.fc = nn.Linear(6, _K)
+        self.table = nn.Parameter(torch.ones(5, _K))  # two of its five rows are used
+        self.spare = nn.Linear(_K, _K)  # made and not called
+        self.cut = nn.Parameter(torch.ones(_K))
+        self.off = nn.Parameter(torch.ones(_K))
+        self.centred = centred
+
+    def forward(self, images: Tensor) -> Tensor:
+        logits = self.fc(images.flatten(1)) + self.table[:2].sum(dim=0)  # (B, K)
+        logits = logits + self.cut.detach() + 0.0 * self.off
+        if self.centred:  # so that the sum of the logits is 0, whatever they are
+            logits = logits - logits.mean(dim=1, keepdim=True)
+        return logits
+
+
+def _named(
+    function: Callable[..., Any], weight: Tensor, images: Tensor, kind: str
+) -> dict[str, Any]:
+    with torch.random.fork_rng(devices=[]):
+        model = _Wired(centred=kind == "logits that add up to 0").double()
+    with torch.no_grad():
+        model.fc.weight.copy_(weight)
+    if kind == "old gradients":
+        for parameter in model.parameters():
+            parameter.grad = torch.ones_like(parameter)
+    names = function(model, images)
+    if isinstance(names, Iterable) and not isinstance(names, str):
+        names = ", ".join(sorted(map(str, names))) or "none"
+    return {f"what is named, for a model with {kind},": names}
+
+
+def _silent(
+    model: nn.Module,
+    images: Tensor,
+    pull: str = "random",
+    old: bool = False,
+    kinds: str = "missing zero",
+    rule: str = "all",
+    named: str = "silent",
+) -> list[str]:
+    """The test with a place for each usual mistake."""
+    if not old:
+        model.zero_grad(set_to_none=True)
+    logits = model(images)  # (B, K)
+    factors = torch.ones_like(logits)
+    if pull == "random":
+        factors = torch.arange(1.0, logits.numel() + 1).to(logits).sin()
+        factors = factors.reshape(logits.shape)
+    (logits * factors).sum().backward()
+    found = []
+    for name, parameter in model.named_parameters():
+        if parameter.grad is None:
+            silent = "missing" in kinds
+        else:
+            zero = parameter.grad == 0
+            silent = "zero" in kinds and bool(
+                zero.all() if rule == "all" else zero.any()
+            )
+        if silent == (named != "the others"):
+            found.append(name)
+    if named == "layers":
+        found = [name.removesuffix(".weight").removesuffix(".bias") for name in found]
+        found = list(dict.fromkeys(found))
+    if named == "weights":
+        found = [name for name in found if not name.endswith("bias")]
+    return found
+
+
+def _silent_inputs(generator: Generator) -> Iterator[Case]:
+    kinds = ("parts that are not connected", "logits that add up to 0", "old gradients")
+    for kind in kinds:
+        weight = normal(generator, _K, 6)
+        yield [weight, normal(generator, 3, 1, 2, 3), kind]
+
+
+silent_parameters = FunctionCheck(
+    "silent_parameters",
+    "silent_parameters(model, images) -> a list of names",
+    _silent,
+    _silent_inputs,
+    [
+        Mistake(
+            "missing alone",
+            "only gradients that are None are found; a gradient of zeros, as of "
+            "something that is multiplied by 0, teaches nothing either",
+            partial(_silent, kinds="missing"),
+        ),
+        Mistake(
+            "zeros alone",
+            "only gradients of zeros are found; a layer that is never called has "
+            "gradients that are None",
+            partial(_silent, kinds="zero"),
+        ),
+        Mistake(
+            "any zero",
+            "a parameter is called silent if any number of its gradient is 0; it "
+            "learns as long as one of them is not",
+            partial(_silent, rule="any"),
+        ),
+        Mistake(
+            "sum of the logits",
+            "the gradient is that of the sum of all logits; where they always add up "
+            "to the same number it is 0 for all, so give each logit another factor",
+            partial(_silent, pull="sum"),
+        ),
+        Mistake(
+            "old gradients",
+            "the gradients of an earlier step are still there: backward() adds to "
+            "them, so clear them first or use torch.autograd.grad",
+            partial(_silent, old=True),
+        ),
+        Mistake(
+            "the others",
+            "the parameters that do get a gradient are named, expected those that do "
+            "not",
+            partial(_silent, named="the others"),
+        ),
+        Mistake(
+            "layers",
+            "layers are named, expected parameters, as named_parameters() calls them",
+            partial(_silent, named="layers"),
+        ),
+        Mistake(
+            "weights alone",
+            "the biases are left out; they are parameters too",
+            partial(_silent, named="weights"),
+        ),
+    ],
+    hints=(
+        "Make one number of the logits, call backward() on it, and look at the "
+        "gradient of each parameter.",
+        "A gradient may be None, or there and all zeros. And take care which number "
+        "you make of the logits, and that no old gradients are left.",
+        "model.zero_grad(); logits = model(images); (logits * "
+        "torch.randn_like(logits)).sum().backward(); then name for name, p in "
+        "model.named_parameters() if p.grad is None or not p.grad.any()",
+    ),
+    gradients=False,
+    scenario=_named,
+)
