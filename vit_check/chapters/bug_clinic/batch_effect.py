@@ -26,6 +26,8 @@ class _Mixing(nn.Module):
         self.scale = nn.Parameter(torch.ones((), dtype=torch.float64))
 
     def forward(self, images: Tensor) -> Tensor:
+        if images.ndim != 4:
+            raise ValueError(f"images: got {images.ndim} axes, expected (B, C, H, W)")
         logits = self.scale * images.flatten(1)  # (B, K)
         mix = self.mix + 0.75 * self.training
         return logits + mix * logits.mean(dim=0)
