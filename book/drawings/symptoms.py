@@ -15,7 +15,7 @@ QUESTIONS = (
         "overfit_one_batch",
         "yes",
         (
-            ("stays at the labels' entropy:", "something is not connected (5)"),
+            ("stays at the labels' entropy:", "a part not connected (5)"),
             (
                 f"stays at {LOWEST:.2f} for ten classes:",
                 "a softmax before the loss (9)",
