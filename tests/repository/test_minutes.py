@@ -173,6 +173,18 @@ def test_a_section_ends_at_the_next_heading_of_its_level():
         minutes.section_minutes(notebook, "third")
 
 
+def test_the_first_page_and_the_contents_name_each_notebook_once_in_order():
+    intro = (ROOT / "book" / "intro.md").read_text("utf-8")
+    contents = (ROOT / "_toc.yml").read_text("utf-8")
+    stems = [path.stem for path in CHAPTERS]
+    rows = re.findall(r"^\| \[.*\]\(../notebooks/(\w+)\.ipynb\)", intro, re.MULTILINE)
+    assert rows == stems
+    assert re.findall(r"file: notebooks/(\w+)\n", contents) == stems
+    roads = re.findall(r"^\| .*notebooks/side_roads/(\w+)\.", intro, re.MULTILINE)
+    assert roads == re.findall(r"file: notebooks/side_roads/(\w+)", contents)
+    assert sorted(roads) == [path.stem for path in SIDE_ROADS]
+
+
 def test_the_three_hour_route_leads_through_chapters_1_to_7():
     intro = (ROOT / "book" / "intro.md").read_text("utf-8")
     route = intro.split("## The three-hour route\n")[1].split("\n## ")[0]
