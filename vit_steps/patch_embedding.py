@@ -87,7 +87,12 @@ class PatchEmbedding(nn.Module):
         nn.init.zeros_(self.proj.bias)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Raises ValueError if rank, channels, size or dtype are not those expected."""
+        """Raises TypeError for anything but a tensor, ValueError if it does not fit."""
+        if not isinstance(images, Tensor):
+            raise TypeError(
+                f"images: got {type(images).__name__}, expected a tensor; "
+                "torch.from_numpy makes one of an array"
+            )
         expected = (self.in_channels, *self.image_size)
         if images.ndim != 4 or tuple(images.shape[1:]) != expected:
             raise ValueError(

@@ -97,6 +97,11 @@ def test_embedding_refuses(images, message):
         PatchEmbedding(8, 4, 3, 5)(images)
 
 
+def test_embedding_says_what_an_array_needs():
+    with pytest.raises(TypeError, match="images: got ndarray, expected a tensor"):
+        PatchEmbedding(8, 4, 3, 5)(torch.rand(1, 3, 8, 8).numpy())
+
+
 def test_patchify_refuses():
     with pytest.raises(ValueError, match=r"images: got shape \(3, 8, 8\)"):
         patchify(torch.rand(3, 8, 8), 4)
