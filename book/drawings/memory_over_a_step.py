@@ -17,28 +17,33 @@ def held() -> tuple[list[Point], list[Point]]:
     whole = activation_bytes(CONFIG, autocast=False)
     shallower = ViTConfig.tiny(num_classes=6, depth=L - 1)
     block = whole - activation_bytes(shallower, autocast=False)
-    ends = whole - L * block  # the image, the last norm, the head
+    image = 4 * CONFIG.in_channels * CONFIG.image_size**2  # there to the very end
+    ends = whole - L * block - image  # the last norm, the head
     tokens = CONFIG.cost().steps[-3].shape[0]
     own = 4 * tokens * CONFIG.embed_dim  # a block's input
     again = training_flops(CONFIG, True) / training_flops(CONFIG) * 3 - 3
 
-    everything: list[Point] = [(0, 0)]
+    everything: list[Point] = [(0, 0), (0, image / MIB)]
     inputs: list[Point] = [(0, 0)]
     for number in range(1, L + 1):
-        everything.append((number, number * block / MIB))
-        inputs += [(number - 1, number * own / MIB), (number, number * own / MIB)]
+        everything.append((number, (image + number * block) / MIB))
+        step = (image + number * own) / MIB
+        inputs += [(number - 1, step), (number, step)]
     everything.append((L, whole / MIB))
-    inputs.append((L, (L * own + ends) / MIB))
+    inputs.append((L, (image + L * own + ends) / MIB))
     time = float(L)
     for number in range(L, 0, -1):
-        waiting = number * own + (ends if number == L else 0)
+        waiting = image + number * own + (ends if number == L else 0)
         inputs += [
             (time + again, (waiting + block) / MIB),
             (time + again + 2, waiting / MIB),
-            (time + again + 2, (number - 1) * own / MIB),
+            (time + again + 2, (image + (number - 1) * own) / MIB),
         ]
         time += again + 2
-        everything.append((3 * L - 2 * (number - 1), (number - 1) * block / MIB))
+        left = (image + (number - 1) * block) / MIB
+        everything.append((3 * L - 2 * (number - 1), left))
+    for points in (everything, inputs):
+        points.append((points[-1][0], 0))
     return everything, inputs
 
 
