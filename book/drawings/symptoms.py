@@ -117,8 +117,8 @@ def draw() -> Drawing:
             y = min(start + height / 2, top + HIGH - 10)
             drawing.arrow((box.right, y), (RIGHT, y), colour="asking")
             start += height + 6
-        top += high + GAP
         last = number == len(QUESTIONS) - 1
+        top += high + GAP + (10 if last else 0)
         end = (middle, top - (8 if last else 0))
         drawing.arrow((middle, box.bottom), end, colour="query", thick=1.75)
         drawing.text(
