@@ -47,6 +47,12 @@ QUESTIONS = (
         (("they do:", "patches by view (1),", "heads by reshape (2)"),),
     ),
     (
+        ("Does each parameter", "get a gradient?"),
+        "silent_parameters",
+        "yes",
+        (("some get none:", "a layer that isn't called,", "a block left over"),),
+    ),
+    (
         ("Does each parameter", "have one name?"),
         "shared_parameters",
         "yes",
@@ -78,7 +84,7 @@ def draw() -> Drawing:
         for question, _, sound, causes in QUESTIONS
     )
     drawing = Drawing(
-        "Seven questions for a model that seems to work",
+        "Eight questions for a model that seems to work",
         f"A decision tree from top to bottom, a question in each box. {said} "
         "A number in brackets is the case in the chapter.",
     )
@@ -111,8 +117,8 @@ def draw() -> Drawing:
             y = min(start + height / 2, top + HIGH - 10)
             drawing.arrow((box.right, y), (RIGHT, y), colour="asking")
             start += height + 6
-        top += high + GAP
         last = number == len(QUESTIONS) - 1
+        top += high + GAP + (10 if last else 0)
         end = (middle, top - (8 if last else 0))
         drawing.arrow((middle, box.bottom), end, colour="query", thick=1.75)
         drawing.text(
@@ -121,8 +127,8 @@ def draw() -> Drawing:
     drawing.lines(
         LEFT,
         top + 6,
-        [Word("Nothing found? ", bold=True, colour="ink"), "Give each piece to check:"],
-        "some bugs show in none of the seven answers.",
+        [Word("Nothing found, or no sound model at hand?", bold=True, colour="ink")],
+        "Give each piece to check.",
         size=11,
     )
     return drawing
