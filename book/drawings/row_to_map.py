@@ -77,7 +77,7 @@ def cut_row(drawing: Drawing, weights: torch.Tensor) -> Box:
     drawing.lines(
         table.right + 14,
         y + 92,
-        "dark: a token pays",
+        "marked: a token pays",
         f"more than {SEEN:g} there",
     )
     strip_y = table.bottom + 26
