@@ -12,8 +12,8 @@ STEEPER = 50  # across, at the same distance from the bottom
 SGD_LR, ADAMW_LR = 0.036, 0.4
 TOO_LARGE, SEEN = 0.042, 8  # with it SGD leaves the valley; after so many steps
 
-LEFT, UNIT, HALF = 2, 29.5, 1.9  # of a panel: edge, a unit, and how far up it reaches
-FROM, TO = -9.7, 2.3  # along the valley
+LEFT, UNIT, HALF = 2, 28, 1.9  # of a panel: edge, a unit, and how far up it reaches
+FROM, TO = -9.7, 2.9  # along the valley
 POINTS = 30  # of half a contour
 
 
@@ -84,7 +84,7 @@ def panel(drawing: Drawing, top: float, title: str, places: list[Point]) -> floa
         x, y = on_sheet((0, 0))
         drawing.line((x - 5, y), (x + 5, y), colour="asking", thick=2)
         drawing.line((x, y - 5), (x, y + 5), colour="asking", thick=2)
-        drawing.text(x, y + 40, "lowest", size=11, bold=True, anchor="middle")
+        drawing.text(x + 32, y + 4, "lowest", size=11, bold=True)
     return top + 22 + height
 
 

@@ -165,7 +165,7 @@ adamw_step = FunctionCheck(
         Mistake(
             "eps under the root",
             "eps is added under the root, where it is not small any more: it belongs "
-            "behind it",
+            "after it",
             partial(_adamw, root="of eps too"),
         ),
         Mistake(
