@@ -34,7 +34,7 @@ ACCELERATORS = {
 
 @dataclass(frozen=True)
 class TrainingMemory:
-    """Bytes that one device holds when the backward pass begins, and after it.
+    """Bytes that one device holds in a step of training.
 
     Args:
         weights: in float32, and in bfloat16 a second time under autocast.

@@ -72,7 +72,7 @@ def draw() -> Drawing:
         drawing.text(
             x + wide / 2 + 6, 248, f"× {factor:.3f}", colour="asking", bold=True
         )
-    drawing.lines(2, 243, f"e^({first:.0f} − {second:.0f})", f"= {factor:.3f}")
+    drawing.lines(2, 243, f"exp({first:.0f} − {second:.0f})", f"= {factor:.3f}")
     drawing.arrow((COLUMNS[0][0] + 30, 225), (COLUMNS[0][0] + 30, tops[1] - 2))
     end = tops[1] + 210
     drawing.arrow((293, end - 33), (293, end - 2))

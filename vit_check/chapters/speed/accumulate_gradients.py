@@ -227,7 +227,7 @@ accumulate_gradients = FunctionCheck(
         ),
         Mistake(
             "cleared at the end alone",
-            "the gradients are cleared behind the step alone: those of an earlier step "
+            "the gradients are only cleared after the step: those of an earlier step "
             "that are there when the function is called go into it",
             partial(_accumulate, clear="after"),
         ),
@@ -253,14 +253,14 @@ accumulate_gradients = FunctionCheck(
             partial(_accumulate, backward="once"),
         ),
         Mistake(
-            "backward behind the loop",
-            "backward is called once, behind the loop, where loss is that of the last "
+            "backward after the loop",
+            "backward is called once, after the loop, where loss is that of the last "
             "part alone",
             partial(_accumulate, backward="last"),
         ),
         Mistake(
-            "backward behind the loop, not weighed",
-            "backward is called once, behind the loop, where loss is the last part's "
+            "backward after the loop, not weighed",
+            "backward is called once, after the loop, where loss is the last part's "
             "mean alone",
             partial(_accumulate, backward="last", weigh="none"),
         ),
@@ -279,7 +279,7 @@ accumulate_gradients = FunctionCheck(
     ],
     hints=(
         "Write the loss of the whole batch, a sum over B images divided by B, and cut "
-        "the sum into parts. What stands before each part's mean?",
+        "the sum into parts. By what is each part's mean multiplied?",
         "Clear once, then a forward and a backward pass for each part, then one step. "
         "A part of n images counts for n / B of its mean loss.",
         "for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts)): loss = "

@@ -127,20 +127,20 @@ attention_in_blocks = FunctionCheck(
         ),
         Mistake(
             "mixed not mended",
-            "the mixed values of earlier blocks are not multiplied by the factor when "
-            "a larger score turns up; the sum is",
+            "the mixture of earlier blocks is not multiplied by the factor when a "
+            "larger score turns up; the sum is",
             partial(in_blocks, mend="total"),
         ),
         Mistake(
             "sum not mended",
             "the sum of earlier blocks is not multiplied by the factor when a larger "
-            "score turns up; the mixed values are",
+            "score turns up; the mixture is",
             partial(in_blocks, mend="mixed"),
         ),
         Mistake(
             "nothing mended",
             "what was summed before a larger score turned up stays relative to the old "
-            "one: both sum and mixed values need the factor",
+            "one: both sum and mixture need the factor",
             partial(in_blocks, mend=""),
         ),
         Mistake(
@@ -198,31 +198,31 @@ attention_in_blocks = FunctionCheck(
         ),
         Mistake(
             "scale by the number of keys",
-            "the scores are divided by the root of the number of keys, expected of d, "
-            "the width of a key",
+            "the scores are divided by the root of the number of keys, expected the "
+            "root of d, the width of a key",
             lambda q, k, v, block: in_blocks(q, k, v, block, scale=len(k) ** 0.5),
         ),
         Mistake(
             "scale by block",
-            "the scores are divided by the root of the block's length; what makes them "
-            "wide is d",
+            "the scores are divided by the root of the block's length; their spread "
+            "grows with d",
             lambda q, k, v, block: in_blocks(q, k, v, block, scale=block**0.5),
         ),
         Mistake(
             "last block dropped",
-            "the keys behind the last whole block are left out: the last one may be "
+            "the keys after the last whole block are left out: the last one may be "
             "shorter",
             partial(in_blocks, last=False),
         ),
         Mistake(
             "not divided",
-            "the mixed values are not divided by the sum at the end",
+            "the mixture is not divided by the sum at the end",
             partial(in_blocks, divide="never"),
         ),
         Mistake(
             "divided in each block",
-            "the mixed values are divided by the sum in every block; they are to be "
-            "divided once, behind the last",
+            "the mixture is divided by the sum in every block; it is to be divided "
+            "once, after the last",
             partial(in_blocks, divide="in each block"),
         ),
     ],
@@ -230,11 +230,11 @@ attention_in_blocks = FunctionCheck(
         "Work through two blocks of one key each on paper. What did the first block's "
         "exponential subtract, and what should it have subtracted?",
         "Keep three things for each query: the largest score so far, the sum of "
-        "exponentials and the mixed values, both relative to that largest. When it "
-        "rises from a to b, both are multiplied by e to the a - b.",
+        "exponentials and the mixture of values, both relative to that largest. When "
+        "it rises from a to b, both are multiplied by e to the a - b.",
         "new = torch.maximum(largest, scores.amax(1, keepdim=True)); factor = "
         "(largest - new).exp(); shares = (scores - new).exp(); total = factor * total "
-        "+ shares.sum(1, keepdim=True); mixed = factor * mixed + shares @ values.",
+        "+ shares.sum(1, keepdim=True); mixture = factor * mixture + shares @ values.",
     ),
     shape="(T_q, d_v)",
     gradients=False,

@@ -38,12 +38,12 @@ def _growth(given: Any) -> str | None:
         return "has bytes where factors are asked for: divide one by the other"
     if not 3.8 <= fused <= 4.2:
         return (
-            "has another factor for what the fused path keeps than its bytes give: are "
-            "q, k and v left out on both sides, and is it the fused path?"
+            "has a factor for what the fused path keeps that its bytes do not give: "
+            "are q, k and v left out on both sides, and is it the fused path?"
         )
     if not 12 <= explicit <= 16.5:
         return (
-            "has another factor for what the explicit path keeps than its bytes give: "
+            "has a factor for what the explicit path keeps that its bytes do not give: "
             "is it the explicit path, and are both runs made with new q, k and v?"
         )
     if seconds > 400:
@@ -66,7 +66,7 @@ QUESTIONS = [
         _threes,
         [
             Slip(1500, "that is the sum without rounding"),
-            Slip(256, "that is where adding ones ends; a three is longer"),
+            Slip(256, "that is where adding ones ends; a three is larger"),
             Slip(512, "from 512 on the numbers are 4 apart, and 3 is rounded to 4"),
             Slip(768, "256 threes would be that, but the steps are not all of 3"),
             Slip(2048, "the sum stops before it gets there: think of half a step"),

@@ -69,7 +69,7 @@ def accumulate_losses(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@wrong("accumulate_gradients", "backward behind the loop")
+@wrong("accumulate_gradients", "backward after the loop")
 def accumulate_the_last_loss(model, images, labels, optimizer, num_parts):
     optimizer.zero_grad()
     for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
