@@ -65,7 +65,10 @@ QUESTIONS = [
         [
             Slip(_sent(1), "that is one trip; an all-reduce is two"),
             Slip(_sent(2) / 4, "those are numbers; a float32 has four bytes"),
-            Slip(_sent(2) / 7 * 8, "the piece that is one's own is not sent"),
+            Slip(
+                _sent(2) / 7 * 8,
+                "in each trip a process sends seven of its eight pieces, not all eight",
+            ),
             Slip(_sent(1) / 7 * 8, "that is the vector itself, which goes round twice"),
             Slip(_sent(2) * 8, "that is what all eight send together"),
             Slip(_sent(2) / 7, "that is one piece in each trip; n - 1 pieces are sent"),
@@ -85,7 +88,10 @@ QUESTIONS = [
             Slip(_sent(1), "that is one trip"),
             Slip(_sent(4), "a reduce-scatter is one trip, not two"),
             Slip(_sent(3) / 4, "those are numbers; a float32 has four bytes"),
-            Slip(_sent(3) / 7 * 8, "the piece that is one's own is not sent"),
+            Slip(
+                _sent(3) / 7 * 8,
+                "in each trip a process sends seven of its eight pieces, not all eight",
+            ),
             Slip(_sent(3) * 8, "that is what all eight send together"),
         ],
         hints=(
@@ -101,7 +107,11 @@ QUESTIONS = [
         [
             Slip(8.0, "the pieces become smaller when there are more of them"),
             Slip(63 / 7, "more pieces are sent, but each of them is smaller"),
-            Slip(1.0, "nearly, but the share that stays at home is smaller with 64"),
+            Slip(
+                1.0,
+                "nearly, but in each trip one piece of the vector is not sent, and "
+                "that piece is smaller with 64 processes",
+            ),
             Slip(7 / 8 / (63 / 64), "the other way round"),
             Slip(63 / 64, "that is one trip with 64; compare it with one of eight"),
         ],
@@ -144,6 +154,11 @@ QUESTIONS = [
                 _images_that_fit(16 * 2**30),
                 "either 16 GiB is taken for 16e9 bytes, or the weights alone are taken "
                 "off, without gradients and averages",
+            ),
+            Slip(
+                _images_that_fit(0.9 * _CARD),
+                "the chapter leaves a tenth of the memory to libraries; here you are "
+                "to use all of it",
             ),
             Slip(
                 _fraction_that_fits(),
