@@ -68,7 +68,7 @@ def kind_of(owner: ast.AST, node: ast.stmt, named: Collection[str]) -> str | Non
         return "imports"
     if isinstance(node, ast.If) and not node.orelse:
         if all(isinstance(step, ast.Raise) for step in node.body):
-            return "checks of the input"
+            return "checks" if isinstance(owner, ast.Module) else "checks of the input"
     return "docstring" if is_docstring(owner, node) else None
 
 

@@ -87,6 +87,10 @@ def test_docstrings_guards_and_imports_fold():
     assert folds(CELL) == FOUND
 
 
+def test_a_guard_outside_a_function_does_not_speak_of_an_input():
+    assert folds("run()\nif failed:\n    raise ValueError") == [Fold(2, 3, "checks", 0)]
+
+
 def test_a_named_method_folds_whole_with_its_decorators():
     found = folds(CELL, ["load"])
     assert found == [*FOUND[:2], Fold(14, 19, "load", 4), *FOUND[3:]]
