@@ -157,7 +157,8 @@ QUESTIONS = [
             ),
             Slip(
                 _FOUND | {"A": "tokens mixed"},
-                "has the wrong finding at A: what moves its logits is the company",
+                "has the wrong finding at A: what moves its logits is the other "
+                "images in the batch",
             ),
             Slip(
                 _FOUND | {"C": "images mixed"},
