@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from book.drawings.kit import Colour, Drawing, Point
+from vit_steps.sizes import as_pair
 from vit_steps.training_cost import activation_bytes, training_flops
 from vit_steps.vision_transformer import ViTConfig
 
@@ -17,7 +18,8 @@ def held() -> tuple[list[Point], list[Point]]:
     whole = activation_bytes(CONFIG, autocast=False)
     shallower = ViTConfig.tiny(num_classes=6, depth=L - 1)
     block = whole - activation_bytes(shallower, autocast=False)
-    image = 4 * CONFIG.in_channels * CONFIG.image_size**2  # there to the very end
+    height, width = as_pair(CONFIG.image_size, "image_size")
+    image = 4 * CONFIG.in_channels * height * width  # there to the very end
     ends = whole - L * block - image  # the last norm, the head
     tokens = CONFIG.cost().steps[-3].shape[0]
     own = 4 * tokens * CONFIG.embed_dim  # a block's input
