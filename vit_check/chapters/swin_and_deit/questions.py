@@ -230,7 +230,7 @@ QUESTIONS = [
             Slip("d", "the class token's head sees the same digits, and fails on them"),
         ],
         hints=(
-            "What do the logits of a head look like if its labels were drawn at random?",
+            "How do the logits of a head look if its labels were drawn at random?",
             "Take the softmax of each head and compare the largest shares.",
             "In a sum, ten numbers that are nearly equal change no order.",
         ),
