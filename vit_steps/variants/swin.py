@@ -116,10 +116,10 @@ def window_attention_cost(
 
 
 class WindowAttention(nn.Module):
-    """Multi-head self-attention inside each window, with a learned bias for distance.
+    """Multi-head self-attention inside each window, with a relative position bias.
 
-    softmax(q kᵀ / √d + bias) v: equation 4 in arXiv 2103.14030. The bias depends on the
-    head and on the difference of the two places.
+    softmax(q kᵀ / √d + bias) v: equation 4 in arXiv 2103.14030. The bias is learned,
+    and depends on the head and on the difference of the two places.
 
     Shape:
         (B·windows, w², D) -> (B·windows, w², D)

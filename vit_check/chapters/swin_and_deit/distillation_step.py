@@ -136,7 +136,7 @@ distillation_step = FunctionCheck(
         ),
         Mistake(
             "teacher learns",
-            "gradients are worked out for the teacher, who is not to learn",
+            "gradients are computed for the teacher, which is not meant to learn",
             _stepping(
                 no_grad=False,
                 loss=lambda answers, labels, told: (
@@ -148,7 +148,7 @@ distillation_step = FunctionCheck(
         Mistake(
             "teacher sees the original",
             "the teacher is asked about the images as they were before the "
-            "augmentation; it is to see what the student sees",
+            "augmentation; it should see what the student sees",
             _stepping(teacher_sees="original"),
         ),
         Mistake(
@@ -191,8 +191,8 @@ distillation_step = FunctionCheck(
         ),
         Mistake(
             "cleared at the end alone",
-            "the gradients are cleared behind the step alone: those of an earlier step "
-            "that are there when the function is called go into it",
+            "the gradients are cleared only after the step: those of an earlier step "
+            "that are there when the function is called are added to this one's",
             _stepping(moves="backward step zero"),
         ),
         Mistake(
@@ -241,8 +241,8 @@ distillation_step = FunctionCheck(
         ),
     ],
     hints=(
-        "Who is to be in which mode, who sees which images, and whose gradients are "
-        "wanted?",
+        "Which network has to be in which mode, which images does each of them see, "
+        "and whose gradients are wanted?",
         "Augment once, and give both the same. The teacher is in eval() and under "
         "no_grad(), the student in train() and asked for two_answers.",
         "images = augment(images); told = teacher(images) under no_grad; loss = "

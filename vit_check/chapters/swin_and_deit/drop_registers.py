@@ -42,7 +42,7 @@ drop_registers = FunctionCheck(
         Mistake(
             "class token dropped",
             "the class token is gone and the last register is not: the class token "
-            "stands first, the registers behind it",
+            "comes first, the registers after it",
             lambda t, R: t[:, R:],
         ),
         Mistake(
@@ -52,8 +52,8 @@ drop_registers = FunctionCheck(
         ),
         Mistake(
             "last tokens dropped",
-            "the last R tokens are dropped, which are patches; the registers stand "
-            "behind the class token",
+            "the last R tokens are dropped, which are patches; the registers come "
+            "right after the class token",
             lambda t, R: _without(t, t.shape[1] - R, t.shape[1]),
         ),
         Mistake(
@@ -84,7 +84,7 @@ drop_registers = FunctionCheck(
         ),
         Mistake(
             "class token last",
-            "the class token stands behind the patches; it is to stay in front",
+            "the class token comes after the patches; it has to stay in front",
             lambda t, R: torch.cat([t[:, 1 + R :], t[:, :1]], dim=1),
         ),
         Mistake(

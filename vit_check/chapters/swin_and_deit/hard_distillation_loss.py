@@ -45,7 +45,8 @@ hard_distillation_loss = FunctionCheck(
         ),
         Mistake(
             "labels for both",
-            "both tokens are compared with the labels; the teacher is not heard",
+            "both tokens are compared with the labels; what the teacher says is not "
+            "used",
             _hard(
                 lambda c, d, y, t, _: _entropy(c, y),
                 lambda c, d, y, t, _: _entropy(d, y),
@@ -104,7 +105,7 @@ hard_distillation_loss = FunctionCheck(
         Mistake(
             "teacher's shares",
             "the teacher's shares of all classes are the target; hard distillation "
-            "takes its choice alone, as if it were a label",
+            "takes only its choice, as if it were a label",
             _hard(
                 lambda c, d, y, t, _: _entropy(c, y),
                 lambda c, d, y, t, said: _entropy(d, said.softmax(dim=1)),
@@ -113,7 +114,7 @@ hard_distillation_loss = FunctionCheck(
         Mistake(
             "teacher's logits",
             "the teacher's logits are the target as they are, as if they were shares; "
-            "hard distillation takes its choice alone, as if it were a label",
+            "hard distillation takes only its choice, as if it were a label",
             _hard(
                 lambda c, d, y, t, _: _entropy(c, y),
                 lambda c, d, y, t, said: _entropy(d, said),
@@ -121,7 +122,8 @@ hard_distillation_loss = FunctionCheck(
         ),
         Mistake(
             "own choice",
-            "the distillation token's own choice is its target; ask the teacher",
+            "the distillation token's own choice is its target; the teacher's choice "
+            "is wanted",
             _hard(
                 lambda c, d, y, t, _: _entropy(c, y),
                 lambda c, d, y, t, _: _entropy(d, d.argmax(dim=1)),
@@ -138,8 +140,8 @@ hard_distillation_loss = FunctionCheck(
         ),
         Mistake(
             "softmax twice",
-            "a softmax stands before the cross-entropy, which takes logits and has its "
-            "own",
+            "there is a softmax before the cross-entropy, which takes logits and has "
+            "its own",
             _hard(
                 lambda c, d, y, t, _: _entropy(c.softmax(1), y),
                 lambda c, d, y, t, _: _entropy(d.softmax(1), t),

@@ -28,7 +28,7 @@ mean_pool = FunctionCheck(
     [
         Mistake(
             "class token too",
-            "the class token is in the mean; the patches alone are asked for",
+            "the class token is in the mean; only the patches belong there",
             lambda t: t.mean(dim=1),
         ),
         Mistake(
@@ -38,7 +38,7 @@ mean_pool = FunctionCheck(
         ),
         Mistake(
             "last token left out",
-            "the last patch is left out and the class token is not: it stands first",
+            "the last patch is left out and the class token is not: it comes first",
             lambda t: t[:, :-1].mean(dim=1),
         ),
         Mistake(
@@ -60,13 +60,13 @@ mean_pool = FunctionCheck(
         Mistake(
             "over D",
             "the mean runs over the D numbers of each token, which leaves (B, N); it "
-            "is to run over the tokens",
+            "has to run over the tokens",
             lambda t: t[:, 1:].mean(dim=2),
         ),
         Mistake(
             "over the batch",
-            "the mean runs over the images, which leaves (N, D); it is to run over the "
-            "tokens",
+            "the mean runs over the images, which leaves (N, D); it has to run over "
+            "the tokens",
             lambda t: t[:, 1:].mean(dim=0),
         ),
         Mistake(
@@ -86,13 +86,13 @@ mean_pool = FunctionCheck(
         ),
         Mistake(
             "class token averaged in",
-            "the class token is averaged with the mean of the patches; the mean alone "
+            "the class token is averaged with the mean of the patches; only that mean "
             "is asked for",
             lambda t: (t[:, 0] + t[:, 1:].mean(dim=1)) / 2,
         ),
     ],
     hints=(
-        "Which of the T tokens is no patch, and where does it stand?",
+        "Which of the T tokens is no patch, and where is it?",
         "Leave token 0 out, then average along the axis of the tokens.",
         "tokens[:, 1:].mean(dim=1).",
     ),

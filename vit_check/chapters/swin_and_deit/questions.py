@@ -27,10 +27,10 @@ def _loss_of_one_token() -> float:
 
 def _heads(given: Any) -> str | None:
     if not isinstance(given, dict) or set(given) != {"class", "teacher", "mean"}:
-        return 'is to be a dictionary with the keys "class", "teacher" and "mean"'
+        return 'has to be a dictionary with the keys "class", "teacher" and "mean"'
     for head, accuracies in given.items():
         if not isinstance(accuracies, list) or len(accuracies) != 3:
-            return f"has not three accuracies for {head!r}, one for each share"
+            return f"does not have three accuracies for {head!r}, one for each share"
         for one in accuracies:
             if isinstance(one, bool) or not isinstance(one, int | float):
                 return f"has something for {head!r} that is not a number"
@@ -83,8 +83,8 @@ QUESTIONS = [
         [
             Slip(
                 _windows(0),
-                "so many has the first stage; the map halves three times, and the "
-                "window stays 12 tokens wide",
+                "that is how many the first stage has; the map halves three times, and "
+                "the window stays 12 tokens wide",
             ),
             Slip(_WINDOW**2, "that is the tokens in one window"),
             Slip(0, "the map is not smaller than a window"),
@@ -131,9 +131,10 @@ QUESTIONS = [
             ),
             Slip(
                 _windows(0) ** 2,
-                "so much less is one window than the whole; but there are many windows",
+                "one window has that many times fewer pairs than the whole map, but "
+                "there are many windows",
             ),
-            Slip(_WINDOW**2, "that is with how many tokens each is compared"),
+            Slip(_WINDOW**2, "that is how many tokens each is compared with"),
         ],
         hints=(
             "With how many tokens is one compared, in a window and without windows?",
@@ -200,7 +201,7 @@ QUESTIONS = [
         hints=(
             "Which shares should label and teacher's choice get, if they must sum to "
             "1?",
-            "The product a·(1 - a) is to be as large as it can be.",
+            "The product a·(1 - a) should be as large as possible.",
             "(-math.log(0.5) - math.log(0.5)) / 2.",
         ),
         rounding=6e-3,
@@ -225,11 +226,11 @@ QUESTIONS = [
         lambda: "b",
         [
             Slip("a", "a mean does not know who is right"),
-            Slip("c", "the blocks are the same, and yet the accuracies differ by far"),
+            Slip("c", "the blocks are the same, and yet the accuracies are far apart"),
             Slip("d", "the class token's head sees the same digits, and fails on them"),
         ],
         hints=(
-            "What are the logits of a head like whose labels were drawn from all ten?",
+            "How do the logits of a head look if its labels were drawn at random?",
             "Take the softmax of each head and compare the largest shares.",
             "In a sum, ten numbers that are nearly equal change no order.",
         ),

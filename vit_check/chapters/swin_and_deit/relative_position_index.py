@@ -114,7 +114,7 @@ relative_position_index = FunctionCheck(
         ),
         Mistake(
             "two numbers",
-            "the two differences stand side by side; one number for each pair is "
+            "the two differences are kept side by side; one number for each pair is "
             "expected",
             lambda w: _index(w, number=lambda d: (d + w - 1).permute(1, 2, 0)),
         ),

@@ -171,8 +171,7 @@ shifted_window_mask = FunctionCheck(
         Mistake(
             "strip at the front",
             "the strip is looked for at the top and at the left; the map is rolled up "
-            "and to the left, so what was carried stands at the bottom and at the "
-            "right",
+            "and to the left, so what was carried is at the bottom and at the right",
             _counted_from_the_front,
         ),
         Mistake(
@@ -189,8 +188,8 @@ shifted_window_mask = FunctionCheck(
         ),
         Mistake(
             "rolled down",
-            "the map is rolled down and to the right; it is to be rolled up and to the "
-            "left, by minus the shift",
+            "the map is rolled down and to the right; it should be rolled up and to "
+            "the left, by minus the shift",
             _rolled_down,
         ),
         Mistake(

@@ -77,8 +77,8 @@ soft_distillation_loss = FunctionCheck(
     [
         Mistake(
             "no τ²",
-            "the divergence is not multiplied by τ²: the teacher falls silent as the "
-            "temperature grows",
+            "the divergence is not multiplied by τ²: the teacher's gradient fades as "
+            "the temperature grows",
             _softly(power=0),
         ),
         Mistake(
@@ -89,7 +89,7 @@ soft_distillation_loss = FunctionCheck(
         ),
         Mistake(
             "divided by τ²",
-            "the divergence is divided by τ²; it is to be multiplied",
+            "the divergence is divided by τ²; it should be multiplied",
             _softly(power=-2),
         ),
         Mistake(
@@ -105,13 +105,13 @@ soft_distillation_loss = FunctionCheck(
         Mistake(
             "temperature of the teacher alone",
             "only the teacher's logits are divided by the temperature; both sides of "
-            "the comparison are to be",
+            "the comparison should be",
             _softly(of_student=1.0),
         ),
         Mistake(
             "temperature of the student alone",
             "only the student's logits are divided by the temperature; both sides of "
-            "the comparison are to be",
+            "the comparison should be",
             _softly(of_teacher=1.0),
         ),
         Mistake(
@@ -130,7 +130,7 @@ soft_distillation_loss = FunctionCheck(
         ),
         Mistake(
             "KL the other way round",
-            "the divergence is the wrong way round: it is to be weighed by the "
+            "the divergence is the wrong way round: it should be weighed by the "
             "teacher's shares, and here it is by the student's",
             _softly(
                 divergence=lambda said, wanted: F.kl_div(
@@ -158,8 +158,8 @@ soft_distillation_loss = FunctionCheck(
         ),
         Mistake(
             "summed over the batch",
-            "the divergence is summed over the images, so that a larger batch hears "
-            "the teacher louder; take the mean",
+            "the divergence is summed over the images, so that the teacher weighs more "
+            "in a larger batch; take the mean",
             _softly(
                 divergence=lambda said, wanted: F.kl_div(
                     said, wanted, reduction="sum", log_target=True
@@ -200,8 +200,8 @@ soft_distillation_loss = FunctionCheck(
         ),
         Mistake(
             "softmax over the batch",
-            "the softmax runs over the images; the shares of one image's classes are "
-            "to sum to 1",
+            "the softmax runs over the images; the shares of one image's classes "
+            "should sum to 1",
             _softly(axis=0),
         ),
         Mistake(

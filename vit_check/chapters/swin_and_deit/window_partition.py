@@ -76,7 +76,7 @@ window_partition = FunctionCheck(
         Mistake(
             "windows before images",
             "window 0 of all images comes first, then window 1; the windows of one "
-            "image are to stay together",
+            "image have to stay together",
             lambda x, w: _cut(x, w, 1, 3, 0, 2, 4, 5),
         ),
         Mistake(

@@ -42,7 +42,7 @@ window_reverse = FunctionCheck(
     [
         Mistake(
             "no transpose",
-            "the shape is right and the map is not: windows are laid one behind the "
+            "the shape is right and the map is not: windows are laid one after the "
             "other, since the windows of a row and the rows of a window are not "
             "swapped back",
             lambda x, height, width: x.reshape(-1, height, width, x.shape[2]),
@@ -66,7 +66,7 @@ window_reverse = FunctionCheck(
         Mistake(
             "images in between",
             "the windows are taken as window 0 of all images, then window 1; those of "
-            "one image stand together",
+            "one image belong together",
             _paste_images_last,
         ),
         Mistake(
