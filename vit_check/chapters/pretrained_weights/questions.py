@@ -250,8 +250,8 @@ QUESTIONS = [
         ],
         hints=(
             "Put (x - 0.5) / 0.5 in the place of the pixel and multiply out.",
-            "0.2 · (x - 0.5) / 0.5 + 0.1: what is x multiplied by, and what is left when "
-            "x is 0?",
+            "0.2 · (x - 0.5) / 0.5 + 0.1: what is x multiplied by, and what is left "
+            "when x is 0?",
             "0.2 / 0.5, and 0.1 - 0.2 · 0.5 / 0.5.",
         ),
     ),
