@@ -54,19 +54,19 @@ _MODULES = {
 def first_difference(
     a: nn.Module, b: nn.Module, images: Tensor, atol: float = 1e-5
 ) -> Difference | None:
-    """Run two models layer by layer, and name the first place where they part.
+    """Run two models layer by layer, and name the first place where they differ.
 
-    Either may be ours, timm's, torchvision's or Hugging Face's. Compared is whatever
-    both have of, in this order: ``patch_embed.proj``; ``pos_drop``, the tokens with
+    Either may be ours, timm's, torchvision's or Hugging Face's. The places that both
+    have are compared in this order: ``patch_embed.proj``; ``pos_drop``, the tokens with
     class token and positions; in each block ``norm1``, ``attn.q``, ``attn.k``,
     ``attn.v``, ``attn.proj``, ``attn``, ``ls1``, ``norm2``, ``mlp.fc1``, ``mlp.act``,
     ``mlp.fc2``, ``mlp``, ``ls2`` and the block's sum; ``norm``; ``head``; ``logits``.
 
     Args:
-        images: (B, C, H, W), with B other than T: tokens that come as (T, B, D) are
-            turned.
-        atol: the largest absolute difference that counts as equal, times the largest
-            number at the place where that is above 1.
+        images: (B, C, H, W). B must not be T, because tokens that come as (T, B, D) are
+            recognised by their shape and transposed.
+        atol: the largest difference that counts as equal: absolute, or relative to the
+            largest number at that place where this is above 1.
 
     Raises:
         ValueError: if a model is in training mode, or the two have no place in common.

@@ -169,7 +169,7 @@ fold_normalisation = FunctionCheck(
     ],
     hints=(
         "Write down what the layer puts out for a patch whose pixels are "
-        "(x - mean) / std, and collect what stands before each x.",
+        "(x - mean) / std, and collect what each x is multiplied by.",
         "Each weight of channel c is divided by std[c]. What is left is the same for "
         "every patch: minus the sum of new weight times mean[c], over channels, rows "
         "and columns.",

@@ -50,7 +50,7 @@ linear_to_conv = FunctionCheck(
         ),
         Mistake(
             "channels last",
-            "the channels still stand last, (D, P, P, C), expected (D, C, P, P)",
+            "the channels still come last, (D, P, P, C), expected (D, C, P, P)",
             lambda w, P: w.reshape(len(w), P, P, -1),
         ),
         Mistake(
@@ -66,7 +66,7 @@ linear_to_conv = FunctionCheck(
         ),
         Mistake(
             "D last",
-            "D stands last, expected (D, C, P, P)",
+            "D comes last, expected (D, C, P, P)",
             lambda w, P: _to_conv(w, P).permute(1, 2, 3, 0),
         ),
         Mistake(
@@ -88,7 +88,7 @@ linear_to_conv = FunctionCheck(
         ),
         Mistake(
             "flattened",
-            "the channel stands first now, but the axes are not apart: (D, C·P·P), "
+            "the channel comes first now, but the axes are not apart: (D, C·P·P), "
             "expected (D, C, P, P)",
             lambda w, P: _to_conv(w, P).flatten(1),
         ),

@@ -195,7 +195,7 @@ QUESTIONS = [
                 "all queries come first",
             ),
             Slip(102, "the numbers of a head are counted from 0"),
-            Slip(85, "head 2 is the third: two heads stand before it"),
+            Slip(85, "head 2 is the third: two heads come before it"),
         ],
         hints=(
             "First: which rows belong to queries, which to keys?",
@@ -211,7 +211,7 @@ QUESTIONS = [
         [
             Slip(
                 (True, False),
-                "NaN is not larger than anything, though it is not a number one wants",
+                "NaN is not larger than anything: no comparison with it by > is true",
             ),
             Slip((False, True), "NaN is not smaller than anything either"),
             Slip((True, True), "it cannot be both larger and not larger"),
@@ -230,7 +230,7 @@ QUESTIONS = [
         [
             Slip(
                 (0.4, 0.0),
-                "the bias is reckoned with the old weight; the mean is divided by the "
+                "the bias is computed with the old weight; the mean is divided by the "
                 "standard deviation too",
             ),
             Slip((0.4, 0.1), "the weight is right; the mean moves the bias as well"),
@@ -250,8 +250,8 @@ QUESTIONS = [
         ],
         hints=(
             "Put (x - 0.5) / 0.5 in the place of the pixel and multiply out.",
-            "0.2 · (x - 0.5) / 0.5 + 0.1: what stands before x, and what is left when "
-            "x is 0?",
+            "0.2 · (x - 0.5) / 0.5 + 0.1: what is x multiplied by, and what is left "
+            "when x is 0?",
             "0.2 / 0.5, and 0.1 - 0.2 · 0.5 / 0.5.",
         ),
     ),

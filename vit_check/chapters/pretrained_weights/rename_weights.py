@@ -185,7 +185,7 @@ rename_weights = FunctionCheck(
         ),
         Mistake(
             "norms swapped",
-            "ln_1 and ln_2 are swapped: norm1 stands before the attention, as ln_1",
+            "ln_1 and ln_2 are swapped: norm1 comes before the attention, as ln_1",
             _renamed(_swapped("ln_1", "ln_2")),
         ),
         Mistake(
@@ -256,7 +256,7 @@ rename_weights = FunctionCheck(
         ),
         Mistake(
             "encoder forgotten",
-            "encoder. is missing: it stands before positions, blocks and last norm",
+            "encoder. is missing: it comes before positions, blocks and last norm",
             _renamed(lambda name: name.removeprefix("encoder.")),
         ),
         Mistake(
