@@ -27,7 +27,7 @@ class VariantConfig(ViTConfig):
     Args:
         pooling: what the head reads. "class token", or "mean": the mean of the patches'
             tokens, and then there is no class token.
-        num_registers: R learned tokens that belong to no patch and that nobody reads,
+        num_registers: R learned tokens that belong to no patch and that no head reads,
             for the model to write on (arXiv 2309.16588). They have no position.
         positions: "learned", or "sincos": fixed waves in rows and columns.
 
