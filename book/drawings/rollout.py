@@ -25,7 +25,7 @@ def draw() -> Drawing:
 
 
 def passed(tables: list[torch.Tensor], residual: float) -> list[torch.Tensor]:
-    """What each token consists of: at the input, after block 1, after block 2."""
+    """What each token consists of: at the input, after one block, after two blocks."""
     after = [
         attention_rollout([t[None, None] for t in tables[:depth]], residual)[0]
         for depth in (1, 2)
@@ -36,11 +36,11 @@ def passed(tables: list[torch.Tensor], residual: float) -> list[torch.Tensor]:
 def told(tables: list[torch.Tensor]) -> str:
     alone, half = (passed(tables, residual)[2][0] for residual in (0.0, 0.5))
     return (
-        "Twice three tokens, from top to bottom: at the input, after block 1, and the "
-        "class token after block 2. Each is a bar that says of which input tokens it "
+        "Twice three tokens, from top to bottom: at the input, after one block, and "
+        "the class token after two. Each is a bar that says of which input tokens it "
         "consists, and lines lead from the tokens that it takes to the token that "
         "takes them, thicker for a larger share. With attention alone, token 1 after "
-        "block 1 is 0.1 of patch 1 and 0.9 of patch 2, and the class token takes 0.8 "
+        "one block is 0.1 of patch 1 and 0.9 of patch 2, and the class token takes 0.8 "
         f"of it. It ends with {alone[1]:.2f} of patch 1 and {alone[2]:.2f} of patch 2. "
         "If half of each token stays as it is, the class token ends with "
         f"{half[0]:.2f} of itself, {half[1]:.3f} of patch 1 and {half[2]:.3f} of "
@@ -63,7 +63,9 @@ def panel(
     ]
     drawing.text(2, top + 13, title, bold=True)
     rows = [top + 36, top + 112, top + 204]
-    for y, name in zip(rows, ("input", "after block 1", "after block 2"), strict=True):
+    for y, name in zip(
+        rows, ("input", "after one block", "after two blocks"), strict=True
+    ):
         head, *rest = name.split(" ", 1)
         drawing.text(2, y + (6 if rest else 12), head, size=11, colour="soft")
         if rest:
