@@ -63,8 +63,9 @@ LOADS = {
     ),
     "DeiT": (
         V,
-        "transformers' own become `VariantVisionTransformer`: their distillation token "
-        "is a register, as no head reads it",
+        "those from transformers become `VariantVisionTransformer`: no head reads "
+        "their distillation token, so it is a "
+        "[register](map_of_papers.md#without-labels)",
         [timm("deit_small_patch16_224")],
         plain(
             hugging("DeiTForImageClassification", "DeiTConfig"),
