@@ -7,8 +7,9 @@ says what is folded and opens it. What is one line stays: the button would be as
 The page holds all lines, and ``folding.js`` folds them, so that they are there without
 scripts and for the copy button.
 
-Cells that fold whole, tagged ``hide-input``, are named by what they hold where they are
-imports (by their id) or checks of the text (tagged ``guard``).
+Cells that fold whole, tagged ``hide-input``, are named by what they hold: imports (by
+their id), checks of the text (tagged ``guard``), or the code of what they show, and
+then they stand below it.
 """
 
 import ast
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode, HideInputCells
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -32,6 +34,8 @@ FOLDED_WHOLE = {
     "remove-cell",
 }
 IDS_OF_IMPORTS = {"setup", "imports"}
+PROMPT_OF_NO_ONE = "Show code cell {type}"
+CODE_OF = "Code of this "
 NOT_LESSONS = "notebooks/exercises/"
 BUTTON = '<button type="button" class="unfold" aria-expanded="false">… {}</button>'
 
@@ -195,26 +199,34 @@ class FoldCells(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:
         page = self.env.docname
-        if not page.startswith("notebooks/") or page.startswith(NOT_LESSONS):
-            return
         source = Path(self.env.doc2path(page))
+        if source.suffix != ".ipynb":
+            return
         cells = json.loads(source.read_text("utf-8"))["cells"]
+        is_lesson = page.startswith("notebooks/") and not page.startswith(NOT_LESSONS)
         for cell in list(self.document.findall(nodes.container)):
-            if cell.get("nb_element") == "cell_code":
-                identity = cells[cell["cell_index"]].get("id", "")
-                fold_cell(cell, f"{source.name}, cell {identity}", identity)
+            if cell.get("nb_element") != "cell_code":
+                continue
+            identity = cells[cell["cell_index"]].get("id", "")
+            if FOLDED_WHOLE & set(cell["cell_metadata"].get("tags", [])):
+                say_what_folds(cell, identity)
+            elif is_lesson:
+                fold_cell(cell, f"{source.name}, cell {identity}")
 
 
-def fold_cell(cell: nodes.container, where: str, identity: str) -> None:
-    """Fold what is in a cell's code, or say what a cell is that is folded whole."""
-    tags = set(cell["cell_metadata"].get("tags", []))
+def say_what_folds(cell: nodes.container, identity: str) -> None:
+    """A cell that is folded whole is named by what is in it."""
+    if "guard" in cell["cell_metadata"].get("tags", []):
+        name_the_fold(cell, "Checks of what the text says")
+    elif identity in IDS_OF_IMPORTS:
+        name_the_fold(cell, "Imports")
+    elif cell.get("prompt_show") == PROMPT_OF_NO_ONE:
+        name_the_fold(cell, what_the_code_is(cell))
+
+
+def fold_cell(cell: nodes.container, where: str) -> None:
+    """Fold what is in a cell's code."""
     named = cell["cell_metadata"].get("fold", [])
-    if tags & FOLDED_WHOLE:
-        if "guard" in tags:
-            name_the_fold(cell, "Checks of what the text says")
-        elif identity in IDS_OF_IMPORTS:
-            name_the_fold(cell, "Imports")
-        return
     for code in list(cell.findall(nodes.literal_block)):
         if code.parent.get("nb_element") != "cell_code_source":
             continue
@@ -228,10 +240,40 @@ def fold_cell(cell: nodes.container, where: str, identity: str) -> None:
             code.replace_self(block)
 
 
+def what_the_code_is(cell: nodes.container) -> str:
+    """By what it shows: a figure, a table, something else, or nothing."""
+    outputs = [
+        part for part in cell.children if part.get("nb_element") == "cell_code_output"
+    ]
+    if not any(output.children for output in outputs):
+        lines = next(iter(cell.findall(nodes.literal_block))).rawsource.count("\n") + 1
+        return f"Code, {lines} lines" if lines > 1 else "Code, one line"
+    shown = {type(node) for output in outputs for node in output.findall()}
+    html = "".join(
+        raw.astext() for output in outputs for raw in output.findall(nodes.raw)
+    )
+    if nodes.figure in shown or nodes.image in shown or "<svg" in html:
+        return f"{CODE_OF}figure"
+    return f"{CODE_OF}{'table' if '<table' in html else 'output'}"
+
+
+class CodeBelowItsOutput(SphinxPostTransform):
+    """What a reader wants first is what the code shows."""
+
+    default_priority = HideInputCells.default_priority + 1
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for code in list(self.document.findall(HideCodeCellNode)):
+            cell = code.parent
+            shows = cell.children[-1].get("nb_element") == "cell_code_output"
+            if shows and code["prompt_show"].startswith(CODE_OF):
+                cell.append(cell.pop(0))
+
+
 def name_the_fold(cell: nodes.container, words: str) -> None:
     if "hide_mode" in cell:
         cell["prompt_show"] = cell["prompt_hide"] = words
-        cell["classes"].append("light-fold")
 
 
 def add_script(
@@ -245,5 +287,6 @@ def add_script(
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(folding_code, html=(write_folding_code, None))
     app.add_post_transform(FoldCells)
+    app.add_post_transform(CodeBelowItsOutput)
     app.connect("html-page-context", add_script)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,16 +1,19 @@
-"""The drawing of the model, on every chapter's page with that chapter's part lit.
+"""The drawing of the model, and as a strip on every chapter's page, with its part lit.
 
 ``book/_assets/model.svg`` is drawn once, with the fonts that it needs where it stands
 alone; a page has them already. Each of its links says in ``data-chapter``
 which chapter builds the part; here it learns where that chapter is, seen from the page.
-A page that is not a chapter shows it with the directive ``{model-map}``, nothing lit.
+A page shows it whole with the directive ``{model-map}``. A chapter has its links, with
+their shortest names, in two lines under its title.
 """
 
 import re
+from html import escape
 from pathlib import Path
 from posixpath import basename
 from typing import Any
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -47,39 +50,77 @@ def put_under_the_title(app: Sphinx, document: nodes.document) -> None:
 def draw(app: Sphinx, document: nodes.document, page: str) -> None:
     for place in list(document.findall(model_map)):
         if app.builder.format == "html":
-            place.replace_self(nodes.raw("", drawing(app, page), format="html"))
+            drawn = drawing if chapter_of(page) is None else strip
+            place.replace_self(nodes.raw("", drawn(app, page), format="html"))
         else:
             place.parent.remove(place)
 
 
-def drawing(app: Sphinx, page: str) -> str:
-    """The drawing as HTML, its links relative to ``page``."""
+def linked_drawing(app: Sphinx, page: str) -> tuple[Element, dict[int, Element]]:
+    """The drawing, and its links by chapter, their addresses relative to ``page``."""
     pages = {chapter_of(name): name for name in sorted(app.env.found_docs)}
-    here = chapter_of(page)
     svg = ElementTree.parse(DRAWING).getroot()
-    for style in svg.findall(f"{SVG}style[@class='alone']"):
-        svg.remove(style)
-    caption = "Each part is a link to the chapter that builds it."
-    for part in svg.iterfind(".//*[@data-chapter]"):
-        chapter = int(part.attrib["data-chapter"])
-        if chapter == here:
-            part.set("class", f"{part.get('class', '')} lit".strip())
-        if part.tag != f"{SVG}a":
-            continue
+    links = {}
+    for link in svg.iterfind(f".//{SVG}a[@data-chapter]"):
+        chapter = int(link.attrib["data-chapter"])
         if chapter not in pages:
             raise ExtensionError(f"{DRAWING.name}: there is no chapter {chapter}")
         address = app.builder.get_relative_uri(page, pages[chapter])
-        part.set("href", address or basename(app.builder.get_target_uri(page)))
-        if chapter == here:
-            part.set("aria-current", "page")
-            caption = f"You are here. {part.attrib['aria-label']}."
-    if here is not None:
-        svg.set("class", f"{svg.attrib['class']} has-lit")
+        link.set("href", address or basename(app.builder.get_target_uri(page)))
+        links[chapter] = link
+    return svg, links
+
+
+def drawing(app: Sphinx, page: str) -> str:
+    svg, _ = linked_drawing(app, page)
+    for style in svg.findall(f"{SVG}style[@class='alone']"):
+        svg.remove(style)
     ElementTree.register_namespace("", SVG.strip("{}"))
     return (
         '<nav class="model-map-place" aria-label="Map of the model">\n'
         f"{ElementTree.tostring(svg, encoding='unicode')}\n"
-        f'<p class="model-map-here">{caption}</p>\n</nav>'
+        '<p class="model-map-here">Each part is a link to the chapter that builds it.'
+        "</p>\n</nav>"
+    )
+
+
+def short_name(link: Element) -> str:
+    """What the drawing calls a part where it has least room."""
+    names = [text for text in link.iter(f"{SVG}text") if "text-anchor" not in text.attrib]
+    of_class = {
+        kind: [text.text or "" for text in names if text.get("class") == kind]
+        for kind in ("name narrow", "name")
+    }
+    return " ".join(of_class["name narrow"] or of_class["name"])
+
+
+def strip(app: Sphinx, page: str) -> str:
+    """The parts of the model in a row, and the other chapters below."""
+    here = chapter_of(page)
+    _, links = linked_drawing(app, page)
+
+    def part(chapter: int) -> str:
+        link = links[chapter]
+        lit = ' class="lit" aria-current="page"' if chapter == here else ""
+        return (
+            f'<a{lit} data-chapter="{chapter}" href="{escape(link.attrib["href"])}"'
+            f' aria-label="{escape(link.attrib["aria-label"])}">'
+            f'<span class="number">{chapter}</span>'
+            f' <span class="name">{escape(short_name(link))}</span></a>'
+        )
+
+    before, block, after = (1, 2, 3), (6, 5, 4), (7,)
+    others = sorted(set(links) - {*before, *block, *after})
+    model = [
+        *(f"<li>{part(chapter)}</li>" for chapter in before),
+        f'<li class="block">{"".join(part(chapter) for chapter in block)}</li>',
+        *(f"<li>{part(chapter)}</li>" for chapter in after),
+    ]
+    rest = [f"<li>{part(chapter)}</li>" for chapter in others]
+    return (
+        '<nav class="model-map-place model-strip" aria-label="Map of the model">\n'
+        f'<ul class="model">{"".join(model)}</ul>\n'
+        f'<ul class="rest">{"".join(rest)}</ul>\n</nav>'
     )
 
 

@@ -1,0 +1,39 @@
+"""Each line of code in a span that knows its indentation.
+
+So a line that is too long for the screen goes on behind its own indentation, and
+nothing that it says looks like a statement of its own (``.line`` in book.css). The
+text is that of the code, sign by sign.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from pygments.formatters import HtmlFormatter
+from sphinx.application import Sphinx
+from sphinx.highlighting import PygmentsBridge
+
+TAG = re.compile(r"<[^>]+>")
+
+
+def in_a_span(line: str) -> str:
+    """One line of highlighted code, with its newline, which stays outside."""
+    text = TAG.sub("", line).rstrip("\n")
+    if not text.strip():
+        return line
+    indent = len(text) - len(text.lstrip())
+    style = f' style="--indent:{indent}ch"' if indent else ""
+    code = line.removesuffix("\n")
+    return f'<span class="line"{style}>{code}</span>\n'
+
+
+class LineFormatter(HtmlFormatter[str]):
+    def wrap(self, source: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+        lines = ((kind, in_a_span(html) if kind else html) for kind, html in source)
+        wrapped: Iterator[tuple[int, str]] = super().wrap(lines)
+        return wrapped
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    PygmentsBridge.html_formatter = LineFormatter
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

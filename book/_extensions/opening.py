@@ -1,0 +1,50 @@
+"""A chapter's page opens with its question and its picture.
+
+What a chapter promises, and the time it takes, follow its question in the notebook. On
+the page they come after the picture, before its section goes into detail.
+"""
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+from book._extensions.model_map import chapter_of
+
+
+def is_question(node: nodes.Node) -> bool:
+    """A paragraph that is nothing but a question in bold type."""
+    return (
+        isinstance(node, nodes.paragraph)
+        and len(node.children) == 1
+        and isinstance(node[0], nodes.strong)
+        and node.astext().endswith("?")
+    )
+
+
+def picture_first(app: Sphinx, document: nodes.document) -> None:
+    if chapter_of(app.env.docname) is None:
+        return
+    chapter = next(document.findall(nodes.section))
+    question = next(filter(is_question, chapter.children), None)
+    picture = next((part for part in chapter if isinstance(part, nodes.section)), None)
+    if question is None or picture is None:
+        return
+    question["classes"].append("chapter-question")
+    after = chapter.index(question) + 1
+    promises = [
+        node
+        for node in chapter.children[after : chapter.index(picture)]
+        if isinstance(node, nodes.paragraph)
+    ]
+    detail = next((part for part in picture if isinstance(part, nodes.section)), None)
+    place = len(picture) if detail is None else picture.index(detail)
+    for promise in promises:
+        chapter.remove(promise)
+        promise["classes"].append("chapter-promise")
+    picture[place:place] = promises
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("doctree-read", picture_first)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
