@@ -14,12 +14,11 @@ from book._extensions.model_map import chapter_of
 
 def is_question(node: nodes.Node) -> bool:
     """A paragraph that is nothing but a question in bold type."""
-    return (
-        isinstance(node, nodes.paragraph)
-        and len(node.children) == 1
-        and isinstance(node[0], nodes.strong)
-        and node.astext().endswith("?")
-    )
+    if not isinstance(node, nodes.paragraph):
+        return False
+    parts = [part for part in node.children if part.astext()]
+    is_bold = len(parts) == 1 and isinstance(parts[0], nodes.strong)
+    return is_bold and node.astext().endswith("?")
 
 
 def picture_first(app: Sphinx, document: nodes.document) -> None:
