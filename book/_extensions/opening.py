@@ -1,7 +1,8 @@
 """A chapter's page opens with its question and its picture.
 
 What a chapter promises, and the time it takes, follow its question in the notebook. On
-the page they come after the picture, before its section goes into detail.
+the page they come after the picture, before its section goes into detail. So do cells
+that prepare the picture.
 """
 
 from typing import Any
@@ -36,12 +37,28 @@ def picture_first(app: Sphinx, document: nodes.document) -> None:
         for node in chapter.children[after : chapter.index(picture)]
         if isinstance(node, nodes.paragraph)
     ]
-    detail = next((part for part in picture if isinstance(part, nodes.section)), None)
-    place = len(picture) if detail is None else picture.index(detail)
     for promise in promises:
         chapter.remove(promise)
-        promise["classes"].append("chapter-promise")
+    figure_before_what_prepares_it(picture)
+    detail = next((part for part in picture if isinstance(part, nodes.section)), None)
+    place = len(picture) if detail is None else picture.index(detail)
     picture[place:place] = promises
+
+
+def is_code(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+
+
+def figure_before_what_prepares_it(section: nodes.section) -> None:
+    cells = [part for part in section if is_code(part)]
+    for number, cell in enumerate(cells):
+        if "figure" in cell["cell_metadata"].get("mystnb", {}):
+            before = cells[:number]
+            for other in before:
+                section.remove(other)
+            place = section.index(cell) + 1
+            section[place:place] = before
+            return
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
