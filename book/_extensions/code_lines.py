@@ -1,8 +1,9 @@
 """Each line of code in a span that knows its indentation.
 
 So a line that is too long for the screen goes on behind its own indentation, and
-nothing that it says looks like a statement of its own (``.line`` in book.css). The
-text is that of the code, sign by sign.
+nothing that it says looks like a statement of its own (``.line`` in book.css). A word
+that is too long for a phone may break between its names. The text is that of the code,
+sign by sign.
 """
 
 import re
@@ -14,6 +15,8 @@ from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
 TAG = re.compile(r"<[^>]+>")
+LONG_WORD = re.compile(r"\S{28}")
+MAY_BREAK_AFTER = re.compile(r'<span class="(?:o">\.|p">[^<]*[(\[,])</span>')
 
 
 def in_a_span(line: str) -> str:
@@ -24,6 +27,8 @@ def in_a_span(line: str) -> str:
     indent = len(text) - len(text.lstrip())
     style = f' style="--indent:{indent}ch"' if indent else ""
     code = line.removesuffix("\n")
+    if LONG_WORD.search(text):
+        code = MAY_BREAK_AFTER.sub(r"\g<0><wbr>", code)
     return f'<span class="line"{style}>{code}</span>\n'
 
 

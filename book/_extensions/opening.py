@@ -35,7 +35,7 @@ def picture_first(app: Sphinx, document: nodes.document) -> None:
     promises = [
         node
         for node in chapter.children[after : chapter.index(picture)]
-        if isinstance(node, nodes.paragraph)
+        if not is_code(node)
     ]
     for promise in promises:
         chapter.remove(promise)

@@ -1,0 +1,25 @@
+"""Cells of a table that hold a sentence keep room for some words a line.
+
+On a phone the table then scrolls in its own box (book.css) instead of standing a
+sentence on end.
+"""
+
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+
+LETTERS_OF_A_PHRASE, LETTERS_OF_A_SENTENCE = 24, 60
+
+
+def keep_room(app: Sphinx, document: nodes.document) -> None:
+    for cell in document.findall(nodes.entry):
+        text = cell.astext()
+        if len(text) >= LETTERS_OF_A_PHRASE and " " in text:
+            long = len(text) >= LETTERS_OF_A_SENTENCE
+            cell["classes"].append("sentence" if long else "phrase")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("doctree-read", keep_room)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
