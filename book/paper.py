@@ -1,4 +1,4 @@
-"""The document that a browser prints: some built pages as one, without what is for a screen.
+"""What a browser prints: some built pages as one, without what is for a screen.
 
 Links between the pages are links inside it; what is not on paper is on the web.
 """

@@ -1,10 +1,10 @@
 """Prints the built pages: `make pdf`.
 
-    python -m book.pdf [PAGE ...]     the book and each of its pages, or only these pages
+    python -m book.pdf [PAGE ...]     the book and each of its pages, or only these
 
-The PDFs stand in `_build/html/downloads`, and the pages' buttons lead to them. They have
-an outline, tags for screen readers, running heads and, the book, contents with the
-numbers of the pages. It is printed until the numbers are those of the pages.
+The PDFs stand in `_build/html/downloads`, and the pages' buttons lead to them. They
+have an outline, tags for screen readers and running heads; the book has contents with
+the numbers of the pages, and is printed until these are right.
 """
 
 import sys

@@ -66,10 +66,9 @@ def link_pdfs(html: Path, published: str) -> None:
         if pdf_of(page) in names:
             what = "the book" if page == FRONT else "this page"
             address = f"{folder}/{pdf_of(page)}"
-            text = BUTTON.sub(
-                lambda found: as_link(found[0], address, f"Download {what} as a PDF"),
-                text,
-            )
+            for button in BUTTON.findall(text):
+                link = as_link(button, address, f"Download {what} as a PDF")
+                text = text.replace(button, link)
         for name in names:
             text = text.replace(
                 f'href="{published}{FOLDER}/{name}"', f'href="{folder}/{name}"'

@@ -1,4 +1,4 @@
-"""On paper every page says which chapter it belongs to, and where that is on the web."""
+"""On paper every page names its chapter, and where that is on the web."""
 
 import re
 from html import unescape
