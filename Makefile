@@ -1,5 +1,5 @@
 # make book         the book, in _build/html
-# make pdf          the book for paper, from the built pages (needs Chromium or Chrome)
+# make pdf          the book and each of its pages as a PDF, behind the pages' buttons (needs Chromium or Chrome)
 # make test         everything that is promised about it
 # make check        form and the package alone, for whoever is changing a module
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
@@ -7,6 +7,7 @@
 # make same         write the package's definitions into the notebooks that teach them
 # make minutes      write how long each chapter takes wherever the book states it
 # make drawings     draw the drawings again
+# make stills       photograph the lab's panels again, for paper (needs Chromium or Chrome)
 # make fonts       make the book's fonts again (needs npm)
 # make address      put the address that _config.yml sets wherever it must stand in full
 # make format       format package, tests and notebooks
@@ -26,7 +27,7 @@ NB ?= notebooks/*.ipynb notebooks/side_roads/*.ipynb book/*.ipynb classroom/sour
 HTML := _build/html
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 
-.PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings fonts address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
+.PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -80,6 +81,9 @@ minutes: .venv/ready
 
 drawings: .venv/ready
 	$(BIN)/python -m book.drawings
+
+stills: book
+	$(BIN)/python -m book.lab_stills
 
 fonts: .venv/ready
 	$(BIN)/pip install --quiet --no-deps brotli==1.2.1

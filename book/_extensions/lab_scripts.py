@@ -1,20 +1,76 @@
-"""The lab's loader and style sheet, on the pages that have a place for the lab."""
+"""The lab's loader, style sheet and stills, on the pages that have a place for the lab.
 
+A still stands for a panel on paper, and where there are no scripts.
+"""
+
+import re
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
 from typing import Any
 
+from PIL import Image
 from sphinx.application import Sphinx
 
-PLACE = 'class="vit-lab"'
+PLACE = re.compile(r'<div class="vit-lab"([^>]*)></div>')
+DATA = re.compile(r'data-(\w+)="([^"]*)"')
+FOLDER = Path(__file__).parents[1] / "_assets" / "lab" / "stills"
+PIXELS_A_POINT = 2  # stills are twice as fine as a page
+STILLS = {
+    "cost": "A photograph of a cat under a grid of patches, and what it costs: how many "
+    "patches there are, the size of one head's matrix, the multiply-accumulates, and how "
+    "many of them are quadratic in the tokens.",
+    "attention-heads": "A handwritten 3 on grass with scraps around it, bars that say the "
+    "model is sure of the 3, and the maps of four blocks with four heads each: most of "
+    "the light is inside the box around the digit.",
+    "attention": "A handwritten 3 on grass with scraps around it, bars that say the model "
+    "is sure of the 3, and the maps of four blocks with four heads each and of the "
+    "rollout: most of the light is inside the box around the digit.",
+    "walk-embed": "A handwritten 3 on grass, and the last step of the walk: the tokens "
+    "with their positions as a table of colours, one row a token.",
+    "walk": "A handwritten 3 on grass, and the last step of the walk: the answer.",
+}
+FIGURE = """{place}
+<figure class="lab-still"><img src="{source}" alt="{alt}" width="{width}"
+height="{height}" decoding="async" fetchpriority="low">
+<figcaption><p>The panel, standing still. In a browser you can move what is in it:
+{page}</p></figcaption></figure>"""
 
 
-def add_scripts(
+def still_of(data: Mapping[str, str]) -> str:
+    """The name of a place's still, from what its attributes ``data-`` say."""
+    parts = [data["panel"], data.get("show"), data.get("until")]
+    return "-".join(part for part in parts if part)
+
+
+def with_still(place: re.Match[str], static: str, page: str) -> str:
+    name = still_of(dict(DATA.findall(place[1])))
+    with Image.open(FOLDER / f"{name}.webp") as image:
+        width, height = (side // PIXELS_A_POINT for side in image.size)
+    return FIGURE.format(
+        place=place[0],
+        source=f"{static}/lab/stills/{name}.webp",
+        alt=escape(STILLS[name]),
+        width=width,
+        height=height,
+        page=escape(page),
+    )
+
+
+def add_the_lab(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    if PLACE in context.get("body", ""):
-        app.add_js_file("lab/load.js", loading_method="defer")
-        app.add_css_file("lab/lab.css")
+    body = context.get("body", "")
+    if not PLACE.search(body):
+        return
+    static = context["pathto"]("_static", 1)
+    address = f"{app.config.html_baseurl}{app.builder.get_target_uri(page)}"
+    address = address.removeprefix("https://")
+    context["body"] = PLACE.sub(lambda place: with_still(place, static, address), body)
+    app.add_js_file("lab/load.js", loading_method="defer")
+    app.add_css_file("lab/lab.css")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("html-page-context", add_scripts)
+    app.connect("html-page-context", add_the_lab)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

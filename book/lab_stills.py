@@ -1,0 +1,90 @@
+"""Photographs the lab's panels as they open, for paper: `make stills`.
+
+    python -m book.lab_stills
+
+Needs the built pages; ``book/_extensions/lab_scripts.py`` puts the stills into them.
+"""
+
+import io
+import sys
+
+from PIL import Image
+from playwright.sync_api import Locator, Page, sync_playwright
+
+from book._extensions.lab_scripts import STILLS, still_of
+from book.chromium import launch
+from book.paper import HTML, ROOT
+
+FOLDER = ROOT / "book" / "_assets" / "lab" / "stills"
+PAGES = [
+    "notebooks/01_why_patches",
+    "notebooks/03_class_token_and_position",
+    "notebooks/05_multi_head_attention",
+    "notebooks/09_attention_maps",
+    "book/lab",
+]
+# What is there to be moved is not in a still: only what it moves.
+STILL_LIFE = """
+.vit-lab[data-panel] { width: fit-content; min-height: 0; }
+.vl-stage:not(:has(.vl-board)) { grid-template-columns: 20rem 20rem; }
+.vl-panel .vl-controls:has(fieldset), .vl-panel fieldset, .vl-columns,
+.vl-panel > :is(.vl-row, .vl-field, p:has(a)), .vl-looks p { display: none; }
+.vl-panel:has(.vl-looks, .vl-tensor) {
+  display: grid; grid-template-columns: 20rem max-content;
+  gap: 0 1.5rem; align-items: start;
+}
+.vl-panel:has(.vl-tensor) > :not(.vl-stage) { grid-column: 2; max-width: 32rem; }
+.vl-panel .vl-stage:has(.vl-board) { display: block; grid-row: 1 / span 9; }
+.vl-panel:has(.vl-looks) .vl-looks { display: contents; }
+.vl-panel:has(.vl-looks) section:has(.vl-maps) { grid-area: 1 / 2 / span 2; }
+.vl-panel:has(.vl-looks) .vl-stage { grid-area: 1 / 1; }
+.vl-panel:has(.vl-looks) section:has(.vl-bars) { grid-area: 2 / 1; }
+"""
+QUALITY = 80
+
+
+def still(tab: Page, place: Locator) -> Image.Image:
+    """A panel, open and at its last step."""
+    place.scroll_into_view_if_needed()
+    if place.get_by_role("button", name="Open it here").count():
+        place.get_by_role("button", name="Open it here").click()
+    place.locator(".vl-panel").wait_for()
+    step = place.get_by_label("Step", exact=True)
+    if step.count():
+        step.select_option(index=step.locator("option").count() - 1)
+    tab.evaluate("document.activeElement.blur()")
+    tab.add_style_tag(content=STILL_LIFE)
+    tab.wait_for_timeout(500)  # a bar moves for a tenth of a second
+    return Image.open(io.BytesIO(place.screenshot())).convert("RGB")
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = launch(playwright)
+        if browser is None:
+            sys.exit("Stopped: no Chromium, Chrome or Edge is installed")
+        context = browser.new_context(
+            viewport={"width": 1280, "height": 2400},
+            device_scale_factor=2,
+            color_scheme="light",
+        )
+        missing = set(STILLS)
+        for page in PAGES:
+            tab = context.new_page()
+            tab.goto((HTML / f"{page}.html").as_uri())
+            for place in tab.locator(".vit-lab").all():
+                name = still_of(place.evaluate("place => ({...place.dataset})"))
+                if name in missing:
+                    file = FOLDER / f"{name}.webp"
+                    still(tab, place).save(file, quality=QUALITY, method=6)
+                    print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
+                    missing.discard(name)
+            tab.close()
+        browser.close()
+    if missing:
+        sys.exit(f"Stopped: no page shows {', '.join(sorted(missing))}")
+
+
+if __name__ == "__main__":
+    main()

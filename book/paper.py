@@ -1,0 +1,235 @@
+"""What a browser prints: some built pages as one, without what is for a screen.
+
+Links between the pages are links inside it; what is not on paper is on the web.
+"""
+
+from html import escape
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
+from urllib.parse import unquote, urlsplit
+
+import yaml
+from bs4 import BeautifulSoup, Tag
+
+from book._extensions.pdf_button import FRONT
+from book._extensions.repository import Repository
+from book._extensions.running_head import running_head
+
+ROOT = Path(__file__).resolve().parents[1]
+HTML = ROOT / "_build" / "html"
+NOT_ON_PAPER = {"book/lab", "book/teaching"}
+LEFT_OUT = [
+    "a.headerlink",
+    "button",
+    "script",
+    "picture > source",
+    "#pst-back-to-top",
+    "details.hide",  # code that only draws, and checks of the text
+    ".viewcode-link",
+    ".toctree-wrapper",
+    ".folded",
+]
+# Words of code without a colour, of which each would be an element of the tagged PDF.
+BLACK_WORDS = "pre span.n, pre span.p, pre span.w"
+MATHJAX = "_static/mathjax/es5/tex-chtml.js"
+STYLES = [
+    "_static/fonts/fonts.css",
+    "_static/styles/theme.css",
+    "_static/styles/bootstrap.css",
+    "_static/styles/pydata-sphinx-theme.css",
+    "_static/pygments.css",
+    "_static/styles/sphinx-book-theme.css",
+    "_static/sphinx-design.min.css",
+    "_static/book.css",
+    "_static/lab/lab.css",
+    "_static/print.css",
+]
+NUMBER_TO_COME = "000"
+HEAD = """<!DOCTYPE html>
+<html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{title}</title>
+{sheets}
+<style>{heads}</style>
+<script>window.MathJax = {{ chtml: {{ displayAlign: "left", displayIndent: "1.5em" }},
+  options: {{ enableMenu: false, ignoreHtmlClass: "mathjax_ignore",
+    processHtmlClass: "math" }} }};</script>
+<script defer src="{mathjax}"></script></head>
+<body class="book-on-paper"><main>
+"""
+TITLE_PAGE = """
+<section class="title-page"><img src="{logo}" alt="">
+<p class="book-title">{title}</p><p>{author}</p>
+<p class="licence">Text and figures: CC BY 4.0, creativecommons.org/licenses/by/4.0.
+Code: MIT. Fonts, cut from Inter and Fira Code: SIL Open Font License.
+Photographs: each its own licence, in vit_steps/data/photographs.py.<br>
+On the web are the pages to play with and the exercises, which a check corrects while
+you solve them: <a href="{pages}">{pages}</a>. The notebooks have all of the code, also
+that which only draws the figures: <a href="{repository}">{repository}</a></p></section>
+"""
+COLOPHON = """
+<p class="colophon">From <i>{title}</i>. The exercises of a chapter, which a check
+corrects while you solve them, are on the web, <a href="{pages}">{pages}</a>. The
+notebooks have all of the code, also that which only draws the figures:
+<a href="{repository}">{repository}</a>. Text and figures: CC BY 4.0. Code: MIT.</p>
+"""
+
+
+def settings() -> dict[str, str]:
+    text = (ROOT / "_config.yml").read_text(encoding="utf-8")
+    return {key: yaml.safe_load(text)[key] for key in ("title", "author")}
+
+
+def parts_on_paper() -> list[tuple[str, list[str]]]:
+    """The book's parts by their names, each with its pages."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    parts = [("", [toc["root"]])]
+    for part in toc["parts"]:
+        files = [chapter["file"] for chapter in part["chapters"]]
+        on_paper = [file for file in files if file not in NOT_ON_PAPER]
+        if on_paper:
+            parts.append((part["caption"], on_paper))
+    return parts
+
+
+def pages_on_paper() -> list[str]:
+    return [page for _, pages in parts_on_paper() for page in pages]
+
+
+def name_of(page: str) -> str:
+    return page.replace("/", "-")
+
+
+def title_of(section: Tag) -> str:
+    heading = section.find(["h1", "h2", "h3"])
+    return heading.get_text() if heading else ""
+
+
+class Paper:
+    """One document made of pages; an id on a page becomes page--id in it."""
+
+    def __init__(self, pages: list[str]) -> None:
+        self.pages = pages
+        self.repository = Repository.of(ROOT)
+        self.articles = {page: self.article(page) for page in pages}
+
+    def anchor(self, page: str, fragment: str = "") -> str:
+        return f"{name_of(page)}--{fragment}" if fragment else name_of(page)
+
+    def address(self, page: str, href: str) -> str | None:
+        """What a link on a page leads to from the paper; None if nothing is there."""
+        parts = urlsplit(href)
+        if parts.scheme or parts.netloc:
+            return href
+        folder = PurePosixPath(page).parent
+        path = normpath(str(folder / unquote(parts.path))) if parts.path else page
+        target = path.removesuffix(".html")
+        if target in self.pages:
+            return f"#{self.anchor(target, unquote(parts.fragment))}"
+        if not (HTML / path).is_file():
+            return None
+        return f"{self.repository.pages}{path}{href.removeprefix(parts.path)}"
+
+    def article(self, page: str) -> Tag:
+        html = (HTML / f"{page}.html").read_text(encoding="utf-8")
+        article = BeautifulSoup(html, "html.parser").find("article")
+        if article is None:
+            raise ValueError(f"page: {page}.html has no article")
+        for button in article.select("button.unfold"):
+            button.name, button.attrs = "span", {"class": "unfold"}
+        for part in article.select(", ".join(LEFT_OUT)):
+            part.decompose()
+        for word in article.select(BLACK_WORDS):
+            word.unwrap()
+        for fold in article.find_all("details"):
+            fold["open"] = ""
+        for link in article.find_all("a", href=True):
+            address = self.address(page, str(link["href"]))
+            if address is None or link.find("img"):
+                link.unwrap()
+            else:
+                link["href"] = address
+        for image in article.find_all("img", src=True):
+            image["loading"] = "eager"
+            source = str(image["src"])
+            if not urlsplit(source).scheme:
+                image["src"] = (HTML / page).parent.joinpath(source).as_uri()
+        for tag in article.find_all(id=True):
+            if not tag.find_parent("svg") and tag.name != "svg":
+                tag["id"] = self.anchor(page, str(tag["id"]))
+        article["id"] = self.anchor(page)
+        article["style"] = f"page: {name_of(page)}"
+        return article
+
+    def sections(self, page: str) -> list[tuple[str, str]]:
+        """Titles and ids of a page's sections; of one that has some, only theirs."""
+        found = []
+        for section in self.articles[page].select("section section[id]"):
+            if section.find("h3") is None or section.find(["h2"]) is None:
+                found.append((title_of(section), str(section["id"])))
+        return found
+
+    def contents(self, numbers: dict[str, int]) -> str:
+        """Parts, pages and their sections, each with the number of its page."""
+
+        def number(anchor: str) -> str:
+            return str(numbers.get(anchor, NUMBER_TO_COME))
+
+        def entry(page: str) -> str:
+            sections = " · ".join(
+                f'<a href="#{id}">{escape(title)} {number(id)}</a>'
+                for title, id in self.sections(page)
+            )
+            return (
+                f'<li><a class="chapter" href="#{self.anchor(page)}">'
+                f"<span>{escape(title_of(self.articles[page]))}</span>"
+                f"<span>{number(self.anchor(page))}</span></a>"
+                f'<p class="sections">{sections}</p></li>'
+            )
+
+        lists = []
+        for caption, pages in parts_on_paper():
+            entries = "".join(entry(page) for page in pages if page in self.pages)
+            if entries:
+                lists.append(f'<p class="part">{caption}</p><ol>{entries}</ol>')
+        return (
+            '<nav class="paper-contents" aria-label="Contents"><h2>Contents</h2>'
+            f"{''.join(lists)}</nav>"
+        )
+
+    @property
+    def title(self) -> str:
+        book = settings()["title"]
+        if len(self.pages) > 1 or self.pages == [FRONT]:
+            return book
+        return f"{title_of(self.articles[self.pages[0]])} · {book}"
+
+    def html(self, numbers: dict[str, int]) -> str:
+        """The whole document.
+
+        Args:
+            numbers: of the pages on which ids stand, as the contents name them.
+        """
+        words = settings() | {
+            "pages": self.repository.pages,
+            "repository": self.repository.url,
+            "logo": (HTML / "_static/logo.svg").as_uri(),
+        }
+        heads = [running_head("", self.repository.pages)]
+        for page, article in self.articles.items():
+            address = f"{self.repository.pages}{page}.html"
+            heads.append(running_head(title_of(article), address, name_of(page)))
+        head = HEAD.format(
+            title=escape(self.title),
+            sheets="".join(
+                f'<link rel="stylesheet" href="{(HTML / sheet).as_uri()}">'
+                for sheet in STYLES
+            ),
+            heads="\n".join(heads),
+            mathjax=(HTML / MATHJAX).as_uri(),
+        )
+        body = "".join(map(str, self.articles.values()))
+        if len(self.pages) > 1:
+            body = TITLE_PAGE.format(**words) + self.contents(numbers) + body
+        else:
+            colophon = COLOPHON.format(**words)
+            body = f"{body.removesuffix('</article>')}{colophon}</article>"
+        return f"{head}{body}</main></body></html>"
