@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.search.en import js_porter_stemmer
 
 from book._extensions.sections import Section, sections_of
@@ -94,19 +95,17 @@ def packed(pages: list[Page]) -> str:
 
 
 def leave_out_that_of_sphinx(app: Sphinx) -> None:
-    if app.builder.format == "html":
+    if isinstance(app.builder, StandaloneHTMLBuilder):
         app.builder.search = False
 
 
-def add_script(
+def exchange_scripts(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    context["script_files"] = [
-        script
-        for script in context["script_files"]
-        if "sphinx_highlight.js" not in str(getattr(script, "filename", script))
-    ]
     app.add_js_file("search/load.js", loading_method="defer")
+    for script in list(context["script_files"]):
+        if "sphinx_highlight.js" in str(script.filename):
+            context["script_files"].remove(script)
 
 
 def write_sections(app: Sphinx, exception: Exception | None) -> None:
@@ -125,7 +124,7 @@ def write_sections(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", leave_out_that_of_sphinx)
-    app.connect("html-page-context", add_script)
+    app.connect("html-page-context", exchange_scripts)
     app.connect("build-finished", write_sections)
     app.config.html_additional_pages = {"search": "search.html"}
     return {"parallel_read_safe": True, "parallel_write_safe": True}

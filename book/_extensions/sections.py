@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from bs4 import BeautifulSoup, NavigableString, Tag
-from bs4.element import PreformattedString
+from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString, PreformattedString
 
 from book._extensions.plain_formulas import plain
 
@@ -20,11 +20,13 @@ BLOCKS = {
     *("ol", "p", "pre", "section", "summary", "table", "tbody", "thead", "tr", "ul"),
 }
 FURNITURE = (
-    "script, style, template, noscript, button, form, nav, a.headerlink, details.hide, "
-    ".toctree-wrapper, .vit-lab, .viewcode-link, .caption-number, .fn-bracket"
+    "script, style, template, noscript, button, form, nav, summary, a.headerlink, "
+    "details.hide, .toctree-wrapper, .vit-lab, .viewcode-link, .caption-number, "
+    ".fn-bracket, .field-list > dt"
 )
 ENTRY = "dl.py > dt[id], dl.glossary > dt[id]"
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|al|vs|cf|Fig|Eq|No|pp)\.$")
+LETTER = re.compile(r"[^\W\d_]")
 DEFINITION = re.compile(r"(?:def|class) (\w+)")
 END = re.compile(r"(?<=[.?!…])[\"”’)]*\s+(?=[\"“‘(]?[A-Z0-9√])")
 
@@ -58,93 +60,95 @@ def sentences(paragraph: str) -> Iterator[str]:
 
 
 class Reader:
+    """Walks through an article. Text inside a line is gathered until a block ends."""
+
     def __init__(self) -> None:
         self.sections: list[Section] = []
+        self.here: Section | None = None
         self.words: list[str] = []
 
-    def flush(self) -> None:
-        paragraph = " ".join("".join(self.words).split())
-        self.words = []
-        if self.sections and re.search(r"\w", paragraph):
-            self.sections[-1].prose += sentences(paragraph)
-
-    def begin(self, anchor: str, title: str, parent: Section | None) -> Section:
-        self.flush()
-        self.sections.append(Section(anchor, title, parent))
-        return self.sections[-1]
-
-    def resume(self, section: Section) -> None:
-        """What follows a section inside another belongs to the one outside."""
-        self.flush()
-        self.sections.remove(section)
-        self.sections.append(section)
-
-    def read(self, element: Tag, inside: Section | None) -> None:
+    def read(self, element: Tag) -> None:
         for child in element.children:
             if isinstance(child, PreformattedString):  # a comment
                 continue
             if isinstance(child, NavigableString):
                 self.words.append(str(child))
             elif isinstance(child, Tag) and not child.css.match(FURNITURE):
-                self.read_element(child, inside)
+                self.read_element(child)
 
-    def read_element(self, element: Tag, inside: Section | None) -> None:
+    def read_element(self, element: Tag) -> None:
         if element.name == "section" and (heading := heading_of(element)):
-            section = self.begin(str(element["id"]), text_of(heading), inside)
+            outside = self.begin(str(element["id"]), text_of(heading))
             heading.extract()
-            self.read(element, section)
-            self.flush()
-            if inside:
-                self.resume(inside)
+            self.read_block(element)
+            self.here = outside
         elif element.name == "dl" and element.css.match(":has(> dt[id])"):
-            self.read_entries(element, inside)
+            self.read_entries(element)
         elif element.name in ("img", "svg"):
-            said = element.get("alt") or element.get("aria-label")
-            if said and inside:
-                inside.pictures.append(" ".join(str(said).split()))
+            self.keep_what_it_shows(element)
         elif "math" in element.get_attribute_list("class"):
             self.words.append(formula_of(element))
         elif element.name == "pre" or element.css.match("div.highlight"):
-            self.flush()
-            if inside:
-                lines = element.get_text().split("\n")
-                inside.code += [s for line in lines if (s := " ".join(line.split()))]
-        elif element.name in ("td", "th", "br"):
-            self.read(element, inside)
-            self.words.append(" · " if element.name != "br" else " ")
-        elif element.name == "tr" or element.css.match(".citation"):
-            self.flush()
-            self.read(element, inside)
-            self.keep_whole(inside)
+            self.keep_code(element)
+        elif element.name == "tr":
+            self.keep_whole(" · ".join(map(text_of, element.css.select("td, th"))))
+        elif element.css.match(".citation"):
+            self.keep_whole(text_of(element))
         elif element.name in BLOCKS:
-            self.flush()
-            self.read(element, inside)
-            self.flush()
+            self.read_block(element)
         else:
-            self.read(element, inside)
+            self.read(element)
 
-    def keep_whole(self, inside: Section | None) -> None:
-        """A row or a reference is one sentence, whatever its full stops say."""
-        line = " ".join("".join(self.words).split()).removesuffix(" ·")
+    def read_block(self, element: Tag) -> None:
+        self.end_block()
+        self.read(element)
+        self.end_block()
+
+    def end_block(self) -> None:
+        paragraph = " ".join("".join(self.words).split())
         self.words = []
-        if inside and re.search(r"\w", line):
-            inside.prose.append(line)
+        if self.here:
+            self.here.prose += filter(LETTER.search, sentences(paragraph))
 
-    def read_entries(self, element: Tag, inside: Section | None) -> None:
-        entry = inside
-        for child in list(element.children):
-            if not isinstance(child, Tag):
-                continue
+    def begin(self, anchor: str, title: str) -> Section | None:
+        """Begin a section, and return the one that it stands in."""
+        self.end_block()
+        outside = self.here
+        self.here = Section(anchor, title, outside)
+        self.sections.append(self.here)
+        return outside
+
+    def read_entries(self, element: Tag) -> None:
+        outside = self.here
+        for child in element.css.select(":scope > *"):
             if child.css.match(ENTRY):
-                name = child.css.select_one(".descname") or child
-                entry = self.begin(str(child["id"]), text_of(name), inside)
-                if name is not child:
-                    entry.code.append(text_of(child))
+                self.here = outside
+                name = child.css.select_one(".descname")
+                self.begin(str(child["id"]), text_of(name or child))
+                if name and self.here:
+                    self.here.code.append(text_of(child))
             else:
-                self.read(child, entry)
-                self.flush()
-        if inside:
-            self.resume(inside)
+                self.read_block(child)
+        self.here = outside
+
+    def keep_whole(self, line: str) -> None:
+        """A row or a reference is one sentence, whatever its full stops say."""
+        self.end_block()
+        if self.here and LETTER.search(line):
+            self.here.prose.append(line)
+
+    def keep_code(self, element: Tag) -> None:
+        self.end_block()
+        for button in element.css.select("button"):
+            button.extract()
+        lines = (" ".join(line.split()) for line in element.get_text().split("\n"))
+        if self.here:
+            self.here.code += filter(None, lines)
+
+    def keep_what_it_shows(self, element: Tag) -> None:
+        said = element.get("alt") or element.get("aria-label")
+        if said and self.here:
+            self.here.pictures.append(" ".join(str(said).split()))
 
 
 def heading_of(section: Tag) -> Tag | None:
@@ -152,7 +156,8 @@ def heading_of(section: Tag) -> Tag | None:
 
 
 def formula_of(element: Tag) -> str:
-    return plain(element.get_text().strip()[2:-2])  # between \\( and \\), or \\[ and \\]
+    """Between ``\\(`` and ``\\)``, or ``\\[`` and ``\\]``."""
+    return plain(element.get_text().strip()[2:-2])
 
 
 def text_of(element: Tag) -> str:
@@ -169,6 +174,5 @@ def sections_of(page: str) -> list[Section]:
     if article is None:
         return []
     reader = Reader()
-    reader.read(article, None)
-    order = {tag["id"]: place for place, tag in enumerate(article.select("[id]"))}
-    return sorted(reader.sections, key=lambda section: order[section.anchor])
+    reader.read(article)
+    return reader.sections

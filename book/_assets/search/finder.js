@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const search = (globalThis.bookSearch ??= {});
-  const WEIGHTS = { title: 8, names: 8, page: 2, prose: 1, pictures: 0.5, code: 0.3 };
+  const WEIGHTS = { title: 8, names: 4, page: 2, prose: 1, pictures: 0.5, code: 0.3 };
   const SAYS_LITTLE = new Set(
     `a an and are as at be but by can could did do does for from get has have how i if in into is it its many me much my not of on
     or out should so than that the their then there these they this to use used using was we were what when where which who why
@@ -22,11 +22,14 @@
     [/\btransfer learning\b/i, "fine-tuning"],
     [/\bsaliency( maps?)?\b|\bheat ?maps?\b/i, "attention maps"],
     [/\b(cosine|learning rate) (schedule|decay)\b/i, "warm-up cosine"],
+    [/\bhow many parameters\b|\bparameter count\b|\bnumber of parameters\b/i, "every parameter counted"],
+    [/\b(photos?|pictures)\b/i, "photographs"],
+    [/\beinsum\b/i, "einops"],
     [/\bmulti[- ]?gpu\b/i, "DDP"],
     [/\bexplainability\b|\binterpretability\b/i, "what attention maps do not tell"],
   ];
   const LEADS_IN = /^(\d+\. |By hand: |Proof: |The module: |What breaks: |The picture: )/;
-  const SUMS_UP = /^(Recap|Further reading|Exercises)$/;
+  const COMES_AFTER = /^(Recap|Further reading|Exercises|What breaks|The bug|Case \d)/; // what explains comes before
   const ENOUGH = 5; // sections that have every word; where fewer do, those follow that lack one
   const LONGEST = 240; // characters of an excerpt
 
@@ -44,13 +47,14 @@
       this.pages = pages.map(([address, title, weight, after]) => ({ address, title, weight, after }));
       this.sections = sections.map(([page, anchor, title, parent, names, prose, pictures, code], id) => (
         { id, page: this.pages[page], anchor, title, parent, names, prose, pictures, code }));
+      for (const section of this.sections)
+        section.rank = [section, this.sections[section.parent]].some((one) => COMES_AFTER.test(one?.title)) ? 0.65 : 1;
       this.vocabulary = new Set();
       this.index = new globalThis.MiniSearch({
         fields: Object.keys(WEIGHTS),
         extractField: textOf,
         tokenize: (text) => search.words(text).map(({ word }) => word),
-        processTerm: (word, field) => {
-          if (field === "names") return word.toLowerCase();
+        processTerm: (word) => {
           const all = [...search.forms(word).all];
           for (const term of all) this.vocabulary.add(term);
           return all;
@@ -131,7 +135,7 @@
         const score = matches.reduce((sum, one) => sum + one.score, 0);
         const terms = matches.map((one) => one.terms);
         const missing = words.length - matches.length;
-        found.push({ section, terms, missing, score: score * section.page.weight * this.closeness(section, phrases) });
+        found.push({ section, terms, missing, score: score * section.page.weight * section.rank * this.closeness(section, phrases, question) });
       }
       const least = Math.min(...found.map(({ missing }) => missing));
       const whole = found.filter(({ missing }) => missing === least);
@@ -142,14 +146,15 @@
       return found;
     }
 
-    /** By how much a section gains that has the words side by side, most where they are its title. */
-    closeness(section, phrases) {
+    /** By how much a section gains that defines what is asked for, or has the words side by side, in its title most of all. */
+    closeness(section, phrases, question) {
       section.stems ??= { title: stems(section.title.replace(LEADS_IN, "")), prose: stems(section.prose.join("\n")) };
       const { title, prose } = section.stems;
       const isTop = section.title === section.page.title;
+      if (section.names.includes(question)) return 8;
       if (phrases.includes(title)) return isTop ? 6 : 4;
       if (phrases.some((phrase) => title.includes(phrase))) return isTop ? 4 : 2.5;
-      return (phrases.some((phrase) => prose.includes(phrase)) ? 1.5 : 1) * (SUMS_UP.test(section.title) ? 0.6 : 1);
+      return phrases.some((phrase) => prose.includes(phrase)) ? 1.5 : 1;
     }
 
     /** Exercises come after their chapter, and the package's definitions after the chapters that build them. */
@@ -171,13 +176,14 @@
         const words = search.words(line);
         return terms.filter((one) => words.some(({ word }) => search.isFoundUnder(word, one))).length * (isSentence ? 1 : 0.8);
       };
-      for (const kind of ["prose", "pictures", "code"]) {
-        const weights = section[kind].map(weigh);
+      const { prose, pictures, code } = section;
+      const below = prose.length ? [] : this.sections.filter(({ parent }) => parent === section.id).flatMap((one) => one.prose);
+      for (const [kind, lines] of Object.entries({ prose, pictures, below, code })) {
+        const weights = lines.map(weigh);
         const best = Math.max(0, ...weights);
-        if (best) return { kind, pieces: search.marked(section[kind][weights.indexOf(best)], terms, LONGEST) };
+        if (best) return { kind, pieces: search.marked(lines[weights.indexOf(best)], terms, LONGEST) };
       }
-      const first = section.prose[0] ?? this.sections[section.id + 1]?.prose[0] ?? "";
-      return { kind: "prose", pieces: search.marked(first, [], LONGEST) };
+      return { kind: "prose", pieces: search.marked(prose[0] ?? below[0] ?? "", [], LONGEST) };
     }
   };
 

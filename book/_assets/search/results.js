@@ -21,9 +21,11 @@
   };
   const addressOfAll = (question) => `${search.root}search.html?${new URLSearchParams({ q: question })}`;
 
+  const wordsOf = (pieces) => pieces.map(({ text, marked }) => (marked ? element("mark", {}, text) : text));
+
   const excerptOf = (finder, one) => {
     const { kind, pieces } = finder.excerpt(one);
-    const words = pieces.map(({ text, marked }) => (marked ? element("mark", {}, text) : text));
+    const words = wordsOf(pieces);
     if (kind === "pictures") words.unshift("Picture: ");
     return element(kind === "code" ? "code" : "span", { class: "search-excerpt" }, ...words);
   };
@@ -32,7 +34,7 @@
     const { section } = one;
     const above = finder.sections[section.parent]?.title;
     const isTop = section.title === section.page.title;
-    const title = element("span", { class: isTop ? "search-page-title" : "search-title" }, above ? `${above} › ` : "", section.title);
+    const title = element("span", { class: isTop ? "search-page-title" : "search-title" }, above ? `${above} › ` : "", ...wordsOf(search.marked(section.title, one.terms)));
     return element("a", { href: address(one) }, title, excerptOf(finder, one));
   };
 
