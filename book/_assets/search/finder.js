@@ -1,0 +1,211 @@
+// Finds sections of the book. MiniSearch weighs a word; what it cannot know of a book and its readers is here.
+(() => {
+  "use strict";
+  const search = (globalThis.bookSearch ??= {});
+  const WEIGHTS = { title: 8, names: 4, page: 2, prose: 1, pictures: 0.5, code: 0.3 };
+  const SAYS_LITTLE = new Set(
+    `a an and are as at be but by can could did do does for from get has have how i if in into is it its many me much my not of on
+    or out should so than that the their then there these they this to use used using was we were what when where which who why
+    will with you your`.split(/\s+/),
+  );
+  // What others call something, and what this book does.
+  const CALLED_HERE = [
+    [/\bposition(al)? (encoding|embedding)s?\b/i, "position"],
+    [/\bflash[- ]?attention\b/i, "fused attention"],
+    [/\bout of memory\b|\boom\b/i, "activation memory"],
+    [/\b(cls|\[cls\])(?= token)/i, "class"],
+    [/\bskip connection/i, "residual connection"],
+    [/\bdrop ?path\b/i, "stochastic depth"],
+    [/\bfeed[- ]?forward( network)?\b/i, "MLP"],
+    [/\b(half|mixed) precision\b|\bfp16\b|\bamp\b/i, "autocast"],
+    [/\bquanti[sz]ation\b/i, "eight bits"],
+    [/\btransfer learning\b/i, "fine-tuning"],
+    [/\bsaliency( maps?)?\b|\bheat ?maps?\b/i, "attention maps"],
+    [/\b(cosine|learning rate) (schedule|decay)\b/i, "warm-up cosine"],
+    [/\bhow many parameters\b|\bparameter count\b|\bnumber of parameters\b/i, "every parameter counted"],
+    [/\b(photos?|pictures)\b/i, "photographs"],
+    [/\beinsum\b/i, "einops"],
+    [/\bmulti[- ]?gpu\b/i, "DDP"],
+    [/\bexplainability\b|\binterpretability\b/i, "what attention maps do not tell"],
+  ];
+  const LEADS_IN = /^(\d+\. |By hand: |Proof: |The module: |What breaks: |The picture: )/;
+  const COMES_AFTER = /^(Recap|Further reading|Exercises|What breaks|The bug|Case \d)/; // what explains comes before
+  const ENOUGH = 5; // sections that have every word; where fewer do, those follow that lack one
+  const LONGEST = 240; // characters of an excerpt
+
+  const textOf = (section, field) => {
+    if (field === "id") return section.id;
+    if (field === "title") return section.title;
+    if (field === "page") return section.page.title;
+    return section[field].join("\n");
+  };
+  const stems = (text) => ` ${search.words(text).map(({ word }) => search.forms(word).stem).join(" ")} `;
+
+  search.Finder = class {
+    /** Pages: address, title, weight, and the pages that come before it wherever they have the words too. */
+    constructor({ pages, sections }) {
+      this.pages = pages.map(([address, title, weight, after]) => ({ address, title, weight, after }));
+      this.sections = sections.map(([page, anchor, title, parent, names, prose, pictures, code], id) => (
+        { id, page: this.pages[page], anchor, title, parent, names, prose, pictures, code }));
+      for (const section of this.sections)
+        section.rank = [section, this.sections[section.parent]].some((one) => COMES_AFTER.test(one?.title)) ? 0.65 : 1;
+      this.vocabulary = new Set();
+      this.index = new globalThis.MiniSearch({
+        fields: Object.keys(WEIGHTS),
+        extractField: textOf,
+        tokenize: (text) => search.words(text).map(({ word }) => word),
+        processTerm: (word) => {
+          const all = [...search.forms(word).all];
+          for (const term of all) this.vocabulary.add(term);
+          return all;
+        },
+      });
+    }
+
+    /** Reads the sections in pieces, so that the page answers in between. */
+    async read() {
+      await this.index.addAllAsync(this.sections, { chunkSize: 40 });
+      return this;
+    }
+
+    /** What a word of a question may be in the book, each with its weight. */
+    meanings(word, isLast) {
+      const { whole, stem, parts } = search.forms(word);
+      const has = (term) => this.vocabulary.has(term);
+      const all = (queries) => ({ combineWith: "AND", queries });
+      const found = [[1, whole], [0.8, stem]];
+      if (parts.length && !(has(whole) && parts.some((part) => part.whole.length < 2)))
+        found.push([0.6, all(parts.map((part) => part.stem))]);
+      const isKnown = has(whole) || has(stem);
+      if (whole.length > 2 && (isLast || !isKnown)) found.push([1, { queries: [whole], prefix: true }]);
+      if (isKnown || whole.length < 4 || [...this.vocabulary].some((term) => term.startsWith(whole))) return found;
+      for (let at = 3; at <= whole.length - 3; at++) {
+        const halves = [whole.slice(0, at), whole.slice(at)];
+        if (halves.every(has)) found.push([0.8, all(halves)]);
+      }
+      for (let at = 1; at < whole.length; at++) {
+        const swapped = whole.slice(0, at - 1) + whole[at] + whole[at - 1] + whole.slice(at + 1);
+        if (has(swapped)) found.push([0.5, swapped]);
+      }
+      return [...found, [1, { queries: [whole], fuzzy: 1 }]];
+    }
+
+    /** The sections that have a word: how much that weighs, and under which terms and in which fields they have it. */
+    having(word, isLast) {
+      const having = new Map();
+      const options = { boost: WEIGHTS, tokenize: (term) => [term], processTerm: (term) => term };
+      for (const [weight, query] of this.meanings(word, isLast)) {
+        const isGuess = Boolean(query.prefix || query.fuzzy);
+        for (const { id, score, queryTerms, match } of this.index.search(query, options)) {
+          const one = having.get(id) ?? { score: 0, terms: new Set(), fields: new Set() };
+          one.score = Math.max(one.score, (weight * score) / queryTerms.length ** 2);
+          if (!isGuess || !one.isSure) for (const term of Object.keys(match)) one.terms.add(term);
+          for (const field of Object.values(match).flat()) one.fields.add(field);
+          one.isSure ||= !isGuess;
+          having.set(id, one);
+        }
+      }
+      return having;
+    }
+
+    /** The sections that answer a question, the best first: { section, score, terms }. */
+    find(question) {
+      const [pattern, here] = CALLED_HERE.find(([pattern]) => pattern.test(question)) ?? [];
+      const found = this.answer(question);
+      if (pattern) {
+        const inOurWords = this.answer(question.replace(pattern, here));
+        const sections = new Set(inOurWords.map(({ section }) => section));
+        for (const one of found) if (!sections.has(one.section)) inOurWords.push({ ...one, score: one.score / 2 });
+        return inOurWords.sort((one, other) => other.score - one.score);
+      }
+      return found.sort((one, other) => other.score - one.score);
+    }
+
+    answer(question) {
+      const asked = search.words(question).map(({ word }) => word);
+      const telling = asked.filter((word) => !SAYS_LITTLE.has(word.toLowerCase()));
+      const words = telling.length ? telling : asked;
+      const having = words.map((word) => this.having(word, word === asked.at(-1)));
+      const phrases = [stems(asked.join(" ")), stems(words.join(" "))];
+      let found = [];
+      for (const id of new Set(having.flatMap((one) => [...one.keys()]))) {
+        const section = this.sections[id];
+        const matches = having.map((one) => one.get(id)).filter(Boolean);
+        if (matches.every(({ fields }) => fields.size === 1 && fields.has("page"))) continue;
+        const score = matches.reduce((sum, one) => sum + one.score, 0);
+        const terms = matches.map((one) => one.terms);
+        const missing = words.length - matches.length;
+        found.push({ section, terms, missing, score: score * section.page.weight * section.rank * this.closeness(section, phrases, question) });
+      }
+      const least = Math.min(...found.map(({ missing }) => missing));
+      const whole = found.filter(({ missing }) => missing === least);
+      if (whole.length >= ENOUGH || least + 1 >= words.length) found = whole;
+      else found = found.filter(({ missing }) => missing <= least + 1);
+      for (const one of found) one.score *= 0.2 ** (one.missing - least);
+      this.keepOrder(found);
+      return found;
+    }
+
+    /** By how much a section gains that defines what is asked for, or has the words side by side, in its title most of all. */
+    closeness(section, phrases, question) {
+      section.stems ??= { title: stems(section.title.replace(LEADS_IN, "")), prose: stems(section.prose.join("\n")) };
+      const { title, prose } = section.stems;
+      const isTop = section.title === section.page.title;
+      if (section.names.includes(question)) return 8;
+      if (phrases.includes(title)) return isTop ? 6 : 4;
+      if (phrases.some((phrase) => title.includes(phrase))) return isTop ? 4 : 2.5;
+      return phrases.some((phrase) => prose.includes(phrase)) ? 1.5 : 1;
+    }
+
+    /** Exercises come after their chapter, and the package's definitions after the chapters that build them. */
+    keepOrder(found) {
+      const best = new Map();
+      for (const { section, score, missing } of found)
+        if (!missing) best.set(section.page, Math.max(score, best.get(section.page) ?? 0));
+      for (const one of found) {
+        const before = one.section.page.after.map((page) => best.get(this.pages[page]) ?? 0);
+        const limit = Math.max(0, ...before);
+        if (limit) one.score = limit * (1 - 1 / (1 + one.score / limit)); // in their own order, below the limit
+      }
+    }
+
+    /** The sentence that answers best, or else what a picture shows or a line of code: { kind, pieces: [{ text, marked }] }. */
+    excerpt({ section, terms }) {
+      const weigh = (line) => {
+        const isSentence = line.length > 30 && !line.includes(" · ");
+        const words = search.words(line);
+        return terms.filter((one) => words.some(({ word }) => search.isFoundUnder(word, one))).length * (isSentence ? 1 : 0.8);
+      };
+      const { prose, pictures, code } = section;
+      const below = prose.length ? [] : this.sections.filter(({ parent }) => parent === section.id).flatMap((one) => one.prose);
+      for (const [kind, lines] of Object.entries({ prose, pictures, below, code })) {
+        const weights = lines.map(weigh);
+        const best = Math.max(0, ...weights);
+        if (best) return { kind, pieces: search.marked(lines[weights.indexOf(best)], terms, LONGEST) };
+      }
+      return { kind: "prose", pieces: search.marked(prose[0] ?? below[0] ?? "", [], LONGEST) };
+    }
+  };
+
+  /** A text in pieces, marked or not, around the first word that is marked if it is too long. */
+  search.marked = (text, terms, longest = Infinity) => {
+    const marks = search.words(text).filter(({ word }) => terms.some((one) => search.isFoundUnder(word, one)));
+    let begin = 0, end = text.length;
+    if (end > longest) {
+      const middle = marks[0]?.start ?? 0;
+      begin = middle < longest * 0.7 ? 0 : text.indexOf(" ", middle - longest / 2) + 1;
+      if (begin + longest < end) end = Math.max(text.lastIndexOf(" ", begin + longest), (marks[0]?.end ?? 0));
+    }
+    const pieces = [];
+    let at = begin;
+    const add = (to, marked) => { if (to > at) pieces.push({ text: text.slice(at, to), marked }); at = to; };
+    for (const { start, end: stop } of marks.filter((mark) => mark.start >= begin && mark.end <= end)) {
+      add(start, false);
+      add(stop, true);
+    }
+    add(end, false);
+    if (begin > 0) pieces.unshift({ text: "… ", marked: false });
+    if (end < text.length) pieces.push({ text: " …", marked: false });
+    return pieces;
+  };
+})();

@@ -1,0 +1,58 @@
+// Loads the search when a reader turns to it: its scripts and the sections are a megabyte that other readers need not fetch.
+// They are scripts, the sections too, so that a folder does without a server.
+(() => {
+  "use strict";
+  const search = (globalThis.bookSearch ??= {});
+  const here = new URL(".", document.currentScript.src).href;
+  const loading = new Map();
+  search.root = new URL("../../", here).href;
+
+  const load = (name) => {
+    if (!loading.has(name)) {
+      loading.set(name, new Promise((resolve, reject) => {
+        const script = document.createElement("script");
+        script.src = `${here}${name}.js`;
+        script.onload = resolve;
+        script.onerror = () => {
+          loading.delete(name);
+          reject(new Error(`${name}.js could not be loaded`));
+        };
+        document.head.append(script);
+      }));
+    }
+    return loading.get(name);
+  };
+
+  /** Called by sections.js with what book/_extensions/search.py packed. */
+  search.receive = (code) => {
+    const bytes = Uint8Array.from(atob(code), (letter) => letter.charCodeAt(0));
+    const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    search.sections = new Response(text).json();
+  };
+
+  /** The finder, ready to be asked. */
+  search.ready = async () => {
+    for (const name of ["stemmer", "words", "minisearch", "finder", "sections"]) await load(name);
+    return (search.finder ??= search.sections.then((sections) => new search.Finder(sections).read()));
+  };
+
+  const begin = async (form) => {
+    if (form.dataset.search) return;
+    form.dataset.search = "begun";
+    await load("results");
+    search.answer(form);
+  };
+
+  const mark = async (words) => {
+    for (const name of ["stemmer", "words", "marks"]) await load(name);
+    search.mark(words);
+  };
+
+  addEventListener("focusin", (event) => {
+    const form = event.target.closest?.("form.bd-search");
+    if (form) begin(form);
+  });
+  for (const form of document.querySelectorAll("form.bd-search:has(input:focus), .bd-search-container form.bd-search")) begin(form);
+  const words = new URLSearchParams(location.search).get("highlight");
+  if (words) mark(words);
+})();

@@ -1,0 +1,48 @@
+"""A formula of LaTeX as a line of plain text, the way a reader would type it."""
+
+import re
+import unicodedata
+
+SIGNS = {
+    "top": "ᵀ",
+    "cdot": "·",
+    "times": "×",
+    "approx": "≈",
+    "le": "≤",
+    "ge": "≥",
+    "sum": "Σ",
+    "partial": "∂",
+    "leftarrow": "←",
+    "dots": "…",
+    "cdots": "…",
+    "log": "log",
+    "ln": "ln",
+    "sin": "sin",
+    "cos": "cos",
+    "tanh": "tanh",
+}
+NAMED = re.compile(r"\\([A-Za-z]+)\*?")
+BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+
+
+def sign(found: re.Match[str]) -> str:
+    name = found[1]
+    if name in SIGNS:
+        return SIGNS[name]
+    size = "CAPITAL" if name[0].isupper() else "SMALL"
+    try:
+        return unicodedata.lookup(f"GREEK {size} LETTER {name.removeprefix('var')}")
+    except KeyError:
+        return " "  # a space, a brace or a font
+
+
+def plain(formula: str) -> str:
+    """Roots, fractions and letters as text; what only sets them apart is left out."""
+    text = re.sub(r"\\(?:begin|end)\{[^}]*\}|\\\\|&", " ", formula)
+    text = re.sub(r"\\[,;:! ]", " ", text)
+    text = re.sub(r"\\[td]?frac" + BRACED + BRACED, r"\1/\2", text)
+    text = re.sub(r"\\sqrt" + BRACED, r"√\1", text)
+    text = re.sub(r"\^\\top|\^\{\\top\}", "ᵀ", text)
+    text = NAMED.sub(sign, text)
+    text = re.sub(r"[_^]\{?([^{}]*)\}?", r"\1", text)
+    return " ".join(re.sub(r"[{}$\\]", "", text).split())

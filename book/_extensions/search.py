@@ -1,0 +1,130 @@
+"""Search by sections, in place of Sphinx's: what ``_assets/search`` looks in.
+
+A browser reads no data from a folder but runs a script from it, so the sections are a
+script, and packed, as there are many. They are taken from the pages as built.
+"""
+
+import base64
+import json
+import re
+import zlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.search.en import js_porter_stemmer
+
+from book._extensions.sections import Section, sections_of
+
+FILE = "_static/search/sections.js"
+STEMMER = "_static/search/stemmer.js"
+CHAPTER = re.compile(r"notebooks/\d\d_\w+")
+EXERCISES = "notebooks/exercises/"
+NAME = re.compile(r"[^\W\d]\w{2,}")
+
+
+class Page(NamedTuple):
+    """A page of the book, and the pages that come before it in what is found."""
+
+    name: str
+    address: str
+    sections: list[Section]
+
+    @property
+    def weight(self) -> float:
+        if CHAPTER.fullmatch(self.name):
+            return 1.0
+        return 0.75 if self.name.startswith("notebooks/side_roads/") else 0.6
+
+    def comes_after(self, other: "Page") -> bool:
+        if self.name.startswith(EXERCISES):
+            return other.name == f"notebooks/{self.name.removeprefix(EXERCISES)}"
+        if self.name.startswith("book/package"):
+            return other.name.startswith("notebooks/") and EXERCISES not in other.name
+        return False
+
+
+def lines_with_new_names(code: list[str]) -> list[str]:
+    """A section is found by a name in its code once, and shown where it comes first."""
+    seen: set[str] = set()
+    kept = []
+    for line in code:
+        names = set(NAME.findall(line))
+        if names - seen and not line.startswith(("import ", "from ")):
+            kept.append(line)
+        seen |= names
+    return kept
+
+
+def content(pages: list[Page]) -> dict[str, list[Any]]:
+    """Pages and sections as the browser reads them; each refers to others by number."""
+    after = [
+        [place for place, other in enumerate(pages) if page.comes_after(other)]
+        for page in pages
+    ]
+    every = [section for page in pages for section in page.sections]
+    number = {id(section): place for place, section in enumerate(every)}
+    top = {id(page.sections[0]) for page in pages}
+    return {
+        "pages": [
+            [page.address, page.sections[0].title, page.weight, before]
+            for page, before in zip(pages, after, strict=True)
+        ],
+        "sections": [
+            [
+                place,
+                section.anchor,
+                section.title,
+                None if id(section.parent) in top else number.get(id(section.parent)),
+                section.names,
+                section.prose,
+                section.pictures,
+                lines_with_new_names(section.code),
+            ]
+            for place, page in enumerate(pages)
+            for section in page.sections
+        ],
+    }
+
+
+def packed(pages: list[Page]) -> str:
+    text = json.dumps(content(pages), ensure_ascii=False, separators=(",", ":"))
+    code = base64.b64encode(zlib.compress(text.encode(), level=9)).decode()
+    return f'bookSearch.receive("{code}");\n'
+
+
+def leave_out_that_of_sphinx(app: Sphinx) -> None:
+    if isinstance(app.builder, StandaloneHTMLBuilder):
+        app.builder.search = False
+
+
+def exchange_scripts(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    app.add_js_file("search/load.js", loading_method="defer")
+    for script in list(context["script_files"]):
+        if "sphinx_highlight.js" in str(script.filename):
+            context["script_files"].remove(script)
+
+
+def write_sections(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.format != "html":
+        return
+    folder = Path(app.outdir)
+    pages = []
+    for name in sorted(app.env.found_docs):
+        address = app.builder.get_target_uri(name)
+        sections = sections_of((folder / address).read_text("utf-8"))
+        if sections:
+            pages.append(Page(name, address, sections))
+    (folder / FILE).write_text(packed(pages), "utf-8")
+    (folder / STEMMER).write_text(js_porter_stemmer.lstrip(), "utf-8")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("builder-inited", leave_out_that_of_sphinx)
+    app.connect("html-page-context", exchange_scripts)
+    app.connect("build-finished", write_sections)
+    app.config.html_additional_pages = {"search": "search.html"}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

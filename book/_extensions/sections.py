@@ -1,0 +1,178 @@
+"""The sections of a page as plain text: what a reader may look for, and no furniture.
+
+Code that is folded whole, contents lists, buttons and drawings are left out; what a
+picture is said to show is not. A definition of the package or a term of the glossary is
+a section of its own.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString, PreformattedString
+
+from book._extensions.plain_formulas import plain
+
+BLOCKS = {
+    *("address", "article", "aside", "blockquote", "dd", "details", "div", "dl", "dt"),
+    *("figcaption", "figure", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li"),
+    *("ol", "p", "pre", "section", "summary", "table", "tbody", "thead", "tr", "ul"),
+}
+FURNITURE = (
+    "script, style, template, noscript, button, form, nav, summary, a.headerlink, "
+    "details.hide, .toctree-wrapper, .vit-lab, .viewcode-link, .caption-number, "
+    ".fn-bracket, .field-list > dt"
+)
+ENTRY = "dl.py > dt[id], dl.glossary > dt[id]"
+ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|al|vs|cf|Fig|Eq|No|pp)\.$")
+LETTER = re.compile(r"[^\W\d_]")
+DEFINITION = re.compile(r"(?:def|class) (\w+)")
+END = re.compile(r"(?<=[.?!…])[\"”’)]*\s+(?=[\"“‘(]?[A-Z0-9√])")
+
+
+@dataclass
+class Section:
+    """A heading and what stands under it, down to the next heading."""
+
+    anchor: str
+    title: str
+    parent: "Section | None" = None
+    prose: list[str] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+    pictures: list[str] = field(default_factory=list)
+
+    @property
+    def names(self) -> list[str]:
+        """Functions and classes that its code defines."""
+        return [found[1] for line in self.code if (found := DEFINITION.match(line))]
+
+
+def sentences(paragraph: str) -> Iterator[str]:
+    begin = ""
+    for part in END.split(paragraph):
+        begin = f"{begin} {part}".strip()
+        if not ABBREVIATION.search(begin):
+            yield begin
+            begin = ""
+    if begin:
+        yield begin
+
+
+class Reader:
+    """Walks through an article. Text inside a line is gathered until a block ends."""
+
+    def __init__(self) -> None:
+        self.sections: list[Section] = []
+        self.here: Section | None = None
+        self.words: list[str] = []
+
+    def read(self, element: Tag) -> None:
+        for child in element.children:
+            if isinstance(child, PreformattedString):  # a comment
+                continue
+            if isinstance(child, NavigableString):
+                self.words.append(str(child))
+            elif isinstance(child, Tag) and not child.css.match(FURNITURE):
+                self.read_element(child)
+
+    def read_element(self, element: Tag) -> None:
+        if element.name == "section" and (heading := heading_of(element)):
+            outside = self.begin(str(element["id"]), text_of(heading))
+            heading.extract()
+            self.read_block(element)
+            self.here = outside
+        elif element.name == "dl" and element.css.match(":has(> dt[id])"):
+            self.read_entries(element)
+        elif element.name in ("img", "svg"):
+            self.keep_what_it_shows(element)
+        elif "math" in element.get_attribute_list("class"):
+            self.words.append(formula_of(element))
+        elif element.name == "pre" or element.css.match("div.highlight"):
+            self.keep_code(element)
+        elif element.name == "tr":
+            self.keep_whole(" · ".join(map(text_of, element.css.select("td, th"))))
+        elif element.css.match(".citation"):
+            self.keep_whole(text_of(element))
+        elif element.name in BLOCKS:
+            self.read_block(element)
+        else:
+            self.read(element)
+
+    def read_block(self, element: Tag) -> None:
+        self.end_block()
+        self.read(element)
+        self.end_block()
+
+    def end_block(self) -> None:
+        paragraph = " ".join("".join(self.words).split())
+        self.words = []
+        if self.here:
+            self.here.prose += filter(LETTER.search, sentences(paragraph))
+
+    def begin(self, anchor: str, title: str) -> Section | None:
+        """Begin a section, and return the one that it stands in."""
+        self.end_block()
+        outside = self.here
+        self.here = Section(anchor, title, outside)
+        self.sections.append(self.here)
+        return outside
+
+    def read_entries(self, element: Tag) -> None:
+        outside = self.here
+        for child in element.css.select(":scope > *"):
+            if child.css.match(ENTRY):
+                self.here = outside
+                name = child.css.select_one(".descname")
+                self.begin(str(child["id"]), text_of(name or child))
+                if name and self.here:
+                    self.here.code.append(text_of(child))
+            else:
+                self.read_block(child)
+        self.here = outside
+
+    def keep_whole(self, line: str) -> None:
+        """A row or a reference is one sentence, whatever its full stops say."""
+        self.end_block()
+        if self.here and LETTER.search(line):
+            self.here.prose.append(line)
+
+    def keep_code(self, element: Tag) -> None:
+        self.end_block()
+        for button in element.css.select("button"):
+            button.extract()
+        lines = (" ".join(line.split()) for line in element.get_text().split("\n"))
+        if self.here:
+            self.here.code += filter(None, lines)
+
+    def keep_what_it_shows(self, element: Tag) -> None:
+        said = element.get("alt") or element.get("aria-label")
+        if said and self.here:
+            self.here.pictures.append(" ".join(str(said).split()))
+
+
+def heading_of(section: Tag) -> Tag | None:
+    return section.css.select_one(":is(h1, h2, h3, h4, h5, h6)")
+
+
+def formula_of(element: Tag) -> str:
+    """Between ``\\(`` and ``\\)``, or ``\\[`` and ``\\]``."""
+    return plain(element.get_text().strip()[2:-2])
+
+
+def text_of(element: Tag) -> str:
+    for furniture in element.css.select(FURNITURE):
+        furniture.extract()
+    for formula in element.css.select(".math"):
+        formula.replace_with(formula_of(formula))
+    return " ".join(element.get_text().split())
+
+
+def sections_of(page: str) -> list[Section]:
+    """The sections of a page's HTML, from its top to its end."""
+    article = BeautifulSoup(page, "html.parser").select_one("article.bd-article")
+    if article is None:
+        return []
+    reader = Reader()
+    reader.read(article)
+    return reader.sections
