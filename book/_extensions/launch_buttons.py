@@ -38,6 +38,10 @@ def in_order(buttons: list[dict[str, str]]) -> list[dict[str, str]]:
     )
 
 
+def names_of(buttons: list[dict[str, str]]) -> str:
+    return ", ".join(button["text"] for button in buttons)
+
+
 def add_kaggle(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
@@ -51,8 +55,7 @@ def add_kaggle(
                 "url": repository_of(app.config).kaggle(f"{pagename}.ipynb"),
             }
             group["buttons"] = in_order([*group["buttons"], kaggle])
-            names = [button["text"] for button in group["buttons"]]
-            group["tooltip"] = f"Run this page in {', '.join(names[:-1])} or {names[-1]}"
+            group["tooltip"] = f"Run this page: {names_of(group['buttons'])}"
 
 
 def add_to_the_first_page(
@@ -75,7 +78,7 @@ def add_to_the_first_page(
         "type": "group",
         "label": "launch-buttons",
         "icon": "fas fa-rocket",
-        "tooltip": "Run the first chapter in Colab, Kaggle or Binder",
+        "tooltip": f"Run the first chapter: {names_of(buttons)}",
         "buttons": buttons,
     }
     context.setdefault("header_buttons", []).insert(0, menu)

@@ -1,9 +1,9 @@
-"""Pages about the package: a table of what a module has, and arguments that are no lists.
+"""Pages about the package: tables of what a module has, and arguments as they are meant.
 
 ``module-contents`` makes a table of functions and classes, each with a link to its
 description and the first sentence of it. On the page that lists everything, a row also
-keeps the anchors of what it names, so that an address from when the package had a single
-page leads to the row.
+keeps the anchors of what it names. The package once had a single page, and an address
+from then leads to the row.
 """
 
 import inspect
@@ -45,8 +45,10 @@ class ModuleContents(Autosummary):
         names = [f"~{name}" for m in modules for name in public_names(m)]
         self.content = StringList(names, source=self.env.docname)
         self.options = {"nosignatures": True}
-        anchors = [nodes.target("", "", ids=[f"module-{module}"]) for module in modules]
-        return (anchors if self.env.docname == LIST_OF_ALL else []) + super().run()
+        table = super().run()
+        if self.env.docname != LIST_OF_ALL:
+            return table
+        return [nodes.container("", *table, ids=[f"module-{m}" for m in modules])]
 
     def get_table(self, items: list[tuple[str, str, str, str]]) -> list[nodes.Node]:
         columns, table = super().get_table(items)

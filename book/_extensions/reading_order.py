@@ -1,7 +1,7 @@
 """Which page comes before and after another where the sidebar's order would mislead.
 
-"Previous" leads from a chapter to the chapter before it, not to that one's exercises. The
-lab stands near the top of the sidebar and beside the way from chapter to chapter.
+"Previous" leads from a chapter to the chapter before it, not to that one's exercises.
+The lab is near the top of the sidebar, and beside the way from chapter to chapter.
 """
 
 import re
