@@ -1,5 +1,7 @@
 """What the theme does not make of the repository's address: Kaggle's button, footer.
 
+The menu also says what it is for, and the first page has one that opens chapter 0.
+
 ``_config.yml`` says the address and the branch once, and Jupyter Book hands both to the
 theme, which makes the buttons for Colab and Binder.
 """
@@ -13,6 +15,7 @@ from book._extensions.repository import Repository
 
 AFTER_THE_THEME = 502
 ORDER = ("Colab", "Kaggle", "Binder")
+FIRST = "notebooks/00_before_you_start.ipynb"
 
 
 def repository_of(config: Config) -> Repository:
@@ -35,6 +38,10 @@ def in_order(buttons: list[dict[str, str]]) -> list[dict[str, str]]:
     )
 
 
+def names_of(buttons: list[dict[str, str]]) -> str:
+    return ", ".join(button["text"] for button in buttons)
+
+
 def add_kaggle(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
@@ -48,9 +55,37 @@ def add_kaggle(
                 "url": repository_of(app.config).kaggle(f"{pagename}.ipynb"),
             }
             group["buttons"] = in_order([*group["buttons"], kaggle])
+            group["tooltip"] = f"Run this page: {names_of(group['buttons'])}"
+
+
+def add_to_the_first_page(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Colab and its like open a notebook, so they open the first one."""
+    if pagename != app.config.root_doc:
+        return
+    repository = repository_of(app.config)
+    links = {
+        "Colab": (repository.colab(FIRST), "_static/images/logo_colab.png"),
+        "Kaggle": (repository.kaggle(FIRST), "fab fa-kaggle"),
+        "Binder": (repository.binder(FIRST), "_static/images/logo_binder.svg"),
+    }
+    buttons = [
+        {"type": "link", "text": name, "url": url, "icon": icon}
+        for name, (url, icon) in links.items()
+    ]
+    menu = {
+        "type": "group",
+        "label": "launch-buttons",
+        "icon": "fas fa-rocket",
+        "tooltip": f"Run the first chapter: {names_of(buttons)}",
+        "buttons": buttons,
+    }
+    context.setdefault("header_buttons", []).insert(0, menu)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", complete_the_footer)
     app.connect("html-page-context", add_kaggle, priority=AFTER_THE_THEME)
+    app.connect("html-page-context", add_to_the_first_page, priority=AFTER_THE_THEME)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

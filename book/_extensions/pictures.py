@@ -35,7 +35,7 @@ def reserve_its_place(image: Tag, page: Path) -> None:
     style = str(image.get("style", ""))
     said = dict(IN_STYLE.findall(style)) | {s: image[s] for s in SIDES if image.get(s)}
     address = urlsplit(str(image["src"]))
-    if not address.scheme:
+    if not address.scheme and not address.path.startswith("/"):  # 404.html's do
         width, height = natural_size(page.parent / unquote(address.path))
         wide, high = (float(said[side]) if side in said else None for side in SIDES)
         scale = wide / width if wide else high / height if high else 1

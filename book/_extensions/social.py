@@ -20,7 +20,7 @@ LONGEST = 200  # characters of a description: what a search engine shows
 ENOUGH = 90
 SENTENCE = re.compile(r"(?<=[.?!])\s+")
 WITHOUT_TEXT = {
-    "genindex": "Every function, class and method of the package vit_steps, by name.",
+    "genindex": "Every term of the book, every function, class and method, by name.",
     "search": "Search the chapters, the exercises and the package of this book.",
 }
 

@@ -1,0 +1,23 @@
+"""Where the page for addresses that lead nowhere finds what it shows.
+
+A host shows ``404.html`` at any depth, so its links begin at the host's root: with the
+path of the site, which the repository's address gives.
+"""
+
+from urllib.parse import urlsplit
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+AFTER_THE_ADDRESS = 900  # social.py sets it
+
+
+def set_the_root(app: Sphinx, config: Config) -> None:
+    config.notfound_urls_prefix = urlsplit(config.html_baseurl).path
+    config.notfound_template = "not-found.html"
+    config.notfound_context = {"title": "Page not found"}
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("config-inited", set_the_root, priority=AFTER_THE_ADDRESS)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

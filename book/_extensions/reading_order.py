@@ -1,0 +1,40 @@
+"""Which page comes before and after another where the sidebar's order would mislead.
+
+"Previous" leads from a chapter to the chapter before it, not to that one's exercises.
+The lab is near the top of the sidebar, and beside the way from chapter to chapter.
+"""
+
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+
+CHAPTER = re.compile(r"notebooks/\d\d_\w+")
+BEFORE_THE_THEME = 400
+
+
+def chapters_of(app: Sphinx) -> list[str]:
+    return sorted(page for page in app.env.found_docs if CHAPTER.fullmatch(page))
+
+
+def neighbour(app: Sphinx, page: str, other: str) -> dict[str, str]:
+    title = app.builder.render_partial(app.env.titles[other])["title"]
+    return {"link": app.builder.get_relative_uri(page, other), "title": title}
+
+
+def lead_on(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    chapters = chapters_of(app)
+    if pagename not in chapters:
+        return
+    at = chapters.index(pagename)
+    if at > 0:
+        context["prev"] = neighbour(app, pagename, chapters[at - 1])
+    if at == 0:  # it has no exercises, and the lab stands between
+        context["next"] = neighbour(app, pagename, chapters[1])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("html-page-context", lead_on, priority=BEFORE_THE_THEME)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,74 @@
+"""The index of terms: sorted, and each entry leads to where the term is explained."""
+
+import re
+import unicodedata
+
+import pytest
+
+from tests.site.test_pages import HTML, inside, page_soup, soup
+
+PAGE = HTML / "book" / "glossary.html"
+CODE = ".cell_input, .cell_output, script, style"
+
+
+def terms():
+    return page_soup("book/glossary").select("dl.glossary > dt")
+
+
+def name(term):
+    return next(iter(term.stripped_strings))
+
+
+def link_of(term):
+    *_, link = term.find_next_sibling("dd").select("a.reference.internal")
+    return link
+
+
+def words_of(address):
+    """A section's own words and the headings that it stands under."""
+    path, _, fragment = address.partition("#")
+    section = soup((PAGE.parent / path).resolve()).find("section", id=fragment)
+    assert section is not None, address
+    headings = [
+        parent.find(re.compile("^h[1-3]$")).get_text()
+        for parent in section.find_parents("section")
+    ]
+    own = [
+        part.get_text(" ")
+        for part in section.find_all(recursive=False)
+        if part.name != "section"
+    ]
+    return " ".join(headings + own).lower()
+
+
+def test_the_terms_are_many_sorted_and_each_there_once():
+    names = [name(term) for term in terms()]
+    assert len(names) >= 100
+    assert len({n.lower() for n in names}) == len(names)
+
+    def letters(text):
+        plain = unicodedata.normalize("NFKD", text.lower())
+        return re.sub(r"[^a-z0-9 ]", "", plain)
+
+    assert names == sorted(names, key=letters)
+
+
+@pytest.mark.parametrize("number", range(119))
+def test_the_section_it_leads_to_has_the_term(number):
+    term = terms()[number]
+    text = words_of(link_of(term)["href"])
+    for word in re.findall(r"[\w.-]+", re.sub(r"\(.*?\)", "", name(term))):
+        assert word.lower()[:5] in text, (name(term), word)
+
+
+def test_every_term_leads_to_one_section():
+    assert len(terms()) == 119  # as many as the test above takes
+    for term in terms():
+        [link] = term.find_next_sibling("dd").select("a.reference.internal")
+        assert "#" in link["href"] and link.get_text(strip=True)
+
+
+def test_the_general_index_has_terms_and_functions():
+    links = {link for link, *_ in inside(HTML / "genindex.html")}
+    assert "book/glossary.html#term-softmax" in links
+    assert "book/package/model.html#vit_steps.encoder.EncoderBlock" in links

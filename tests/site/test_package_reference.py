@@ -1,0 +1,115 @@
+"""The package's pages: everything described once, and found from the list of all."""
+
+import inspect
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from book._extensions.command_help import help_of
+from book._extensions.package_reference import escape_letters, public_names
+from tests.conftest import ROOT
+from tests.site.test_pages import HTML, page_soup, soup
+
+PAGES = sorted((HTML / "book" / "package").glob("*.html"))
+LIST_OF_ALL = "book/package"
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+
+
+def described(page):
+    return [tag["id"] for tag in soup(page).select("dl.py > dt[id]")]
+
+
+@every_page
+def test_no_argument_is_a_list(page):
+    assert not soup(page).select("dl.py ol")
+
+
+@every_page
+def test_fields_have_one_style(page):
+    rubrics = [r.get_text() for r in soup(page).select("dl.py .rubric")]
+    assert not {"Shape", "Shape:"} & set(rubrics)
+
+
+def test_everything_is_described_once():
+    names = [name for page in PAGES for name in described(page)]
+    assert len(names) > 250
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    "page", sorted((ROOT / "book/package").glob("*.md")), ids=lambda page: page.stem
+)
+def test_a_page_and_its_table_have_the_same_modules(page):
+    text = page.read_text(encoding="utf-8")
+    in_full = re.findall(r"automodule:: (\S+)", text)
+    tables = re.findall(r"module-contents::\n\n((?: +\S+\n)+)", text)
+    assert [m for table in tables for m in table.split()] == in_full
+    all_of_them = (ROOT / f"{LIST_OF_ALL}.md").read_text(encoding="utf-8")
+    assert set(in_full) <= set(all_of_them.split())
+
+
+def test_the_list_of_all_keeps_every_anchor():
+    """An address from when the package had a single page leads to a row there."""
+    document = page_soup(LIST_OF_ALL)
+    kept = {tag["id"] for tag in document.select("[id]")}
+    names = {name for page in PAGES for name in described(page)}
+    modules = {
+        tag["id"] for page in PAGES for tag in soup(page).select("[id^=module-]")
+    }
+    assert len(modules) > 40
+    missing = {name for name in names | modules if name not in kept}
+    assert not missing
+
+
+def test_each_row_leads_to_the_description():
+    for row in page_soup(LIST_OF_ALL).select("table.autosummary tr"):
+        name, words = row.select("td")
+        page, _, anchor = name.find("a")["href"].partition("#")
+        assert anchor in described(HTML / "book" / page)
+        assert words.get_text(strip=True)
+
+
+@pytest.mark.parametrize(
+    "written, escaped",
+    [
+        (":param embed_dim: D.", r":param embed_dim: D\."),
+        (":param heads: h. It divides D.", r":param heads: h\. It divides D."),
+        ("K. Classes", r"K\. Classes"),
+        (":param x: Two. Or more.", ":param x: Two. Or more."),
+        (":param x: e.g. one", ":param x: e.g. one"),
+        ("1. first", "1. first"),
+    ],
+)
+def test_a_letter_with_a_dot_opens_no_list(written, escaped):
+    lines = [written]
+    escape_letters(None, "function", "name", None, None, lines)
+    assert lines == [escaped]
+
+
+def test_a_table_has_what_a_module_defines_and_describes():
+    names = public_names("vit_steps.encoder")
+    assert names == [
+        f"vit_steps.encoder.{name}"
+        for name in ("MLP", "DropPath", "LayerScale", "EncoderBlock")
+    ]
+    module = import_module("vit_steps.encoder")
+    assert all(inspect.getdoc(getattr(module, n.rpartition(".")[2])) for n in names)
+
+
+@pytest.mark.parametrize(
+    "command", ["__main__", "train --data cluttered-digits", "predict", "export"]
+)
+def test_the_help_of_a_command_is_on_its_page(command):
+    module, *arguments = command.split()
+    text = help_of(f"vit_steps.{module}", *arguments)
+    assert text.startswith("usage: python -m vit_steps")
+    shown = page_soup("book/package/command_line").select("div.highlight-text pre")
+    assert text.strip() in [pre.get_text().strip() for pre in shown]
+
+
+def test_the_help_is_as_wide_as_the_page():
+    lines = help_of("vit_steps.__main__").splitlines()
+    assert max(map(len, lines)) <= 80
+    assert Path(HTML / "book/package/command_line.html").exists()
