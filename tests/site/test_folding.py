@@ -177,7 +177,7 @@ def test_a_name_that_a_cell_lacks_stops_the_build_and_says_where():
     [
         (["hide-input", "guard"], "sizes-holds", "Checks of what the text says"),
         (["hide-input"], "setup", "Imports"),
-        (["hide-input"], "prepare", "Code, 44 lines"),
+        (["hide-input"], "prepare", "Code, 45 lines"),
     ],
 )
 def test_a_cell_that_is_folded_whole_is_named(tags, identity, words):
