@@ -32,11 +32,10 @@ def in_a_span(line: str) -> str:
     return f'<span class="line"{style}>{code}</span>\n'
 
 
-class LineFormatter(HtmlFormatter[str]):
+class LineFormatter(HtmlFormatter):  # type: ignore[misc] # no types there
     def wrap(self, source: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
         lines = ((kind, in_a_span(html) if kind else html) for kind, html in source)
-        wrapped: Iterator[tuple[int, str]] = super().wrap(lines)
-        return wrapped
+        return super().wrap(lines)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

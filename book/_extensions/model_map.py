@@ -86,7 +86,9 @@ def drawing(app: Sphinx, page: str) -> str:
 
 def short_name(link: Element) -> str:
     """What the drawing calls a part where it has least room."""
-    names = [text for text in link.iter(f"{SVG}text") if "text-anchor" not in text.attrib]
+    names = [
+        text for text in link.iter(f"{SVG}text") if "text-anchor" not in text.attrib
+    ]
     of_class = {
         kind: [text.text or "" for text in names if text.get("class") == kind]
         for kind in ("name narrow", "name")

@@ -138,22 +138,17 @@ def test_there_are_pages_with_formulas():
 
 # The map of the model
 
-STROKES = """() => Object.groupBy(
-    [...document.querySelectorAll('.model-map a > .box:not(.inner), .frame')]
-        .filter(shape => shape.getClientRects().length)
-        .map(s => [!!s.closest('.lit'), getComputedStyle(s).strokeWidth]),
-    ([lit]) => lit ? 'lit' : 'quiet')"""
+EDGES = """() => [...document.querySelectorAll('.model-strip a')].map(link =>
+    [link.classList.contains('lit'), getComputedStyle(link).boxShadow !== 'none',
+        +getComputedStyle(link).fontWeight])"""
 
 
 def test_the_lit_part_is_told_apart_without_its_colour(opened):
     if opened.page not in CHAPTERS:
         return
-    widths = opened.tab.evaluate(STROKES)
-    assert {width for _, width in widths["lit"]} == {"3px"}
-    assert {width for _, width in widths["quiet"]} == {"1px"}
-    number = sorted(CHAPTERS).index(opened.page)
-    caption = opened.tab.locator(".model-map-here").inner_text()
-    assert caption.startswith(f"You are here. Chapter {number}, ")
+    links = opened.tab.evaluate(EDGES)
+    assert {(edge, weight) for lit, edge, weight in links if lit} == {(True, 600)}
+    assert {(edge, weight) for lit, edge, weight in links if not lit} == {(False, 400)}
 
 
 # What changes the page comes last

@@ -17,6 +17,7 @@ from book._extensions.folding import (
     fold_cell,
     folding_code,
     folds,
+    say_what_folds,
     visible_lines,
     with_folds,
 )
@@ -156,8 +157,8 @@ def cell_with(source, **metadata):
         nb_element="cell_code",
         cell_metadata=metadata,
         hide_mode="input",
-        prompt_show="Show",
-        prompt_hide="Hide",
+        prompt_show="Show code cell {type}",
+        prompt_hide="Hide code cell {type}",
     )
     place = nodes.container(nb_element="cell_code_source")
     place += nodes.literal_block(source, source, language="ipython3")
@@ -168,7 +169,7 @@ def cell_with(source, **metadata):
 def test_a_name_that_a_cell_lacks_stops_the_build_and_says_where():
     cell = cell_with("def load(): ...", fold=["save"])
     with pytest.raises(ExtensionError, match=r"07.ipynb, cell model: .*names save,"):
-        fold_cell(cell, "07.ipynb, cell model", "model")
+        fold_cell(cell, "07.ipynb, cell model")
 
 
 @pytest.mark.parametrize(
@@ -176,18 +177,54 @@ def test_a_name_that_a_cell_lacks_stops_the_build_and_says_where():
     [
         (["hide-input", "guard"], "sizes-holds", "Checks of what the text says"),
         (["hide-input"], "setup", "Imports"),
-        (["hide-input"], "picture", "Show"),
+        (["hide-input"], "prepare", "Code, 45 lines"),
     ],
 )
 def test_a_cell_that_is_folded_whole_is_named(tags, identity, words):
-    cell = cell_with(CELL, tags=tags)
-    fold_cell(cell, "", identity)
-    assert cell["prompt_show"] == words
-    assert ("light-fold" in cell["classes"]) == (words != "Show")
+    cell = cell_with(CELL.strip("\n"), tags=tags)
+    say_what_folds(cell, identity)
+    assert cell["prompt_show"] == cell["prompt_hide"] == words
     assert not list(cell.findall(folding_code))
 
 
+@pytest.mark.parametrize(
+    ("shown", "what"),
+    [
+        (nodes.figure("", nodes.image()), "figure"),
+        (nodes.raw("", "<svg/>", format="html"), "figure"),
+        (nodes.raw("", "<table></table>", format="html"), "table"),
+        (nodes.literal_block("7", "7"), "output"),
+    ],
+)
+def test_code_is_named_by_what_it_shows(shown, what):
+    cell = cell_with("show()", tags=["hide-input"])
+    cell += nodes.container("", shown, nb_element="cell_code_output")
+    say_what_folds(cell, "picture")
+    assert cell["prompt_show"] == f"Code of this {what}"
+
+
+def test_a_cell_with_words_of_its_own_keeps_them():
+    cell = cell_with("show()", tags=["hide-input"])
+    cell["prompt_show"] = "Open this after your guess"
+    say_what_folds(cell, "case")
+    assert cell["prompt_show"] == "Open this after your guess"
+
+
 # In the book
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_the_code_of_a_figure_stands_below_it(path):
+    page = page_soup(f"notebooks/{path.stem}")
+    for fold in page.select("div.cell > details.hide"):
+        words = fold.summary.get_text().strip()
+        assert "code cell" not in words
+        if words.startswith("Code of this"):
+            [output] = fold.find_previous_siblings("div")
+            assert "cell_output" in output["class"]
+    for figure in page.select("div.cell.tag_hide-input figure"):
+        assert figure.find_parent(class_="cell").find("details")
+
 
 CHAPTER = "notebooks/07_vision_transformer"
 

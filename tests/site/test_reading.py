@@ -1,0 +1,274 @@
+"""How a page reads: its lines, its code, its first screen, its tables and its folds.
+
+Needs _build/html, which `make book` makes, and a browser.
+"""
+
+import re
+from io import BytesIO
+from statistics import median
+
+import pytest
+from PIL import Image
+from pygments import highlight
+from pygments.lexers import PythonLexer
+
+from book._extensions.code_lines import LineFormatter
+from tests.conftest import CHAPTERS as CELLS_OF
+from tests.conftest import ROOT, code_cells
+from tests.site.test_folding import text_of
+from tests.site.test_looks import CHAPTERS
+from tests.site.test_pages import page_soup
+from tests.site.visit import NARROWEST, PHONE, WIDE
+
+EXERCISES = "notebooks/exercises/04_scaled_dot_product_attention"
+every_chapter = pytest.mark.parametrize("chapter", CHAPTERS)
+
+
+@pytest.fixture(scope="module")
+def tab(browser):
+    context = browser.new_context(
+        viewport=WIDE, permissions=["clipboard-read", "clipboard-write"]
+    )
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def opened(tab, site):
+    def at(page, size=WIDE):
+        tab.set_viewport_size(size)
+        tab.goto(f"{site}{page}.html")
+        tab.evaluate("document.fonts.ready")
+        return tab
+
+    return at
+
+
+# On the desk
+
+LETTERS_A_LINE = """() => [...document.querySelectorAll('article section > p')]
+    .map(text => {
+        const high = parseFloat(getComputedStyle(text).lineHeight);
+        const lines = Math.round(text.getBoundingClientRect().height / high);
+        return [text.innerText.length, lines];
+    })
+    .filter(([, lines]) => lines > 3)
+    .map(([letters, lines]) => letters / (lines - 0.5))"""
+
+
+@every_chapter
+def test_a_line_of_prose_has_66_to_75_letters(opened, chapter):
+    assert 66 <= median(opened(chapter).evaluate(LETTERS_A_LINE)) <= 75
+
+
+SMALLEST_CODE = """() => Math.min(...[...document.querySelectorAll('div.highlight pre')]
+    .map(code => parseFloat(getComputedStyle(code).fontSize)))"""
+
+
+@pytest.mark.parametrize("page", [CHAPTERS[4], CHAPTERS[7], EXERCISES, "book/package"])
+def test_code_is_as_large_as_14_pixels(opened, page):
+    assert opened(page).evaluate(SMALLEST_CODE) >= 14
+
+
+def test_the_longest_line_of_code_fits_beside_both_sidebars(opened):
+    tab = opened(CHAPTERS[4])
+    lines = tab.evaluate(
+        """() => {
+            const cell = 'div.cell_input:not(details *) pre .line';
+            const line = document.querySelector(cell);
+            line.textContent = 'm'.repeat(88);
+            line.style = '';
+            const one = parseFloat(getComputedStyle(line).lineHeight);
+            return line.getBoundingClientRect().height / one;
+        }"""
+    )
+    assert lines == pytest.approx(1, abs=0.1)
+
+
+FIRST_SCREEN = """() => {
+    const top = element => element.getBoundingClientRect().top + scrollY;
+    const article = document.querySelector('article');
+    const question = article.querySelector('p.chapter-question');
+    const picture = [...article.querySelectorAll('figure :is(img, svg)')]
+        .find(picture => picture.getClientRects().length);
+    const lead = article.querySelector('.model-strip + p');
+    return [lead, question, picture].map(top);
+}"""
+
+
+@every_chapter
+def test_lead_question_and_picture_are_in_the_first_900_pixels(opened, chapter):
+    lead, question, picture = opened(chapter).evaluate(FIRST_SCREEN)
+    assert lead < question < picture < 900
+
+
+@every_chapter
+def test_what_a_chapter_promises_is_said_once_and_before_it_begins(chapter):
+    article = page_soup(chapter).find("article")
+    [promise] = [text for text in article("p") if "It takes about" in text.get_text()]
+    assert "picture" in promise.find_previous("h2").get_text().lower()
+    assert promise.find_previous("figure")
+
+
+# On a phone
+
+HANGING = """() => [...document.querySelectorAll('div.cell_input:not(details *) pre')]
+    .flatMap(code => [...code.querySelectorAll('.line')])
+    .filter(line => line.getClientRects().length && !line.closest('.folded'))
+    .map(line => {
+        const words = document.createRange();
+        words.selectNodeContents(line);
+        const text = line.textContent;
+        const letter = document.createRange();
+        const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+        let first;
+        for (let node; (node = walker.nextNode()) && !first;) {
+            const at = node.data.search(/\\S/);
+            if (at < 0) continue;
+            letter.setStart(node, at);
+            letter.setEnd(node, at + 1);
+            first = letter.getBoundingClientRect();
+        }
+        const below = [...words.getClientRects()].filter(box =>
+            box.width > 1 && box.top > first.bottom - 2);
+        return [text, first.left, Math.min(...below.map(box => box.left), 9999),
+            line.clientWidth];
+    })
+    .filter(([, , left]) => left < 9999)"""
+
+
+@pytest.mark.parametrize("size", [PHONE, NARROWEST], ids=["390", "360"])
+def test_a_long_line_goes_on_behind_its_own_indentation(opened, size):
+    wrapped = opened(CHAPTERS[7], size).evaluate(HANGING)
+    assert len(wrapped) > 10
+    for text, first, rest, _ in wrapped:
+        assert rest > first + 5, text
+    assert any(text.startswith("    ") for text, *_ in wrapped)
+
+
+def test_a_mark_stands_where_a_line_goes_on_and_only_there(opened):
+    tab = opened(CHAPTERS[7], PHONE)
+    heights = tab.evaluate(
+        """() => [...document.querySelectorAll('div.cell_input pre .line')]
+            .filter(line => line.getClientRects().length)
+            .map(line => {
+                const one = parseFloat(getComputedStyle(line).lineHeight);
+                const mark = getComputedStyle(line, '::before');
+                return [Math.round(line.getBoundingClientRect().height / one),
+                    Math.round(parseFloat(mark.height) / one)];
+            })"""
+    )
+    assert {lines for lines, _ in heights} >= {1, 2}
+    assert all(marks == lines - 1 for lines, marks in heights)
+
+
+def test_what_is_selected_is_the_code(opened):
+    tab = opened(CHAPTERS[4], PHONE)
+    source = next(
+        cell.source
+        for cell in code_cells(ROOT / f"{CHAPTERS[4]}.ipynb")
+        if cell.source.startswith("def attend_by_hand(")
+    )
+    tab.evaluate(
+        """() => getSelection().selectAllChildren(
+            [...document.querySelectorAll('div.cell_input pre')]
+                .find(code => code.textContent.startsWith('def attend_by_hand(')))"""
+    )
+    tab.keyboard.press("Control+c")
+    assert tab.evaluate("navigator.clipboard.readText()").rstrip("\n") == source
+
+
+def test_the_lines_of_code_are_the_code():
+    for path in CELLS_OF:
+        for cell in code_cells(path):
+            html = highlight(cell.source, PythonLexer(stripnl=False), LineFormatter())
+            assert text_of(html) == cell.source.strip("\n")
+
+
+def test_the_header_of_a_phone_is_small(opened):
+    tab = opened(CHAPTERS[4], PHONE)
+    assert tab.locator(".bd-header-article").bounding_box()["height"] <= 46
+
+
+# Tables that are wider than the screen
+
+EDGE = """(table) => {
+    const box = table.getBoundingClientRect();
+    return [box.left, box.right, box.top + 8].map(Math.round);
+}"""
+
+
+def shades(tab, left, right, top):
+    """How dark the last pixels on the left and on the right of a table are."""
+    picture = Image.open(BytesIO(tab.screenshot())).convert("L")
+    at = [picture.getpixel((x, top)) for x in (left + 1, right - 2)]
+    return [picture.getpixel((left - 4, top)) - shade for shade in at]
+
+
+def test_a_table_that_scrolls_says_where_there_is_more(opened):
+    tab = opened("book/teaching", PHONE)
+    table = tab.locator("article table").first
+    table.evaluate(
+        """table => {
+            table.querySelectorAll('td').forEach(cell => cell.style.minWidth = '20rem');
+            scrollTo({top: table.getBoundingClientRect().top + scrollY - 100,
+                behavior: 'instant'});
+        }"""
+    )
+    assert table.evaluate("table => table.scrollWidth > table.clientWidth")
+    place = table.evaluate(EDGE)
+    before, after = shades(tab, *place)
+    assert before <= 5 and after > 25
+    table.evaluate("table => table.scrollLeft = 9999")
+    before, after = shades(tab, *place)
+    assert before > 25 and after <= 5
+
+
+WIDTHS = """() => [...document.querySelectorAll('article td:is(.phrase, .sentence)')]
+    .map(cell => cell.getBoundingClientRect().width)"""
+
+
+@pytest.mark.parametrize("page", [CHAPTERS[8], CHAPTERS[13], "book/teaching"])
+def test_a_sentence_in_a_table_keeps_room(opened, page):
+    widths = opened(page, PHONE).evaluate(WIDTHS)
+    assert widths and min(widths) >= 119
+
+
+# What folds
+
+FOLDS = """() => [...document.querySelectorAll('article summary')].map(line => {
+    const of = getComputedStyle(line);
+    const all = getComputedStyle(line.parentElement);
+    return [of.fontSize, of.fontWeight, of.color, of.backgroundColor, of.borderTopWidth,
+        of.listStyleType, all.boxShadow, all.backgroundColor].join('; ');
+})"""
+
+
+def test_all_that_folds_has_one_dress(opened):
+    dresses = set()
+    for page in (CHAPTERS[0], CHAPTERS[4], CHAPTERS[14], EXERCISES, "book/teaching"):
+        found = opened(page).evaluate(FOLDS)
+        assert found, page
+        dresses |= set(found)
+    assert len(dresses) == 1, dresses
+
+
+def test_hints_stand_in_one_row_until_one_is_opened(opened):
+    tab = opened(EXERCISES)
+    hints = tab.locator("article details", has_text=re.compile("^Hint [123]"))
+    tops = [hints.nth(n).bounding_box()["y"] for n in range(3)]
+    assert max(tops) - min(tops) < 2
+    hints.nth(0).locator("summary").click()
+    first, second = (hints.nth(n).bounding_box() for n in range(2))
+    assert second["y"] >= first["y"] + first["height"]
+
+
+def test_what_a_student_writes_is_told_apart(opened):
+    tab = opened(EXERCISES)
+    written = tab.locator(".cell-to-write").count()
+    asked = page_soup(EXERCISES).get_text().count("# your code here")
+    assert 5 <= written <= asked
+    ground = "cell => getComputedStyle(cell.querySelector('.cell_input')).background"
+    mine = tab.locator(".cell-to-write").first.evaluate(ground)
+    check = tab.locator("div.cell:not(.cell-to-write)").nth(1).evaluate(ground)
+    assert mine != check
