@@ -31,6 +31,7 @@ LEFT_OUT = [
 ]
 # Words of code without a colour, of which each would be an element of the tagged PDF.
 BLACK_WORDS = "pre span.n, pre span.p, pre span.w"
+LONGEST_WHOLE = 20  # lines of code; longer code may go on on the next page
 MATHJAX = "_static/mathjax/es5/tex-chtml.js"
 STYLES = [
     "_static/fonts/fonts.css",
@@ -139,6 +140,13 @@ class Paper:
             part.decompose()
         for word in article.select(BLACK_WORDS):
             word.unwrap()
+        for code in article.select("div[class*=highlight-]"):
+            if code.get_text().strip().count("\n") < LONGEST_WHOLE:
+                around = (
+                    code.find_parent("div", class_=["cell_input", "output"]) or code
+                )
+                names = around.get_attribute_list("class")
+                around["class"] = " ".join([*map(str, names), "whole"])
         for fold in article.find_all("details"):
             fold["open"] = ""
         for link in article.find_all("a", href=True):
