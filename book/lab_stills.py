@@ -25,8 +25,8 @@ PAGES = [
 ]
 # What is there to be moved is not in a still: only what it moves.
 STILL_LIFE = """
-.vit-lab[data-panel] { width: fit-content; min-height: 0; }
-.vl-stage:not(:has(.vl-board)) { grid-template-columns: 20rem 20rem; }
+.vit-lab[data-state="open"] { width: fit-content; min-height: 0 !important; }
+[data-panel="cost"] .vl-stage { grid-template-columns: 20rem 20rem; }
 .vl-panel .vl-controls:has(fieldset), .vl-panel fieldset, .vl-columns,
 .vl-panel > :is(.vl-row, .vl-field, p:has(a)), .vl-looks p { display: none; }
 .vl-panel:has(.vl-looks, .vl-tensor) {
@@ -34,7 +34,7 @@ STILL_LIFE = """
   gap: 0 1.5rem; align-items: start;
 }
 .vl-panel:has(.vl-tensor) > :not(.vl-stage) { grid-column: 2; max-width: 32rem; }
-.vl-panel .vl-stage:has(.vl-board) { display: block; grid-row: 1 / span 9; }
+.vl-panel:has(.vl-looks, .vl-tensor) .vl-stage { display: block; grid-row: 1 / span 9; }
 .vl-panel:has(.vl-looks) .vl-looks { display: contents; }
 .vl-panel:has(.vl-looks) section:has(.vl-maps) { grid-area: 1 / 2 / span 2; }
 .vl-panel:has(.vl-looks) .vl-stage { grid-area: 1 / 1; }

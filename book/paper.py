@@ -31,6 +31,7 @@ LEFT_OUT = [
 ]
 # Words of code without a colour, of which each would be an element of the tagged PDF.
 BLACK_WORDS = "pre span.n, pre span.p, pre span.w"
+LONGEST_WHOLE = 20  # lines of code; longer code may go on on the next page
 MATHJAX = "_static/mathjax/es5/tex-chtml.js"
 STYLES = [
     "_static/fonts/fonts.css",
@@ -98,9 +99,8 @@ def name_of(page: str) -> str:
     return page.replace("/", "-")
 
 
-def title_of(section: Tag) -> str:
-    heading = section.find(["h1", "h2", "h3"])
-    return heading.get_text() if heading else ""
+def title_of(article: Tag) -> str:
+    return article.h1.get_text() if article.h1 else ""
 
 
 class Paper:
@@ -139,6 +139,13 @@ class Paper:
             part.decompose()
         for word in article.select(BLACK_WORDS):
             word.unwrap()
+        for code in article.select("div[class*=highlight-]"):
+            if code.get_text().strip().count("\n") < LONGEST_WHOLE:
+                around = (
+                    code.find_parent("div", class_=["cell_input", "output"]) or code
+                )
+                names = around.get_attribute_list("class")
+                around["class"] = " ".join([*map(str, names), "whole"])
         for fold in article.find_all("details"):
             fold["open"] = ""
         for link in article.find_all("a", href=True):
@@ -160,12 +167,12 @@ class Paper:
         return article
 
     def sections(self, page: str) -> list[tuple[str, str]]:
-        """Titles and ids of a page's sections; of one that has some, only theirs."""
-        found = []
-        for section in self.articles[page].select("section section[id]"):
-            if section.find("h3") is None or section.find(["h2"]) is None:
-                found.append((title_of(section), str(section["id"])))
-        return found
+        """The titles of a page's sections, and their ids."""
+        return [
+            (heading.get_text(), str(section["id"]))
+            for section in self.articles[page].select("section[id]")
+            if (heading := section.find(["h2", "h3"], recursive=False))
+        ]
 
     def contents(self, numbers: dict[str, int]) -> str:
         """Parts, pages and their sections, each with the number of its page."""

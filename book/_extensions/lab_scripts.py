@@ -12,29 +12,30 @@ from typing import Any
 from PIL import Image
 from sphinx.application import Sphinx
 
-PLACE = re.compile(r'<div class="vit-lab"([^>]*)></div>')
+PLACE = re.compile(r'<div class="vit-lab"([^>]*)>.*?</div>', re.DOTALL)
 DATA = re.compile(r'data-(\w+)="([^"]*)"')
 FOLDER = Path(__file__).parents[1] / "_assets" / "lab" / "stills"
 PIXELS_A_POINT = 2  # stills are twice as fine as a page
+DIGIT = "A handwritten 3 on grass, with scraps around it"
+MAPS = "most of their light is inside the box around the digit"
 STILLS = {
-    "cost": "A photograph of a cat under a grid of patches, and what it costs: how many "
-    "patches there are, the size of one head's matrix, the multiply-accumulates, and how "
-    "many of them are quadratic in the tokens.",
-    "attention-heads": "A handwritten 3 on grass with scraps around it, bars that say the "
-    "model is sure of the 3, and the maps of four blocks with four heads each: most of "
-    "the light is inside the box around the digit.",
-    "attention": "A handwritten 3 on grass with scraps around it, bars that say the model "
-    "is sure of the 3, and the maps of four blocks with four heads each and of the "
-    "rollout: most of the light is inside the box around the digit.",
-    "walk-embed": "A handwritten 3 on grass, and the last step of the walk: the tokens "
-    "with their positions as a table of colours, one row a token.",
-    "walk": "A handwritten 3 on grass, and the last step of the walk: the answer.",
+    "cost": "A photograph of a cat under a grid of patches, and what it costs: the "
+    "number of patches, the size of one head's matrix, the multiply-accumulates, and "
+    "how many of them are quadratic in the tokens.",
+    "attention-heads": f"{DIGIT}; bars, of which that of the 3 is by far the longest; "
+    f"and the maps of four blocks with four heads each: {MAPS}.",
+    "attention": f"{DIGIT}; bars, of which that of the 3 is by far the longest; and "
+    f"the maps of four blocks with four heads each, and of the rollout: {MAPS}.",
+    "walk-embed": f"{DIGIT}; and the last step of the walk, the tokens with their "
+    "positions, as a table of colours with a row for each token.",
+    "walk": f"{DIGIT}; and the last step of the walk, the probabilities of the ten "
+    "digits.",
 }
 FIGURE = """{place}
 <figure class="lab-still"><img src="{source}" alt="{alt}" width="{width}"
 height="{height}" decoding="async" fetchpriority="low">
-<figcaption><p>The panel, standing still. In a browser you can move what is in it:
-{page}</p></figcaption></figure>"""
+<figcaption><p>A still of the panel. To play with it, open {page} in a browser with
+JavaScript.</p></figcaption></figure>"""
 
 
 def still_of(data: Mapping[str, str]) -> str:

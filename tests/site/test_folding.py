@@ -21,7 +21,7 @@ from book._extensions.folding import (
     visible_lines,
     with_folds,
 )
-from book.pdf import Paper
+from book.paper import Paper
 from tests.conftest import CHAPTERS, SIDE_ROADS, code_cells
 from tests.site.test_pages import HTML, page_soup
 from tests.site.visit import Visit
@@ -334,7 +334,7 @@ def test_the_browsers_search_opens_what_it_finds(chapter):
 
 
 def test_on_paper_the_words_stand_for_the_lines(chapter):
-    article = Paper([CHAPTER]).article(CHAPTER)
+    article = Paper([CHAPTER]).articles[CHAPTER]
     assert not article.select("button, .folded")
     words = [span.get_text() for span in article.select("span.unfold")]
     assert words and all(re.fullmatch(r"… .+, \d+ lines", text) for text in words)
