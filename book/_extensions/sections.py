@@ -28,7 +28,7 @@ ENTRY = "dl.py > dt[id], dl.glossary > dt[id]"
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|al|vs|cf|Fig|Eq|No|pp)\.$")
 LETTER = re.compile(r"[^\W\d_]")
 DEFINITION = re.compile(r"(?:def|class) (\w+)")
-END = re.compile(r"(?<=[.?!…])[\"”’)]*\s+(?=[\"“‘(]?[A-Z0-9√])")
+END = re.compile(r"(?:(?<=[.?!…])|(?<=[.?!…][\"”’)]))\s+(?=[\"“‘(]?[A-Z0-9√])")
 
 
 @dataclass

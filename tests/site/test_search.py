@@ -38,7 +38,8 @@ ARTICLE = """<main><nav>Contents</nav><article class="bd-article">
 <button>Copy</button><div class="toctree-wrapper"><ul><li>Exercises 5</li></ul></div>
 </section><p>Afterwards.</p>
 <dl class="py function"><dt class="sig" id="pkg.merge">\
-<span class="descname">merge</span>(x)<a class="headerlink">#</a></dt><dd><p>Join heads.</p></dd></dl>
+<span class="descname">merge</span>(x)<a class="headerlink">#</a></dt>
+<dd><p>Join heads.</p></dd></dl>
 </section></article></main>"""
 
 
@@ -178,7 +179,8 @@ FOUND = {  # what one types: the section that a reader of the book would send th
     "all-reduce": "12_scale#by-hand-the-ring-all-reduce",
     "shifted window": "13_swin_and_deit#shifted-windows",
     "distillation": "13_swin_and_deit#two-tokens-two-losses",
-    "symptoms": "14_bug_clinic#what-breaks-nine-cases",
+    "bug clinic": "14_bug_clinic#the-bug-clinic",
+    "batch_first": "14_bug_clinic#the-bug-batch-first-left-out",
     "pre-norm": "side_roads/why_pre_norm#why-pre-norm",
     "prenorm": "side_roads/why_pre_norm#why-pre-norm",
     "mask": "side_roads/masks#masks",
@@ -209,7 +211,7 @@ AMONG_THREE = {  # where the book has more than one good place
         "10_pretrained_weights#what-breaks-seven-mistakes-that-raise-no-error"
     ),
     "temperature": "00_before_you_start#temperature",
-    "Pérez": "side_roads/more_of_training#mixup-and-cutmix",
+    "simeoni": "book/references#references",
 }
 
 
