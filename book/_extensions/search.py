@@ -21,6 +21,7 @@ FILE = "_static/search/sections.js"
 STEMMER = "_static/search/stemmer.js"
 CHAPTER = re.compile(r"notebooks/\d\d_\w+")
 EXERCISES = "notebooks/exercises/"
+DEFINITIONS = ("book/package", "book/glossary")
 NAME = re.compile(r"[^\W\d]\w{2,}")
 
 
@@ -40,51 +41,50 @@ class Page(NamedTuple):
     def comes_after(self, other: "Page") -> bool:
         if self.name.startswith(EXERCISES):
             return other.name == f"notebooks/{self.name.removeprefix(EXERCISES)}"
-        if self.name.startswith("book/package"):
+        if self.name.startswith(DEFINITIONS):
             return other.name.startswith("notebooks/") and EXERCISES not in other.name
         return False
 
+    def code_of(self, section: Section) -> list[str]:
+        """A line for each name; what an exercise asks for stands in its words."""
+        if self.name.startswith(EXERCISES):
+            return []
+        seen: set[str] = set()
+        kept = []
+        for line in section.code:
+            names = set(NAME.findall(line))
+            if names - seen and not line.startswith(("import ", "from ")):
+                kept.append(line)
+            seen |= names
+        return kept
 
-def lines_with_new_names(code: list[str]) -> list[str]:
-    """A section is found by a name in its code once, and shown where it comes first."""
-    seen: set[str] = set()
-    kept = []
-    for line in code:
-        names = set(NAME.findall(line))
-        if names - seen and not line.startswith(("import ", "from ")):
-            kept.append(line)
-        seen |= names
-    return kept
 
-
-def content(pages: list[Page]) -> dict[str, list[Any]]:
-    """Pages and sections as the browser reads them; each refers to others by number."""
-    after = [
-        [place for place, other in enumerate(pages) if page.comes_after(other)]
-        for page in pages
-    ]
-    every = [section for page in pages for section in page.sections]
-    number = {id(section): place for place, section in enumerate(every)}
-    top = {id(page.sections[0]) for page in pages}
+def content(pages: list[Page]) -> dict[str, Any]:
+    """Pages, and the sections by column, in which they pack well."""
+    tops = {id(page.sections[0]) for page in pages}
+    rows = [(place, s) for place, page in enumerate(pages) for s in page.sections]
+    number = {id(s): row for row, (_, s) in enumerate(rows) if id(s) not in tops}
     return {
         "pages": [
-            [page.address, page.sections[0].title, page.weight, before]
-            for page, before in zip(pages, after, strict=True)
+            {
+                "address": page.address,
+                "title": page.sections[0].title,
+                "weight": page.weight,
+                "after": [n for n, one in enumerate(pages) if page.comes_after(one)],
+            }
+            for page in pages
         ],
-        "sections": [
-            [
-                place,
-                section.anchor,
-                section.title,
-                None if id(section.parent) in top else number.get(id(section.parent)),
-                section.names,
-                section.prose,
-                section.pictures,
-                lines_with_new_names(section.code),
-            ]
-            for place, page in enumerate(pages)
-            for section in page.sections
-        ],
+        "sections": {
+            "page": [place for place, _ in rows],
+            "anchor": [s.anchor for _, s in rows],
+            "title": [s.title for _, s in rows],
+            "parent": [number.get(id(s.parent)) for _, s in rows],
+            "names": [s.names for _, s in rows],
+            "introduced": [s.introduced for _, s in rows],
+            "prose": [s.prose for _, s in rows],
+            "pictures": [s.pictures for _, s in rows],
+            "code": [pages[place].code_of(s) for place, s in rows],
+        },
     }
 
 

@@ -28,7 +28,7 @@ ENTRY = "dl.py > dt[id], dl.glossary > dt[id]"
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|al|vs|cf|Fig|Eq|No|pp)\.$")
 LETTER = re.compile(r"[^\W\d_]")
 DEFINITION = re.compile(r"(?:def|class) (\w+)")
-END = re.compile(r"(?<=[.?!…])[\"”’)]*\s+(?=[\"“‘(]?[A-Z0-9√])")
+END = re.compile(r"(?:(?<=[.?!…])|(?<=[.?!…][\"”’)]))\s+(?=[\"“‘(]?[A-Z0-9√])")
 
 
 @dataclass
@@ -41,6 +41,8 @@ class Section:
     prose: list[str] = field(default_factory=list)
     code: list[str] = field(default_factory=list)
     pictures: list[str] = field(default_factory=list)
+
+    introduced: list[str] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
@@ -88,6 +90,8 @@ class Reader:
             self.keep_what_it_shows(element)
         elif "math" in element.get_attribute_list("class"):
             self.words.append(formula_of(element))
+        elif element.name in ("em", "strong"):
+            self.keep_introduced(element)
         elif element.name == "pre" or element.css.match("div.highlight"):
             self.keep_code(element)
         elif element.name == "tr":
@@ -144,6 +148,17 @@ class Reader:
         lines = (" ".join(line.split()) for line in element.get_text().split("\n"))
         if self.here:
             self.here.code += filter(None, lines)
+
+    def keep_introduced(self, element: Tag) -> None:
+        """A term is set in italics or bold where it is explained."""
+        words = text_of(element)
+        if (
+            self.here
+            and len(words.split()) <= 3
+            and not words.endswith((".", "?", ":"))
+        ):
+            self.here.introduced.append(words)
+        self.read(element)
 
     def keep_what_it_shows(self, element: Tag) -> None:
         said = element.get("alt") or element.get("aria-label")

@@ -5,7 +5,6 @@ Skipped where there is no Chromium, Chrome or Edge.
 
 import re
 from functools import cache
-from urllib.parse import quote
 
 import pytest
 from bs4 import BeautifulSoup
@@ -18,23 +17,6 @@ CHAPTERS = [s for s in SOURCES if re.match(r"notebooks/\d", s)]
 EXERCISE = next(s for s in SOURCES if s.startswith("notebooks/exercises/"))
 EXTRA = ["search", "genindex", "_modules/index"]
 FIRST = "notebooks/02_patch_embedding"
-SEARCHES = {
-    "00_before_you_start": "broadcasting",
-    "01_why_patches": "quadratic",
-    "02_patch_embedding": "unfold",
-    "03_class_token_and_position": "cosines",
-    "04_scaled_dot_product_attention": "softmax",
-    "05_multi_head_attention": "several heads",
-    "06_encoder_block": "residual",
-    "07_vision_transformer": "logits",
-    "08_training": "weight decay",
-    "09_attention_maps": "rollout",
-    "10_pretrained_weights": "safetensors",
-    "11_speed": "roofline",
-    "12_scale": "data parallel",
-    "13_swin_and_deit": "Swin",
-    "14_bug_clinic": "symptoms",
-}
 
 
 @pytest.fixture
@@ -75,33 +57,6 @@ def test_page_from_a_folder(visit, page):
     assert one.tab.title().strip()
     assert one.outside(HTML.as_uri()) == []
     assert one.errors == []
-
-
-@pytest.mark.parametrize("place", ["server", "folder"])
-def test_search_finds_every_chapter(visit, site, place):
-    """The index is one file, so from a folder two words will do."""
-    base = site if place == "server" else HTML.as_uri() + "/"
-    asked = dict(list(SEARCHES.items())[:: 1 if place == "server" else 8])
-    one = visit()
-    assert {f"notebooks/{chapter}" for chapter in SEARCHES} == set(CHAPTERS)
-    for chapter, words in asked.items():
-        one.tab.goto(f"{base}search.html?q={quote(words)}")
-        found = one.tab.locator(f"#search-results a[href*='/{chapter}.html']")
-        found.first.wait_for()
-    assert one.errors == []
-    assert one.outside(base) == []
-
-
-def test_search_opens_by_keyboard_and_says_when_nothing_is_found(visit, site):
-    one = visit()
-    one.tab.goto(f"{site}{FIRST}.html")
-    one.tab.keyboard.press("Control+k")
-    one.tab.keyboard.type("rollout")
-    one.tab.keyboard.press("Enter")
-    one.tab.wait_for_url("**/search.html?q=rollout")
-    one.tab.locator("#search-results a[href*='09_attention_maps']").first.wait_for()
-    one.tab.goto(f"{site}search.html?q=xyzzyplugh")
-    one.tab.get_by_text("did not match any documents").wait_for()
 
 
 def test_theme_is_switched_and_remembered(visit, site):

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const search = (globalThis.bookSearch ??= {});
-  const WEIGHTS = { title: 8, names: 4, page: 2, prose: 1, pictures: 0.5, code: 0.3 };
+  const WEIGHTS = { title: 8, names: 4, introduced: 3, page: 2, prose: 1, pictures: 0.5, code: 0.3 };
   const SAYS_LITTLE = new Set(
     `a an and are as at be but by can could did do does for from get has have how i if in into is it its many me much my not of on
     or out should so than that the their then there these they this to use used using was we were what when where which who why
@@ -42,11 +42,13 @@
   const stems = (text) => ` ${search.words(text).map(({ word }) => search.forms(word).stem).join(" ")} `;
 
   search.Finder = class {
-    /** Pages: address, title, weight, and the pages that come before it wherever they have the words too. */
+    /** Pages, each with those that come before it wherever they have the words too, and the columns of the sections. */
     constructor({ pages, sections }) {
-      this.pages = pages.map(([address, title, weight, after]) => ({ address, title, weight, after }));
-      this.sections = sections.map(([page, anchor, title, parent, names, prose, pictures, code], id) => (
-        { id, page: this.pages[page], anchor, title, parent, names, prose, pictures, code }));
+      this.pages = pages;
+      this.sections = sections.page.map((page, id) => {
+        const row = Object.entries(sections).map(([name, column]) => [name, column[id]]);
+        return { id, ...Object.fromEntries(row), page: pages[page] };
+      });
       for (const section of this.sections)
         section.rank = [section, this.sections[section.parent]].some((one) => COMES_AFTER.test(one?.title)) ? 0.65 : 1;
       this.vocabulary = new Set();
@@ -135,7 +137,7 @@
         const score = matches.reduce((sum, one) => sum + one.score, 0);
         const terms = matches.map((one) => one.terms);
         const missing = words.length - matches.length;
-        found.push({ section, terms, missing, score: score * section.page.weight * section.rank * this.closeness(section, phrases, question) });
+        found.push({ section, terms, missing, score: score * section.page.weight * section.rank * this.closeness(section, phrases) });
       }
       const least = Math.min(...found.map(({ missing }) => missing));
       const whole = found.filter(({ missing }) => missing === least);
@@ -147,14 +149,21 @@
     }
 
     /** By how much a section gains that defines what is asked for, or has the words side by side, in its title most of all. */
-    closeness(section, phrases, question) {
-      section.stems ??= { title: stems(section.title.replace(LEADS_IN, "")), prose: stems(section.prose.join("\n")) };
-      const { title, prose } = section.stems;
+    closeness(section, phrases) {
+      section.stems ??= {
+        title: stems(section.title.replace(LEADS_IN, "")),
+        names: section.names.map(stems),
+        introduced: section.introduced.map(stems),
+        prose: stems(section.prose.join("\n")),
+      };
+      const { title, names, introduced, prose } = section.stems;
       const isTop = section.title === section.page.title;
-      if (section.names.includes(question)) return 8;
-      if (phrases.includes(title)) return isTop ? 6 : 4;
-      if (phrases.some((phrase) => title.includes(phrase))) return isTop ? 4 : 2.5;
-      return phrases.some((phrase) => prose.includes(phrase)) ? 1.5 : 1;
+      let gain = phrases.some((phrase) => prose.includes(phrase)) ? 1.5 : 1;
+      if (phrases.some((phrase) => introduced.includes(phrase))) gain = 3;
+      if (phrases.some((phrase) => names.includes(phrase))) gain = 8;
+      if (phrases.includes(title)) return Math.max(gain, isTop ? 6 : 4);
+      if (phrases.some((phrase) => title.includes(phrase))) return Math.max(gain, isTop ? 4 : 2.5);
+      return gain;
     }
 
     /** Exercises come after their chapter, and the package's definitions after the chapters that build them. */

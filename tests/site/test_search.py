@@ -1,0 +1,495 @@
+"""What the search looks in, what readers find with it, and how they get there."""
+
+import base64
+import json
+import re
+import zlib
+
+import pytest
+from playwright.sync_api import expect
+
+from book._extensions.plain_formulas import plain
+from book._extensions.search import FILE, Page, content
+from book._extensions.sections import sections_of, sentences
+from tests.site import axe
+from tests.site.test_browser import CHAPTERS
+from tests.site.test_pages import HTML
+from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, too_wide
+
+PATIENCE = 60_000  # milliseconds, for a busy machine
+FIRST = "notebooks/02_patch_embedding"
+
+
+# What it looks in
+
+ARTICLE = """<main><nav>Contents</nav><article class="bd-article">
+<section id="top"><h1>5. Heads<a class="headerlink" href="#top">#</a></h1>
+<nav>a map</nav><p>A <em>head</em> is one. (See Vaswani et al. 2017.) Why \
+<span class="math">\\(\\sqrt{d}\\)</span>?</p>
+<img alt="Two heads." src="a.png">
+<section id="merge"><h2>Merge</h2>
+<ul><li>First <code>merge</code></li><li>then</li></ul>
+<div class="cell"><details class="hide above-input"><summary>Show</summary>
+<div class="highlight"><pre>hidden = 1</pre></div></details></div>
+<div class="highlight"><pre>def merge_heads(x):
+<span class="unfold-line"><button>… docstring</button></span>    return x</pre></div>
+<table><tr><th>d</th><th>share</th></tr><tr><td><p>64</p></td><td>half</td></tr></table>
+<details><summary>Answer</summary><p>Because.</p></details>
+<button>Copy</button><div class="toctree-wrapper"><ul><li>Exercises 5</li></ul></div>
+</section><p>Afterwards.</p>
+<dl class="py function"><dt class="sig" id="pkg.merge">\
+<span class="descname">merge</span>(x)<a class="headerlink">#</a></dt>
+<dd><p>Join heads.</p></dd></dl>
+</section></article></main>"""
+
+
+def test_sections_hold_the_text_and_no_furniture():
+    top, merge, entry = sections_of(ARTICLE)
+    assert [top.anchor, merge.anchor, entry.anchor] == ["top", "merge", "pkg.merge"]
+    assert [top.title, merge.title, entry.title] == ["5. Heads", "Merge", "merge"]
+    assert merge.parent is top and entry.parent is top
+    sentences_of_top = ["A head is one.", "(See Vaswani et al. 2017.)", "Why √d?"]
+    assert top.prose == [*sentences_of_top, "Afterwards."]
+    assert top.pictures == ["Two heads."]
+    assert top.introduced == ["head"]
+    assert merge.prose == ["First merge", "then", "d · share", "64 · half", "Because."]
+    assert merge.code == ["def merge_heads(x):", "return x"]
+    assert merge.names == ["merge_heads"]
+    assert entry.prose == ["Join heads."]
+
+
+@pytest.mark.parametrize(
+    ("formula", "text"),
+    [
+        (r"\sqrt{d}", "√d"),
+        (r"qk^\top", "qkᵀ"),
+        (r"\frac{q k^{\top}}{\sqrt{d_k}}", "q kᵀ/√dk"),
+        (r"\tau \le 1", "τ ≤ 1"),
+        (r"\operatorname{softmax}(x) \cdot \varepsilon", "softmax(x) · ε"),
+    ],
+)
+def test_a_formula_is_found_as_one_types_it(formula, text):
+    assert plain(formula) == text
+
+
+def test_a_sentence_does_not_end_with_an_abbreviation():
+    text = "Cut it, e.g. Twice. “Why?” Because (cf. Figure 1) it works."
+    assert list(sentences(text)) == [
+        "Cut it, e.g. Twice.",
+        "“Why?”",
+        "Because (cf. Figure 1) it works.",
+    ]
+
+
+@pytest.fixture(scope="module")
+def built():
+    text = (HTML / FILE).read_text("utf-8")
+    code = re.fullmatch(r'bookSearch\.receive\("(.*)"\);\n', text)[1]
+    return json.loads(zlib.decompress(base64.b64decode(code)))
+
+
+def test_the_index_is_small():
+    assert (HTML / FILE).stat().st_size < 600_000
+
+
+FURNITURE = ("Show code cell source", "… imports", "Back to top", "Repository")
+
+
+def test_the_index_holds_the_pages_of_the_contents_and_nothing_else(built):
+    pages = [page["address"] for page in built["pages"]]
+    assert {f"{chapter}.html" for chapter in CHAPTERS} <= set(pages)
+    assert "book/package.html" in pages
+    assert not [page for page in pages if page.startswith("_") or page == "search.html"]
+    for name in ("prose", "code"):
+        lines = [line for lines in built["sections"][name] for line in lines]
+        assert not [line for line in lines if line.startswith(FURNITURE)]
+
+
+def test_every_section_can_be_linked_to(built):
+    missing = []
+    anchors = {
+        page: set(re.findall(r'\sid="([^"]+)"', (HTML / page).read_text("utf-8")))
+        for page in (one["address"] for one in built["pages"])
+    }
+    for page, anchor in zip(
+        built["sections"]["page"], built["sections"]["anchor"], strict=True
+    ):
+        address = built["pages"][page]["address"]
+        if anchor not in anchors[address]:
+            missing.append(f"{address}#{anchor}")
+    assert missing == []
+
+
+def test_an_exercise_comes_after_its_chapter_and_a_definition_after_all():
+    names = ["notebooks/01_a", "notebooks/exercises/01_a", "book/package", "book/lab"]
+    pages = [Page(name, f"{name}.html", sections_of(ARTICLE)) for name in names]
+    made = content(pages)["pages"]
+    assert [page["after"] for page in made] == [[], [0], [0], []]
+    assert made[0]["weight"] > made[1]["weight"]
+
+
+# What readers find
+
+FOUND = {  # what one types: the section that a reader of the book would send them to
+    "class token": "03_class_token_and_position#class-token-and-position",
+    "merge heads": "05_multi_head_attention#split-and-merge",
+    "√d": "04_scaled_dot_product_attention#by-hand-why-divide-by-d",
+    "why divide by sqrt": "04_scaled_dot_product_attention#by-hand-why-divide-by-d",
+    "softmax": "00_before_you_start#softmax-from-scores-to-shares",
+    "broadcasting": "00_before_you_start#broadcasting",
+    "why patches": "01_why_patches#why-patches",
+    "quadratic": "01_why_patches#where-quadratic-and-linear-cross",
+    "patchify": "02_patch_embedding#the-module",
+    "einsum": "02_patch_embedding#the-same-cut-with-einops",
+    "positional encoding": "03_class_token_and_position#class-token-and-position",
+    "sines and cosines": (
+        "03_class_token_and_position#sines-and-cosines-a-wall-of-clocks"
+    ),
+    "scaled dot product attention": (
+        "04_scaled_dot_product_attention#scaled-dot-product-attention"
+    ),
+    "scaled_dot_product_attention": "04_scaled_dot_product_attention#the-module",
+    "qkᵀ": "04_scaled_dot_product_attention#the-same-in-one-formula",
+    "MultiHeadAttention": "05_multi_head_attention#the-module",
+    "D/h": "05_multi_head_attention#the-whole-layer-in-one-drawing",
+    "layer norm": "06_encoder_block#by-hand-layernorm",
+    "LayerNorm": "06_encoder_block#by-hand-layernorm",
+    "layer norms": "06_encoder_block#by-hand-layernorm",
+    "gelu": "06_encoder_block#by-hand-gelu",
+    "residual": "06_encoder_block#by-hand-the-residual-connection",
+    "skip connection": "06_encoder_block#by-hand-the-residual-connection",
+    "how many parameters": "07_vision_transformer#every-parameter-counted",
+    "86,567,656": "07_vision_transformer#every-parameter-counted",
+    "ViT-B/16": "07_vision_transformer#vit-b-16-built-and-run",
+    "timm": "07_vision_transformer#equal-to-timm-and-to-torchvision",
+    "warmup": "08_training#warm-up-and-a-cosine",
+    "warm up": "08_training#warm-up-and-a-cosine",
+    "weight decay": "08_training#weight-decay-and-what-is-spared",
+    "label smoothing": "08_training#label-smoothing",
+    "data augmentation": "08_training#augmentation",
+    "rollout": "09_attention_maps#through-several-blocks-rollout",
+    "heatmap": "09_attention_maps#attention-maps",
+    "load weights": "10_pretrained_weights#pretrained-weights",
+    "interpolate positions": "10_pretrained_weights#other-resolutions",
+    "finetuning": "10_pretrained_weights#fine-tuning",
+    "out of memory": "11_speed#by-hand-activation-checkpointing",
+    "flash attention": "11_speed#by-hand-fused-attention",
+    "bfloat16": "11_speed#by-hand-bfloat16-and-autocast",
+    "gradient accumulation": "11_speed#by-hand-gradient-accumulation",
+    "all-reduce": "12_scale#by-hand-the-ring-all-reduce",
+    "shifted window": "13_swin_and_deit#shifted-windows",
+    "distillation": "13_swin_and_deit#two-tokens-two-losses",
+    "bug clinic": "14_bug_clinic#the-bug-clinic",
+    "batch_first": "14_bug_clinic#the-bug-batch-first-left-out",
+    "pre-norm": "side_roads/why_pre_norm#why-pre-norm",
+    "prenorm": "side_roads/why_pre_norm#why-pre-norm",
+    "mask": "side_roads/masks#masks",
+    "causal mask": "side_roads/masks#padding-and-causal-masks",
+    "stochastic depth": "side_roads/dropping_branches#stochastic-depth",
+    "dropout": "side_roads/dropping_branches#dropout",
+    "mixup": "side_roads/more_of_training#mixup-and-cutmix",
+    "torch.compile": "side_roads/the_rest_of_the_toolbox#torch-compile",
+    "export onnx": "side_roads/out_into_the_world#a-file-for-other-programs",
+    "quantization": "side_roads/out_into_the_world#eight-bits",
+    "own photos": "side_roads/your_own_photographs#your-own-photographs",
+    "grading": "book/teaching#grading",
+    "colab": "book/teaching#in-colab",
+    "quiz": "book/teaching#a-quiz-of-twenty-questions",
+    # a letter too few, two in the wrong order, half a word
+    "atention maps": "09_attention_maps#attention-maps",
+    "sotfmax": "00_before_you_start#softmax-from-scores-to-shares",
+    "weigth decay": "08_training#weight-decay-and-what-is-spared",
+    "gradient accum": "11_speed#by-hand-gradient-accumulation",
+}
+AMONG_THREE = {  # where the book has more than one good place
+    "learning rate": "08_training#warm-up-and-a-cosine",
+    "register": "13_swin_and_deit#three-small-changes",
+    "cls_token": (
+        "03_class_token_and_position#one-class-token-for-the-whole-batch-and-its-gradient"
+    ),
+    "patch_embed.proj": (
+        "10_pretrained_weights#what-breaks-seven-mistakes-that-raise-no-error"
+    ),
+    "temperature": "00_before_you_start#temperature",
+    "simeoni": "book/references#references",
+}
+
+
+def opened(browser, address, **options):
+    visit = Visit(browser, **options)
+    visit.tab.goto(address)
+    visit.tab.wait_for_function("Boolean(document.querySelector('.search-answers'))")
+    return visit
+
+
+@pytest.fixture(scope="module", params=["server", "folder"])
+def search_page(request, browser, site):
+    base = site if request.param == "server" else HTML.as_uri() + "/"
+    visit = opened(browser, f"{base}search.html")
+    yield visit
+    assert visit.errors == []
+    assert visit.outside(base) == []
+    visit.context.close()
+
+
+FIND = """async (question) => (await bookSearch.ready()).find(question)
+    .map(({ section }) => `${section.page.address}#${section.anchor}`)"""
+
+
+def found(visit, question):
+    sections = visit.tab.evaluate(FIND, question)
+    return [one.replace(".html#", "#").removeprefix("notebooks/") for one in sections]
+
+
+def test_each_chapter_is_asked_for():
+    pages = {f"notebooks/{place.split('#')[0]}" for place in FOUND.values()}
+    assert set(CHAPTERS) <= pages
+
+
+@pytest.mark.parametrize("question", FOUND)
+def test_what_is_looked_for_comes_first(search_page, question):
+    assert found(search_page, question)[0] == FOUND[question]
+
+
+@pytest.mark.parametrize("question", AMONG_THREE)
+def test_what_is_looked_for_is_among_the_first(search_page, question):
+    assert AMONG_THREE[question] in found(search_page, question)[:3]
+
+
+def test_definitions_and_exercises_follow_the_chapter(search_page):
+    pages = list(dict.fromkeys(f.split("#")[0] for f in found(search_page, "patchify")))
+    assert pages[0] == "02_patch_embedding"
+    assert {"book/package", "exercises/02_patch_embedding"} <= set(pages[1:4])
+    assert "book/package#vit_steps.patch_embedding.patchify" in found(
+        search_page, "patchify"
+    )
+
+
+def test_what_others_call_something_is_called_something_here(search_page):
+    """Each name of this book that the table leads to is found."""
+    script = (HTML / "_static/search/finder.js").read_text("utf-8")
+    table = script[script.index("CALLED_HERE = [") : script.index("];")]
+    for name in re.findall(r'/i, "(.+)"\]', table):
+        assert found(search_page, name), name
+
+
+# How they get there
+
+
+@pytest.fixture
+def visit(browser):
+    visits = []
+
+    def begin(address, **options):
+        visits.append(opened(browser, address, **options))
+        return visits[-1]
+
+    yield begin
+    for one in visits:
+        one.context.close()
+
+
+def ask(visit, question):
+    visit.tab.locator(".bd-search-container input").fill(question)
+    visit.tab.wait_for_function(
+        "question => new URLSearchParams(location.search).get('q') === question",
+        arg=question,
+        timeout=PATIENCE,
+    )
+
+
+def test_results_are_grouped_by_page_with_the_sentence_that_matched(visit):
+    one = visit((HTML / "search.html").as_uri() + "?q=label+smoothing")
+    group = one.tab.locator(".search-group").first
+    expect(group.locator(".search-page-title")).to_have_text("8. Training")
+    link = group.locator("li a").first
+    title = link.locator(".search-title")
+    expect(title).to_have_text("The ingredients, one by one › Label smoothing")
+    words = link.locator(".search-excerpt mark").all_inner_texts()
+    assert {"label", "smoothing"} == {word.lower() for word in words}
+    status = one.tab.locator(".bd-search-container [role=status]")
+    expect(status).to_have_text(re.compile(r"\d+ sections on \d+ pages"))
+    ask(one, "xyzzyplugh")
+    expect(status).to_have_text(re.compile("Nothing was found for “xyzzyplugh”"))
+    assert one.errors == []
+
+
+LAST = "notebooks/04_scaled_dot_product_attention"
+ARRIVALS = [
+    ("server", "label smoothing", "08_training.html", "label-smoothing"),
+    ("folder", "√d", "04_scaled_dot_product_attention.html", "by-hand-why-divide-by-d"),
+    ("folder", "attention maps", "09_attention_maps.html", "attention-maps"),
+    ("folder", "count tokens", "package.html", "vit_steps.cost.token_count"),
+]
+PLACE = "decodeURIComponent(location.hash.slice(1))"
+IS_THERE = f"""() => {{
+    const {{ top }} = document.getElementById({PLACE}).getBoundingClientRect();
+    return top >= 0 && top < 200;
+}}"""
+MARKED = (
+    """[...CSS.highlights.get("search")].map(mark => mark.toString().toLowerCase())"""
+)
+
+
+@pytest.mark.parametrize(("place", "question", "page", "anchor"), ARRIVALS)
+def test_a_click_lands_on_the_section_with_its_words_marked(
+    visit, site, place, question, page, anchor
+):
+    base = site if place == "server" else HTML.as_uri() + "/"
+    one = visit(f"{base}search.html")
+    ask(one, question)
+    link = one.tab.locator(f".search-answers a[href*='/{page}?'][href$='#{anchor}']")
+    expect(one.tab.locator(".search-group").first).to_be_visible(timeout=PATIENCE)
+    link.first.click()
+    one.tab.wait_for_url(re.compile(rf"{re.escape(page)}\?highlight=.*#"))
+    one.tab.wait_for_function("CSS.highlights.has('search')", timeout=PATIENCE)
+    one.tab.wait_for_load_state("load")
+    one.tab.wait_for_function(IS_THERE)
+    assert set(one.tab.evaluate(MARKED))
+    assert one.errors == []
+    one.tab.get_by_role("button", name="Hide the marks").click()
+    assert not one.tab.evaluate("CSS.highlights.has('search')")
+    assert "highlight" not in one.tab.url
+
+
+def test_words_of_drawings_are_left_alone_and_escape_hides_the_marks(visit, browser):
+    one = Visit(browser)
+    one.tab.goto((HTML / f"{LAST}.html").as_uri() + "?highlight=attent")
+    one.tab.wait_for_function("CSS.highlights?.get('search')?.size > 30")
+    assert not one.tab.evaluate(
+        """[...CSS.highlights.get("search")].some(
+            mark => mark.startContainer.parentElement.closest("svg"))"""
+    )
+    one.tab.keyboard.press("Escape")
+    one.tab.wait_for_function("!CSS.highlights.has('search')")
+    assert one.errors == []
+    one.context.close()
+
+
+# A word that stands in a folded answer and nowhere else in its section
+FOLDED_WORD = """() => {
+    for (const fold of document.querySelectorAll("section > details:not(.hide)")) {
+        const section = fold.closest("section");
+        const inside = fold.textContent, all = section.textContent;
+        for (const word of inside.match(/\\b[a-z]{9,}\\b/g) ?? [])
+            if (all.split(word).length === inside.split(word).length)
+                return [section.id, word];
+    }
+}"""
+
+
+def test_a_mark_in_a_folded_answer_opens_it(browser):
+    one = Visit(browser)
+    address = (HTML / f"{FIRST}.html").as_uri()
+    one.tab.goto(address)
+    section, word = one.tab.evaluate(FOLDED_WORD)
+    one.tab.goto(f"{address}?highlight={word}#{section}")
+    one.tab.wait_for_function("CSS.highlights?.has('search')")
+    assert one.tab.evaluate(
+        "[...CSS.highlights.get('search')][0].getClientRects().length > 0"
+    )
+    one.context.close()
+
+
+def dialog_on(browser, page, **options):
+    one = Visit(browser, **options)
+    one.tab.goto((HTML / f"{page}.html").as_uri())
+    one.tab.wait_for_function(
+        "Boolean(document.querySelector('.search-button__button')?.onclick)"
+    )
+    return one
+
+
+def test_the_dialog_answers_by_keyboard(browser):
+    one = dialog_on(browser, FIRST)
+    sections = [url for url in one.requests if url.endswith("sections.js")]
+    assert sections == [], "the index is for those who search"
+    one.tab.locator(".search-button__button:visible").first.focus()
+    one.tab.keyboard.press("Control+k")
+    one.tab.keyboard.type("rollout")
+    links = one.tab.locator(".search-answers a")
+    expect(links.first).to_be_visible(timeout=PATIENCE)
+    field = one.tab.locator(".search-button__search-container input")
+    one.tab.keyboard.press("ArrowDown")
+    expect(links.nth(0)).to_be_focused()
+    one.tab.keyboard.press("ArrowDown")
+    expect(links.nth(1)).to_be_focused()
+    one.tab.keyboard.press("ArrowUp")
+    one.tab.keyboard.press("ArrowUp")
+    expect(field).to_be_focused()
+    one.tab.keyboard.press("ArrowDown")
+    one.tab.keyboard.press("Escape")
+    expect(field).to_be_hidden()
+    expect(one.tab.locator(".search-button__button:visible").first).to_be_focused()
+    one.tab.keyboard.press("Control+k")
+    one.tab.keyboard.press("ArrowDown")
+    one.tab.keyboard.press("Enter")
+    one.tab.wait_for_url(re.compile(r"09_attention_maps\.html\?highlight="))
+    assert one.errors == []
+    one.context.close()
+
+
+def test_enter_in_the_field_leads_to_the_search_page(browser):
+    one = dialog_on(browser, FIRST)
+    one.tab.keyboard.press("Control+k")
+    one.tab.keyboard.type("rollout")
+    one.tab.keyboard.press("Enter")
+    one.tab.wait_for_url("**/search.html?q=rollout")
+    expect(one.tab.locator(".search-group").first).to_be_visible(timeout=PATIENCE)
+    one.context.close()
+
+
+ICON_AND_WORDS = """place => {
+    const form = document.querySelector(`${place} form.bd-search`);
+    const icon = form.querySelector(".fa-magnifying-glass").getBoundingClientRect();
+    const field = form.querySelector("input");
+    const padding = parseFloat(getComputedStyle(field).paddingLeft);
+    return field.getBoundingClientRect().left + padding - icon.right;
+}"""
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_the_magnifier_stands_beside_the_words(browser, size):
+    one = dialog_on(browser, "search")
+    one.tab.set_viewport_size(size)
+    assert one.tab.evaluate(ICON_AND_WORDS, ".bd-search-container") >= 4
+    one.tab.goto((HTML / "book/notation.html").as_uri())
+    one.tab.evaluate(
+        "document.querySelector('.search-button__wrapper').classList.add('show')"
+    )
+    assert one.tab.evaluate(ICON_AND_WORDS, ".search-button__wrapper") >= 4
+    one.context.close()
+
+
+@pytest.mark.parametrize("page", ["search", "book/notation"])
+def test_axe_finds_nothing_in_what_was_found(browser, page):
+    one = dialog_on(browser, page)
+    if page != "search":
+        one.tab.keyboard.press("Control+k")
+    one.tab.locator("form.bd-search input:focus").fill("cls_token")
+    expect(one.tab.locator(".search-group").first).to_be_visible(timeout=PATIENCE)
+    for size in (WIDE, PHONE, NARROWEST):
+        one.tab.set_viewport_size(size)
+        assert too_wide(one.tab)[0] == 0
+    axe.prepare(one.tab)
+    for size in (WIDE, PHONE):
+        assert axe.find_shape(one.tab, size) == []
+        for theme in ("light", "dark"):
+            assert axe.find_colours(one.tab, theme) == [], theme
+    one.context.close()
+
+
+def test_without_scripts_the_page_says_so(browser):
+    one = Visit(browser, java_script_enabled=False)
+    one.tab.goto((HTML / "search.html").as_uri())
+    expect(one.tab.get_by_text("The search needs scripts")).to_be_visible()
+    one.context.close()
+
+
+def test_a_reader_is_told_what_could_not_be_loaded(browser):
+    one = Visit(browser)
+    one.tab.route("**/sections.js", lambda route: route.abort())
+    one.tab.goto((HTML / "search.html").as_uri() + "?q=softmax")
+    status = one.tab.locator(".bd-search-container [role=status]")
+    expect(status).to_have_text(re.compile(r"sections\.js could not be loaded"))
+    one.context.close()
