@@ -57,7 +57,7 @@ def test_page_is_there_with_its_title(page):
 
 def test_every_source_page_is_in_the_book():
     files = [*(ROOT / "notebooks").rglob("*.ipynb"), *(ROOT / "book").glob("*.ipynb")]
-    files += (ROOT / "book").glob("*.md")
+    files += [*(ROOT / "book").glob("*.md"), *(ROOT / "book/package").glob("*.md")]
     names = {f.relative_to(ROOT).with_suffix("").as_posix() for f in files}
     assert names == set(SOURCES)
 
