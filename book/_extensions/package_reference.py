@@ -1,4 +1,4 @@
-"""Pages about the package: tables of what a module has, and arguments as they are meant.
+"""The package's pages: tables of what a module has, and arguments as they are meant.
 
 ``module-contents`` makes a table of functions and classes, each with a link to its
 description and the first sentence of it. On the page that lists everything, a row also

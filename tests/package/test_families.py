@@ -1,6 +1,6 @@
 """Which published families load, each equal to its own library, and which are refused.
 
-The table in book/package.md says the same, and a test here holds it.
+The table in book/package/pretrained.md says the same, and a test here holds it.
 """
 
 import re
@@ -22,7 +22,7 @@ from vit_steps import pretrained as P
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.transfer import transfer
 
-PAGE = Path(__file__).parents[2] / "book" / "package.md"
+PAGE = Path(__file__).parents[2] / "book" / "package" / "pretrained.md"
 
 
 def timm(name, **overrides):
@@ -65,7 +65,7 @@ LOADS = {
         V,
         "those from transformers become `VariantVisionTransformer`: no head reads "
         "their distillation token, so it is a "
-        "[register](map_of_papers.md#without-labels)",
+        "[register](../map_of_papers.md#without-labels)",
         [timm("deit_small_patch16_224")],
         plain(
             hugging("DeiTForImageClassification", "DeiTConfig"),

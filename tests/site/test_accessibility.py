@@ -4,11 +4,15 @@ All other pages are looked at by test_every_page.py. Skipped where there is no C
 Chrome or Edge.
 """
 
+import re
+from datetime import date
+
 import pytest
 
+from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.test_pages import HTML
-from tests.site.visit import WIDE
+from tests.site.visit import PHONE, WIDE, too_wide
 
 CODE = sorted(
     page.relative_to(HTML).with_suffix("").as_posix()
@@ -39,3 +43,123 @@ def test_axe_sees_a_colour_that_is_too_pale(tab, part):
     tab.add_style_tag(content=f"{part}:last-child {{ color: #aaa !important }}")
     axe.prepare(tab)
     assert axe.find_colours(tab, "light")
+
+
+# What axe does not look at
+
+KINDS = ["book/intro", "book/lab", "book/teaching", "book/glossary", "book/package"]
+KINDS += ["book/package/model", "book/claims", "search", "genindex"]
+KINDS += ["notebooks/04_scaled_dot_product_attention"]
+KINDS += ["notebooks/exercises/04_scaled_dot_product_attention"]
+ZOOMED = {"width": 320, "height": 640}
+SPACING = """
+    * { line-height: 1.5 !important; letter-spacing: 0.12em !important;
+        word-spacing: 0.16em !important; }
+    p { margin-bottom: 2em !important; }
+"""
+CUT_OFF = """() => [...document.querySelectorAll("body *")].filter(element => {
+    if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true })
+        || element.closest("svg, .math, .visually-hidden") || element.clientWidth < 2
+        || !element.innerText?.trim()) return false;
+    const style = getComputedStyle(element);
+    const hides = way => ["hidden", "clip"].includes(style[way]);
+    return hides("overflowX") && element.scrollWidth > element.clientWidth + 2
+        || hides("overflowY") && element.scrollHeight > element.clientHeight + 3;
+}).map(element => [element.className, element.innerText.slice(0, 60)])"""
+
+
+@pytest.mark.parametrize("page", KINDS)
+def test_a_page_reflows_and_its_text_takes_more_room(browser, site, page):
+    """WCAG 1.4.10 and 1.4.12."""
+    tab = browser.new_page(viewport=ZOOMED)
+    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert too_wide(tab)[0] == 0
+    tab.add_style_tag(content=SPACING)
+    for size in (ZOOMED, WIDE):
+        tab.set_viewport_size(size)
+        assert tab.evaluate(CUT_OFF) == []
+        assert too_wide(tab)[0] == 0
+    tab.close()
+
+
+@pytest.mark.parametrize("page", KINDS)
+def test_nothing_moves_for_a_reader_who_wants_it_still(browser, site, page):
+    context = browser.new_context(reduced_motion="reduce")
+    tab = context.new_page()
+    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    running = "document.getAnimations().filter(a => a.playState === 'running').length"
+    assert tab.evaluate(running) == 0
+    context.close()
+
+
+def test_a_label_goes_with_escape_and_stays_under_the_pointer(browser, site):
+    """WCAG 1.4.13."""
+    tab = browser.new_page(viewport=WIDE)
+    tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
+    button, label = tab.locator(".btn-fullscreen-button"), tab.locator(".tooltip")
+    button.focus()
+    label.wait_for()
+    tab.keyboard.press("Escape")
+    label.wait_for(state="detached")
+    button.blur()
+    button.hover()
+    label.wait_for()
+    label.hover()
+    tab.wait_for_timeout(500)  # longer than the theme waits before it hides one
+    assert label.is_visible()
+    tab.mouse.move(400, 600)
+    label.wait_for(state="detached")
+    tab.close()
+
+
+def test_no_key_by_itself_is_a_short_cut(browser, site):
+    """WCAG 2.1.4: whoever dictates says single letters."""
+    tab = browser.new_page()
+    tab.goto(f"{site}book/notation.html", wait_until="networkidle")
+    for key in "/skn?":
+        tab.keyboard.press(key)
+    assert tab.evaluate("document.activeElement === document.body")
+    assert tab.url == f"{site}book/notation.html"
+    tab.close()
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_the_labs_board_is_three_stops_away(browser, site, size):
+    tab = browser.new_page(viewport=size)
+    tab.goto(f"{site}book/lab.html", wait_until="networkidle")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Tab")
+    assert tab.locator(":focus").inner_text() == "Skip to the board"
+    tab.keyboard.press("Enter")
+    tab.locator("#board[data-state=open]").wait_for()
+    tab.keyboard.press("Tab")
+    assert tab.locator(":focus").get_attribute("aria-label").startswith("The image.")
+    tab.close()
+
+
+def test_the_switch_of_colours_says_its_state(browser, site):
+    tab = browser.new_page(viewport=WIDE, color_scheme="light")
+    tab.goto(f"{site}book/notation.html", wait_until="networkidle")
+    button = tab.locator(".theme-switch-button:visible")
+    names = []
+    for _ in range(3):
+        names.append(button.inner_text().strip())
+        button.press("Enter")
+    assert sorted(names) == [
+        "Colours: as your system has it",
+        "Colours: dark",
+        "Colours: light",
+    ]
+    tab.close()
+
+
+def test_the_statement_is_about_the_last_version():
+    version, day = re.search(
+        r"^## \[([\d.]+)\] - (\S+)$",
+        (ROOT / "CHANGELOG.md").read_text("utf-8"),
+        re.MULTILINE,
+    ).groups()
+    when = date.fromisoformat(day)
+    said = f"version {version}, of {when.day} {when:%B %Y}"
+    assert said in (ROOT / "book/accessibility.md").read_text("utf-8")

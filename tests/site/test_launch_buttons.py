@@ -32,6 +32,22 @@ def test_without_scripts(browser, site):
     context.close()
 
 
+def test_it_says_what_it_is_for(browser, site):
+    tab = browser.new_page()
+    tab.goto(site + CHAPTER)
+    menu = tab.locator(f"{MENU} > button")
+    name = "Run this page: Colab, Kaggle, Binder"
+    assert tab.get_by_role("button", name=name).count() == 1
+    shown = menu.evaluate("b => getComputedStyle(b, '::after').content")
+    assert shown == '"Run"'
+    tab.goto(f"{site}book/intro.html")
+    name = "Run the first chapter: Colab, Kaggle, Binder"
+    tab.get_by_role("button", name=name).click()
+    link = tab.get_by_role("link", name="Colab", exact=True).locator("visible=true")
+    assert link.first.get_attribute("href").endswith("00_before_you_start.ipynb")
+    tab.close()
+
+
 class Book:
     """As much of Sphinx's application as the menu asks for."""
 

@@ -5,6 +5,7 @@ Needs _build/html, which `make book` makes.
 
 import re
 from functools import cache
+from itertools import pairwise
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -57,7 +58,7 @@ def test_page_is_there_with_its_title(page):
 
 def test_every_source_page_is_in_the_book():
     files = [*(ROOT / "notebooks").rglob("*.ipynb"), *(ROOT / "book").glob("*.ipynb")]
-    files += (ROOT / "book").glob("*.md")
+    files += [*(ROOT / "book").glob("*.md"), *(ROOT / "book/package").glob("*.md")]
     names = {f.relative_to(ROOT).with_suffix("").as_posix() for f in files}
     assert names == set(SOURCES)
 
@@ -167,6 +168,48 @@ def test_chapter_has_neighbours_and_no_first_cell(page):
     assert document.find("a", class_="left-prev") or document.find(class_="right-next")
     first = code_cells(ROOT / f"{page}.ipynb")[0].source
     assert first.splitlines()[0] not in document.find("main").get_text()
+
+
+def test_from_chapter_to_chapter():
+    """Back past the exercises, on through them, and from chapter 0 past the lab."""
+    chapters = [s for s in SOURCES if re.fullmatch(r"notebooks/\d\d_\w+", s)]
+    for before, chapter in pairwise(chapters):
+        here = page_soup(chapter)
+        leads_back = [
+            here.find("a", class_="left-prev")["href"],
+            here.find("link", rel="prev")["href"],
+        ]
+        assert leads_back == [f"{before.removeprefix('notebooks/')}.html"] * 2
+        title = here.find("a", class_="left-prev").find(class_="prev-next-title")
+        assert title.get_text() == page_soup(before).find("h1").find(string=True)
+    on = {c: page_soup(c).find("a", class_="right-next")["href"] for c in chapters}
+    assert on.pop(chapters[0]) == "01_why_patches.html"
+    for chapter, next_page in on.items():
+        assert next_page == chapter.replace("notebooks/", "exercises/") + ".html"
+
+
+def test_the_lab_stands_near_the_top_of_the_sidebar():
+    sidebar = page_soup("notebooks/05_multi_head_attention").find(id="bd-docs-nav")
+    links = [a["href"] for a in sidebar.find_all("a", class_="internal")]
+    assert "../book/lab.html" in links[:3]
+
+
+@every_page
+def test_the_foot_names_the_authors_and_the_last_change(page):
+    footer = page_soup(page).find("footer", class_="bd-footer-content")
+    text = " ".join(footer.get_text().split())
+    assert "By the authors of Vision Transformer" in text
+    link = footer.find("a", string="Accessibility")["href"]
+    assert link.endswith("accessibility.html") or link == "#"
+    known = page_soup(page).find("meta", property="article:modified_time")
+    assert ("Last updated on" in text) == (known is not None)
+
+
+def test_the_list_of_pages_for_search_engines():
+    listed = (HTML / "sitemap.xml").read_text(encoding="utf-8")
+    addresses = re.findall("<loc>(.*?)</loc>", listed)
+    site = Repository.of(ROOT).pages
+    assert sorted(addresses) == sorted(f"{site}{page}.html" for page in SOURCES)
 
 
 @every_page
