@@ -3,7 +3,7 @@
 A figure is drawn once, on white. Here each of its colours is taken for an ink, more or
 less of it on the white; the dark picture has as much of that ink's dark counterpart on
 nothing, so that the page shows through. Photographs and heat maps stay as they are;
-where they stand, the picture says itself (``book_png`` in ``vit_steps/notebook/style.py``).
+where they are, the picture says itself (``book_png`` of ``vit_steps.notebook.style``).
 A picture that does not say it is not one of the book's figures, and has no dark one.
 """
 
@@ -26,7 +26,7 @@ IN_THE_DARK = {
     "blue": "#4aa3e0",
     "orange": "#f2b445",
     "green": "#4fd3a8",
-    "vermilion": "#ff9d66",
+    "vermilion": "#f27a3f",
     "sky": "#8fd0f7",
     "purple": "#eaa6cc",
 }

@@ -73,13 +73,12 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
         the PNG, and the width and height to show it at, in CSS pixels.
     """
     dpi = figure.dpi
-    figure.dpi = 2 * dpi  # places are asked for at the size that is drawn
+    figure.dpi = 2 * dpi  # so that it says where things are in pixels of the PNG
     try:
-        figure.draw_without_rendering()
-        cut = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
         drawn = io.BytesIO()
-        figure.savefig(drawn, format="png", dpi=figure.dpi, bbox_inches=cut)
+        figure.savefig(drawn, format="png", dpi=figure.dpi, bbox_inches="tight")
         picture = Image.open(drawn).convert("RGB")
+        cut = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
         said = PngInfo()
         said.add_text("images", json.dumps(_images(figure, cut, picture.height)))
     finally:
