@@ -308,7 +308,7 @@ def test_a_dark_figure_keeps_photographs_and_lets_the_page_through(small_book, o
 
 
 def test_a_hole_of_a_heat_map_shows_the_page():
-    figure = plt.figure(figsize=(2, 2))
+    figure = plt.figure(figsize=(2, 2), layout="none")
     ax = figure.add_axes((0, 0, 1, 1), frameon=False)
     ax.imshow([[0.0, np.nan], [np.nan, 1.0]])
     data, _ = book_png(figure)
