@@ -68,10 +68,17 @@ def rules(theme: str, code: str) -> str:
     return "\n".join([*ground, *formatter.get_token_style_defs(code)])
 
 
+# The theme has a colour of its own for the names of functions, and insists on it.
+ALSO_FUNCTIONS = (
+    'html[data-theme="light"] div.highlight .nf { color: inherit !important }'
+)
+
+
 def style_sheet() -> str:
     """On paper code is as in the light, whatever the page was."""
+    light = rules("light", "html .highlight")
     dark = rules("dark", 'html[data-theme="dark"] .highlight')
-    return f"{rules('light', 'html .highlight')}\n@media screen {{\n{dark}\n}}\n"
+    return f"{light}\n{ALSO_FUNCTIONS}\n@media screen {{\n{dark}\n}}\n"
 
 
 def write_style_sheet(app: Sphinx, exception: Exception | None) -> None:

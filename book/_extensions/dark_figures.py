@@ -20,7 +20,7 @@ from sphinx.application import Sphinx
 
 from vit_steps.notebook import COLOURS
 
-PAGE = "#14181e"  # the theme's dark ground
+PAGE = "#121212"  # the ground of the dark theme
 INK = "#ced6dd"  # and what it writes in
 IN_THE_DARK = {
     "blue": "#4aa3e0",
