@@ -30,7 +30,7 @@ INKS = {  # the ground is the theme's, behind code
     },
     "dark": {
         "ground": "#29313d",
-        "text": "#dbe2e9",
+        "text": "#ced6dd",
         "note": "#a3afbc",
         "keyword": "#cdb0f5",
         "string": "#a9d29c",
