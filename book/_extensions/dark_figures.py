@@ -83,9 +83,11 @@ def in_the_dark(figure: Image.Image) -> Image.Image:
     white = (palette == 255).all(1)[pixels]
     drawn = np.ones(pixels.shape, bool)
     for image in json.loads(figure.info["images"]):
-        left, top, right, bottom = image["box"]
-        inside = np.s_[max(top, 0) : bottom, max(left, 0) : right]
-        drawn[inside] = white[inside] if image["holes"] else False
+        left, top, right, bottom = (max(edge, 0) for edge in image["box"])
+        box = np.s_[top:bottom, left:right]
+        drawn[box] = white[box]  # white on its outermost line is of the page
+        if not image["holes"]:
+            drawn[top + 1 : bottom - 1, left + 1 : right - 1] = False
     counts = np.bincount(pixels[drawn], minlength=len(palette))
     inks = recoloured(palette.astype(float), counts)
     kept = np.insert(palette, 3, 255, axis=1)
