@@ -1,4 +1,5 @@
 import io
+import json
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -254,3 +255,50 @@ def test_notebook_picture_keeps_white_and_the_books_colours():
     assert picture.getpixel((0, 0)) == (255, 255, 255)
     for colour in notebook.COLOURS.values():
         assert tuple(bytes.fromhex(colour[1:])) in kept
+
+
+def images_of(figure):
+    """A figure as it is kept, and where it says that its images are."""
+    picture = Image.open(io.BytesIO(book_png(figure)[0]))
+    return np.asarray(picture.convert("RGB")), json.loads(picture.info["images"])
+
+
+def test_notebook_picture_says_where_its_images_are():
+    figure, axes = plt.subplots(1, 3, figsize=(6, 2.5))
+    red = np.tile(np.array([1.0, 0, 0]), (8, 8, 1))
+    axes[0].imshow(red)
+    axes[0].set(title="an image", xlim=(-0.5, 3.5))  # part of it is cut away
+    axes[1].plot([0, 1], color="black")
+    axes[2].imshow(red)
+    axes[2].set_visible(False)
+    pixels, [image] = images_of(figure)
+    left, top, right, bottom = image["box"]
+    inside = np.zeros(pixels.shape[:2], bool)
+    inside[top:bottom, left:right] = True
+    is_red = (pixels == (255, 0, 0)).all(-1)
+    assert not is_red[~inside].any() and is_red[inside].mean() > 0.97  # a spine
+    assert not image["holes"]
+    assert (pixels[~inside].min(-1) < 50).sum() > 500, "text and a line"
+
+
+def test_notebook_picture_says_which_images_have_holes():
+    figure, (one, other) = plt.subplots(2, 1)
+    drawn = one.imshow([[0.0, np.nan], [1.0, 2.0]])
+    other.imshow([[0.0, 1.0], [1.0, 2.0]])
+    figure.colorbar(drawn, ax=one)
+    _, found = images_of(figure)
+    assert [image["holes"] for image in found] == [True, False, False]
+    *_, (left, top, right, bottom) = (image["box"] for image in found)
+    assert bottom - top > 4 * (right - left), "the colour bar"
+
+
+def test_a_figure_is_as_it_was_after_it_was_kept():
+    figure = plt.figure(figsize=(3, 2))
+    before = figure.dpi, tuple(figure.get_size_inches())
+    book_png(figure)
+    assert (figure.dpi, tuple(figure.get_size_inches())) == before
+
+
+def test_a_figure_of_plots_has_no_images():
+    plt.plot([0, 1])
+    assert images_of(plt.gcf())[1] == []

@@ -1,9 +1,12 @@
 """Outputs are promises: every cell has been run, in order, and can be compared."""
 
 import ast
+import base64
+import io
 import re
 
 import pytest
+from PIL import Image
 
 from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, SIDE_ROADS, code_cells, read, tags
 from vit_steps.notebook.drawings import FOLDER as DRAWINGS
@@ -53,6 +56,9 @@ def test_every_figure_is_a_png_or_a_drawing_with_alt_text(path):
             alt = said.get("image", {}).get("alt", "")
             assert len(alt.split()) >= 8, f"{cell.id}: say what the figure shows"
             assert {"image/png", "image/svg+xml"} & data.keys(), cell.id
+            if "image/png" in data:
+                file = io.BytesIO(base64.b64decode(data["image/png"]))
+                assert "images" in Image.open(file).info, f"{cell.id}: run it again"
             if "image/svg+xml" in data:
                 name = data["text/plain"].removeprefix("drawing: ")
                 svg = (DRAWINGS / f"{name}.svg").read_text(encoding="utf-8")

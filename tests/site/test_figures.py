@@ -8,19 +8,26 @@ import io
 import subprocess
 import sys
 
+import matplotlib.pyplot as plt
+import numpy as np
 import pytest
+import torch
 from bs4 import BeautifulSoup
 from nbformat import write
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from PIL import Image
+from playwright.sync_api import expect
 
+from book._extensions import dark_figures
 from book.chromium import served
 from book.drawings import kit
 from tests.conftest import ROOT
-from vit_steps.notebook import drawing
+from vit_steps.notebook import COLOURS, drawing, show_image, use_book_style
+from vit_steps.notebook.style import book_png
 
 SETTINGS = """\
-extensions = ["myst_nb", "book._extensions.drawings", "book._extensions.pictures"]
+extensions = ["myst_nb"]
+extensions += ["book._extensions." + name for name in {names}]
 nb_execution_mode = "off"
 myst_enable_extensions = ["dollarmath"]
 html_theme = "sphinx_book_theme"
@@ -28,6 +35,7 @@ html_static_path = [r"{assets}"]
 html_css_files = ["book.css"]
 root_doc = "page"
 """
+EXTENSIONS = ["drawings", "dark_figures", "pictures", "enlarging"]
 CAPTION = {"caption": "What to *look* for.", "name": "fig-a-square"}
 
 
@@ -40,6 +48,21 @@ def png():
 def cell(data, sizes=None, **said):
     output = new_output("display_data", data=data, metadata=sizes or {})
     return new_code_cell("show()", outputs=[output], metadata={"mystnb": said})
+
+
+RED = (255, 0, 0)
+
+
+def kept_figure(**said):
+    """One of the book's: a red photograph beside a curve in the book's blue."""
+    use_book_style()
+    figure, (left, right) = plt.subplots(1, 2, figsize=(6, 3))
+    show_image(torch.tensor(RED).view(3, 1, 1).expand(3, 4, 4) / 255, left, "red")
+    right.plot([0, 1, 0], color=COLOURS["blue"], linewidth=9)
+    data, size = book_png(figure)
+    plt.close(figure)
+    png = {"image/png": base64.b64encode(data).decode()}
+    return cell(png, {"image/png": size}, **said)
 
 
 def shown(name, **said):
@@ -61,10 +84,12 @@ def small_book(tmp_path_factory):
         shown("attention_formula"),
         shown("one_query", image=alt),
         cell({"image/svg+xml": other_svg}, image=alt),
+        new_markdown_cell("A line.\n\n" * 60),
+        kept_figure(image=alt),
     ]
     python = {"language_info": {"name": "python"}}
     write(new_notebook(cells=cells, metadata=python), folder / "page.ipynb")
-    settings = SETTINGS.format(assets=ROOT / "book" / "_assets")
+    settings = SETTINGS.format(assets=ROOT / "book" / "_assets", names=EXTENSIONS)
     (folder / "conf.py").write_text(settings, encoding="utf-8")
     command = [sys.executable, "-m", "sphinx", "-W", "-q", str(folder)]
     subprocess.run([*command, str(folder / "html")], cwd=ROOT, check=True)
@@ -220,3 +245,195 @@ def test_drawings_and_captions_fit_the_column(page, width):
         assert align == "left" and abs(narrower) < 1
         assert abs(indented) < 1 and below > 0
         assert text.startswith("What to look for."), "no number before it"
+
+
+# Figures in the dark
+
+PAGE, INK = dark_figures.rgb([dark_figures.PAGE, dark_figures.INK])
+
+
+def test_every_ink_is_readable_in_the_dark():
+    assert set(dark_figures.IN_THE_DARK) == set(COLOURS) - {"grey"}, "a share of black"
+    for ink in dark_figures.rgb([dark_figures.INK, *dark_figures.IN_THE_DARK.values()]):
+        assert dark_figures.contrast(ink, PAGE) >= 4.5
+    grey = dark_figures.rgb([COLOURS["grey"]])
+    [[*ink, opacity]] = dark_figures.recoloured(grey, np.array([1])).astype(float)
+    seen = PAGE + opacity / 255 * (ink - PAGE)
+    assert dark_figures.contrast(seen, PAGE) >= 4.5
+
+
+def test_inks_stay_apart_in_the_dark():
+    inks = dark_figures.rgb([dark_figures.INK, *dark_figures.IN_THE_DARK.values()])
+    apart = np.linalg.norm(inks[:, None] - inks, axis=-1) + 1e3 * np.eye(len(inks))
+    assert apart.min() > 50
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 1.0])
+@pytest.mark.parametrize("name", dark_figures.IN_THE_DARK)
+def test_an_ink_more_or_less_of_it_becomes_its_counterpart(name, share):
+    [light, dark] = dark_figures.rgb([COLOURS[name], dark_figures.IN_THE_DARK[name]])
+    colour = (255 + share * (light - 255)).round()
+    [found] = dark_figures.recoloured(colour[None], np.array([9])).astype(float)
+    assert found[3] == pytest.approx(255 * share, abs=2)
+    if share == 1:
+        assert found[:3].tolist() == dark.tolist()
+
+
+def test_another_colour_is_an_ink_where_there_is_much_of_it():
+    colours = np.array([[255, 255, 255], [68, 1, 84], [200, 0, 200]], float)
+    found = dark_figures.recoloured(colours, np.array([90_000, 5_000, 1]))
+    assert found[0][3] == 0 and found[1][3] == 255
+    assert dark_figures.contrast(found[1][:3].astype(float), PAGE) >= 4.5
+    assert found[2][:3].tolist() != [200, 0, 200], "an edge takes the nearest ink"
+
+
+def test_a_dark_figure_keeps_photographs_and_lets_the_page_through(small_book, outputs):
+    light, dark = outputs[-1].find_all("img")
+    assert "only-light" in light["class"] and "only-dark" in dark["class"]
+    for attribute in ("alt", "width", "height"):
+        assert light[attribute] == dark[attribute]
+    assert dark["loading"] == "lazy", "one of the two is fetched"
+    files = [small_book / image["src"] for image in (light, dark)]
+    on_white, picture = (Image.open(file) for file in files)
+    assert picture.size == on_white.size and picture.mode == "RGBA"
+    pixels, before = np.array(picture), np.array(on_white.convert("RGB"))
+    assert pixels[0, 0, 3] == 0
+    red = (before == RED).all(-1)
+    assert red.sum() > 50_000 and (pixels[red] == (*RED, 255)).all()
+    blue = (before == dark_figures.rgb([COLOURS["blue"]])[0]).all(-1)
+    counterpart = dark_figures.rgb([dark_figures.IN_THE_DARK["blue"]])[0]
+    assert blue.sum() > 5_000 and (pixels[blue][:, :3] == counterpart).all()
+    black = (before == 0).all(-1)
+    assert black.any() and (pixels[black] == (*INK, 255)).all()
+
+
+def test_a_hole_of_a_heat_map_shows_the_page():
+    figure = plt.figure(figsize=(2, 2), layout="none")
+    ax = figure.add_axes((0, 0, 1, 1), frameon=False)
+    ax.imshow([[0.0, np.nan], [np.nan, 1.0]])
+    data, _ = book_png(figure)
+    plt.close(figure)
+    dark = np.array(dark_figures.in_the_dark(Image.open(io.BytesIO(data))))
+    height, width = dark.shape[:2]
+    seen = dark[height // 4 :: height // 2, width // 4 :: width // 2, 3]
+    assert seen.tolist() == [[255, 0], [0, 255]]
+
+
+def test_a_picture_from_elsewhere_has_no_dark_one(outputs):
+    assert len(outputs[0].find_all("img")) == len(outputs[1].find_all("img")) == 1
+
+
+FIGURES = """() => [...document.querySelectorAll('.only-light, .only-dark')]
+    .filter(image => image.getClientRects().length)
+    .map(image => [image.className, getComputedStyle(image).backgroundColor])"""
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_page_shows_the_figure_of_its_theme(page, theme):
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
+    [[classes, ground]] = page.evaluate(FIGURES)
+    assert f"only-{theme}" in classes
+    assert ground == "rgba(0, 0, 0, 0)", "no slab"
+    body = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    if theme == "dark":
+        assert body == rgb(dark_figures.PAGE), "the ground that inks are measured on"
+    page.emulate_media(media="print")
+    [[classes, _]] = page.evaluate(FIGURES)
+    assert "only-light" in classes
+
+
+# A figure that is opened
+
+FIGURE_LINK = "a.image-reference:has(.only-light)"
+
+
+def open_figure(page, how):
+    link = page.locator(FIGURE_LINK)
+    link.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    if how == "keyboard":
+        link.focus()
+        page.keyboard.press("Enter")
+    else:
+        link.click()
+    dialog = page.get_by_role("dialog", name="Figure, enlarged")
+    expect(dialog).to_be_visible()
+    return dialog, before
+
+
+def close_with_escape(page):
+    page.keyboard.press("Escape")
+
+
+def close_with_the_cross(page):
+    page.get_by_role("button", name="Close").click()
+
+
+def close_with_the_back_button(page):
+    page.go_back()
+
+
+def close_beside_it(page):
+    page.mouse.click(5, 450)
+
+
+@pytest.mark.parametrize("how", ["keyboard", "mouse"])
+@pytest.mark.parametrize(
+    "close",
+    [
+        close_with_escape,
+        close_with_the_cross,
+        close_with_the_back_button,
+        close_beside_it,
+    ],
+)
+def test_a_figure_opens_over_the_page_and_the_page_stays(page, how, close):
+    address = page.url
+    dialog, before = open_figure(page, how)
+    image = dialog.get_by_role("img")
+    assert image.get_attribute("alt").startswith('A "square" & more')
+    close(page)
+    expect(dialog).to_be_hidden()
+    page.wait_for_function("!history.state?.enlarged")
+    page.evaluate(TWO_FRAMES)
+    assert page.url == address and before > 500
+    assert page.evaluate("scrollY") == pytest.approx(before, abs=1)
+    assert page.evaluate(f"document.activeElement.matches('{FIGURE_LINK}')")
+    dialog, _ = open_figure(page, how)  # and again
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width, height", [(1280, 900), (390, 844), (844, 390)])
+def test_an_opened_figure_is_large_and_can_be_seen_whole(page, width, height, theme):
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=theme)
+    page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
+    dialog, _ = open_figure(page, "mouse")
+    image = dialog.get_by_role("img")
+    assert image.get_attribute("src").endswith({"light": "png", "dark": "webp"}[theme])
+    own = int(page.locator(FIGURE_LINK).locator("img").first.get_attribute("width"))
+    box = image.bounding_box()
+    assert own - 1 <= box["width"] <= 2 * own + 1
+    assert box["x"] >= 0 and box["y"] >= 0, "nothing is out of reach to the left"
+    if width > own:
+        assert box["x"] + box["width"] <= width
+    seen = page.evaluate(
+        """() => { const d = document.querySelector('dialog.enlarged');
+            d.scrollTo(9999, 9999);
+            const {right, bottom} = d.querySelector('img').getBoundingClientRect();
+            return [right - innerWidth, bottom - innerHeight]; }"""
+    )
+    assert max(seen) <= 0.5
+    page.mouse.click(width / 2, height / 2)
+    expect(dialog).to_be_visible()
+
+
+def test_without_scripts_a_figure_leads_to_its_file(small_book, browser):
+    context = browser.new_context(java_script_enabled=False)
+    with served(small_book) as address:
+        tab = context.new_page()
+        tab.goto(f"{address}page.html")
+        tab.locator(FIGURE_LINK).click()
+        tab.wait_for_url("**/*.png")
+    context.close()

@@ -6,6 +6,7 @@ Needs _build/html, which `make book` makes.
 import re
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -127,6 +128,25 @@ def test_no_link_of_the_packages_source_is_broken():
     assert len(modules) > 20
     for page in modules:
         follow(page)
+
+
+@every_page
+def test_every_figure_is_there_for_the_dark_as_well(page):
+    article = page_soup(page).find("article")
+    figures = article.select("div.cell_output img[src$='.png']")
+    for figure in figures:
+        assert "only-light" in figure.get("class", []), figure["alt"]
+        dark = figure.find_next_sibling("img")
+        assert "only-dark" in dark["class"] and dark["alt"] == figure["alt"]
+        file = HTML / Path(page).parent / unquote(dark["src"])
+        assert 1_000 < file.stat().st_size < 400_000
+    shown = code_cells(ROOT / f"{page}.ipynb") if is_read_with_figures(page) else []
+    drawn = [c for c in shown for o in c.outputs if "image/png" in o.get("data", {})]
+    assert len(figures) == len(drawn)
+
+
+def is_read_with_figures(page):
+    return (ROOT / f"{page}.ipynb").exists() and "/exercises/" not in page
 
 
 @every_page

@@ -1,15 +1,21 @@
 """The look of the book's figures: colours, sizes, and PNGs that are crisp and small."""
 
 import io
+import json
 from pathlib import Path
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from cycler import cycler
 from IPython.core.getipython import get_ipython
+from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
+from matplotlib.image import AxesImage
+from matplotlib.transforms import Bbox
 from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from scipy.spatial import cKDTree
 
 # The book's font, made by book/fonts.py of Inter (SIL Open Font License, beside it).
@@ -60,14 +66,23 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
     """A figure as a notebook keeps it: twice the pixels, in 256 colours.
 
     Twice, so that it is crisp on screens of high density; few colours, so that it is
-    small all the same.
+    small all the same. In its text ``images`` it says where photographs and heat maps
+    are, which keep their colours when a page draws the rest in those of a dark theme.
 
     Returns:
         the PNG, and the width and height to show it at, in CSS pixels.
     """
-    drawn = io.BytesIO()
-    figure.savefig(drawn, format="png", dpi=2 * figure.dpi, bbox_inches="tight")
-    picture = Image.open(drawn).convert("RGB")
+    dpi = figure.dpi
+    figure.dpi = 2 * dpi  # so that it says where things are in pixels of the PNG
+    try:
+        drawn = io.BytesIO()
+        figure.savefig(drawn, format="png", dpi=figure.dpi, bbox_inches="tight")
+        picture = Image.open(drawn).convert("RGB")
+        cut = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
+        said = PngInfo()
+        said.add_text("images", json.dumps(_images(figure, cut, picture.height)))
+    finally:
+        figure.dpi = dpi
     width, height = picture.size
     colours, index, counts = _colours(picture)
     frequent = colours[counts.argsort()[::-1][:32]]
@@ -76,8 +91,29 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
     small = Image.fromarray(nearest[index].reshape(height, width).astype(np.uint8))
     small.putpalette(palette.tobytes())
     data = io.BytesIO()
-    small.save(data, format="png", optimize=True)
+    small.save(data, format="png", optimize=True, pnginfo=said)
     return data.getvalue(), {"width": width // 2, "height": height // 2}
+
+
+def _images(figure: Figure, cut: Bbox, height: int) -> list[dict[str, Any]]:
+    """Where images and colour bars are, in pixels of what is cut out of the figure.
+
+    Each has the ``box`` left, top, right, bottom, and ``holes`` where it lets the white
+    behind it through, as a heat map does that lacks some of its numbers.
+    """
+    left, bottom = cut.x0 * figure.dpi, cut.y0 * figure.dpi
+    found = []
+    for image in [*figure.findobj(AxesImage), *figure.findobj(QuadMesh)]:
+        if image.axes is None or not (image.axes.get_visible() and image.get_visible()):
+            continue
+        seen = Bbox.intersection(image.get_window_extent(), image.axes.bbox)
+        if seen is not None and seen.width and seen.height:
+            x0, x1 = seen.x0 - left, seen.x1 - left
+            y0, y1 = height - seen.y1 + bottom, height - seen.y0 + bottom
+            box = [round(edge) for edge in (x0, y0, x1, y1)]
+            holes = bool(np.ma.is_masked(image.get_array()))
+            found.append({"box": box, "holes": holes})
+    return found
 
 
 def _colours(picture: Image.Image) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

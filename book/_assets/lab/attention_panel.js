@@ -234,7 +234,7 @@
       c.drawImage(lab.pixels(shares, rows, columns, colour), 0, 0, CUT, CUT);
       const unit = CUT / lab.IMAGE;
       const box = source.box();
-      lab.frame(c, box.left * unit, box.top * unit, lab.DIGIT * unit, lab.DIGIT * unit);
+      lab.frame(c, box.left * unit, box.top * unit, lab.DIGIT * unit, lab.DIGIT * unit, lab.TRUE_BOX);
       const { block, head } = state.shown;
       const isHead = typeof head === "number";
       const title = block === "rollout" ? "Rollout, all blocks" : isHead ? `Block ${block}, head ${head}` : `Block ${block}, mean of its heads`;

@@ -83,9 +83,13 @@
     };
   }
 
-  /** A frame in yellow on black, to be seen on any picture. */
-  function frame(c, x, y, width, height) {
-    for (const [style, line] of [["#000", 4], ["#ffe800", 2]]) {
+  // As in the chapters' figures.
+  const ASKING = "#ffe800";
+  const TRUE_BOX = "#e69f00";
+
+  /** A frame on black, to be seen on any picture: in yellow around the patch that asks. */
+  function frame(c, x, y, width, height, colour = ASKING) {
+    for (const [style, line] of [["#000", 4], [colour, 2]]) {
       c.strokeStyle = style;
       c.lineWidth = line;
       c.strokeRect(x, y, width, height);
@@ -106,5 +110,5 @@
     c.stroke();
   }
 
-  Object.assign(lab, { sequential, diverging, grey, context, pixels, colouring, colourBar, frame, gridLines });
+  Object.assign(lab, { sequential, diverging, grey, context, pixels, colouring, colourBar, frame, gridLines, TRUE_BOX });
 })();

@@ -158,7 +158,7 @@
       const unit = SIDE / lab.IMAGE;
       handle.style.top = `${(100 * scene.top) / lab.IMAGE}%`;
       handle.style.left = `${(100 * scene.left) / lab.IMAGE}%`;
-      if (showBox.checked) lab.frame(c, scene.left * unit, scene.top * unit, lab.DIGIT * unit, lab.DIGIT * unit);
+      if (showBox.checked) lab.frame(c, scene.left * unit, scene.top * unit, lab.DIGIT * unit, lab.DIGIT * unit, lab.TRUE_BOX);
     }
 
     function refresh() {

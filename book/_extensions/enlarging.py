@@ -1,0 +1,17 @@
+"""A figure opens over the page: ``enlarge.js``, on the pages that have a figure."""
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+
+def add_script(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    if "image-reference" in context.get("body", ""):
+        app.add_js_file("enlarge.js", loading_method="defer")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("html-page-context", add_script)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
