@@ -12,13 +12,21 @@ QUERY = [2, 0, 1, 1]
 KEYS = [[1, 0, 1, 1], [0, 1, 1, 1], [0, 2, 0, 0]]
 VALUES = [[10, 0], [0, 10], [10, 10]]
 
-LEFT, STEP, STRIP = 70, 98, 88  # where the first key begins, from key to key, its width
+LEFT, STEP, STRIP = 66, 99, 92  # where the first key begins, from key to key, its width
 MIDDLE = LEFT + STEP + STRIP / 2
 LOW, HIGH = -2, 3  # how far a number of the query can be dragged
 UNIT = 10.5  # how high a bar of 1 is
 ZERO = 71  # where the bars stand
 BAR = 44  # from bar to bar
 PLANE = Box(206, 336, 112, 112)  # from 0 to 10 both ways
+
+BANDS: dict[str, tuple[float, float, Colour]] = {  # the rows of each term
+    "q": (28, 122, "query"),
+    "k": (138, 211, "key"),
+    "d": (180, 211, "soft"),
+    "softmax": (216, 281, "soft"),
+    "v": (284, 462, "value"),
+}
 
 
 def draw() -> Drawing:
@@ -46,13 +54,7 @@ def draw() -> Drawing:
         "bars": {"low": LOW, "high": HIGH, "zero": ZERO, "unit": UNIT, "apart": BAR},
         "plane": {"x": PLANE.x, "y": PLANE.bottom, "unit": PLANE.width / 10},
     }
-    for term, top, bottom, colour in (
-        ("q", 28, 122, "query"),
-        ("k", 138, 211, "key"),
-        ("d", 180, 211, "soft"),
-        ("softmax", 216, 277, "soft"),
-        ("v", 283, 462, "value"),
-    ):
+    for term, (top, bottom, colour) in BANDS.items():
         band(drawing, term, top, bottom, colour)
     formula(drawing)
 
@@ -78,10 +80,10 @@ def draw() -> Drawing:
             drawing.arrow((down, 126), (down, 138))
             compared(drawing, i)
             boxed(drawing, 0, f"score-{i}", f"{score:.0f}")
-            drawing.arrow((38, 199), (50, 199))
-            boxed(drawing, 52, f"scaled-{i}", f"{small:.0f}")
-            drawing.line((70, 211), (70, 218))
-            drawing.arrow((70, 218), (down, 218), (down, 224))
+            drawing.arrow((39, 199), (52, 199))
+            boxed(drawing, 54, f"scaled-{i}", f"{small:.0f}")
+            drawing.line((73, 211), (73, 218))
+            drawing.arrow((73, 218), (down, 218), (down, 224))
             with drawing.part(f"exp-{i}"):
                 drawing.text(down, 236, f"{exp:.3f}", anchor="middle")
             drawing.arrow((down, 240), (down, 248))
@@ -169,11 +171,11 @@ def bars(drawing: Drawing) -> Box:
 def compared(drawing: Drawing, i: int) -> None:
     """A key, and below it its products with the query, place by place."""
     key = [as_text(KEYS[i])]
-    strip = drawing.cells(0, 140, key, (22, 20), colour="key", thick=1.75, bold=True)
+    strip = drawing.cells(0, 140, key, (23, 20), colour="key", thick=1.75, bold=True)
     for j, (a, b) in enumerate(zip(QUERY, KEYS[i], strict=True)):
         with drawing.part(f"product-{i}-{j}"):
             x = strip.column(j, len(QUERY)).middle
-            drawing.text(x, 173, f"{a * b}", size=11, anchor="middle")
+            drawing.text(x, 173, f"{a * b}", size=10.5, anchor="middle")
     drawing.line((2, 177), (2, 180), (18, 180))
     drawing.line((STRIP - 2, 177), (STRIP - 2, 180), (18, 180))
     drawing.line((18, 180), (18, 187))
@@ -181,7 +183,7 @@ def compared(drawing: Drawing, i: int) -> None:
 
 def boxed(drawing: Drawing, x: float, name: str, text: str) -> None:
     with drawing.part(name):
-        drawing.box(x, 187, 36, 24, text)
+        drawing.box(x, 187, 38, 24, text)
 
 
 def mixed(drawing: Drawing, weights: list[float], output: list[float]) -> None:

@@ -211,6 +211,24 @@ def test_one_query_has_the_numbers_of_the_chapter():
         assert number in shown and f">{number}<" in drawn("one_query")
 
 
+def test_the_softmax_saturates_as_in_the_chapter():
+    from book.drawings.softmax_saturation import DIMS, best, competition, power
+
+    (cell,) = (c for c in code_cells(CHAPTERS[4]) if c.id == "competition")
+    rows = [
+        line.split()[-3:]
+        for line in cell.outputs[0].data["text/plain"].splitlines()[1:]
+    ]
+    for divided, (largest, slopes) in enumerate((rows[:2], rows[2:])):
+        for d, weight, slope in zip((4, 64, 1024), largest, slopes, strict=True):
+            assert f"{best(d, bool(divided)):.2f}" == weight
+            assert f"{competition(d, bool(divided))[1]:.0e}" == slope
+    assert {4, 64, 1024} <= set(DIMS)
+    assert power(3.4e-10) == "3·10⁻¹⁰"
+    for number in ("0.76", "0.05", "3·10⁻¹⁰", "3·10⁻³"):
+        assert f"{number}<" in drawn("softmax_saturation")
+
+
 def test_fused_attention_has_the_numbers_of_the_chapter():
     from book.drawings.fused_attention import KEYS, QUERY, VALUES
 
