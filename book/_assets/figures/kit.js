@@ -38,9 +38,9 @@
       this.svg = place.querySelector("svg");
       this.numbers = JSON.parse(this.svg.dataset.numbers);
       this.controls = place.querySelector(".moving-controls");
-      this.row = el("div", { class: "moving-row" });
       this.words = el("p", { class: "moving-words", role: "status" });
-      this.controls.append(this.row, this.words);
+      this.controls.append(this.words);
+      this.newRow();
       this.svg.setAttribute("role", "group"); // an image would hide its handles from a screen reader
       for (const child of this.svg.children) child.setAttribute("aria-hidden", true);
       place.classList.add("moves");
@@ -71,6 +71,11 @@
         if (t < 1) this.frame = requestAnimationFrame(next);
       };
       this.frame = requestAnimationFrame(next);
+    }
+
+    newRow() {
+      this.row = el("div", { class: "moving-row" });
+      this.words.before(this.row);
     }
 
     button(text, click) {
