@@ -112,6 +112,8 @@
         this.stop?.();
         follow(event);
       });
+      // Or the finger would scroll the page: browsers do not heed touch-action inside a drawing.
+      handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
       handle.addEventListener("pointermove", (event) => { if (handle.hasPointerCapture(event.pointerId)) follow(event); });
       handle.addEventListener("keydown", (event) => {
         const far = 4 * step;

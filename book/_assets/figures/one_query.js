@@ -75,9 +75,9 @@
       draw();
     }
 
-    query.forEach((_, j) => {
+    const told = query.map((_, j) => {
       const middle = Number(figure.part(`query-${j}`).querySelector("text").getAttribute("x"));
-      figure.slider(`handle-${j}`, {
+      return figure.slider(`handle-${j}`, {
         box: [middle - bars.apart / 2 + 1, bars.zero - bars.unit * bars.high - 9, bars.apart - 2, bars.unit * (bars.high - bars.low) + 16],
         low: bars.low, high: bars.high, step: 0.5, along: "y",
         label: `number ${j + 1} of the query`,
@@ -98,6 +98,7 @@
     figure.button("Start again", () => {
       query.splice(0, query.length, ...figure.numbers.query);
       show(0);
+      told.forEach((tell) => tell());
     });
   }
 
