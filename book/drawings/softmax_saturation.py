@@ -56,6 +56,8 @@ def draw() -> Drawing:
     drawing.text(2, 14, f"One query, {KEYS} keys of ", size=13)
     with drawing.part("d"):
         drawing.text(150, 14, f"d = {SHOWN}", size=13, bold=True)
+    with drawing.part("hint", moving=True):
+        drawing.text(358, 14, "drag d below", size=11, colour="soft", anchor="end")
     shared(drawing, "undivided", "softmax(q kᵀ), undivided")
     shared(drawing, "divided", "softmax(q kᵀ / √d)")
     chart(drawing)

@@ -15,6 +15,7 @@ from tests.site.visit import NARROWEST, PHONE, WIDE, Visit
 from vit_steps.attention import scaled_dot_product_attention
 
 CHAPTERS = {
+    "split_move_join": "notebooks/02_patch_embedding",
     "one_query": "notebooks/04_scaled_dot_product_attention",
     "softmax_saturation": "notebooks/04_scaled_dot_product_attention",
     "split_and_merge": "notebooks/05_multi_head_attention",
@@ -70,7 +71,7 @@ def test_without_scripts_and_on_paper_it_is_a_still_picture(
     assert figure.locator("button:visible, .vd-moving:visible").count() == 0
     height = figure.bounding_box()["height"]
     assert height < figure.locator("svg").bounding_box()["height"] + 2
-    if name == "split_and_merge":
+    if name.startswith("split"):
         expect(figure.locator('[data-part="still"]')).to_be_visible()
 
 
@@ -136,6 +137,61 @@ def test_whoever_wants_no_motion_gets_steps(visit, name):
             part => getComputedStyle(part).transitionDuration !== "0s").length"""
     )
     assert moving == 0
+
+
+# Split, move, join
+
+
+def read_in_order(figure):
+    cells = figure.locator('[data-part^="read-"]').evaluate_all(
+        """cells => cells.map(cell => [
+            new DOMMatrix(getComputedStyle(cell).transform).e,
+            Number(cell.textContent)])"""
+    )
+    return [number for _, number in sorted(cells)]
+
+
+def rows_on_the_page(figure):
+    """The numbers as they lie on the page, row by row of every block."""
+    cells = figure.locator('[data-part^="cell-"]').evaluate_all(
+        """cells => cells.map(cell => {
+            const {e, f} = new DOMMatrix(getComputedStyle(cell).transform);
+            return [e, f, Number(cell.textContent)]; })"""
+    )
+    lefts = sorted({x for x, _, _ in cells})
+    blocks = [[lefts[0]]]
+    for before, x in pairwise(lefts):
+        if x - before > 40:
+            blocks.append([])
+        blocks[-1].append(x)
+    found = []
+    for block in blocks:
+        inside = sorted((y, x, n) for x, y, n in cells if x in block)
+        ys = sorted({y for y, _, _ in inside})
+        found.append([[n for y, _, n in inside if y == row] for row in ys])
+    return found if len(found) > 1 else found[0]
+
+
+@pytest.mark.parametrize("forgets", [False, True], ids=["move", "no move"])
+def test_the_image_is_cut_as_the_package_cuts_it(visit, forgets):
+    from book.drawings.split_move_join import image, joined, moved, not_moved, split
+
+    figure = visit("split_move_join", reduced_motion="reduce")
+    assert rows_on_the_page(figure) == image.tolist()
+    if forgets:
+        press(figure, "Forget the move")
+    for tensor in (
+        split,
+        split if forgets else moved,
+        not_moved if forgets else joined,
+    ):
+        press(figure, "Next")
+        assert written(figure, "shape") == f"{tuple(tensor.shape)}"
+        assert read_in_order(figure) == tensor.flatten().tolist()
+    assert rows_on_the_page(figure) == tensor.tolist()
+    assert written(figure, "step") == ("✗ joined: scrambled" if forgets else "✓ joined")
+    press(figure, "Forget the move")
+    assert rows_on_the_page(figure) == (joined if forgets else not_moved).tolist()
 
 
 # One query
@@ -323,27 +379,6 @@ def test_the_softmax_moves_from_one_d_to_the_other(visit):
 # Split and merge
 
 
-def rows(figure):
-    """The numbers as they lie on the page, row by row of every block."""
-    cells = figure.locator('[data-part^="cell-"]').evaluate_all(
-        """cells => cells.map(cell => {
-            const {e, f} = new DOMMatrix(getComputedStyle(cell).transform);
-            return [e, f, Number(cell.textContent)]; })"""
-    )
-    lefts = sorted({x for x, _, _ in cells})
-    blocks = [[lefts[0]]]
-    for before, x in pairwise(lefts):
-        if x - before > 40:
-            blocks.append([])
-        blocks[-1].append(x)
-    found = []
-    for block in blocks:
-        inside = sorted((y, x, n) for x, y, n in cells if x in block)
-        ys = sorted({y for y, _, _ in inside})
-        found.append([[n for y, _, n in inside if y == row] for row in ys])
-    return found if len(found) > 1 else found[0]
-
-
 CALLS = {
     "reshape(T, h, d)": lambda q: q.reshape(3, 2, 2),
     "transpose(0, 1)": lambda q: q.transpose(0, 1),
@@ -370,22 +405,17 @@ CUT, TRANSPOSE, MERGE = CALLS
 def test_the_calls_do_what_pytorchs_do(visit, calls, verdict):
     figure = visit("split_and_merge", reduced_motion="reduce")
     q = 10 * torch.arange(3)[:, None] + torch.arange(4)
-    assert rows(figure) == q.tolist()
+    assert rows_on_the_page(figure) == q.tolist()
     for call in calls:
         press(figure, call)
         q = CALLS[call](q)
-        assert rows(figure) == q.tolist()
+        assert rows_on_the_page(figure) == q.tolist()
         shape = ", ".join(map(str, q.shape))
         assert written(figure, "shape").endswith(f"= ({shape})")
-        read = figure.locator('[data-part^="read-"]').evaluate_all(
-            """cells => cells.map(cell => [
-                new DOMMatrix(getComputedStyle(cell).transform).e,
-                Number(cell.textContent)])"""
-        )
-        assert [n for _, n in sorted(read)] == q.flatten().tolist()
+        assert read_in_order(figure) == q.flatten().tolist()
     assert written(figure, "verdict") == verdict
     press(figure, "Start again")
-    assert rows(figure)[0] == [0, 1, 2, 3]
+    assert rows_on_the_page(figure)[0] == [0, 1, 2, 3]
 
 
 def test_the_bug_is_played(visit):
