@@ -30,7 +30,11 @@ def inlined(file: Path, alt: str) -> str | None:
     svg.set("role", "img")
     svg.set("aria-label", alt or ". ".join(own))
     ElementTree.register_namespace("", SVG.strip("{}"))
-    return ElementTree.tostring(svg, encoding="unicode")
+    html = ElementTree.tostring(svg, encoding="unicode")
+    if name := svg.get("data-figure"):  # it moves
+        controls = '<div class="moving-controls"></div>'
+        return f'<div class="moving moving-{name}">{html}{controls}</div>'
+    return html
 
 
 def put_into_the_page(app: Sphinx, document: nodes.document, page: str) -> None:

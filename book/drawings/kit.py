@@ -9,10 +9,14 @@ book, in a notebook and alone. A colour is said by its part: ``"query"``, ``"key
 image, ``"patch-0"`` to ``"patch-3"`` for four patches, ``"ink"``, ``"soft"`` for what
 explains, and ``"line"``. Besides its colour, a part always has its name or its place.
 
+A drawing moves on the book's page if it has numbers and a script of its name in
+``book/_assets/figures/``, which changes the parts that are named here.
+
 Text that is too small, or does not fit the sheet, is refused.
 """
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -218,6 +222,7 @@ class Drawing:
         self.width = width
         self.enlarged = enlarged
         self.height = 0.0
+        self.numbers: Mapping[str, object] = {}  # what its script begins with
         self._parts: list[ElementTree.Element] = []
         self._origin: Point = (0, 0)
 
@@ -228,6 +233,23 @@ class Drawing:
         self._origin = (before[0] + x, before[1] + y)
         yield
         self._origin = before
+
+    @contextmanager
+    def part(self, name: str, moving: bool = False) -> Iterator[None]:
+        """Whatever is drawn inside is one part, which a script finds by its name.
+
+        Args:
+            name: of the part.
+            moving: whether it is seen only where the drawing moves.
+        """
+        around, self._parts = self._parts, []
+        yield
+        group = ElementTree.Element("g", {"data-part": name})
+        if moving:
+            group.attrib |= {"class": "vd-moving", "display": "none"}
+        group.extend(self._parts)
+        self._parts = around
+        self._parts.append(group)
 
     # What is said
 
@@ -568,6 +590,9 @@ class Drawing:
                 "aria-describedby": text,
             },
         )
+        if self.numbers:
+            numbers = json.dumps(self.numbers, separators=(",", ":"))
+            root.attrib |= {"data-figure": name, "data-numbers": numbers}
         for tag, attributes, content in (
             ("title", {"id": title}, self.title),
             ("desc", {"id": text}, self.about),

@@ -1,16 +1,32 @@
-"""One query from its scores to its output, with the numbers of chapter 4."""
+"""One query from its scores to its output, with the numbers of chapter 4.
+
+On the page it moves: the query's bars can be dragged (_assets/figures/one_query.js).
+"""
 
 import torch
 
-from book.drawings.kit import Box, Drawing, Word
+from book.drawings.kit import Box, Colour, Drawing, Point, Word
 from vit_steps.attention import scaled_dot_product_attention
 
 QUERY = [2, 0, 1, 1]
 KEYS = [[1, 0, 1, 1], [0, 1, 1, 1], [0, 2, 0, 0]]
-VALUES = [[10, 0], [0, 10], [5, 5]]
+VALUES = [[10, 0], [0, 10], [10, 10]]
 
-LEFT, STEP, STRIP = 70, 98, 88  # where the first key begins, from key to key, its width
+LEFT, STEP, STRIP = 66, 99, 92  # where the first key begins, from key to key, its width
 MIDDLE = LEFT + STEP + STRIP / 2
+LOW, HIGH = -2, 3  # how far a number of the query can be dragged
+UNIT = 10.5  # how high a bar of 1 is
+ZERO = 71  # where the bars stand
+BAR = 44  # from bar to bar
+PLANE = Box(206, 336, 112, 112)  # from 0 to 10 both ways
+
+BANDS: dict[str, tuple[float, float, Colour]] = {  # the rows of each term
+    "q": (28, 122, "query"),
+    "k": (138, 211, "key"),
+    "d": (180, 211, "soft"),
+    "softmax": (216, 281, "soft"),
+    "v": (284, 462, "value"),
+}
 
 
 def draw() -> Drawing:
@@ -28,77 +44,197 @@ def draw() -> Drawing:
         f"added up: the scores {listed(scores[0], 0)}. Divided by the square root of "
         f"4 they are {listed(scaled[0], 0)}. Their exponentials, divided by the sum of "
         f"all three, are the weights {listed(weights[0])}. Each value is multiplied by "
-        f"its weight, and the sum is the output {listed(output[0])}.",
+        f"its weight, and the sum is the output {listed(output[0])}, a point in the "
+        "triangle of the three values.",
     )
-    query = drawing.cells(
-        LEFT + STEP, 4, [as_text(QUERY)], colour="query", thick=1.75, bold=True
-    )
-    step(drawing, query.centre, Word("query", "query", bold=True))
-    step(drawing, 73, Word("keys", "key", bold=True))
-    step(drawing, 103, "products", "with query")
-    step(drawing, 136, "scores", "added up")
-    step(drawing, 184, "divided", "by √d = √4")
-    step(drawing, 232, "exp", f"sum {total:.3f}")
-    step(drawing, 283, "weights", f"÷ {total:.3f}")
-    step(drawing, 337, Word("values", "value", bold=True))
-    step(drawing, 385, "weight", "times value")
+    drawing.numbers = {
+        "query": QUERY,
+        "keys": KEYS,
+        "values": VALUES,
+        "bars": {"low": LOW, "high": HIGH, "zero": ZERO, "unit": UNIT, "apart": BAR},
+        "plane": {"x": PLANE.x, "y": PLANE.bottom, "unit": PLANE.width / 10},
+    }
+    for term, (top, bottom, colour) in BANDS.items():
+        band(drawing, term, top, bottom, colour)
+    formula(drawing)
+
+    query = bars(drawing)
+    step(drawing, 51, Word("query", "query", bold=True))
+    step(drawing, 150, Word("keys", "key", bold=True))
+    step(drawing, 169, "products")
+    step(drawing, 196, "score", "÷ √d = √4")
+    step(drawing, 232, "exp")
+    with drawing.part("total"):
+        drawing.text(2, 247, f"sum {total:.3f}", size=10.5, colour="soft")
+    step(drawing, 262, "weight")
+    with drawing.part("divisor"):
+        drawing.text(2, 277, f"÷ {total:.3f}", size=10.5, colour="soft")
+    step(drawing, 298, Word("values", "value", bold=True))
+
+    drawing.line((MIDDLE, query.bottom), (MIDDLE, 126))
+    drawing.line((LEFT + STRIP / 2, 126), (LEFT + 2 * STEP + STRIP / 2, 126))
     numbers = zip(scores[0], scaled[0], exps[0], weights[0], strict=True)
     for i, (score, small, exp, weight) in enumerate(numbers):
         with drawing.at(LEFT + i * STEP, 0):
-            to_query = MIDDLE - LEFT - i * STEP
             down = STRIP / 2
-            drawing.arrow((to_query, query.bottom + 2), (down, 59))
-            compared(drawing, KEYS[i])
-            boxed(drawing, 136, f"{score:.0f}")
-            drawing.arrow((down, 150), (down, 170))
-            boxed(drawing, 184, f"{small:.0f}")
-            drawing.arrow((down, 198), (down, 218))
-            boxed(drawing, 232, f"{exp:.3f}")
-            drawing.arrow((down, 246), (down, 264))
-            drawing.text(down, 280, f"{weight:.3f}", bold=True, anchor="middle")
-            drawing.bar(0, 286, STRIP, 9, weight.item(), "asking")
-            drawing.text(down, 315, "×", size=13, anchor="middle")
+            drawing.arrow((down, 126), (down, 138))
+            compared(drawing, i)
+            boxed(drawing, 0, f"score-{i}", f"{score:.0f}")
+            drawing.arrow((39, 199), (52, 199))
+            boxed(drawing, 54, f"scaled-{i}", f"{small:.0f}")
+            drawing.line((73, 211), (73, 218))
+            drawing.arrow((73, 218), (down, 218), (down, 224))
+            with drawing.part(f"exp-{i}"):
+                drawing.text(down, 236, f"{exp:.3f}", anchor="middle")
+            drawing.arrow((down, 240), (down, 248))
+            with drawing.part(f"weight-{i}"):
+                text = f"{weight:.3f}"
+                drawing.text(down, 261, text, bold=True, anchor="middle")
+            with drawing.part(f"share-{i}"):
+                drawing.bar(0, 266, STRIP, 9, weight.item(), "asking")
             drawing.cells(
                 0,
-                326,
+                287,
                 [as_text(VALUES[i])],
                 (STRIP / 2, 22),
                 colour="value",
                 thick=1.75,
                 bold=True,
             )
-            drawing.arrow((down, 351), (down, 370))
-            parts = [[f"{part:.3f}" for part in (weight * v[i]).tolist()]]
-            drawing.cells(0, 374, parts, (STRIP / 2, 22), colour="value", ground=False)
-            drawing.arrow((down, 399), (down + (to_query - down) * 0.7, 440))
-    summed = drawing.cells(
-        MIDDLE - 56,
-        444,
-        [[f"{n:.3f}" for n in output[0].tolist()]],
-        (56, 26),
-        colour="asking",
-        thick=2.25,
-        bold=True,
-    )
-    step(drawing, summed.centre, Word("output", "asking", bold=True), "added up")
+    mixed(drawing, weights[0].tolist(), output[0].tolist())
+    plane(drawing, weights[0].tolist(), output[0].tolist())
     return drawing
 
 
-def compared(drawing: Drawing, key: list[int]) -> None:
+def formula(drawing: Drawing) -> None:
+    """The formula; its terms are parts, which light up what they name."""
+    x = 102.0
+    terms: tuple[tuple[str, str, Colour], ...] = (
+        ("softmax", "softmax", "ink"),
+        ("", " (", "ink"),
+        ("q", "q", "query"),
+        ("k", "kᵀ", "key"),
+        ("", "/", "ink"),
+        ("d", "√d", "ink"),
+        ("", ") ", "ink"),
+        ("v", "v", "value"),
+    )
+    for term, text, colour in terms:
+        wide = {"softmax": 76, "": 10, "q": 24}.get(term, 30)
+        if term:
+            with drawing.part(f"term-{term}"):
+                drawing.text(
+                    x + wide / 2,
+                    17,
+                    text,
+                    size=17,
+                    colour=colour,
+                    anchor="middle",
+                    bold=True,
+                )
+        else:
+            drawing.text(x + wide / 2, 17, text.strip(), size=17, anchor="middle")
+        x += wide
+
+
+def band(
+    drawing: Drawing, term: str, top: float, bottom: float, colour: Colour
+) -> None:
+    """A ground behind the rows of a term, for when it is lit."""
+    with drawing.part(f"band-{term}", moving=True):
+        drawing.area((0, top), (360, top), (360, bottom), (0, bottom), colour=colour)
+
+
+def bars(drawing: Drawing) -> Box:
+    """The query as bars, and below them as numbers."""
+    left = MIDDLE - BAR * len(QUERY) / 2
+    cells = [[""] * len(QUERY)]
+    strip = drawing.cells(left, 100, cells, (BAR, 20), colour="query", thick=1.75)
+    drawing.line((left, ZERO), (strip.right, ZERO), thick=1)
+    for j, number in enumerate(QUERY):
+        column = strip.column(j, len(QUERY))
+        with drawing.part(f"bar-{j}"):
+            place = Box(column.middle - 11, ZERO - UNIT * number, 22, UNIT * number)
+            drawing.full(place, "query", 0.85, 1)
+        with drawing.part(f"query-{j}"):
+            drawing.text(column.middle, 114.5, str(number), anchor="middle", bold=True)
+        with drawing.part(f"handle-{j}", moving=True), drawing.part(f"knob-{j}"):
+            drawing.circle(column.middle, ZERO, 7, "query", thick=2)
+            for y in (ZERO - 1.5, ZERO + 1.5):
+                x = column.middle
+                drawing.line((x - 3, y), (x + 3, y), colour="query", thick=1)
+    with drawing.part("hint", moving=True):
+        drawing.text(2, 66, "drag the bars", size=10.5, colour="query")
+    return strip
+
+
+def compared(drawing: Drawing, i: int) -> None:
     """A key, and below it its products with the query, place by place."""
-    strip = drawing.cells(0, 62, [as_text(key)], colour="key", thick=1.75, bold=True)
-    products = [a * b for a, b in zip(QUERY, key, strict=True)]
-    for j, product in enumerate(products):
-        column = strip.column(j, len(products))
-        drawing.text(column.middle, 107, f"{product}", anchor="middle")
-        if j:
-            drawing.text(column.x, 107, "+", size=11.5, colour="soft", anchor="middle")
-    drawing.line((2, 113), (2, 117), (STRIP - 2, 117), (STRIP - 2, 113))
-    drawing.line((STRIP / 2, 117), (STRIP / 2, 123))
+    key = [as_text(KEYS[i])]
+    strip = drawing.cells(0, 140, key, (23, 20), colour="key", thick=1.75, bold=True)
+    for j, (a, b) in enumerate(zip(QUERY, KEYS[i], strict=True)):
+        with drawing.part(f"product-{i}-{j}"):
+            x = strip.column(j, len(QUERY)).middle
+            drawing.text(x, 173, f"{a * b}", size=10.5, anchor="middle")
+    drawing.line((2, 177), (2, 180), (18, 180))
+    drawing.line((STRIP - 2, 177), (STRIP - 2, 180), (18, 180))
+    drawing.line((18, 180), (18, 187))
 
 
-def boxed(drawing: Drawing, centre: float, text: str) -> Box:
-    return drawing.box(STRIP / 2 - 26, centre - 12, 52, 24, text)
+def boxed(drawing: Drawing, x: float, name: str, text: str) -> None:
+    with drawing.part(name):
+        drawing.box(x, 187, 38, 24, text)
+
+
+def mixed(drawing: Drawing, weights: list[float], output: list[float]) -> None:
+    """The weighted values, one below the other, and their sum."""
+    for i, weight in enumerate(weights):
+        y = 351 + 19 * i
+        with drawing.part(f"times-{i}"):
+            drawing.text(52, y, f"{weight:.3f}", size=11.5, anchor="end")
+        value = f"· ({VALUES[i][0]}, {VALUES[i][1]})"
+        drawing.text(57, y, value, size=11.5, colour="value")
+        if i:
+            drawing.text(12, y, "+", size=11.5, colour="soft", anchor="middle")
+    drawing.line((6, 397), (130, 397))
+    drawing.text(2, 414, Word("output", "asking", bold=True))
+    place = drawing.cells(
+        10, 422, [["", ""]], (58, 26), colour="asking", thick=2.25, bold=True
+    )
+    for n, number in enumerate(output):
+        with drawing.part(f"output-{n}"):
+            x = place.column(n, 2).middle
+            drawing.text(x, 439.5, f"{number:.3f}", anchor="middle", bold=True)
+
+
+def plane(drawing: Drawing, weights: list[float], output: list[float]) -> None:
+    """The values as the corners of a triangle, and the output among them."""
+    drawing.area(*map(spot, VALUES), colour="value")
+    here = spot(output)
+    for i, (weight, value) in enumerate(zip(weights, VALUES, strict=True)):
+        with drawing.part(f"pull-{i}"):
+            drawing.line(spot(value), here, colour="asking", thick=7 * weight)
+    for i, value in enumerate(VALUES):
+        x, y = spot(value)
+        drawing.circle(x, y, 5, "value", thick=2)
+        above = value[1] > 0
+        drawing.text(
+            x + (6 if above and i else 0),
+            y - 11 if above else y + 19,
+            f"value {i + 1}",
+            size=11,
+            colour="value",
+            anchor="middle",
+            bold=True,
+        )
+    with drawing.part("dot"):
+        drawing.circle(*here, 6, "asking", thick=3)
+
+
+def spot(point: list[int] | list[float]) -> Point:
+    """Where two numbers stand in the plane."""
+    x, y = point
+    return PLANE.x + PLANE.width * x / 10, PLANE.bottom - PLANE.height * y / 10
 
 
 def step(drawing: Drawing, centre: float, name: str | Word, how: str = "") -> None:

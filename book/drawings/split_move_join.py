@@ -1,4 +1,7 @@
-"""Split, move, join: the image of 4×4 numbers of chapter 2 and its four patches."""
+"""Split, move, join: the image of 4×4 numbers of chapter 2 and its four patches.
+
+On the page it moves, step by step (_assets/figures/split_move_join.js).
+"""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -10,6 +13,7 @@ from book.drawings.kit import Anchor, Box, Colour, Drawing, Word
 SIDE, P = 4, 2  # of the image, of a patch
 ROWS = SIDE // P
 CELL, SMALL = 22, 17  # of a matrix, of a strip
+LARGE, READ = 34, 22  # of a matrix and a strip that move
 LEFT = 74
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 
@@ -31,6 +35,16 @@ def draw() -> Drawing:
         "Joined without the move, the first row is "
         f"{listed(not_moved[0])}, and every row has numbers of two patches.",
     )
+    drawing.numbers = {"side": SIDE, "patch": P, "cell": LARGE, "read": READ}
+    with drawing.part("still"):
+        at_rest(drawing)
+    with drawing.part("stage", moving=True):
+        on_the_move(drawing)
+    return drawing
+
+
+def at_rest(drawing: Drawing) -> None:
+    """Every step at once."""
     named(drawing, 36, "Split", split, "rows, P,", "columns, P")
     in_place(drawing)
     before = strip(drawing, 118, split)
@@ -75,7 +89,24 @@ def draw() -> Drawing:
         "each row mixes two.",
         anchor="middle",
     )
-    return drawing
+
+
+def on_the_move(drawing: Drawing) -> None:
+    """Cells that stand anywhere: where, the script says."""
+    with drawing.part("step"):
+        drawing.text(4, 18, "an image", size=14, bold=True)
+    with drawing.part("shape"):
+        drawing.text(356, 18, f"{(SIDE, SIDE)}", size=13, anchor="end")
+    drawing.text(4, 296, "the same numbers, read in order", size=11, colour="soft")
+    for name, side in (("cell", LARGE), ("read", READ)):
+        for number in range(SIDE**2):
+            with drawing.part(f"{name}-{number}"):
+                patch = patch_of(number)
+                written = [[str(number)]]
+                cell, colour = (side, side), COLOURS[patch]
+                drawing.cells(0, 0, written, cell, colour, size=0.15 * side + 8.2)
+    with drawing.part("code"):
+        drawing.text(4, 362, "", size=11.5, code=True)
 
 
 def patch_of(number: int) -> int:

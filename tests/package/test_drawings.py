@@ -1,6 +1,7 @@
 """The drawings: shown by their name, as they are drawn, legible in both themes."""
 
 import itertools
+import json
 import re
 from xml.etree import ElementTree
 
@@ -10,7 +11,7 @@ import torch
 from book.drawings import kit
 from book.drawings.__main__ import NAMES, drawn
 from book.drawings.kit import SMALLEST, Box, Drawing, Word
-from tests.conftest import CHAPTERS, code_cells, read
+from tests.conftest import CHAPTERS, ROOT, code_cells, read
 from vit_steps import notebook
 from vit_steps.notebook.drawings import FOLDER
 from vit_steps.patch_embedding import patchify
@@ -170,6 +171,29 @@ def test_a_sheet_grows_and_moves_what_is_drawn_on_it():
     assert [span.get("dy") for span in line] == ["-4", "4"]
 
 
+def test_what_moves_has_named_parts_and_numbers():
+    drawing = Drawing("a title", "a text")
+    drawing.numbers = {"values": [1, 2]}
+    with drawing.part("one"), drawing.at(5, 5):
+        drawing.box(0, 0, 10, 10)
+    with drawing.part("knob", moving=True):
+        drawing.circle(10, 10, 3)
+    drawing.box(0, 0, 10, 10)
+    root = ElementTree.fromstring(drawing.svg("test"))
+    assert root.get("data-figure") == "test"
+    assert json.loads(root.get("data-numbers")) == {"values": [1, 2]}
+    one, knob = root.findall(f"{SVG}g")
+    assert one.get("data-part") == "one" and one[0].get("x") == "5"
+    assert (knob.get("class"), knob.get("display")) == ("vd-moving", "none")
+    assert len(root.findall(f"{SVG}rect")) == 1
+
+
+def test_each_drawing_that_moves_has_its_script():
+    moving = {name for name in NAMES if "data-figure" in drawn(name)}
+    folder = ROOT / "book" / "_assets" / "figures"
+    assert moving == {file.stem for file in folder.glob("*.js")} - {"kit"}
+
+
 # The numbers
 
 
@@ -183,8 +207,26 @@ def test_one_query_has_the_numbers_of_the_chapter():
     shown = "".join(
         o.get("text", "") for c in code_cells(CHAPTERS[4]) for o in c.outputs
     )
-    for number in ("0.665", "0.245", "6.652", "2.447", "7.103", "2.897"):
+    for number in ("0.665", "0.245", "7.389", "2.718", "7.553", "3.348"):
         assert number in shown and f">{number}<" in drawn("one_query")
+
+
+def test_the_softmax_saturates_as_in_the_chapter():
+    from book.drawings.softmax_saturation import DIMS, best, competition, power
+
+    (cell,) = (c for c in code_cells(CHAPTERS[4]) if c.id == "competition")
+    rows = [
+        line.split()[-3:]
+        for line in cell.outputs[0].data["text/plain"].splitlines()[1:]
+    ]
+    for divided, (largest, slopes) in enumerate((rows[:2], rows[2:])):
+        for d, weight, slope in zip((4, 64, 1024), largest, slopes, strict=True):
+            assert f"{best(d, bool(divided)):.2f}" == weight
+            assert f"{competition(d, bool(divided))[1]:.0e}" == slope
+    assert {4, 64, 1024} <= set(DIMS)
+    assert power(3.4e-10) == "3·10⁻¹⁰"
+    for number in ("0.76", "0.05", "3·10⁻¹⁰", "3·10⁻³"):
+        assert f"{number}<" in drawn("softmax_saturation")
 
 
 def test_fused_attention_has_the_numbers_of_the_chapter():

@@ -1,0 +1,174 @@
+// Lets a drawing move: <svg data-figure="one_query" data-numbers="{...}">, with nothing but its still
+// picture where no script runs. A figure's own script changes the drawing's named parts:
+//   vitFigures.one_query = (figure) => { ... };
+(() => {
+  "use strict";
+  const figures = (globalThis.vitFigures ??= {});
+  const SVG = "http://www.w3.org/2000/svg";
+  const calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const SECONDS = 3; // of a step that is played
+
+  const clamp = (number, low, high) => Math.min(Math.max(number, low), high);
+
+  /** A number as the book prints it: at most so many digits, and a minus that is as long as a plus. */
+  function written(number, digits = 1) {
+    const text = String(Number(number.toFixed(digits)));
+    return text.replace("-", "−").replace("−0", (zero) => (number.toFixed(digits) == 0 ? "0" : zero));
+  }
+
+  /** "4, 2 and 0" */
+  function listed(texts) {
+    return `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
+  }
+
+  function set(element, attributes) {
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    return element;
+  }
+
+  function el(tag, attributes = {}, ...children) {
+    const element = set(document.createElement(tag), attributes);
+    element.append(...children);
+    return element;
+  }
+
+  class Figure {
+    constructor(place) {
+      this.place = place;
+      this.svg = place.querySelector("svg");
+      this.numbers = JSON.parse(this.svg.dataset.numbers);
+      this.controls = place.querySelector(".moving-controls");
+      this.words = el("p", { class: "moving-words", role: "status" });
+      this.controls.append(this.words);
+      this.newRow();
+      this.svg.setAttribute("role", "group"); // an image would hide its handles from a screen reader
+      for (const child of this.svg.children) child.setAttribute("aria-hidden", true);
+      place.classList.add("moves");
+    }
+
+    part(name) {
+      return this.svg.querySelector(`[data-part="${name}"]`);
+    }
+
+    write(name, text) {
+      this.part(name).querySelector("text").textContent = text;
+    }
+
+    /** One polite sentence; a second one within a moment takes the place of the first. */
+    say(text) {
+      clearTimeout(this.speaking);
+      this.speaking = setTimeout(() => { if (this.words.textContent !== text) this.words.textContent = text; }, 150);
+    }
+
+    /** Calls draw with 0 to 1, once for each frame; with 1 at once for whoever wants no motion. */
+    tween(draw, milliseconds = 400) {
+      cancelAnimationFrame(this.frame);
+      if (calm.matches) return draw(1);
+      const start = performance.now();
+      const next = (now) => {
+        const t = clamp((now - start) / milliseconds, 0, 1);
+        draw(t * t * (3 - 2 * t));
+        if (t < 1) this.frame = requestAnimationFrame(next);
+      };
+      this.frame = requestAnimationFrame(next);
+    }
+
+    newRow() {
+      this.row = el("div", { class: "moving-row" });
+      this.words.before(this.row);
+    }
+
+    button(text, click) {
+      const button = el("button", { type: "button" }, text);
+      button.addEventListener("click", click);
+      this.row.append(button);
+      return button;
+    }
+
+    /** A part of the drawing becomes a slider: dragged by mouse or finger, moved by arrow keys. */
+    slider(name, { box, low, high, step, label, along = "x", at, value, says, change }) {
+      const handle = this.part(name);
+      const [x, y, width, height] = box;
+      handle.prepend(set(document.createElementNS(SVG, "rect"), { class: "moving-grip", x, y, width, height, rx: 4 }));
+      handle.removeAttribute("aria-hidden");
+      set(handle, { role: "slider", tabindex: 0, "aria-label": label, "aria-valuemin": low, "aria-valuemax": high,
+        "aria-orientation": along === "x" ? "horizontal" : "vertical" });
+      handle.classList.add("moving-handle");
+      const show = () => set(handle, { "aria-valuenow": value(), "aria-valuetext": says(value()) });
+      const move = (to) => {
+        const rounded = clamp(Math.round(to / step) * step, low, high);
+        if (rounded !== value()) change(rounded);
+        show();
+      };
+      const follow = (event) => {
+        const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
+        move(at(along === "x" ? point.x : point.y));
+      };
+      handle.addEventListener("pointerdown", (event) => {
+        if (event.button) return;
+        event.preventDefault();
+        handle.setPointerCapture(event.pointerId);
+        handle.focus({ preventScroll: true });
+        this.stop?.();
+        follow(event);
+      });
+      // Or the finger would scroll the page: browsers do not heed touch-action inside a drawing.
+      handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
+      handle.addEventListener("pointermove", (event) => { if (handle.hasPointerCapture(event.pointerId)) follow(event); });
+      handle.addEventListener("keydown", (event) => {
+        const far = 4 * step;
+        const to = { ArrowUp: value() + step, ArrowRight: value() + step, ArrowDown: value() - step,
+          ArrowLeft: value() - step, PageUp: value() + far, PageDown: value() - far, Home: low, End: high }[event.key];
+        if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        this.stop?.();
+        move(to);
+      });
+      show();
+      return show;
+    }
+
+    /** Back, Play and Next, for steps 0 to count - 1; the arrow keys do what Back and Next do. */
+    steps({ count, show, first = 0 }) {
+      let index = first;
+      let timer;
+      const go = (to) => {
+        index = clamp(to, 0, count - 1);
+        back.setAttribute("aria-disabled", index === 0); // and not disabled, which would drop the focus
+        next.setAttribute("aria-disabled", index === count - 1);
+        show(index);
+      };
+      const stop = () => {
+        clearInterval(timer);
+        timer = undefined;
+        play.textContent = "Play";
+      };
+      const start = () => {
+        play.textContent = "Pause";
+        go(index === count - 1 ? 0 : index + 1);
+        timer = setInterval(() => (index === count - 1 ? stop() : go(index + 1)), 1000 * SECONDS);
+      };
+      const by = (step) => () => { stop(); if (index + step >= 0 && index + step < count) go(index + step); };
+      const back = this.button("Back", by(-1));
+      const play = this.button("Play", () => (timer === undefined ? start() : stop()));
+      const next = this.button("Next", by(1));
+      play.classList.add("moving-play");
+      this.row.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        by(step)();
+      });
+      this.stop = stop;
+      go(index);
+      return (to) => { stop(); go(to); };
+    }
+  }
+
+  Object.assign(figures, { clamp, written, listed, set, SVG });
+
+  for (const place of document.querySelectorAll(".moving")) {
+    const start = figures[place.querySelector("svg").dataset.figure];
+    if (start) start(new Figure(place));
+  }
+})();

@@ -1,0 +1,121 @@
+// Chapter 5: three queries of four numbers, cut, split into heads and merged, in any order of the calls.
+(() => {
+  "use strict";
+  const figures = (globalThis.vitFigures ??= {});
+  const MIDDLE = 180; // of the sheet
+  const [STAGE, APART, STRIP] = [100, 26, 214]; // where the tensor is centred, from block to block, where the row stands
+
+  const size = (shape) => shape.reduce((product, side) => product * side, 1);
+  const same = (one, other) => one.length === other.length && one.every((number, i) => number === other[i]);
+
+  /** A tensor is its numbers in the order in which they are read, and its shape. Only the shape changes. */
+  function reshape({ numbers }, shape) {
+    return { numbers, shape };
+  }
+
+  /** The first two dimensions change places, and with them the order in which the numbers are read. */
+  function transpose({ numbers, shape: [a, b, ...rest] }) {
+    const inner = size(rest);
+    const moved = [];
+    for (let j = 0; j < b; j++) {
+      for (let i = 0; i < a; i++) moved.push(...numbers.slice((i * b + j) * inner, (i * b + j + 1) * inner));
+    }
+    return { numbers: moved, shape: [b, a, ...rest] };
+  }
+
+  function start(figure) {
+    const { queries, heads, cell, read } = figure.numbers;
+    const [T, D, d] = [queries.length, queries[0].length, queries[0].length / heads];
+    const begin = { numbers: queries.flat(), shape: [T, D] };
+    const cut = reshape(begin, [T, heads, d]);
+    const split = transpose(cut);
+    const at = (x, y) => `translate(${x}px, ${y}px)`;
+    let tensor = begin;
+    let calls = [];
+    let timer;
+
+    /** What a reader should see in a tensor: good, bad or on the way, and a sentence. */
+    function judged({ numbers, shape }) {
+      const is = (other) => same(shape, other.shape) && same(numbers, other.numbers);
+      const first = numbers.slice(0, size(shape.slice(1)));
+      const tokens = [...new Set(first.map((number) => Math.floor(number / 10)))].sort();
+      if (is(begin)) return calls.length
+        ? ["good", "✓ merged", "Each row is the query of one token again: the merge undoes the split."]
+        : ["", "", "Each row is the query of one token. Split it into heads: press the calls."];
+      if (is(cut)) return ["", "cut", "Each query is cut into its heads' pieces, and nothing has moved. A block is still one token."];
+      if (is(split)) return ["good", "✓ split", `Each block is one head: it has ${d} numbers of every token's query.`];
+      if (same(shape, [T, D])) return ["bad", "✗ scrambled", `The shape is right, but row 0 holds numbers of tokens ${figures.listed(tokens.map(String))}.`];
+      if (shape.length === 2) return ["", "transposed", "Each row has one number of every token's query."];
+      return ["bad", "✗ scrambled", `Each block should be one ${shape[0] === T ? "token" : "head"}, but block 0 holds ${figures.listed(first.map(String))}.`];
+    }
+
+    function draw() {
+      const { numbers, shape } = tensor;
+      const [kind, verdict, sentence] = judged(tensor);
+      const [blocks, rows, columns] = shape.length === 3 ? shape : [1, ...shape];
+      const wide = blocks * columns * cell[0] + (blocks - 1) * APART;
+      const [left, top] = [MIDDLE - wide / 2, STAGE - (rows * cell[1]) / 2];
+      numbers.forEach((number, place) => {
+        const [block, row, column] = [Math.floor(place / (rows * columns)), Math.floor(place / columns) % rows, place % columns];
+        const index = begin.numbers.indexOf(number);
+        const x = left + block * (columns * cell[0] + APART) + column * cell[0];
+        figure.part(`cell-${index}`).style.transform = at(x, top + row * cell[1]);
+        figure.part(`read-${index}`).style.transform = at(6 + place * read[0], STRIP);
+      });
+      const name = kind === "bad" ? "block" : same(shape, split.shape) ? "head" : "token";
+      for (let block = 0; block < T; block++) {
+        const shown = shape.length === 3 && block < blocks;
+        figure.write(`name-${block}`, shown ? `${name} ${block}` : "");
+        const x = left + block * (columns * cell[0] + APART) + (columns * cell[0]) / 2;
+        figure.part(`name-${block}`).style.transform = at(x, top + rows * cell[1] + 15);
+      }
+      const letters = same(shape, cut.shape) ? ["T", "h", "d"] : same(shape, split.shape) ? ["h", "T", "d"] : same(shape, [T, D]) ? ["T", "D"] : ["D", "T"];
+      figure.write("shape", `(${letters.join(", ")}) = (${shape.join(", ")})`);
+      const shown = calls.slice(-4);
+      const before = calls.length > 4 ? "…" : "q";
+      figure.write("code-0", [before, ...shown.slice(0, 2)].join("."));
+      figure.write("code-1", shown.slice(2).map((call) => `.${call}`).join(""));
+      figure.write("verdict", verdict);
+      figure.part("verdict").dataset.kind = kind;
+      figure.say(sentence);
+    }
+
+    const steps = {
+      cut: [`reshape(T, h, d)`, () => reshape(tensor, cut.shape)],
+      transpose: [`transpose(0, 1)`, () => transpose(tensor)],
+      merge: [`reshape(T, D)`, () => reshape(tensor, [T, D])],
+    };
+    function take(name) {
+      const [call, made] = steps[name];
+      tensor = made();
+      calls.push(call);
+      draw();
+    }
+    function stop() {
+      clearInterval(timer);
+    }
+    function again() {
+      stop();
+      [tensor, calls] = [begin, []];
+      draw();
+    }
+    function play(...names) {
+      again();
+      timer = setInterval(() => {
+        take(names.shift());
+        if (!names.length) stop();
+      }, 1800);
+    }
+
+    for (const [name, [call]] of Object.entries(steps)) {
+      figure.button(call, () => { stop(); take(name); }).classList.add("moving-code");
+    }
+    figure.newRow();
+    figure.button("Start again", again);
+    figure.button("Play", () => play("cut", "transpose", "transpose", "merge")).classList.add("moving-play");
+    figure.button("Play the bug", () => play("cut", "transpose", "merge")).classList.add("moving-play");
+    draw();
+  }
+
+  Object.assign(figures, { reshape, transpose, split_and_merge: start });
+})();

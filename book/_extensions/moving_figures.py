@@ -1,0 +1,27 @@
+"""Drawings that move: their scripts and style sheet, on the pages that have one.
+
+Such a drawing says its own name (book/drawings/kit.py), and the script of that name in
+``book/_assets/figures/`` moves it.
+"""
+
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+
+NAME = re.compile(r'<svg\b[^>]*\bdata-figure="(\w+)"')
+
+
+def add_scripts(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    names = sorted(set(NAME.findall(context.get("body", ""))))
+    for name in [*names, "kit"] if names else []:
+        app.add_js_file(f"figures/{name}.js", loading_method="defer")
+    if names:
+        app.add_css_file("figures/figures.css")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.connect("html-page-context", add_scripts)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

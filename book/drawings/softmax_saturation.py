@@ -1,0 +1,148 @@
+"""How 197 keys share a query's attention, with and without √d, as chapter 4 counts it.
+
+On the page it moves: d can be dragged (_assets/figures/softmax_saturation.js).
+"""
+
+import math
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from book.drawings.kit import Box, Drawing, Word
+
+DIMS = [2**i for i in range(11)]
+SHOWN = 64  # where it begins
+KEYS = 197
+BARS = {"undivided": 46, "divided": 124}  # where they stand
+BAR = Box(2, 0, 356, 30)
+SLOPE = Box(246, 0, 60, 8)  # full where all weights are equal
+CHART = Box(34, 214, 312, 112)
+EQUAL = (1 - 1 / KEYS) / KEYS
+
+
+@cache
+def competition(d: int, divided: bool) -> tuple[Tensor, float]:
+    """The mean of the largest weight, of the second and so on, and the median slope."""
+    torch.manual_seed(d)
+    q = torch.randn(50, 20, d, dtype=torch.float64)  # 50 sets, 20 queries each
+    k = torch.randn(50, KEYS, d, dtype=torch.float64)  # (50, 197, d)
+    scores = q @ k.transpose(1, 2)  # (50, 20, 197)
+    w = (scores / math.sqrt(d) if divided else scores).softmax(dim=2)  # (50, 20, 197)
+    ranked = w.sort(dim=2, descending=True).values.mean(dim=(0, 1))  # (197,)
+    return ranked, (w * (1 - w)).median().item()
+
+
+def draw() -> Drawing:
+    drawing = Drawing(
+        "How the attention is shared out",
+        f"Two bars, each the whole attention of a query, cut into the shares of {KEYS} "
+        f"keys, the largest first, for d = {SHOWN}. Undivided, the best key has "
+        f"{best(SHOWN, False):.2f} of it, divided by the square root of d "
+        f"{best(SHOWN, True):.2f}. Below them the largest weight against d, from 1 to "
+        f"1,024: undivided it climbs from {best(1, False):.2f} to "
+        f"{best(1024, False):.2f}, divided it stays near {best(SHOWN, True):.2f}.",
+    )
+    drawing.numbers = {
+        "dims": DIMS,
+        "shown": DIMS.index(SHOWN),
+        "shares": {name: [per_mille(d, name) for d in DIMS] for name in BARS},
+        "slopes": {name: [slope(d, name) for d in DIMS] for name in BARS},
+        "equal": EQUAL,
+        "bar": {"x": BAR.x, "width": BAR.width, "height": BAR.height, "y": BARS},
+        "chart": {"x": CHART.x, "y": CHART.bottom, "w": CHART.width, "h": CHART.height},
+        "slope": SLOPE.width,
+    }
+    drawing.text(2, 14, f"One query, {KEYS} keys of ", size=13)
+    with drawing.part("d"):
+        drawing.text(150, 14, f"d = {SHOWN}", size=13, bold=True)
+    with drawing.part("hint", moving=True):
+        drawing.text(358, 14, "drag d below", size=11, colour="soft", anchor="end")
+    shared(drawing, "undivided", "softmax(q kᵀ), undivided")
+    shared(drawing, "divided", "softmax(q kᵀ / √d)")
+    chart(drawing)
+    return drawing
+
+
+def shared(drawing: Drawing, name: str, formula: str) -> None:
+    """A query's attention as a bar, cut into the shares of the keys."""
+    y = BARS[name]
+    drawing.text(2, y - 7, formula, bold=True)
+    ranked, slope = competition(SHOWN, name == "divided")
+    drawing.box(BAR.x, y, BAR.width, BAR.height, colour="asking", radius=0)
+    with drawing.part(f"best-{name}"):
+        width = BAR.width * ranked[0].item()
+        drawing.full(Box(BAR.x, y, width, BAR.height), "asking")
+    with drawing.part(f"cuts-{name}"):
+        ends = BAR.x + BAR.width * ranked.cumsum(0)
+        cuts = "".join(f"M{x:.1f} {y}v{BAR.height}" for x in ends.tolist()[:-1])
+        drawing.shape(cuts, "soft", 0.5)
+    with drawing.part(f"share-{name}"):
+        drawing.text(2, y + 44, f"best key {ranked[0]:.2f}", bold=True, colour="asking")
+    place = Box(SLOPE.x, y + 36, SLOPE.width, SLOPE.height)
+    drawing.text(
+        SLOPE.x - 6, y + 44, "slope of a typical weight", size=10.5, anchor="end"
+    )
+    with drawing.part(f"slope-bar-{name}"):
+        share = min(slope / EQUAL, 1)
+        drawing.bar(place.x, place.y, place.width, place.height, share, "ink")
+    with drawing.part(f"slope-{name}"):
+        drawing.text(place.right + 5, y + 44, power(slope), size=10.5)
+
+
+def chart(drawing: Drawing) -> None:
+    """The largest weight against d."""
+    drawing.text(2, CHART.y - 14, "attention weight of the best key", size=11)
+    for share in (0, 0.5, 1):
+        y = CHART.bottom - CHART.height * share
+        drawing.text(CHART.x - 6, y + 4, f"{share:g}", size=10.5, anchor="end")
+        drawing.line((CHART.x, y), (CHART.right, y), thick=0.5)
+    for d in DIMS[::2]:
+        drawing.text(across(d), CHART.bottom + 34, f"{d}", size=10.5, anchor="middle")
+    drawing.text(2, CHART.bottom + 34, Word("d", bold=True), size=12)
+    for divided in (False, True):
+        points = [(across(d), up(d, divided)) for d in DIMS]
+        drawing.line(*points, colour="asking", thick=2, dashed=not divided)
+    drawing.text(across(16) - 10, up(32, False) + 4, "undivided", size=11, anchor="end")
+    drawing.text(across(128) + 8, up(1024, True) - 7, "divided by √d", size=11)
+    x = across(SHOWN)
+    with drawing.part("now"):
+        drawing.line((x, CHART.y), (x, CHART.bottom + 12), colour="ink", thick=1)
+    for name in BARS:
+        with drawing.part(f"dot-{name}"):
+            y = up(SHOWN, name == "divided")
+            drawing.circle(x, y, 4.5, "asking", thick=2.25)
+    drawing.line(
+        (CHART.x, CHART.bottom + 14), (CHART.right, CHART.bottom + 14), thick=3
+    )
+    with drawing.part("handle-d", moving=True), drawing.part("knob-d"):
+        drawing.circle(x, CHART.bottom + 14, 8, "ink", thick=2)
+
+
+def best(d: int, divided: bool) -> float:
+    return competition(d, divided)[0][0].item()
+
+
+def across(d: int) -> float:
+    return CHART.x + CHART.width * math.log2(d) / math.log2(DIMS[-1])
+
+
+def up(d: int, divided: bool) -> float:
+    return CHART.bottom - CHART.height * best(d, divided)
+
+
+def per_mille(d: int, name: str) -> list[int]:
+    """The shares, as ten-thousandths; what is nothing then is left out."""
+    ranked, _ = competition(d, name == "divided")
+    return [share for share in (1e4 * ranked).round().int().tolist() if share]
+
+
+def slope(d: int, name: str) -> float:
+    return float(f"{competition(d, name == 'divided')[1]:.1e}")
+
+
+def power(number: float) -> str:
+    """A number as a digit and a power of ten."""
+    digit, exponent = f"{number:.0e}".split("e")
+    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    return f"{digit}·10{str(int(exponent)).translate(raised)}"
