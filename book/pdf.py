@@ -47,6 +47,7 @@ STYLES = [
     "_static/styles/sphinx-book-theme.css",
     "_static/sphinx-design.min.css",
     "_static/book.css",
+    "_static/first_page.css",
     "_static/print.css",
 ]
 

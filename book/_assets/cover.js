@@ -61,6 +61,7 @@
     };
     pen.setTransform(scale, 0, 0, scale, 0, 0);
     pen.clearRect(0, 0, WIDTH, HEIGHT);
+    pen.globalAlpha = 1;
     pen.imageSmoothingQuality = "high";
     pen.strokeStyle = rgb(ORANGE);
     for (const patch of patches) show(patch, mix(patch.home, patch.rest, open));
@@ -90,8 +91,11 @@
       pen.drawImage(photo, left + 1, top + 1, SIDE - 1, SIDE - 1, x + 1, y + 1, SIDE - 1, SIDE - 1);
     });
     pen.globalAlpha = shine;
-    pen.lineWidth = 3;
-    pen.strokeRect(patches[asked].right[0] + 1.5, patches[asked].right[1] + 1.5, SIDE - 3, SIDE - 3);
+    const [x, y] = patches[asked].right;
+    for (const [width, colour] of [[7, "#201400"], [4, rgb(ORANGE)]]) {
+      [pen.lineWidth, pen.strokeStyle] = [width, colour];
+      pen.strokeRect(x + 1, y + 1, SIDE - 1, SIDE - 1);
+    }
   }
   const lineStart = (patch) => rowTop(patch + 1) + 1;
   vitCover.rest = (canvas) => photo.decode().then(() => paint(canvas, Infinity, light(asking), asking, lineStart(asking)));
@@ -176,7 +180,7 @@
     canvas.onpointerleave = (event) => { if (event.pointerType === "mouse" && now >= END) look(asking); };
     canvas.onkeydown = step;
     new ResizeObserver(() => {
-      canvas.width = Math.round(canvas.clientWidth * devicePixelRatio);
+      canvas.width = Math.round(canvas.clientWidth * Math.max(2, devicePixelRatio));
       canvas.height = Math.round(canvas.width * HEIGHT / WIDTH);
       paint(canvas, now, lit, asked, from);
       still.style.opacity = 0;

@@ -13,7 +13,7 @@ of its kind must be named, in the order of the contents.
 import base64
 import json
 import re
-from html import escape
+from html import escape as escaped
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -46,6 +46,12 @@ class Cards(SphinxDirective):
         for name, _, _ in lines:
             self.env.note_dependency(f"{folder_of(self.name)}/{name}.ipynb")
         return [place]
+
+
+def html_of(text: str) -> str:
+    """A sentence of Markdown with nothing but names in code."""
+    text = escaped(text.replace("'", "’"), quote=False)
+    return re.sub("`([^`]+)`", r"<code>\1</code>", text)
 
 
 def folder_of(kind: str) -> str:
@@ -110,11 +116,11 @@ def chapter_card(app: Sphinx, page: str, name: str, said: str) -> str:
     picture_of(notebook, name, said).save(file, quality=80, method=6)
     above = "../" * page.count("/")
     return (
-        f'<li><img src="{above}_images/chapters/{file.name}" alt="" '
+        f'<li><img src="{above}_images/chapters/{file.name}" alt="" class="dark-light" '
         f'width="{SIZE[0] // 2}" height="{SIZE[1] // 2}">'
         f'<p class="card-title"><a href="{app.builder.get_relative_uri(page, target)}">'
-        f"{escape(app.env.titles[target].astext())}</a></p>"
-        f"<p>{escape(question_of(notebook, name))}</p>"
+        f"{html_of(app.env.titles[target].astext())}</a></p>"
+        f"<p>{html_of(question_of(notebook, name))}</p>"
         f'<p class="minutes">{in_fives(minutes(path))} minutes</p></li>'
     )
 
@@ -122,10 +128,10 @@ def chapter_card(app: Sphinx, page: str, name: str, said: str) -> str:
 def side_road(app: Sphinx, page: str, name: str, question: str) -> str:
     target = f"{folder_of('side-roads')}/{name}"
     path = Path(app.srcdir, f"{target}.ipynb")
-    title = escape(app.env.titles[target].astext())
+    title = html_of(app.env.titles[target].astext())
     return (
         f'<li><a href="{app.builder.get_relative_uri(page, target)}">'
-        f"{escape(question)}</a> "
+        f"{html_of(question)}</a> "
         f'<span class="minutes">{title}, {in_fives(minutes(path))} minutes</span></li>'
     )
 
