@@ -41,7 +41,7 @@ def colour_vectors(image: Tensor) -> Tensor:
 
     The three directions of colour count alike, however much brown there is.
     """
-    colours = patchify(image[None], 16)[0].unflatten(1, (3, -1)).mean(2)
+    colours = patchify(image[None], 16)[0].reshape(GRID**2, 3, -1).mean(2)
     directions, _, _ = torch.linalg.svd(colours - colours.mean(0), full_matrices=False)
     return (STEEPNESS * len(colours)) ** 0.5 * directions
 

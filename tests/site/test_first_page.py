@@ -13,8 +13,7 @@ import torch
 from PIL import Image
 from sphinx.errors import ExtensionError
 
-from book import cover
-from book._extensions import notebook_cards, panels
+from book import cover, notebook_cards, panels
 from book._extensions.repository import Repository
 from book.chromium import served
 from book.minutes import in_fives, minutes
@@ -75,9 +74,10 @@ def test_each_chapter_has_a_card_with_its_own_title_question_and_minutes():
         assert link["href"] == f"../notebooks/{path.stem}.html"
         chapter = page_soup(f"notebooks/{path.stem}").find("article")
         assert link.get_text() == chapter.h1.find(string=True)
-        title, question, said = (p.get_text() for p in card.select("p"))
-        beginning = read(path).cells[0].source.replace("\n", " ").replace("'", "’")
-        assert f"**{question}**" in beginning and question.endswith("?")
+        _, question, said = (p.get_text() for p in card.select("p"))
+        beginning = " ".join(cell.source for cell in read(path).cells[:3])
+        written = beginning.replace("\n", " ").replace("'", "’")
+        assert f"**{question}**" in written and question.endswith("?")
         assert said == f"{in_fives(minutes(path))} minutes"
 
 

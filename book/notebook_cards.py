@@ -24,8 +24,8 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
-from book._extensions.panels import panels, side_by_side
 from book.minutes import in_fives, minutes
+from book.panels import panels, side_by_side
 
 QUESTION = re.compile(r"\*\*([^*]+\?)\*\*")
 SIZE, GAP = (600, 288), 8  # of a card's picture, twice the pixels it is shown at

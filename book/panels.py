@@ -32,11 +32,11 @@ def parts(ink: Mask, box: Box) -> Iterator[Box]:
     """The box cut along white lines, row by row, until nothing is left to cut."""
     left, top, right, bottom = box
     inside = ink[top:bottom, left:right]
-    rows = [(left, top + a, right, top + b) for a, b in runs(inside.any(1))]
+    rows = [(left, top + a, right, top + b) for a, b in runs(inside.max(1))]
     cut = [
         (x + a, y, x + b, z)
         for x, y, r, z in rows
-        for a, b in runs(ink[y:z, x:r].any(0))
+        for a, b in runs(ink[y:z, x:r].max(0))
     ]
     if cut == [box]:
         yield box
@@ -50,7 +50,7 @@ def panels(figure: Image.Image) -> list[Image.Image]:
     layer = figure.convert("RGBA")
     flat = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
     shown = flat.convert("RGB")
-    ink = (np.asarray(shown) < NEARLY_WHITE).any(2)
+    ink = np.asarray(shown).min(2) < NEARLY_WHITE
     smallest = SMALLEST * shown.width
     return [
         shown.crop((left, top, right, bottom))
