@@ -87,7 +87,7 @@ def main() -> None:
         if browser is None:
             sys.exit("Stopped: no Chromium, Chrome or Edge is installed")
         file = ASSETS / "cover.webp"
-        still(browser.new_page(), address).save(file, quality=78, method=6)
+        still(browser.new_page(), address).save(file, quality=66, method=6)
         browser.close()
     print(f"{file.name}: {file.stat().st_size:,} bytes")
 

@@ -28,7 +28,7 @@ from book.minutes import in_fives, minutes
 from book.panels import panels, side_by_side
 
 QUESTION = re.compile(r"\*\*([^*]+\?)\*\*")
-SIZE, GAP = (600, 288), 8  # of a card's picture, twice the pixels it is shown at
+SIZE, GAP = (500, 240), 6  # of a card's picture, in pixels
 CHAPTER = "notebooks/[0-9][0-9]_*"
 SIDE_ROAD = "notebooks/side_roads/*"
 
@@ -113,11 +113,11 @@ def chapter_card(app: Sphinx, page: str, name: str, said: str) -> str:
     notebook = json.loads(path.read_text(encoding="utf-8"))
     file = Path(app.outdir, "_images", "chapters", f"{name}.webp")
     file.parent.mkdir(parents=True, exist_ok=True)
-    picture_of(notebook, name, said).save(file, quality=80, method=6)
+    picture_of(notebook, name, said).save(file, quality=68, method=6)
     above = "../" * page.count("/")
     return (
         f'<li><img src="{above}_images/chapters/{file.name}" alt="" class="dark-light" '
-        f'width="{SIZE[0] // 2}" height="{SIZE[1] // 2}">'
+        f'width="{SIZE[0]}" height="{SIZE[1]}">'
         f'<p class="card-title"><a href="{app.builder.get_relative_uri(page, target)}">'
         f"{html_of(app.env.titles[target].astext())}</a></p>"
         f"<p>{html_of(question_of(notebook, name))}</p>"

@@ -5,6 +5,7 @@
   const [WIDTH, HEIGHT, GRID, SIDE, STRIP, CELL, ROW] = [1376, 520, 14, 32, 648, 8, 2.5];
   const TOP = (HEIGHT - GRID * SIDE) / 2, RIGHT = WIDTH - GRID * SIDE - 4;
   const STRIP_END = STRIP + tokens[0].length * CELL;
+  const PALEST = 0.15;
   const BLUE = [0, 114, 178], PALE = [236, 240, 243], ORANGE = [230, 159, 0];
   // milliseconds: the patches close, open, leave column by column, arrive; lines
   const CLOSE = 700, OPEN = 900, LEAVE = 500, COLUMN = 90, FLIGHT = 700, LINES = 2500, END = 3300;
@@ -29,7 +30,7 @@
 
   function attention(query) {
     const scores = colours.map((key) => key.reduce((sum, c, i) => sum + c * colours[query][i], 0) / 3 ** 0.5);
-    const powers = scores.map((score) => Math.exp(score - Math.max(...scores)));
+    const powers = scores.map(Math.exp); // a score is 10 at most
     const total = powers.reduce((a, b) => a + b);
     return powers.map((power) => power / total);
   }
@@ -49,30 +50,51 @@
     ink.fillRect(j * CELL, rowTop(i), CELL - 0.5, i ? ROW : 6);
   }));
 
+  // The photograph, the patches at rest and the pale picture as large as they are shown:
+  // drawn once for a size, so that a frame of the film is cheap.
+  let layers = {};
+  function layer(name, scale, draw) {
+    if (layers.scale !== scale) layers = { scale };
+    if (!layers[name]) {
+      const canvas = layers[name] = document.createElement("canvas");
+      [canvas.width, canvas.height] = [WIDTH * scale, HEIGHT * scale];
+      const pen = canvas.getContext("2d");
+      pen.imageSmoothingQuality = "high";
+      pen.scale(scale, scale);
+      draw(pen);
+    }
+    return layers[name];
+  }
+
   // now: milliseconds since the patches opened, before 0 they close; lit: by patch
   function paint(canvas, now, lit, asked, from) {
     const pen = canvas.getContext("2d"), scale = canvas.width / WIDTH;
     const open = ease(now < 0 ? -now / CLOSE : now / OPEN);
     const shine = now < 0 ? open : ease((now - LINES) / (END - LINES));
-    const show = (patch, [x, y, side]) => pen.drawImage(photo, ...patch.cut, x, y, side, side);
+    const small = layer("photo", scale, (pen) => pen.drawImage(photo, 0, 0, GRID * SIDE, GRID * SIDE));
+    const cut = (on, patch, x, y, side, edge = 0) => {
+      const [left, top] = patch.cut, part = SIDE - edge;
+      on.drawImage(small, (left + edge) * scale, (top + edge) * scale, part * scale, part * scale, x + edge, y + edge, side - edge, side - edge);
+    };
+    const whole = (name, draw) => pen.drawImage(layer(name, scale, draw), 0, 0, WIDTH, HEIGHT);
     const token = (i) => {
       const y = rowTop(i), high = i ? ROW : 6;
       pen.drawImage(strip, 0, 2 * y, strip.width, 2 * high, STRIP, y, STRIP_END - STRIP, high);
     };
     pen.setTransform(scale, 0, 0, scale, 0, 0);
-    pen.clearRect(0, 0, WIDTH, HEIGHT);
     pen.globalAlpha = 1;
-    pen.imageSmoothingQuality = "high";
-    pen.strokeStyle = rgb(ORANGE);
-    for (const patch of patches) show(patch, mix(patch.home, patch.rest, open));
+    pen.clearRect(0, 0, WIDTH, HEIGHT);
+    if (open === 1) whole("rest", (on) => patches.forEach((patch) => cut(on, patch, ...patch.rest)));
+    else for (const patch of patches) cut(pen, patch, ...mix(patch.home, patch.rest, open));
     patches.forEach((patch, k) => {
       const flown = now < 0 ? 1 : (now - patch.leaves) / FLIGHT;
       pen.globalAlpha = now < 0 ? open : 1;
       if (flown >= 1) token(k + 1);
-      else if (flown > 0) show(patch, mix(patch.rest, patch.token, ease(flown)));
+      else if (flown > 0) cut(pen, patch, ...mix(patch.rest, patch.token, ease(flown)));
     });
     pen.globalAlpha = now < 0 ? open : ease((now - LINES + 400) / 300);
     token(0);
+    pen.strokeStyle = rgb(ORANGE);
     pen.lineWidth = 1.5;
     pen.strokeRect(STRIP - 1.5, rowTop(0) - 1.5, STRIP_END - STRIP + 2.5, 9);
     pen.lineWidth = 2;
@@ -85,10 +107,14 @@
       pen.lineTo(...mix(start, [x + SIDE / 2, y + SIDE / 2], shine));
       pen.stroke();
     });
+    pen.globalAlpha = 1;
+    whole("pale", (on) => {
+      on.globalAlpha = PALEST;
+      for (const patch of patches) cut(on, patch, ...patch.right, SIDE, 1);
+    });
     patches.forEach((patch, k) => {
-      const [x, y] = patch.right, [left, top] = patch.cut;
-      pen.globalAlpha = 0.15 + 0.85 * lit[k] * shine;
-      pen.drawImage(photo, left + 1, top + 1, SIDE - 1, SIDE - 1, x + 1, y + 1, SIDE - 1, SIDE - 1);
+      pen.globalAlpha = lit[k] * shine;
+      if (pen.globalAlpha > 0.005) cut(pen, patch, ...patch.right, SIDE, 1);
     });
     pen.globalAlpha = shine;
     const [x, y] = patches[asked].right;
@@ -106,16 +132,19 @@
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const canvas = document.createElement("canvas"), said = document.createElement("p");
   let asked = asking, lit = light(asked), wanted = lit, from = lineStart(asked);
-  let began, now = Infinity, waiting = 0;
+  let began, now = Infinity, waiting = 0, shownAt = 0;
 
   function frame(time) {
-    const t = calm.matches ? 1 : 0.25;
+    const t = calm.matches ? 1 : 0.4;
+    waiting = requestAnimationFrame(frame);
+    if (time - shownAt < 30 && !calm.matches) return; // 30 pictures a second are enough
+    shownAt = time;
     if (now < END) now = time - (began ??= time) - CLOSE;
     lit = mix(lit, wanted, t);
     from += t * (lineStart(asked) - from);
     paint(canvas, now, lit, asked, from);
     const settled = lit.every((number, k) => Math.abs(number - wanted[k]) < 0.004);
-    waiting = now < END || !settled ? requestAnimationFrame(frame) : 0;
+    if (now >= END && settled) waiting = cancelAnimationFrame(waiting) ?? 0;
   }
   const draw = () => { waiting ||= requestAnimationFrame(frame); };
   function play() {

@@ -84,13 +84,13 @@ def test_each_chapter_has_a_card_with_its_own_title_question_and_minutes():
 def test_each_card_has_a_picture_that_is_light_and_says_nothing():
     for picture in page_soup(PAGE).select(".chapter-cards img"):
         file = HTML / "book" / picture["src"]
-        assert file.stat().st_size < 50_000
+        assert file.stat().st_size < 25_000
         with Image.open(file) as image:
             assert image.size == notebook_cards.SIZE
             colours = image.convert("RGB").getcolors(image.width * image.height)
             assert len(colours) > 100, f"{file.name} is empty"
         assert picture["alt"] == "" and picture["loading"] == "lazy"
-        size = 2 * int(picture["width"]), 2 * int(picture["height"])
+        size = int(picture["width"]), int(picture["height"])
         assert size == notebook_cards.SIZE
 
 
@@ -357,6 +357,13 @@ def test_the_first_screen_has_what_a_visitor_looks_for(open_page, size, last):
     ends = [round(box["y"] + box["height"]) for box in bottoms]
     assert ends == sorted(ends) and ends[-1] <= size["height"]
     assert tab.locator(order[1]).bounding_box()["height"] < 100, "one line, or three"
+
+
+def test_no_formula_stands_on_it_and_no_script_for_formulas():
+    assert not page_soup(PAGE).select(".math")
+    scripts = [s.get("src", "") + s.get_text() for s in page_soup(PAGE)("script")]
+    assert not [script for script in scripts if "mathjax" in script.lower()]
+    assert "mathjax" in str(page_soup(f"notebooks/{CHAPTERS[4].stem}"))
 
 
 def test_its_files_are_loaded_on_no_other_page():
