@@ -9,6 +9,7 @@ code and a formula in a sentence are a word each. What is stated is rounded up t
 next five. It stands in the first cell of a chapter or a side road ("It takes about 45
 minutes."), and in each table with a column "minutes" whose row links to the notebook. A
 row that links sections of notebooks states the minutes of these sections, rounded up.
+The cards of the first page (book/notebook_cards.py) count for themselves.
 """
 
 import json

@@ -42,6 +42,7 @@ STYLES = [
     "_static/styles/sphinx-book-theme.css",
     "_static/sphinx-design.min.css",
     "_static/book.css",
+    "_static/first_page.css",
     "_static/lab/lab.css",
     "_static/print.css",
 ]

@@ -1,15 +1,13 @@
-"""How the book looks: its map, its cover, its cards, its pictures.
+"""How the book looks: its map, its cards, its pictures.
 
 Needs _build/html, which `make book` makes. What needs a browser is skipped without one.
 """
 
-import importlib.util
 import itertools
 import re
 from collections import Counter
 
 import pytest
-import torch
 from PIL import Image
 
 from book._extensions import pictures
@@ -266,38 +264,6 @@ def test_the_strip_by_keyboard(open_page):
     tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")
     tab.wait_for_url(f"**/{CHAPTERS[5]}.html")
-
-
-# The cover
-
-
-def test_the_cover_is_light_and_has_its_place():
-    figure = page_soup("book/intro").select_one("figure.cover img")
-    file = HTML / "book" / figure["src"]
-    assert file.stat().st_size < 150_000
-    with Image.open(file) as cover:
-        assert cover.size == (2 * int(figure["width"]), 2 * int(figure["height"]))
-        assert cover.mode == "RGBA", "the page's own ground shows through"
-    assert len(figure["alt"]) > 100
-
-
-def test_the_cover_says_what_its_numbers_say():
-    """The framed patch of one eye attends most to the other eye."""
-    path = ROOT / "experiments" / "draw_cover.py"
-    spec = importlib.util.spec_from_file_location("draw_cover", path)
-    cover = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(cover)
-    image = cover.data.photo(cover.PHOTO, 224)
-    weights = cover.colour_attention(image)
-    assert weights.sum().item() == pytest.approx(1)
-    attended = weights.reshape(14, 14)
-    asking = divmod(cover.ASKING, 14)
-    assert asking[0] in (5, 6) and asking[1] in (10, 11, 12)
-    other_eye = attended[4:7, 3:6].sum()
-    this_eye = attended[5:8, 10:13].sum()
-    assert other_eye > 0.3 and other_eye + this_eye > 0.5
-    assert cover.first_tokens(image).shape == (197, cover.NUMBERS)
-    assert torch.isfinite(cover.first_tokens(image)).all()
 
 
 # What a page says of itself

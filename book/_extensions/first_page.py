@@ -1,0 +1,88 @@
+"""What only the first page has: counted numbers, a link into Colab, files of its own.
+
+The role ``{counted}`` writes a number that the book or the package gives. ``{colab}``
+links a notebook as Colab opens it: ``{colab}`Open in Colab <path/of/notebook>```.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import ReferenceRole, SphinxRole
+
+from book._extensions.launch_buttons import repository_of
+from vit_steps import model_cost
+from vit_steps.data import PHOTOS
+
+AFTER_MATHJAX = 900
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def files(pattern: str) -> int:
+    return len(list(ROOT.glob(pattern)))
+
+
+COUNTED: dict[str, Callable[[], int]] = {
+    "chapters": lambda: files("notebooks/[0-9][0-9]_*.ipynb"),
+    "side roads": lambda: files("notebooks/side_roads/*.ipynb"),
+    "exercise sets": lambda: files("notebooks/exercises/*.ipynb"),
+    "parameters of ViT-B/16": lambda: model_cost().parameters,
+    "photographs": lambda: len(PHOTOS),
+    "trained models": lambda: files("vit_steps/models/*.safetensors"),
+}
+
+
+class Counted(SphinxRole):
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        if self.text not in COUNTED:
+            known = ", ".join(COUNTED)
+            message = f"counted: got {self.text!r}, expected one of {known}"
+            return [], [self.inliner.reporter.error(message, line=self.lineno)]
+        return [nodes.Text(f"{COUNTED[self.text]():,}")], []
+
+
+class Colab(ReferenceRole):
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        path = f"{self.target}.ipynb"
+        if not (ROOT / path).is_file():
+            message = f"colab: there is no notebook {path}"
+            return [], [self.inliner.reporter.error(message, line=self.lineno)]
+        address = repository_of(self.config).colab(path)
+        return [nodes.reference("", self.title, refuri=address)], []
+
+
+def add_files(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    if page == app.config.root_doc:
+        app.add_css_file("first_page.css")
+        for script in ("cover_data.js", "cover.js"):
+            app.add_js_file(script, loading_method="defer")
+
+
+def drop_mathjax(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Sphinx adds it where a page below this one in the contents has a formula."""
+    if page == app.config.root_doc and not list(doctree.findall(is_formula)):
+        scripts = context["script_files"]
+        scripts[:] = [s for s in scripts if not is_mathjax(app, s)]
+
+
+def is_formula(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.math | nodes.math_block)
+
+
+def is_mathjax(app: Sphinx, script: Any) -> bool:
+    body = script.attributes.get("body") or ""
+    return app.config.mathjax_path in str(script.filename) or "MathJax" in body
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_role("counted", Counted())
+    app.add_role("colab", Colab())
+    app.connect("html-page-context", add_files)
+    app.connect("html-page-context", drop_mathjax, priority=AFTER_MATHJAX)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

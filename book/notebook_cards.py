@@ -1,0 +1,158 @@
+"""The chapters as cards, and the side roads as a list, each under its question.
+
+    ```{chapter-cards}
+    01_why_patches: picture-tokens 1 2
+    ```
+
+A line names a chapter, one of its cells, and which pictures of that cell's figure stand
+side by side on the card. Title, question and minutes are the notebook's own. A line of
+``{side-roads}`` names a side road and says the question that it answers. Each notebook
+of its kind must be named, in the order of the contents.
+"""
+
+import base64
+import json
+import re
+from html import escape as escaped
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from PIL import Image
+from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+from book.minutes import in_fives, minutes
+from book.panels import panels, side_by_side
+
+QUESTION = re.compile(r"\*\*([^*]+\?)\*\*")
+SIZE, GAP = (500, 240), 6  # of a card's picture, in pixels
+CHAPTER = "notebooks/[0-9][0-9]_*"
+SIDE_ROAD = "notebooks/side_roads/*"
+
+
+class notebook_cards(nodes.General, nodes.Element):  # type: ignore[misc] # no types there
+    """Where the cards stand in a page."""
+
+
+class Cards(SphinxDirective):
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        lines = [line.partition(": ") for line in self.content if line.strip()]
+        place = notebook_cards(kind=self.name, lines=[(a, b) for a, _, b in lines])
+        for name, _, _ in lines:
+            self.env.note_dependency(f"{folder_of(self.name)}/{name}.ipynb")
+        return [place]
+
+
+def html_of(text: str) -> str:
+    """A sentence of Markdown with nothing but names in code."""
+    text = escaped(text.replace("'", "’"), quote=False)
+    return re.sub("`([^`]+)`", r"<code>\1</code>", text)
+
+
+def folder_of(kind: str) -> str:
+    return str(Path(CHAPTER if kind == "chapter-cards" else SIDE_ROAD).parent)
+
+
+def question_of(notebook: dict[str, Any], name: str) -> str:
+    """The question in bold with which a chapter begins."""
+    for cell in notebook["cells"][:3]:
+        found = QUESTION.search("".join(cell["source"]))
+        if found:
+            return found[1].replace("\n", " ")
+    raise ExtensionError(f"{name}: no question in bold stands in its first cells")
+
+
+def figure_of(notebook: dict[str, Any], name: str, cell_id: str) -> Image.Image:
+    for cell in notebook["cells"]:
+        if cell["id"] == cell_id:
+            for output in cell.get("outputs", []):
+                if "image/png" in output.get("data", {}):
+                    data = "".join(output["data"]["image/png"])
+                    return Image.open(BytesIO(base64.b64decode(data)))
+    raise ExtensionError(f"{name}: no cell {cell_id} that shows a PNG")
+
+
+def picture_of(notebook: dict[str, Any], name: str, said: str) -> Image.Image:
+    cell_id, *numbers = said.split()
+    found = panels(figure_of(notebook, name, cell_id))
+    wanted = [int(number) for number in numbers]
+    if not wanted or not 1 <= min(wanted) <= max(wanted) <= len(found):
+        raise ExtensionError(
+            f"{name}: {cell_id} has the pictures 1 to {len(found)}, got {numbers}"
+        )
+    return side_by_side([found[number - 1] for number in wanted], SIZE, GAP)
+
+
+def check_names(app: Sphinx, kind: str, names: list[str]) -> None:
+    folder = folder_of(kind)
+    pattern = re.compile(r"\d\d_\w+" if kind == "chapter-cards" else r"\w+")
+    pages = [p.removeprefix(f"{folder}/") for p in contents(app)]
+    expected = [page for page in pages if pattern.fullmatch(page)]
+    if names != expected:
+        raise ExtensionError(f"{kind}: got {names}, the contents say {expected}")
+
+
+def contents(app: Sphinx) -> list[str]:
+    """The pages in the order of the contents."""
+    order, waiting = [], [app.config.root_doc]
+    while waiting:
+        page = waiting.pop(0)
+        order.append(page)
+        waiting = [*app.env.toctree_includes.get(page, []), *waiting]
+    return order
+
+
+def chapter_card(app: Sphinx, page: str, name: str, said: str) -> str:
+    target = f"{folder_of('chapter-cards')}/{name}"
+    path = Path(app.srcdir, f"{target}.ipynb")
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    file = Path(app.outdir, "_images", "chapters", f"{name}.webp")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    picture_of(notebook, name, said).save(file, quality=68, method=6)
+    above = "../" * page.count("/")
+    return (
+        f'<li><img src="{above}_images/chapters/{file.name}" alt="" class="dark-light" '
+        f'width="{SIZE[0]}" height="{SIZE[1]}">'
+        f'<p class="card-title"><a href="{app.builder.get_relative_uri(page, target)}">'
+        f"{html_of(app.env.titles[target].astext())}</a></p>"
+        f"<p>{html_of(question_of(notebook, name))}</p>"
+        f'<p class="minutes">{in_fives(minutes(path))} minutes</p></li>'
+    )
+
+
+def side_road(app: Sphinx, page: str, name: str, question: str) -> str:
+    target = f"{folder_of('side-roads')}/{name}"
+    path = Path(app.srcdir, f"{target}.ipynb")
+    title = html_of(app.env.titles[target].astext())
+    return (
+        f'<li><a href="{app.builder.get_relative_uri(page, target)}">'
+        f"{html_of(question)}</a> "
+        f'<span class="minutes">{title}, {in_fives(minutes(path))} minutes</span></li>'
+    )
+
+
+def draw(app: Sphinx, document: nodes.document, page: str) -> None:
+    for place in list(document.findall(notebook_cards)):
+        if app.builder.format != "html":
+            place.parent.remove(place)
+            continue
+        kind, lines = place["kind"], place["lines"]
+        check_names(app, kind, [name for name, _ in lines])
+        card = chapter_card if kind == "chapter-cards" else side_road
+        items = "\n".join(card(app, page, *line) for line in lines)
+        place.replace_self(
+            nodes.raw("", f'<ul class="{kind}">\n{items}\n</ul>', format="html")
+        )
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_node(notebook_cards)
+    app.add_directive("chapter-cards", Cards)
+    app.add_directive("side-roads", Cards)
+    app.connect("doctree-resolved", draw)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
