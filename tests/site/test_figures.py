@@ -5,6 +5,7 @@ A small book is built for it, with the extensions and the style of the large one
 
 import base64
 import io
+import json
 import subprocess
 import sys
 
@@ -54,10 +55,12 @@ RED = (255, 0, 0)
 
 
 def kept_figure(**said):
-    """One of the book's: a red photograph beside a curve in the book's blue."""
+    """One of the book's: a red photograph, white at one place, and a blue curve."""
     use_book_style()
     figure, (left, right) = plt.subplots(1, 2, figsize=(6, 3))
-    show_image(torch.tensor(RED).view(3, 1, 1).expand(3, 4, 4) / 255, left, "red")
+    photograph = torch.tensor(RED).view(3, 1, 1).repeat(1, 4, 4) / 255
+    photograph[:, 1, 1] = 1
+    show_image(photograph, left, "red")
     right.plot([0, 1, 0], color=COLOURS["blue"], linewidth=9)
     data, size = book_png(figure)
     plt.close(figure)
@@ -300,6 +303,10 @@ def test_a_dark_figure_keeps_photographs_and_lets_the_page_through(small_book, o
     assert pixels[0, 0, 3] == 0
     red = (before == RED).all(-1)
     assert red.sum() > 50_000 and (pixels[red] == (*RED, 255)).all()
+    [photograph] = json.loads(on_white.info["images"])
+    x, y, right, bottom = photograph["box"]
+    at = pixels[y + (bottom - y) * 3 // 8, x + (right - x) * 3 // 8]
+    assert at.tolist() == [255, 255, 255, 255], "white in a photograph stays"
     blue = (before == dark_figures.rgb([COLOURS["blue"]])[0]).all(-1)
     counterpart = dark_figures.rgb([dark_figures.IN_THE_DARK["blue"]])[0]
     assert blue.sum() > 5_000 and (pixels[blue][:, :3] == counterpart).all()
