@@ -77,8 +77,8 @@
       on.drawImage(small, (left + edge) * scale, (top + edge) * scale, part * scale, part * scale, x + edge, y + edge, side - edge, side - edge);
     };
     const whole = (name, draw) => pen.drawImage(layer(name, scale, draw), 0, 0, WIDTH, HEIGHT);
-    const token = (i) => {
-      const y = rowTop(i), high = i ? ROW : 6;
+    const rows = (first, high) => {
+      const y = rowTop(first);
       pen.drawImage(strip, 0, 2 * y, strip.width, 2 * high, STRIP, y, STRIP_END - STRIP, high);
     };
     pen.setTransform(scale, 0, 0, scale, 0, 0);
@@ -86,14 +86,15 @@
     pen.clearRect(0, 0, WIDTH, HEIGHT);
     if (open === 1) whole("rest", (on) => patches.forEach((patch) => cut(on, patch, ...patch.rest)));
     else for (const patch of patches) cut(pen, patch, ...mix(patch.home, patch.rest, open));
-    patches.forEach((patch, k) => {
-      const flown = now < 0 ? 1 : (now - patch.leaves) / FLIGHT;
-      pen.globalAlpha = now < 0 ? open : 1;
-      if (flown >= 1) token(k + 1);
+    if (now < 0) pen.globalAlpha = open;
+    if (now < 0 || now >= LINES) rows(1, patches.length * ROW);
+    else patches.forEach((patch, k) => {
+      const flown = (now - patch.leaves) / FLIGHT;
+      if (flown >= 1) rows(k + 1, ROW);
       else if (flown > 0) cut(pen, patch, ...mix(patch.rest, patch.token, ease(flown)));
     });
     pen.globalAlpha = now < 0 ? open : ease((now - LINES + 400) / 300);
-    token(0);
+    rows(0, 6);
     pen.strokeStyle = rgb(ORANGE);
     pen.lineWidth = 1.5;
     pen.strokeRect(STRIP - 1.5, rowTop(0) - 1.5, STRIP_END - STRIP + 2.5, 9);

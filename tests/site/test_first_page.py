@@ -72,11 +72,10 @@ def test_each_chapter_has_a_card_with_its_own_title_question_and_minutes():
     for card, path in zip(cards, CHAPTERS, strict=True):
         [link] = card.select("a")
         assert link["href"] == f"../notebooks/{path.stem}.html"
-        chapter = page_soup(f"notebooks/{path.stem}").find("article")
-        assert link.get_text() == chapter.h1.find(string=True)
         _, question, said = (p.get_text() for p in card.select("p"))
         beginning = " ".join(cell.source for cell in read(path).cells[:3])
         written = beginning.replace("\n", " ").replace("'", "’")
+        assert written.startswith(f"# {link.get_text()} ")
         assert f"**{question}**" in written and question.endswith("?")
         assert said == f"{in_fives(minutes(path))} minutes"
 
@@ -303,8 +302,8 @@ POINTS = """([patch, drawing]) => {
     const scale = box.width / 1376, row = Math.floor(patch / 14), column = patch % 14;
     const [x, y] = drawing === "right" ? [924 + 32 * column + 16, 36 + 32 * row + 16]
         : drawing === "left" ? [32 * column + 12, 36 + 32 * row + 12]
-        : [700, 260 + (patch + 1 - 98.5) * 2.5 + 1.2];
-    return [box.left + x * scale, box.top + y * scale];
+        : [700, 260 + (patch + 1 - 98.5) * 2.5];
+    return [Math.ceil(box.left + x * scale), Math.ceil(box.top + y * scale)];
 }"""
 
 
@@ -363,11 +362,12 @@ def test_no_formula_stands_on_it_and_no_script_for_formulas():
     assert not page_soup(PAGE).select(".math")
     scripts = [s.get("src", "") + s.get_text() for s in page_soup(PAGE)("script")]
     assert not [script for script in scripts if "mathjax" in script.lower()]
-    assert "mathjax" in str(page_soup(f"notebooks/{CHAPTERS[4].stem}"))
 
 
 def test_its_files_are_loaded_on_no_other_page():
     own = re.compile(r"_static/(first_page\.css|cover\w*\.js)")
     assert len(set(own.findall(str(page_soup(PAGE))))) == 3
-    for page in ("book/lab", f"notebooks/{CHAPTERS[1].stem}"):
-        assert not own.search(str(page_soup(page)))
+    for page in ("book/lab", f"notebooks/{CHAPTERS[4].stem}"):
+        html = (HTML / f"{page}.html").read_text("utf-8")
+        assert not own.search(html)
+    assert "mathjax" in html, "which has formulas"
