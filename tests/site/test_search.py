@@ -386,7 +386,8 @@ def test_a_mark_in_a_folded_answer_opens_it(browser):
     one.tab.goto(f"{address}?highlight={word}#{section}")
     one.tab.wait_for_function("CSS.highlights?.has('search')")
     assert one.tab.evaluate(
-        "[...CSS.highlights.get('search')][0].getClientRects().length > 0"
+        "[...CSS.highlights.get('search')][0]"
+        ".startContainer.parentElement.checkVisibility()"
     )
     one.context.close()
 
