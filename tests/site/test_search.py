@@ -464,7 +464,7 @@ def test_the_magnifier_stands_beside_the_words(browser, size):
 
 @pytest.mark.parametrize("page", ["search", "book/notation"])
 def test_axe_finds_nothing_in_what_was_found(browser, page):
-    one = dialog_on(browser, page)
+    one = dialog_on(browser, page, reduced_motion="reduce")  # colours change at once
     if page != "search":
         one.tab.keyboard.press("Control+k")
     one.tab.locator("form.bd-search input:focus").fill("cls_token")
