@@ -76,7 +76,9 @@
     CSS.highlights.set("search", new Highlight(...marks));
     unfold(marks);
     const heading = place.querySelector(":scope > :is(h1, h2, h3, h4, h5, h6)");
-    if (heading) heading.after(noteOf(marks));
+    const text = target.matches("dt") && place.querySelector(":scope > dd");
+    if (text) text.prepend(noteOf(marks));
+    else if (heading) heading.after(noteOf(marks));
     else place.before(noteOf(marks));
     stay(target);
   };
