@@ -19,13 +19,12 @@
     return marks;
   };
 
-  const isSeen = (mark) => mark.getClientRects().length > 0;
-
   /** What is folded opens if no mark can be seen elsewhere. */
   const unfold = (marks) => {
-    if (!marks.length || marks.some(isSeen)) return;
-    for (let fold = marks[0].startContainer.parentElement.closest("details"); fold; fold = fold.parentElement.closest("details"))
-      fold.open = true;
+    const places = marks.map((mark) => mark.startContainer.parentElement);
+    if (places.some((place) => place.checkVisibility())) return;
+    for (let fold = places[0].closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+    places[0].closest(".folded")?.dispatchEvent(new Event("beforematch", { bubbles: true })); // as the browser's own search
   };
 
   /** Says that there are marks, and takes them away. */
@@ -77,7 +76,9 @@
     CSS.highlights.set("search", new Highlight(...marks));
     unfold(marks);
     const heading = place.querySelector(":scope > :is(h1, h2, h3, h4, h5, h6)");
-    if (heading) heading.after(noteOf(marks));
+    const text = target.matches("dt") && place.querySelector(":scope > dd");
+    if (text) text.prepend(noteOf(marks));
+    else if (heading) heading.after(noteOf(marks));
     else place.before(noteOf(marks));
     stay(target);
   };
