@@ -15,8 +15,8 @@ from sphinx.application import Sphinx
 from sphinx.highlighting import PygmentsBridge
 
 TAG = re.compile(r"<[^>]+>")
-LONG_WORD = re.compile(r"\S{28}")
-MAY_BREAK_AFTER = re.compile(r'<span class="(?:o">\.|p">[^<]*[(\[,])</span>')
+SIGNS_ON_A_PHONE = 36
+MAY_BREAK_AFTER = re.compile(r'<span class="(?:o">[.=]|p">[^<]*[(\[,])</span>')
 
 
 def in_a_span(line: str) -> str:
@@ -27,7 +27,7 @@ def in_a_span(line: str) -> str:
     indent = len(text) - len(text.lstrip())
     style = f' style="--indent:{indent}ch"' if indent else ""
     code = line.removesuffix("\n")
-    if LONG_WORD.search(text):
+    if indent + max(map(len, text.split())) > SIGNS_ON_A_PHONE:
         code = MAY_BREAK_AFTER.sub(r"\g<0><wbr>", code)
     return f'<span class="line"{style}>{code}</span>\n'
 
