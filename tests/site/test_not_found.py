@@ -50,7 +50,7 @@ def test_a_lost_reader_finds_the_way(browser, size):
     [of_the_page_itself] = visit.errors
     assert "404" in of_the_page_itself
     assert too_wide(visit.tab) == [0, []]
-    assert visit.tab.locator("h1").inner_text() == "This page does not exist"
+    assert visit.tab.locator("article h1").inner_text() == "This page does not exist"
     axe.prepare(visit.tab)
     assert axe.find_shape(visit.tab, size) == []
     assert axe.find_colours(visit.tab, "light") == []
