@@ -53,7 +53,8 @@ def test_a_lost_reader_finds_the_way(browser, size):
     assert visit.tab.locator("article h1").inner_text() == "This page does not exist"
     axe.prepare(visit.tab)
     assert axe.find_shape(visit.tab, size) == []
-    assert axe.find_colours(visit.tab, "light") == []
+    for theme in ("light", "dark"):
+        assert axe.find_colours(visit.tab, theme) == []
     visit.tab.locator(".not-found-search input").fill("softmax")
     visit.tab.keyboard.press("Enter")
     visit.tab.wait_for_url(f"{SITE}search.html?q=softmax")
