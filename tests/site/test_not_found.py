@@ -43,7 +43,7 @@ def answer(route):
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_a_lost_reader_finds_the_way(browser, size):
-    visit = Visit(browser, color_scheme="light")
+    visit = Visit(browser, color_scheme="light", reduced_motion="reduce")
     visit.context.route("**/*", answer)
     visit.tab.set_viewport_size(size)
     visit.tab.goto(f"{SITE}notebooks/no/such/page.html", wait_until="networkidle")
