@@ -6,8 +6,8 @@ from importlib import import_module
 from unittest import mock
 
 from docutils import nodes
-from docutils.parsers.rst import Directive
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 FOR_THE_PAGE = {"COLUMNS": "80", "NO_COLOR": "1"}
 
@@ -21,7 +21,7 @@ def help_of(module: str, *arguments: str) -> str:
     return printed.getvalue()
 
 
-class CommandHelp(Directive):
+class CommandHelp(SphinxDirective):
     required_arguments = 1
     optional_arguments = 8
 

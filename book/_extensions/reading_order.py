@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.builders.html import StandaloneHTMLBuilder
 
 CHAPTER = re.compile(r"notebooks/\d\d_\w+")
 BEFORE_THE_THEME = 400
@@ -18,8 +19,10 @@ def chapters_of(app: Sphinx) -> list[str]:
 
 
 def neighbour(app: Sphinx, page: str, other: str) -> dict[str, str]:
-    title = app.builder.render_partial(app.env.titles[other])["title"]
-    return {"link": app.builder.get_relative_uri(page, other), "title": title}
+    builder = app.builder
+    assert isinstance(builder, StandaloneHTMLBuilder)  # no other has such pages
+    title = builder.render_partial(app.env.titles[other])["title"]
+    return {"link": builder.get_relative_uri(page, other), "title": title}
 
 
 def lead_on(
