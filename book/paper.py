@@ -22,7 +22,7 @@ LEFT_OUT = [
     "a.headerlink",
     "button",
     "script",
-    "picture > source",
+    "img.only-dark",
     "#pst-back-to-top",
     "details.hide",  # code that only draws, and checks of the text
     ".viewcode-link",
