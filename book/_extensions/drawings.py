@@ -31,9 +31,9 @@ def inlined(file: Path, alt: str) -> str | None:
     svg.set("aria-label", alt or ". ".join(own))
     ElementTree.register_namespace("", SVG.strip("{}"))
     html = ElementTree.tostring(svg, encoding="unicode")
-    if name := svg.get("data-figure"):  # it moves
+    if figure := svg.get("data-figure"):  # it moves
         controls = '<div class="moving-controls"></div>'
-        return f'<div class="moving moving-{name}">{html}{controls}</div>'
+        return f'<div class="moving moving-{figure}">{html}{controls}</div>'
     return html
 
 

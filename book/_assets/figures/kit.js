@@ -37,6 +37,7 @@
       this.place = place;
       this.svg = place.querySelector("svg");
       this.numbers = JSON.parse(this.svg.dataset.numbers);
+      this.parts = new Map([...this.svg.querySelectorAll("[data-part]")].map((part) => [part.dataset.part, part]));
       this.controls = place.querySelector(".moving-controls");
       this.words = el("p", { class: "moving-words", role: "status" });
       this.controls.append(this.words);
@@ -47,7 +48,9 @@
     }
 
     part(name) {
-      return this.svg.querySelector(`[data-part="${name}"]`);
+      const part = this.parts.get(name);
+      if (!part) throw new Error(`${this.svg.dataset.figure}: the drawing has no part ${name}`);
+      return part;
     }
 
     write(name, text) {
