@@ -4,7 +4,6 @@ import re
 import unicodedata
 
 SIGNS = {
-    "top": "ᵀ",
     "cdot": "·",
     "times": "×",
     "approx": "≈",
@@ -42,7 +41,7 @@ def plain(formula: str) -> str:
     text = re.sub(r"\\[,;:! ]", " ", text)
     text = re.sub(r"\\[td]?frac" + BRACED + BRACED, r"\1/\2", text)
     text = re.sub(r"\\sqrt" + BRACED, r"√\1", text)
-    text = re.sub(r"\^\\top|\^\{\\top\}", "ᵀ", text)
+    text = re.sub(r"\^\{\\mathsf T\}", "ᵀ", text)
     text = NAMED.sub(sign, text)
     text = re.sub(r"[_^]\{?([^{}]*)\}?", r"\1", text)
     return " ".join(re.sub(r"[{}$\\]", "", text).split())

@@ -21,7 +21,7 @@ FILE = "_static/search/sections.js"
 STEMMER = "_static/search/stemmer.js"
 CHAPTER = re.compile(r"notebooks/\d\d_\w+")
 EXERCISES = "notebooks/exercises/"
-DEFINITIONS = ("book/package", "book/glossary")
+AFTER_THE_CHAPTERS = ("book/intro", "book/package", "book/glossary")
 NAME = re.compile(r"[^\W\d]\w{2,}")
 
 
@@ -41,7 +41,7 @@ class Page(NamedTuple):
     def comes_after(self, other: "Page") -> bool:
         if self.name.startswith(EXERCISES):
             return other.name == f"notebooks/{self.name.removeprefix(EXERCISES)}"
-        if self.name.startswith(DEFINITIONS):
+        if self.name.startswith(AFTER_THE_CHAPTERS):
             return other.name.startswith("notebooks/") and EXERCISES not in other.name
         return False
 

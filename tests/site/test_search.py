@@ -62,8 +62,8 @@ def test_sections_hold_the_text_and_no_furniture():
     ("formula", "text"),
     [
         (r"\sqrt{d}", "√d"),
-        (r"qk^\top", "qkᵀ"),
-        (r"\frac{q k^{\top}}{\sqrt{d_k}}", "q kᵀ/√dk"),
+        (r"qk^{\mathsf T}", "qkᵀ"),
+        (r"\frac{q k^{\mathsf T}}{\sqrt{d_k}}", "q kᵀ/√dk"),
         (r"\tau \le 1", "τ ≤ 1"),
         (r"\operatorname{softmax}(x) \cdot \varepsilon", "softmax(x) · ε"),
     ],
@@ -259,8 +259,8 @@ def test_what_is_looked_for_is_among_the_first(search_page, question):
 def test_definitions_and_exercises_follow_the_chapter(search_page):
     pages = list(dict.fromkeys(f.split("#")[0] for f in found(search_page, "patchify")))
     assert pages[0] == "02_patch_embedding"
-    assert {"book/package", "exercises/02_patch_embedding"} <= set(pages[1:4])
-    assert "book/package#vit_steps.patch_embedding.patchify" in found(
+    assert {"book/package/model", "exercises/02_patch_embedding"} <= set(pages[1:4])
+    assert "book/package/model#vit_steps.patch_embedding.patchify" in found(
         search_page, "patchify"
     )
 
@@ -319,7 +319,7 @@ ARRIVALS = [
     ("server", "label smoothing", "08_training.html", "label-smoothing"),
     ("folder", "√d", "04_scaled_dot_product_attention.html", "by-hand-why-divide-by-d"),
     ("folder", "attention maps", "09_attention_maps.html", "attention-maps"),
-    ("folder", "count tokens", "package.html", "vit_steps.cost.token_count"),
+    ("folder", "count tokens", "cost.html", "vit_steps.cost.token_count"),
 ]
 PLACE = "decodeURIComponent(location.hash.slice(1))"
 IS_THERE = f"""() => {{
