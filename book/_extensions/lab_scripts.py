@@ -1,10 +1,15 @@
-"""The lab's loader and style sheet, on the pages that have a place for the lab."""
+"""The lab's loader and style sheet, on the pages that have a place for the lab.
+
+The page whose place is ``data-whole`` is the lab's own: there the stage is as wide as
+the window.
+"""
 
 from typing import Any
 
 from sphinx.application import Sphinx
 
 PLACE = 'class="vit-lab"'
+WHOLE = "data-whole"
 
 
 def add_scripts(
@@ -13,6 +18,8 @@ def add_scripts(
     if PLACE in context.get("body", ""):
         app.add_js_file("lab/load.js", loading_method="defer")
         app.add_css_file("lab/lab.css")
+    if PLACE in context.get("body", "") and WHOLE in context["body"]:
+        app.add_css_file("lab/stage.css")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -21,8 +21,7 @@
   const grey = (share) => [255 * share, 255 * share, 255 * share];
 
   /** Sizes a canvas for the screen and returns a context that counts in CSS pixels. */
-  function context(canvas, width, height) {
-    const ratio = globalThis.devicePixelRatio || 1;
+  function context(canvas, width, height, ratio = globalThis.devicePixelRatio || 1) {
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
@@ -83,9 +82,9 @@
     };
   }
 
-  /** A frame in yellow on black, to be seen on any picture. */
-  function frame(c, x, y, width, height) {
-    for (const [style, line] of [["#000", 4], ["#ffe800", 2]]) {
+  /** A frame with black around it, to be seen on any picture. */
+  function frame(c, x, y, width, height, colour = "#ffe800") {
+    for (const [style, line] of [["#000", 4], [colour, 2]]) {
       c.strokeStyle = style;
       c.lineWidth = line;
       c.strokeRect(x, y, width, height);
