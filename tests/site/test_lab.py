@@ -14,7 +14,9 @@ from torch.testing import assert_close
 
 from book import lab_data as lab
 from tests.conftest import ROOT
+from tests.site import axe
 from tests.site.conftest import in_all_fonts
+from tests.site.visit import PHONE, WIDE
 from vit_steps import VisionTransformer
 from vit_steps.attention_maps import (
     attention_rollout,
@@ -740,6 +742,96 @@ def test_a_map_falls_on_the_board_by_mouse_and_by_keyboard(fresh):
     assert switch.inner_text() == "off"
     fresh.keyboard.press("Tab")
     assert not fresh.evaluate("document.activeElement.closest('table.vl-maps')")
+
+
+def heads_numbers(block, head, token, image):
+    """Scores before and after the division, weights and output of one query."""
+    model = trained()
+    with torch.inference_mode():
+        x = model.embed(normalize(image, CARD["mean"], CARD["std"]))
+        for index, one in enumerate(model.blocks):
+            if index == block:
+                qkv = one.attn.qkv(one.norm1(x)).unflatten(2, (3, 4, 16))[0]
+                q, k, v = qkv[:, :, head].unbind(dim=1)  # (T, d) each
+                products = q[token] @ k.T
+                weights = (products / 4).softmax(dim=0)
+                return products, weights, weights @ v
+            x, _ = one(x)
+
+
+def test_a_pressed_map_opens_its_head_in_numbers(fresh):
+    look = panel(fresh, "attention")
+    inside = look.locator(".vl-inside")
+    assert not inside.is_visible()
+    fresh.mouse.click(*patch_at(fresh, 3, 4))
+    look.get_by_role("button", name="block 2, head 1:").click()
+    assert inside.locator("h3").inner_text() == "Inside block 2, head 1"
+    assert "The patch in row 3, column 4 asks" in inside.inner_text()
+    image = torch.tensor(fresh.evaluate("[...vitLab.source.image()]"))
+    products, weights, brought = heads_numbers(
+        2, 1, 1 + 8 * 3 + 4, image.view(1, 1, 32, 32)
+    )
+    order = weights.argsort(descending=True)[:5]
+    rows = inside.locator("tbody tr")
+    assert rows.count() == 8
+    for index, token in enumerate(order.tolist(), start=1):
+        name = rows.nth(index).locator("th").inner_text().strip()
+        place = ", ".join(map(str, divmod(token - 1, 8)))
+        assert name == (place if token else "class token")
+        numbers = rows.nth(index).locator("td").all_inner_texts()
+        product, score = (float(text.replace("−", "-")) for text in numbers[1:3])
+        assert abs(product - products[token]) < 0.06
+        assert abs(score - products[token] / 4) < 0.006
+        assert abs(int(numbers[3].strip("\xa0%")) - 100 * weights[token]) < 0.51
+    found = rows.last.locator("canvas").get_attribute("aria-label").split(": ")[1]
+    values = torch.tensor([float(one) for one in found.split(", ")])
+    assert_close(values, brought, rtol=0, atol=0.051)
+
+    inside.get_by_role("button", name="key").focus()
+    lit = "getComputedStyle(document.querySelector('td[data-part={}]')).backgroundColor"
+    assert fresh.evaluate(lit.format("k")) != fresh.evaluate(lit.format("v"))
+    look.get_by_role("button", name="block 2, mean").click()
+    assert not inside.is_visible()  # a mean is not a head
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_axe_finds_nothing_after_a_bet_and_inside_a_head(browser, site, size):
+    tab = browser.new_page(viewport=size)
+    tab.goto(site + PAGE + "#digit=5&shuffle=1&off=1.1,3.0&head=2.1&asks=3.4&colour=1")
+    look = panel(tab, "attention")
+    look.and_(tab.locator("[data-state=open]")).wait_for(timeout=PATIENCE)
+    assert look.locator(".vl-inside").is_visible()
+    tab.emulate_media(reduced_motion="reduce")
+    for theme in ("light", "dark"):
+        axe.prepare(tab)
+        assert axe.find_colours(tab, theme) == []
+    assert axe.find_shape(tab, size) == []
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert tab.evaluate(wide) == 0
+    tab.close()
+
+
+@pytest.mark.parametrize(
+    "chapter", ["05_multi_head_attention", "09_attention_maps"], ids=["5", "9"]
+)
+def test_panel_works_inside_a_chapter(browser, site, chapter):
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(f"{site}notebooks/{chapter}.html")
+    tab.get_by_role("button", name="Open it here").click()
+    look = panel(tab, "attention")
+    look.locator(".vl-bars").wait_for(timeout=PATIENCE)
+    assert look.locator(".vl-challenge").count() == 0
+    look.get_by_role("button", name="block 2, head 1:").click()
+    look.get_by_role("switch", name="block 2, head 1").click()
+    drawn(tab)
+    assert "Block 2, head 1 off: " in look.locator(".vl-change").inner_text()
+    for part in (".vl-board", ".vl-maps", ".vl-answer"):  # cause and effect
+        area = look.locator(part).bounding_box()
+        board = look.locator(".vl-board").bounding_box()
+        assert area["y"] + area["height"] - board["y"] <= 560, part
+    tab.wait_for_timeout(600)
+    assert "=" not in tab.evaluate("location.hash")  # the chapter's address is its own
+    tab.close()
 
 
 def state_in(tab):

@@ -81,6 +81,7 @@
       maps.focus(one); // the button has gone
     }));
 
+    const inside = lab.insidePanel();
     const strip = el("canvas", { class: "vl-strip", role: "img" });
     const stripScale = lab.colourBar(lab.diverging);
     const showGrid = el("input", { type: "checkbox", checked: true, onchange: refresh });
@@ -118,13 +119,14 @@
       const key = lab.formatAddress({ ...now, head: null, asks: 0 });
       if (ran?.key === key) return refresh();
       const was = result?.answer;
-      let tokens;
+      const steps = {};
       result = lab.forward(lab.model(switches.weights), source.image(), {
         shuffled: switches.shuffled,
         off: switches.off,
-        watch: (name, _, values) => { if (name === "embed") tokens = values; },
+        watch: (name, _, values) => { steps[name] = values; },
       });
-      result.tokens = tokens;
+      result.steps = steps;
+      result.tokens = steps.embed;
       result.answer = lab.answerOf(result.logits);
       result.means = result.weights.map((block) => lab.averageHeads(block, h, T));
       result.rollout = lab.rollout(result.weights, h, T);
@@ -145,6 +147,12 @@
         ? lab.row(result.means[block], 0, token(), T) : lab.row(result.weights[block], Number(index), token(), T));
     }
 
+    /** What a head's block has computed. */
+    function insideOf(name) {
+      const [q, k, v, scores, weights] = ["q", "k", "v", "scores", "weights"].map((step) => result.steps[`blocks.${name?.[0]}.attn.${step}`]);
+      return { q, k, v, scores, weights, T };
+    }
+
     function inBox(shares) {
       return lab.massInside(shares, source.box(), lab.model("trained"));
     }
@@ -160,7 +168,8 @@
       const point = matchMedia("(hover: none)").matches ? "Touch" : "Point at";
       if (!head()) return `${point} a map: it falls on the image as light. ${point} a patch: then that patch asks.`;
       const shares = mapOf(head());
-      return `${capital(lab.mapName(head()))}: ${percent(inBox(shares))} of the attention of ${lab.tokenName(token())} is inside the box. One patch alone gets ${percent(Math.max(...shares))}.`;
+      const below = lab.isHead(switches.head) && !pointed.head ? " Its numbers are below." : "";
+      return `${capital(lab.mapName(head()))}: ${percent(inBox(shares))} inside the box, ${percent(Math.max(...shares))} on one patch.${below}`;
     }
 
     function paintStrip() {
@@ -191,6 +200,7 @@
       offCount.textContent = `${switches.off.size} of ${depth * h} heads off.`;
       allOn.hidden = switches.off.size === 0;
       paintStrip();
+      inside.show(switches.head, insideOf(switches.head), token(), source.image());
       keeper?.write();
       return said;
     }
@@ -217,7 +227,7 @@
       keeping,
       told,
       announcer.element);
-    const below = el("div", { class: "vl-below" },
+    const below = el("div", { class: "vl-panel vl-below" }, inside.element,
       el("div", {}, strip, stripScale.element),
       el("div", {}, el("h3", {}, "All the tokens"),
         el("p", {}, `What enters block 0: ${T} rows of ${D} numbers each, the class token’s first. The row of the token that asks is framed.`)));

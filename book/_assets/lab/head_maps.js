@@ -24,16 +24,15 @@
           look(name);
         }, onblur: () => look(null),
       });
-      const isHead = /^\d+\.\d+$/.test(name);
       const mass = el("span", { class: "vl-mass" });
-      const share = isHead
+      const share = isHead(name)
         ? button(mass, () => toggle(name), { class: "vl-switch", role: "switch", tabindex: -1 })
         : el("span", { class: "vl-switch" }, mass);
       const place = el("td", {
         onpointerenter: (event) => { if (event.pointerType !== "touch") look(name); },
         onpointerleave: (event) => { if (event.pointerType !== "touch") look(null); },
       }, press, share);
-      return { name, canvas, press, share, mass, place, isHead };
+      return { name, canvas, press, share, mass, place };
     }
 
     const body = el("tbody");
@@ -69,7 +68,7 @@
         const next = cells[lab.clamp(row + step[0], 0, cells.length - 1)];
         next[lab.clamp(column + step[1], 0, next.length - 1)].press.focus();
       } else if (event.key === "Delete" || event.key === "o") {
-        if (!cells[row][column].isHead) return;
+        if (!isHead(cells[row][column].name)) return;
         toggle(cells[row][column].name);
       } else return;
       event.preventDefault();
@@ -78,7 +77,7 @@
     /** mapOf(name): the shares of the patches. inBox(shares): how much of them is inside the true box. */
     function paint({ mapOf, inBox, box, chosen, off, title }) {
       caption.textContent = title;
-      for (const { name, canvas, press, share, mass, isHead } of all) {
+      for (const { name, canvas, press, share, mass } of all) {
         const shares = mapOf(name);
         const inside = percent(inBox(shares));
         const c = lab.context(canvas, SIDE, SIDE);
@@ -92,9 +91,9 @@
         press.setAttribute("aria-label", `${mapName(name)}: ${inside} inside the box${isOff ? ", switched off" : ""}`);
         press.setAttribute("aria-pressed", String(name === chosen));
         mass.textContent = isOff ? "off" : inside;
-        if (!isHead) continue;
+        if (!isHead(name)) continue;
         share.setAttribute("aria-checked", String(!isOff));
-        share.setAttribute("aria-label", `${mapName(name)}, ${inside}`);
+        share.setAttribute("aria-label", `${mapName(name)}, ${mass.textContent}`);
         share.title = isOff ? "Switch this head on" : "Switch this head off";
       }
     }
@@ -105,11 +104,14 @@
     return { element: table, paint, focus };
   }
 
+  /** Whether a map's name, or null, is that of one head. */
+  const isHead = (name) => /^\d+\.\d+$/.test(name ?? "");
+
   function mapName(name) {
     if (name === "rollout") return "rollout";
     const [block, head] = name.split(".");
     return `block ${block}, ${head === "mean" ? "mean of the heads" : `head ${head}`}`;
   }
 
-  Object.assign(lab, { headMaps, mapName });
+  Object.assign(lab, { headMaps, isHead, mapName });
 })();

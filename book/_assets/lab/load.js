@@ -8,7 +8,7 @@
   const IMAGE = ["dom", "paint", "weights", "model", "sizes", "scene", "source", "board", "drawing_pad", "toolbar"];
   const MODULES = {
     cost: ["dom", "paint", "cost", "cost_panel"],
-    attention: [...IMAGE, "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "attention_panel"],
+    attention: [...IMAGE, "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "attention_panel"],
     walk: [...IMAGE, "walk_panel"],
   };
   const DATA = { cost: [], attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
