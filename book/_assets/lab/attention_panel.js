@@ -164,11 +164,11 @@
       };
     }
 
-    function looksInWords() {
+    function looksInWords(hint = true) {
       const point = matchMedia("(hover: none)").matches ? "Touch" : "Point at";
       if (!head()) return `${point} a map: it falls on the image as light. ${point} a patch: then that patch asks.`;
       const shares = mapOf(head());
-      const below = lab.isHead(switches.head) && !pointed.head ? " Its numbers are below." : "";
+      const below = hint && lab.isHead(switches.head) && !pointed.head ? " Its numbers are below." : "";
       return `${capital(lab.mapName(head()))}: ${percent(inBox(shares))} inside the box, ${percent(Math.max(...shares))} on one patch.${below}`;
     }
 
@@ -214,7 +214,7 @@
         tell("");
         return showState(lab.firstState());
       },
-      paint: () => lab.picture(source, boardShows(), result.answer, [refresh(), change, head() ? looks.textContent : ""].filter(Boolean)),
+      paint: () => lab.picture(source, boardShows(), result.answer, [refresh(), change, head() ? looksInWords(false) : ""].filter(Boolean)),
       tell,
     }) : "";
     const stage = el("div", { class: "vl-panel vl-attention" },

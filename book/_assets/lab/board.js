@@ -3,7 +3,7 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const SIDE = 320; // units of the image on it; above it stands the class token, one patch high
-  const FLOOR = 0.4; // of its light is left where nothing is looked at
+  const FLOOR = 0.5; // of its light is left where nothing is looked at
   const THICK = 26; // of a line that has all the attention
   const ASKING = "#ffe800";
   const BOX = "#e69f00"; // orange in chapter 9 as well

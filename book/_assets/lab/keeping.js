@@ -7,19 +7,23 @@
   /** Keeps the address and the state the same: {write(), faults()}. state(), show(state). */
   function addressKeeper({ state, show, tell }) {
     let timer;
+    let written = "";
     function read() {
       const found = lab.parseAddress(location.hash);
-      if (!found) return;
+      if (!found) return clearTimeout(timer); // a heading's, which stays until something changes
       if (found.faults.length) tell([...found.faults, "The rest of the link is shown."].join(" "));
+      written = null; // what is shown takes the place of what was asked for
       show(found.state);
     }
     addEventListener("hashchange", read);
     return {
       read,
       write() {
+        const text = lab.formatAddress(state());
+        if (text === written) return;
+        written = text;
         clearTimeout(timer);
         timer = setTimeout(() => {
-          const text = lab.formatAddress(state());
           const isHeading = location.hash !== "" && !location.hash.includes("=");
           if (text === location.hash.slice(1) || (text === "" && isHeading)) return;
           history.replaceState(history.state, "", text ? `#${text}` : location.pathname + location.search);
@@ -38,7 +42,7 @@
     const [width, height] = lab.boardSize();
     const canvas = lab.el("canvas");
     canvas.width = 2 * (width + 320);
-    canvas.height = 2 * (height + 60);
+    canvas.height = 2 * (height + 24 + 20 * words.length);
     const c = canvas.getContext("2d");
     c.scale(2, 2);
     c.fillStyle = "#fff";
@@ -50,7 +54,7 @@
     c.fillStyle = "#1b2733";
     c.textBaseline = "middle";
     c.font = `13px ${family}`;
-    if (shown.shares && shown.token === 0) c.fillText("class token", 20, 16);
+    if (shown.shares && shown.token === 0) c.fillText("class token", 46, 18);
     probabilities.forEach((share, k) => {
       const y = 52 + 29 * k;
       c.font = `${k === best ? "bold " : ""}15px ${family}`;

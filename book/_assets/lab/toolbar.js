@@ -11,6 +11,7 @@
     const draw = button("Draw", () => {
       pad.hidden = !pad.hidden;
       draw.setAttribute("aria-expanded", String(!pad.hidden));
+      if (!pad.hidden) pad.scrollIntoView({ block: "nearest" });
     }, { "aria-expanded": "false" });
     const ground = choice(
       [["brick", "brick"], ["grass", "grass"], ["gravel", "gravel"], ["none", "black"]],
