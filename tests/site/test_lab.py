@@ -534,8 +534,12 @@ def test_any_patch_may_ask(page):
     page.keyboard.press("Home")
     assert "the class token" in asks(look)
 
+    plain = page.evaluate(BOARD)
     page.mouse.move(*patch_at(page, 7, 0))  # pointed at, it asks
     assert "row 7, column 0" in asks(look)
+    assert page.evaluate(BOARD) != plain
+    shown = look.locator(".vl-map.vl-shown").get_attribute("aria-label")
+    assert shown.startswith("block 1, mean of the heads")
     page.mouse.move(*patch_at(page, 6, 3))
     assert "row 6, column 3" in asks(look)
     page.mouse.move(2, 2)  # until it is left
@@ -922,6 +926,11 @@ def test_image_maps_and_answer_are_on_one_screen(fresh, size):
         assert area["x"] + area["width"] <= size[0], part
     board = panel(fresh, "attention").locator(".vl-board").bounding_box()
     assert board["width"] >= 360
+    tools = panel(fresh, "attention").locator(".vl-toolbar")
+    before = tools.bounding_box()
+    fresh.mouse.move(*patch_at(fresh, 2, 4))
+    assert "row 2, column 4" in asks(panel(fresh, "attention"))
+    assert tools.bounding_box() == before  # what is pointed at moves nothing
     assert not fresh.locator(".bd-sidebar-primary a").first.is_visible()
     fresh.locator(".primary-toggle").click()  # the lists are a click away
     expect(fresh.locator(".bd-sidebar-primary")).to_be_visible()

@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
+  const OF_A_PATCH = "1.mean"; // falls on the board while a patch asks and no map is chosen
   const STRIP = 208; // units of the picture of the tokens
 
   /**
@@ -22,7 +23,7 @@
 
     const announcer = lab.announcer();
     const token = () => pointed.token ?? switches.asks;
-    const head = () => pointed.head ?? switches.head;
+    const head = () => pointed.head ?? switches.head ?? (token() === 0 ? null : OF_A_PATCH);
     const state = () => ({ ...source.state, ...switches, off: [...switches.off].sort() });
 
     const board = lab.board(source, {
@@ -188,8 +189,8 @@
       looks.textContent = looksInWords();
       looks.classList.toggle("vl-hint", !head());
       maps.paint({
-        mapOf, inBox, box: source.box(), chosen: switches.head, off: switches.off,
-        title: `Where ${lab.tokenName(token())} looks (%: inside the box)`,
+        mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), off: switches.off,
+        title: `Where ${lab.tokenName(token())} looks (% in the box)`,
       });
       const said = verdict.show(result.answer, source.label);
       bars.show(result.answer, source.label, before);

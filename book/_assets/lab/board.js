@@ -166,9 +166,10 @@
       const { top, left } = source.state;
       handle.style.top = `${(100 * top) / lab.IMAGE}%`;
       handle.style.left = `${(100 * left) / lab.IMAGE}%`;
-      paintBoard(lab.context(canvas, ...boardSize(above)), source, { ...shown(), above });
+      const seen = { ...shown(), above };
+      paintBoard(lab.context(canvas, ...boardSize(above)), source, seen);
       if (!asked) return;
-      classButton.setAttribute("aria-pressed", String(asked.token() === 0));
+      classButton.setAttribute("aria-pressed", String(seen.token === 0));
       patches.setAttribute("aria-label", `The image in patches. Arrow keys choose the patch that asks, Home the class token. Now asks ${lab.tokenName(asked.token())}.`);
     }
 

@@ -74,8 +74,8 @@
       event.preventDefault();
     }
 
-    /** mapOf(name): the shares of the patches. inBox(shares): how much of them is inside the true box. */
-    function paint({ mapOf, inBox, box, chosen, off, title }) {
+    /** shown: the map that is on the board. mapOf(name): the shares of the patches. inBox(shares): how much of them is inside the true box. */
+    function paint({ mapOf, inBox, box, chosen, shown, off, title }) {
       caption.textContent = title;
       for (const { name, canvas, press, share, mass } of all) {
         const shares = mapOf(name);
@@ -88,6 +88,7 @@
         c.strokeRect(box.left * unit + 0.5, box.top * unit + 0.5, lab.DIGIT * unit - 1, lab.DIGIT * unit - 1);
         const isOff = off.has(name);
         press.classList.toggle("vl-off", isOff);
+        press.classList.toggle("vl-shown", name === shown);
         press.setAttribute("aria-label", `${mapName(name)}: ${inside} inside the box${isOff ? ", switched off" : ""}`);
         press.setAttribute("aria-pressed", String(name === chosen));
         mass.textContent = isOff ? "off" : inside;
