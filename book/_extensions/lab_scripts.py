@@ -1,6 +1,7 @@
 """The lab's loader, style sheet and stills, on the pages that have a place for the lab.
 
-A still stands for a panel on paper, and where there are no scripts.
+A still stands for a panel on paper, and where there are no scripts. The page whose place
+is ``data-whole`` is the lab's own: there the stage is as wide as the window.
 """
 
 import re
@@ -36,6 +37,7 @@ FIGURE = """{place}
 height="{height}" decoding="async" fetchpriority="low">
 <figcaption><p>A still of the panel. To play with it, open {page} in a browser with
 JavaScript.</p></figcaption></figure>"""
+WHOLE = "data-whole"
 
 
 def still_of(data: Mapping[str, str]) -> str:
@@ -70,6 +72,8 @@ def add_the_lab(
     context["body"] = PLACE.sub(lambda place: with_still(place, static, address), body)
     app.add_js_file("lab/load.js", loading_method="defer")
     app.add_css_file("lab/lab.css")
+    if WHOLE in body:
+        app.add_css_file("lab/stage.css")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -5,10 +5,11 @@
   const lab = (globalThis.vitLab ??= {});
   const here = new URL(".", document.currentScript.src).href;
   const loading = new Map();
+  const IMAGE = ["dom", "paint", "weights", "model", "sizes", "scene", "source", "board", "drawing_pad", "toolbar"];
   const MODULES = {
     cost: ["dom", "paint", "cost", "cost_panel"],
-    attention: ["dom", "paint", "weights", "model", "maps", "sizes", "scene", "stage", "attention_panel"],
-    walk: ["dom", "paint", "weights", "model", "sizes", "scene", "stage", "walk_panel"],
+    attention: [...IMAGE, "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "attention_panel"],
+    walk: [...IMAGE, "walk_panel"],
   };
   const DATA = { cost: [], attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
 
@@ -35,11 +36,11 @@
     try {
       for (const name of [...MODULES[panel], ...DATA[panel]]) await lab.fetch(name);
       const chapters = new URL("../../notebooks/", here).href;
-      if (panel !== "cost") lab.source ??= lab.createScene();
+      if (panel !== "cost") lab.source ??= lab.createSource();
       const element =
         panel === "cost" ? lab.costPanel({ photo: `${here}cat.jpg` })
         : panel === "walk" ? lab.walkPanel(lab.source, { until: place.dataset.until, chapters })
-        : lab.attentionPanel(lab.source, { show: place.dataset.show });
+        : lab.attentionPanel(lab.source, { show: place.dataset.show, whole: place.dataset.whole !== undefined });
       place.replaceChildren(element);
       place.dataset.state = "open";
     } catch (error) {

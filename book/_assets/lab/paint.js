@@ -21,8 +21,7 @@
   const grey = (share) => [255 * share, 255 * share, 255 * share];
 
   /** Sizes a canvas for the screen and returns a context that counts in CSS pixels. */
-  function context(canvas, width, height) {
-    const ratio = globalThis.devicePixelRatio || 1;
+  function context(canvas, width, height, ratio = globalThis.devicePixelRatio || 1) {
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
@@ -110,5 +109,5 @@
     c.stroke();
   }
 
-  Object.assign(lab, { sequential, diverging, grey, context, pixels, colouring, colourBar, frame, gridLines, TRUE_BOX });
+  Object.assign(lab, { sequential, diverging, grey, context, pixels, colouring, colourBar, frame, gridLines, ASKING, TRUE_BOX });
 })();

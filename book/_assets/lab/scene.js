@@ -79,15 +79,18 @@
 
   /** Moves a scrap to a free place: clear of the box, and of the other scraps as long as there is room. */
   function placeScrap(scrap, top, left, random, others = []) {
-    const apart = (a, b) => Math.max(Math.abs(a.top - b.top), Math.abs(a.left - b.left)) >= SCRAP + GAP;
     const free = [];
     for (let row = 0; row <= IMAGE - SCRAP; row++)
       for (let column = 0; column <= IMAGE - SCRAP; column++) {
         if (isClear({ top: row, left: column }, top, left)) free.push([row, column]);
       }
-    const alone = free.filter(([row, column]) => others.every((other) => apart({ top: row, left: column }, other)));
+    const alone = free.filter(([row, column]) => others.every((other) => areApart({ top: row, left: column }, other)));
     const places = alone.length ? alone : free;
     [scrap.top, scrap.left] = places[Math.floor(random() * places.length)];
+  }
+
+  function areApart(scrap, other) {
+    return Math.max(Math.abs(scrap.top - other.top), Math.abs(scrap.left - other.left)) >= SCRAP + GAP;
   }
 
   /** Whether a scrap keeps its distance from the digit's box. */
@@ -139,6 +142,6 @@
   }
 
   Object.assign(lab, {
-    IMAGE, DIGIT, STEP, compose, enlarge, makeScrap, placeScrap, isClear, digitFromDrawing, seededRandom, clamp,
+    IMAGE, DIGIT, STEP, compose, enlarge, makeScrap, placeScrap, areApart, isClear, digitFromDrawing, seededRandom, clamp,
   });
 })();

@@ -46,7 +46,7 @@
   function walkPanel(source, { until = "probabilities", chapters = "../notebooks/" } = {}) {
     const { el, labelled, button } = lab;
     const announcer = lab.announcer();
-    const board = lab.stage(source);
+    const board = lab.board(source);
     const about = stepsOf(lab.model("trained"));
     let steps = [];
     let index = 0;
@@ -113,12 +113,14 @@
     }
 
     const element = el("div", { class: "vl-panel" },
-      board.element,
+      el("div", { class: "vl-walk-top" }, board.element, lab.toolbar(source)),
       el("div", { class: "vl-row" }, back, next, labelled("Step", select), labelled("shuffle the positions", shuffled)),
       labelled("Walk through", slider),
       title, shape, words, canvas, legend, el("p", {}, link),
       announcer.element);
     source.onChange(lab.whenSeen(element, run));
+    source.onChange(board.paint);
+    board.paint();
     run();
     return element;
   }

@@ -1,0 +1,99 @@
+// The lab's state as the end of a link, "#digit=5&shuffle=1&head=2.1", and back.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const LEVELS = "0123456789abcdefg"; // of ink in a drawing, in sixteenths
+  const SWITCHES = { weights: "trained", shuffled: false, off: [], head: null, asks: 0 };
+
+  const whole = (text, high) => (/^\d+$/.test(text) && Number(text) <= high ? Number(text) : undefined);
+  const pair = (text, separator, high) => {
+    const both = text.split(separator).map((part) => whole(part, high));
+    return both.length === 2 && !both.includes(undefined) ? both : undefined;
+  };
+  const oneOf = (text, values) => (values.includes(text) ? text : undefined);
+
+  /** Each part of a link: what it is in the state, how it is read (undefined if it cannot be), how it is written. */
+  function parts() {
+    const { depth, heads, gridSize: [rows, columns] } = lab.model("trained");
+    const names = Array.from({ length: depth * heads }, (_, i) => `${Math.floor(i / heads)}.${i % heads}`);
+    const maps = [...names, ...Array.from({ length: depth }, (_, block) => `${block}.mean`), "rollout"];
+    const same = { read: (text) => text, write: String };
+    return {
+      digit: { ...same, read: (text) => whole(text, 9) },
+      example: { ...same, read: (text) => whole(text, 2) },
+      drawn: {
+        read: (text) => (/^[0-9a-g]{64}$/.test(text) ? Float64Array.from(text, (level) => LEVELS.indexOf(level) / 16) : undefined),
+        write: (drawn) => Array.from(drawn, (ink) => LEVELS[Math.round(16 * ink)]).join(""),
+      },
+      at: {
+        of: ({ top, left }) => [top, left],
+        to: ([top, left]) => ({ top, left }),
+        read: (text) => {
+          const place = pair(text, ".", lab.IMAGE - lab.DIGIT);
+          return place?.every((pixel) => pixel % lab.STEP === 0) ? place : undefined;
+        },
+        write: (place) => place.join("."),
+      },
+      ground: { ...same, read: (text) => oneOf(text, ["brick", "grass", "gravel", "none"]) },
+      piece: { ...same, read: (text) => whole(text, 9999) },
+      scraps: { ...same, read: (text) => whole(text, lab.MOST_SCRAPS) },
+      shuffle: {
+        of: ({ shuffled }) => shuffled,
+        to: (shuffled) => ({ shuffled }),
+        read: (text) => ({ 0: false, 1: true })[text],
+        write: Number,
+      },
+      weights: { ...same, read: (text) => oneOf(text, ["trained", "untrained"]) },
+      off: {
+        read: (text) => {
+          const off = text.split(",");
+          return off.every((name) => names.includes(name)) ? [...new Set(off)].sort() : undefined;
+        },
+        write: (off) => off.join(","),
+      },
+      head: { ...same, read: (text) => oneOf(text, maps) },
+      asks: {
+        read: (text) => {
+          const [row, column] = pair(text, ".", Math.max(rows, columns) - 1) ?? [];
+          return row < rows && column < columns ? 1 + columns * row + column : undefined;
+        },
+        write: (token) => lab.placeOf(token).join("."),
+      },
+    };
+  }
+
+  const first = () => ({ ...lab.START, ...SWITCHES });
+
+  /** What differs from the lab as it opens: "" or "digit=5&shuffle=1". */
+  function formatAddress(state) {
+    const written = [];
+    for (const [key, { of = (all) => all[key], write }] of Object.entries(parts())) {
+      const value = of(state);
+      if (value === null || String(value) === String(of(first()))) continue;
+      written.push(`${key}=${write(value)}`);
+    }
+    return written.join("&");
+  }
+
+  /**
+   * {state, faults}: the lab's first state with what the link says, and a sentence for what it cannot say.
+   * null, if the hash is a heading's.
+   */
+  function parseAddress(hash) {
+    const text = hash.replace(/^#/, "");
+    if (text && !text.includes("=")) return null;
+    const known = parts();
+    const state = first();
+    const faults = [];
+    for (const [key, value] of new URLSearchParams(text)) {
+      const part = Object.hasOwn(known, key) ? known[key] : null;
+      const found = part?.read(value);
+      if (!part) faults.push(`The link sets “${key}”, which the lab does not have.`);
+      else if (found === undefined) faults.push(`The link asks for ${key} “${value}”, which the lab does not have.`);
+      else Object.assign(state, part.to ? part.to(found) : { [key]: found });
+    }
+    return { state, faults };
+  }
+
+  Object.assign(lab, { formatAddress, parseAddress, firstState: first });
+})();

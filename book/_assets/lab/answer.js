@@ -1,0 +1,111 @@
+// What the model answers: in words, as bars with the answer before as their ghosts, and how often it is right.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+
+  /** What a run says: {probabilities, best, sure, level}; level, if all are alike. */
+  function answerOf(logits) {
+    const probabilities = lab.softmaxRows(logits, 1, logits.length);
+    const sure = Math.max(...probabilities);
+    return { probabilities, sure, best: probabilities.indexOf(sure), level: sure - Math.min(...probabilities) < 1e-9 };
+  }
+
+  function inWords({ best, sure, level }) {
+    return level ? "all ten alike" : `${best} with ${lab.percent(sure)}`;
+  }
+
+  /** One sentence for a switch that was thrown. */
+  function changeInWords(what, before, after) {
+    const [was, is] = [inWords(before), inWords(after)];
+    if (before.level || after.level || before.best !== after.best) return `${what}: ${was} becomes ${is}.`;
+    if (was === is) return `${what}: it stays ${is}.`;
+    return `${what}: it stays ${after.best}, but with ${lab.percent(after.sure)} instead of ${lab.percent(before.sure)}.`;
+  }
+
+  /** A bar and the ghost of what it was: {element, show(share, ghost or null)}. */
+  function ghostBar() {
+    const { el } = lab;
+    const bar = el("span", { class: "vl-bar" });
+    const ghost = el("span", { class: "vl-ghost", hidden: true });
+    return {
+      element: el("span", { class: "vl-track" }, bar, ghost),
+      show(share, was = null) {
+        bar.style.transform = `scaleX(${share})`;
+        ghost.hidden = was === null;
+        if (was !== null) ghost.style.width = `${100 * was}%`;
+      },
+    };
+  }
+
+  function answerBars(classes) {
+    const { el, percent } = lab;
+    const rows = Array.from({ length: classes }, (_, k) => {
+      const bar = ghostBar();
+      const mark = el("span", { class: "vl-mark" });
+      const value = el("span", { class: "vl-value" });
+      return { bar, mark, value, row: el("li", {}, el("span", { class: "vl-name" }, String(k)), mark, bar.element, value) };
+    });
+    return {
+      element: el("ol", { class: "vl-bars" }, ...rows.map(({ row }) => row)),
+      show({ probabilities, best, level }, truth, before) {
+        rows.forEach(({ bar, mark, value, row }, k) => {
+          bar.show(probabilities[k], before ? before.probabilities[k] : null);
+          value.textContent = percent(probabilities[k]);
+          row.classList.toggle("vl-best", !level && k === best);
+          row.classList.toggle("vl-wrong", !level && k === best && truth !== null && truth !== best);
+          mark.textContent = k === truth ? "✓" : "";
+          mark.title = k === truth ? "the digit in the image" : "";
+        });
+      },
+    };
+  }
+
+  /** The answer in large, and whether it is right. */
+  function verdict() {
+    const { el, percent } = lab;
+    const said = el("p", { class: "vl-answer" });
+    const judged = el("p", { class: "vl-verdict" });
+    return {
+      element: el("div", {}, said, judged),
+      show({ best, sure, level, probabilities }, truth) {
+        said.textContent = level ? `It says nothing: all ${probabilities.length} digits are equally likely.` : `It says ${best}, with ${percent(sure)}.`;
+        const wrong = !level && truth !== null && truth !== best;
+        said.classList.toggle("vl-wrong", wrong);
+        judged.classList.toggle("vl-wrong", wrong);
+        judged.textContent = truth === null || level ? "" : wrong ? `✗ Wrong: it is a ${truth}.` : `✓ Right: it is a ${truth}.`;
+        return [said.textContent, judged.textContent.slice(2)].filter(Boolean).join(" ");
+      },
+    };
+  }
+
+  /** How often the model is right with these switches, where that was measured; else null. */
+  function accuracyOf({ weights, shuffled, off }, measured) {
+    if (weights === "untrained") return shuffled || off.size ? null : measured.untrained;
+    if (shuffled) return off.size ? null : measured.shuffled;
+    if (off.size > 1) return null;
+    const [block, head] = [...off].join().split(".");
+    return off.size ? measured.headOff[block][head] : measured.trained;
+  }
+
+  function accuracyBar(measured) {
+    const { el } = lab;
+    const bar = ghostBar();
+    const value = el("span", { class: "vl-value-of-many" });
+    const words = el("p", { class: "vl-note" });
+    const show1 = (share) => `${(100 * share).toFixed(1)}\u00a0%`;
+    return {
+      element: el("div", { class: "vl-accuracy" }, el("div", { class: "vl-accuracy-row" }, bar.element, value), words),
+      show(switches) {
+        const share = accuracyOf(switches, measured);
+        const whole = share === measured.trained;
+        bar.show(share ?? 0, whole ? null : measured.trained);
+        value.textContent = share === null ? "–" : show1(share);
+        const start = `right on ${measured.images.toLocaleString("en")} test images`;
+        words.textContent = share === null ? `${start}: not measured for this combination`
+          : whole ? start : `${start} with this change, instead of ${show1(measured.trained)}`;
+      },
+    };
+  }
+
+  Object.assign(lab, { answerOf, changeInWords, answerBars, verdict, accuracyOf, accuracyBar });
+})();

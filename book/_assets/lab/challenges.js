@@ -1,0 +1,151 @@
+// Bets: a scene is set, the reader says what will happen, the lab does it and says why.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  // A 1, and the same 1 crossed out, drawn on the pad.
+  const ONE = "00000000000ff000000ff000000ff000000ff000000ff000000ff00000000000";
+  const CROSSED = "d307703d3e3883e303ebbe30003ff300003ff30003ebbe303e3883e3d307703d";
+  const drawing = (levels) => Float64Array.from(levels, (level) => parseInt(level, 17) / 16);
+
+  const stays = ({ before, after }) => (before.best === after.best ? "stays" : "changes");
+  const STAYS = [["stays", "It stays"], ["changes", "It changes"]];
+  const share = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
+
+  /**
+   * scene: what differs from the lab as it opens. change: what is done to it.
+   * outcome({before, after}): which bet was right. why({before, after, measured}): two sentences.
+   */
+  const CHALLENGES = [
+    {
+      title: "Shuffle the positions",
+      scene: {},
+      question: "Each patch is about to be told another patch’s position. All the patches are still there, and each still sees every other. Does the model still see a 5?",
+      change: { shuffled: true },
+      bets: STAYS,
+      outcome: stays,
+      why: ({ measured }) => `The strokes are all there, but the model no longer knows how they hang together, as in a jigsaw puzzle that has been tipped out. On ${measured.images.toLocaleString("en")} test images it is right in ${share(measured.shuffled)} this way, instead of ${share(measured.trained)}.`,
+    },
+    {
+      title: "Into the corner",
+      scene: {},
+      question: "The digit is about to move into the corner, where quite different patches hold it. Does the answer survive the move?",
+      change: { top: 0, left: 0 },
+      bets: STAYS,
+      outcome: stays,
+      why: () => "In training the digit could be anywhere, so the model had to learn to find it. Look at the maps of blocks 1 and 2: nearly all of them have followed the digit into its corner.",
+    },
+    {
+      title: "One head less",
+      scene: { digit: 2 },
+      question: "The model has sixteen heads. One of them, head 1 of block 3, is about to be switched off. Will it be missed?",
+      change: { off: ["3.1"], head: "3.1" },
+      bets: STAYS,
+      outcome: stays,
+      why: ({ measured }) => `For this 2 it was the head that tipped the balance. On ${measured.images.toLocaleString("en")} test images, however, it hardly matters which one you take: without this one, the accuracy falls from ${share(measured.trained)} to ${share(measured.headOff[3][1])}, and no other head costs more.`,
+    },
+    {
+      title: "A whole block of heads",
+      scene: {},
+      question: "All four heads of the last block are about to be switched off, so that the class token cannot collect anything there. Does it still know that this is a 5?",
+      change: { off: ["3.0", "3.1", "3.2", "3.3"] },
+      bets: STAYS,
+      outcome: stays,
+      why: () => "The residual connection carries what the class token has collected in blocks 0 to 2 past the silent heads. It isn’t always enough, though: press the 2 and see.",
+    },
+    {
+      title: "A black background",
+      scene: { digit: 8, example: 2 },
+      question: "The grass is about to turn black. That is easier for you, but no training image had such a background. What will the model be?",
+      change: { ground: "none" },
+      bets: [["surer", "Surer"], ["same", "About as sure"], ["less", "Less sure"]],
+      outcome: ({ before, after }) => (Math.abs(after.sure - before.sure) < 0.03 ? "same" : after.sure > before.sure ? "surer" : "less"),
+      why: () => "A black patch is a vector that it never met in training, and where nothing was practised, nothing is certain. Not every digit suffers: press a few others and compare.",
+    },
+    {
+      title: "The head that looks away",
+      scene: { digit: 3, top: 0, left: 16 },
+      question: "The three distractors are about to go. One of these heads will look beside the digit even when nothing else is there. Which?",
+      change: { scraps: 0 },
+      bets: [["0.2", "Block 0, head 2"], ["2.1", "Block 2, head 1"], ["3.3", "Block 3, head 3"]],
+      outcome: ({ after }) => Object.keys(after.inside).reduce((least, name) => (after.inside[name] < after.inside[least] ? name : least)),
+      why: ({ after }) => `Only ${lab.percent(after.inside["0.2"])} of what block 0’s head 2 looks at is inside the box, hardly more than the 25\u00a0% of looking anywhere. In block 0 no token has heard of any other yet, so a head there can only go by what a single patch and its position look like.`,
+    },
+    {
+      title: "An empty box",
+      scene: {},
+      question: "The digit is about to disappear, and only background and distractors remain. What does a model say that has no answer for “nothing”?",
+      change: { drawn: drawing("0".repeat(64)) },
+      bets: [["spread", "All ten are about alike"], ["names", "It names one digit"]],
+      outcome: ({ after }) => (after.sure > 0.5 ? "names" : "spread"),
+      why: ({ after }) => `The softmax always shares out 100\u00a0% among the ten, and in training one of them was right every time. So the model has never practised doubt, and says ${after.best}.`,
+    },
+    {
+      title: "Crossed out",
+      scene: { drawn: drawing(ONE) },
+      question: "This 1 was drawn on the pad, and is about to be crossed out with an X. What does the model make of it?",
+      change: { drawn: drawing(CROSSED) },
+      bets: [["stays", "Still a 1"], ["changes", "Another digit"]],
+      outcome: stays,
+      why: ({ after }) => `You see a digit that doesn’t count, because you know what crossing out means. For the model the strokes make a new shape, and of the ten that it knows it takes this one for ${after.best === 8 ? "an" : "a"} ${after.best}.`,
+    },
+    {
+      title: "Before training",
+      scene: {},
+      question: "The trained weights are about to be replaced by those that training began with. What does a model say that has learned nothing?",
+      change: { weights: "untrained" },
+      bets: [["one", "One digit, by chance"], ["alike", "All ten alike"]],
+      outcome: ({ after }) => (after.level ? "alike" : "one"),
+      why: () => "The head of the classifier begins with zeros, so all ten logits are 0 and each digit gets 10\u00a0%. Look at the numbers under the maps as well: nothing draws the heads to the digit yet.",
+    },
+  ];
+
+  /** show(state): shows it, and promises what is then seen: the answer, and each head's share inside the box. */
+  function challengeCard({ show, measured }) {
+    const { el, button } = lab;
+    const title = el("h2");
+    const words = el("p", { "aria-live": "polite" });
+    const choices = el("div", { class: "vl-row" });
+    const place = el("span", { class: "vl-note" });
+    const back = button("Back", () => open(index - 1));
+    const next = button("Next", () => open(index + 1));
+    let index = 0;
+
+    async function open(to) {
+      index = (to + CHALLENGES.length) % CHALLENGES.length;
+      ask();
+      await show({ ...lab.firstState(), ...CHALLENGES[index].scene });
+    }
+
+    function ask() {
+      const challenge = CHALLENGES[index];
+      title.textContent = challenge.title;
+      place.textContent = `Bet ${index + 1} of ${CHALLENGES.length}`;
+      words.textContent = challenge.question;
+      choices.replaceChildren(...challenge.bets.map(([bet, text]) => button(text, () => reveal(bet), { class: "vl-bet" })));
+    }
+
+    async function reveal(bet) {
+      const challenge = CHALLENGES[index];
+      const scene = { ...lab.firstState(), ...challenge.scene };
+      const before = await show(scene);
+      const after = await show({ ...scene, ...challenge.change });
+      if (!before || !after) return; // weights did not come, which has been said
+      const right = challenge.outcome({ before, after });
+      const [, text] = challenge.bets.find(([name]) => name === right);
+      const won = bet === right;
+      words.replaceChildren(
+        el("strong", { class: won ? "vl-right" : "vl-wrong" }, won ? "✓ You were right. " : `✗ Not this time: ${text[0].toLowerCase()}${text.slice(1)}. `),
+        challenge.why({ before, after, measured }));
+      const again = button("Again", () => open(index));
+      choices.replaceChildren(again);
+      again.focus({ preventScroll: true }); // the bets have gone
+    }
+
+    ask();
+    return el("section", { class: "vl-challenge", "aria-label": "Make a bet" },
+      el("div", { class: "vl-challenge-words" }, el("div", { class: "vl-row" }, place, title), words),
+      el("div", { class: "vl-challenge-hands" }, choices, el("div", { class: "vl-row vl-turn" }, back, next)));
+  }
+
+  Object.assign(lab, { CHALLENGES, challengeCard });
+})();

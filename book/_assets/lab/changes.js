@@ -1,0 +1,34 @@
+// What differs between two states of the lab, in words.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+
+  /** {kind, words, goesOn}, or null where the answers are not to be compared, as after another digit. */
+  function whatChanged(was, is) {
+    const differs = (...keys) => keys.some((key) => String(was[key]) !== String(is[key]));
+    const said = [];
+    if (differs("shuffled")) said.push(is.shuffled ? "Positions shuffled" : "Positions put right");
+    if (differs("weights")) said.push(`With ${is.weights} weights`);
+    if (differs("off")) said.push(headsInWords(was.off, is.off));
+    if (differs("ground", "piece")) said.push(is.ground === "none" ? "On black" : was.ground === is.ground ? "On another piece" : `On ${is.ground}`);
+    if (differs("scraps")) said.push(is.scraps === 1 ? "With one distractor" : `With ${is.scraps || "no"} distractors`);
+    const moved = differs("top", "left");
+    const drawn = differs("drawn");
+    if (moved) said.push("Moved");
+    if (drawn) said.push("Drawn");
+    if (said.length === 0 || differs("digit", "example") || (drawn && !is.drawn)) return null;
+    if (said.length > 1) return { kind: "several", words: "All changes together", goesOn: false };
+    return { kind: said[0], words: said[0], goesOn: moved || drawn };
+  }
+
+  function headsInWords(was, is) {
+    const gone = is.filter((name) => !was.includes(name));
+    const back = was.filter((name) => !is.includes(name));
+    const name = (one) => lab.mapName(one).replace(/^b/, "B");
+    if (gone.length === 1 && back.length === 0) return `${name(gone[0])} off`;
+    if (back.length === 1 && gone.length === 0) return `${name(back[0])} on again`;
+    return is.length ? `${is.length} heads off` : "All heads on again";
+  }
+
+  Object.assign(lab, { whatChanged });
+})();

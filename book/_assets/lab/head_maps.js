@@ -1,0 +1,118 @@
+// A map for each head of each block: one Tab stop, arrow keys between them, a switch below each.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const SIDE = 64; // units of a small map
+  const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+  /**
+   * Maps are named as in a link: "2.1" block and head, "2.mean", "rollout".
+   *
+   * look(name or null): pointed at, or focused. choose(name): pressed. toggle(name): a head goes off or on.
+   */
+  function headMaps({ withRollout, look, choose, toggle }) {
+    const { el, button, percent } = lab;
+    const { heads: h, depth, gridSize: [rows, columns] } = lab.model("trained");
+    const heads = [...Array.from({ length: h }, (_, head) => String(head)), "mean"];
+    const cells = []; // rows of them, as they are seen
+
+    function cell(name) {
+      const canvas = el("canvas", { "aria-hidden": "true" });
+      const press = button(canvas, () => choose(name), {
+        class: "vl-map", tabindex: -1, "aria-pressed": "false", onfocus: () => {
+          stop(press);
+          look(name);
+        }, onblur: () => look(null),
+      });
+      const mass = el("span", { class: "vl-mass" });
+      const share = isHead(name)
+        ? button(mass, () => toggle(name), { class: "vl-switch", role: "switch", tabindex: -1 })
+        : el("span", { class: "vl-switch" }, mass);
+      const place = el("td", {
+        onpointerenter: (event) => { if (event.pointerType !== "touch") look(name); },
+        onpointerleave: (event) => { if (event.pointerType !== "touch") look(null); },
+      }, press, share);
+      return { name, canvas, press, share, mass, place };
+    }
+
+    const body = el("tbody");
+    for (let block = 0; block < depth; block++) {
+      const row = heads.map((head) => cell(`${block}.${head}`));
+      cells.push(row);
+      body.append(el("tr", {}, el("th", { scope: "row" }, `block ${block}`), ...row.map(({ place }) => place)));
+    }
+    if (withRollout) {
+      const rollout = cell("rollout");
+      cells.push([rollout]);
+      body.append(el("tr", {}, el("th", { scope: "row" }, "rollout"), rollout.place,
+        el("td", { colspan: h }, el("p", { class: "vl-note vl-narrow" }, "All blocks’ mean maps, each mixed half and half with the token itself, multiplied."))));
+    }
+    const caption = el("caption", {});
+    const table = el("table", { class: "vl-maps", role: "grid", onkeydown: walk }, caption,
+      el("thead", {}, el("tr", {}, el("td", {}), ...heads.map((head) =>
+        el("th", { scope: "col" }, head === "mean" ? "mean" : `head ${head}`)))), body);
+    const all = cells.flat();
+    stop(all[0].press);
+
+    /** The one that Tab comes to. */
+    function stop(press) {
+      for (const other of all) other.press.tabIndex = other.press === press ? 0 : -1;
+    }
+
+    function walk(event) {
+      const row = cells.findIndex((some) => some.some(({ press }) => press === event.target));
+      if (row < 0) return;
+      const column = cells[row].findIndex(({ press }) => press === event.target);
+      const step = STEPS[event.key];
+      if (step) {
+        const next = cells[lab.clamp(row + step[0], 0, cells.length - 1)];
+        next[lab.clamp(column + step[1], 0, next.length - 1)].press.focus();
+      } else if (event.key === "Delete" || event.key === "o") {
+        if (!isHead(cells[row][column].name)) return;
+        toggle(cells[row][column].name);
+      } else return;
+      event.preventDefault();
+    }
+
+    /** shown: the map that is on the board. mapOf(name): the shares of the patches. inBox(shares): how much of them is inside the true box. */
+    function paint({ mapOf, inBox, box, chosen, shown, off, title }) {
+      caption.textContent = title;
+      for (const { name, canvas, press, share, mass } of all) {
+        const shares = mapOf(name);
+        const inside = percent(inBox(shares));
+        const c = lab.context(canvas, SIDE, SIDE);
+        c.drawImage(lab.pixels(shares, rows, columns, lab.colouring(shares).colour), 0, 0, SIDE, SIDE);
+        const unit = SIDE / lab.IMAGE;
+        c.strokeStyle = "#fff";
+        c.lineWidth = 1;
+        c.strokeRect(box.left * unit + 0.5, box.top * unit + 0.5, lab.DIGIT * unit - 1, lab.DIGIT * unit - 1);
+        const isOff = off.has(name);
+        press.classList.toggle("vl-off", isOff);
+        press.classList.toggle("vl-shown", name === shown);
+        press.setAttribute("aria-label", `${mapName(name)}: ${inside} inside the box${isOff ? ", switched off" : ""}`);
+        press.setAttribute("aria-pressed", String(name === chosen));
+        mass.textContent = isOff ? "off" : inside;
+        if (!isHead(name)) continue;
+        share.setAttribute("aria-checked", String(!isOff));
+        share.setAttribute("aria-label", `${mapName(name)}, ${mass.textContent}`);
+        share.title = isOff ? "Switch this head on" : "Switch this head off";
+      }
+    }
+
+    /** Puts the focus on a map. */
+    const focus = (name) => all.find((one) => one.name === name)?.press.focus();
+
+    return { element: table, paint, focus };
+  }
+
+  /** Whether a map's name, or null, is that of one head. */
+  const isHead = (name) => /^\d+\.\d+$/.test(name ?? "");
+
+  function mapName(name) {
+    if (name === "rollout") return "rollout";
+    const [block, head] = name.split(".");
+    return `block ${block}, ${head === "mean" ? "mean of the heads" : `head ${head}`}`;
+  }
+
+  Object.assign(lab, { headMaps, isHead, mapName });
+})();

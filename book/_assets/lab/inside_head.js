@@ -1,0 +1,103 @@
+// One head for one token, in numbers: its query, the keys it fits best, scores, weights, and what it brings.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const MOST = 5; // tokens that are shown; the rest is one row
+  const PATCH = 24; // units of a patch's picture
+  const PARTS = { q: "query", k: "key", d: "root of the head’s width", softmax: "softmax", v: "value" };
+
+  /** The numbers of one head: tokens by weight, the largest first, and what they bring together. */
+  function insideHead({ q, k, v, scores, weights }, head, token, T, d) {
+    const rowOf = (table, at) => table.subarray((head * T + at) * d, (head * T + at + 1) * d);
+    const scored = lab.row(scores, head, token, T);
+    const shares = lab.row(weights, head, token, T);
+    const brought = new Float64Array(d);
+    for (let other = 0; other < T; other++) {
+      const value = rowOf(v, other);
+      for (let i = 0; i < d; i++) brought[i] += shares[other] * value[i];
+    }
+    const order = Array.from({ length: T }, (_, other) => other).sort((a, b) => shares[b] - shares[a]);
+    return {
+      query: rowOf(q, token),
+      brought,
+      tokens: order.map((other) => ({
+        token: other, key: rowOf(k, other), value: rowOf(v, other),
+        product: scored[other] * Math.sqrt(d), score: scored[other], weight: shares[other],
+      })),
+    };
+  }
+
+  /** {element, show(name, numbers, asking, image)}; hidden while name is not a head's. */
+  function insidePanel() {
+    const { el, percent } = lab;
+    const { heads: h, width: D, imageSize: [, columns], patchSize: [height, width] } = lab.model("trained");
+    const d = D / h;
+    const title = el("h3");
+    const words = el("p");
+    const table = el("table", { class: "vl-inside-table" });
+    const term = (part, text) => el("button", { type: "button", "data-part": part, "aria-label": `${PARTS[part]}: shows its column` }, text);
+    const formula = el("p", { class: "vl-formula" },
+      term("softmax", "softmax"), "( ", term("q", "q"), term("k", "kᵀ"), " / ", term("d", "√d"), " ) ", term("v", "v"));
+    const scrolls = el("div", { class: "vl-scrolls", role: "group", "aria-label": "The head’s numbers" }, table);
+    const element = el("section", { class: "vl-inside", hidden: true, "aria-label": "Inside the head" }, title, formula, words, scrolls);
+    for (const kind of ["pointerover", "focusin", "click"]) {
+      element.addEventListener(kind, (event) => {
+        element.dataset.lit = event.target.closest("[data-part]")?.dataset.part ?? "";
+      });
+    }
+    element.addEventListener("pointerleave", () => { element.dataset.lit = ""; });
+
+    /** Numbers as a row of colours, blue below zero and red above. */
+    function strip(values, most) {
+      const canvas = el("canvas", { class: "vl-vector", role: "img", "aria-label": `${d} numbers: ${Array.from(values, (value) => value.toFixed(1)).join(", ")}` });
+      const c = lab.context(canvas, 8 * d, 14);
+      c.drawImage(lab.pixels(values, 1, d, (value) => lab.diverging(0.5 + value / (2 * most))), 0, 0, 8 * d, 14);
+      return canvas;
+    }
+
+    function patch(token, image) {
+      const canvas = el("canvas", { class: "vl-patch", "aria-hidden": "true" });
+      const c = lab.context(canvas, PATCH, PATCH);
+      if (token > 0) {
+        const [row, column] = lab.placeOf(token);
+        c.drawImage(lab.pixels(image, image.length / columns, columns, lab.grey), width * column, height * row, width, height, 0, 0, PATCH, PATCH);
+      }
+      return canvas;
+    }
+
+    const most = (rows) => Math.max(...rows.flatMap((row) => Array.from(row, Math.abs)));
+    const cell = (part, ...content) => el("td", part ? { "data-part": part } : {}, ...content);
+
+    function show(name, numbers, asking, image) {
+      element.hidden = !lab.isHead(name);
+      if (element.hidden) return;
+      const { query, brought, tokens } = insideHead(numbers, Number(name.split(".")[1]), asking, numbers.T, d);
+      const [first, rest] = [tokens.slice(0, MOST), tokens.slice(MOST)];
+      title.textContent = `Inside ${lab.mapName(name)}`;
+      words.textContent = `${lab.tokenName(asking).replace(/^t/, "T")} asks with its query. The query is multiplied with every key, and the result divided by √d = √${d}${Number.isInteger(Math.sqrt(d)) ? ` = ${Math.sqrt(d)}` : ""}. A softmax makes weights of the scores of all ${tokens.length} tokens, the class token’s own among them, and the values, mixed by these weights, are what the head brings.`;
+      const inKeys = most([query, ...first.map(({ key }) => key)]);
+      const inValues = most([brought, ...first.map(({ value }) => value)]);
+      const head = ([part, text]) => el("th", { scope: "col", ...(part ? { "data-part": part } : {}) }, text);
+      table.replaceChildren(
+        el("thead", {}, el("tr", {}, ...[["", "row, column"], ["k", "key k"], ["q", "q · k"], ["d", "÷ √d"], ["softmax", "softmax"], ["v", "value v"]].map(head))),
+        el("tbody", {},
+          el("tr", {}, el("th", { scope: "row" }, "its query q"), cell("q", strip(query, inKeys)), cell(), cell(), cell(), cell()),
+          ...first.map(({ token, key, value, product, score, weight }) => el("tr", {},
+            el("th", { scope: "row" }, token ? patch(token, image) : "", token ? lab.placeOf(token).join(", ") : "class token"),
+            cell("k", strip(key, inKeys)), cell("q", signed(product, 1)), cell("d", signed(score, 2)),
+            cell("softmax", percent(weight)), cell("v", strip(value, inValues)))),
+          el("tr", {}, el("th", { scope: "row" }, `${rest.length} others`), cell("k"), cell("q"), cell("d"),
+            cell("softmax", percent(rest.reduce((sum, { weight }) => sum + weight, 0))), cell("v")),
+          el("tr", { class: "vl-brought" }, el("th", { scope: "row" }, "what it brings"), cell(), cell(), cell(), cell("softmax", percent(1)), cell("v", strip(brought, inValues)))));
+      if (scrolls.scrollWidth > scrolls.clientWidth) scrolls.tabIndex = 0; // for the keyboard
+      else scrolls.removeAttribute("tabindex");
+    }
+    return { element, show };
+  }
+
+  function signed(value, digits) {
+    return value.toFixed(digits).replace("-", "−");
+  }
+
+  Object.assign(lab, { insideHead, insidePanel });
+})();

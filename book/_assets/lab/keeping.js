@@ -1,0 +1,104 @@
+// What a reader takes along: a link to what is seen, a picture of it; and the way back to the start.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const WAIT = 300; // milliseconds that a state rests before the address says it
+
+  /** Keeps the address and the state the same: {write(), faults()}. state(), show(state). */
+  function addressKeeper({ state, show, tell }) {
+    let timer;
+    let written = "";
+    function read() {
+      const found = lab.parseAddress(location.hash);
+      if (!found) return clearTimeout(timer); // a heading's, which stays until something changes
+      if (found.faults.length) tell([...found.faults, "The rest of the link is shown."].join(" "));
+      written = null; // what is shown takes the place of what was asked for
+      show(found.state);
+    }
+    addEventListener("hashchange", read);
+    return {
+      read,
+      write() {
+        const text = lab.formatAddress(state());
+        if (text === written) return;
+        written = text;
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          const isHeading = location.hash !== "" && !location.hash.includes("=");
+          if (text === location.hash.slice(1) || (text === "" && isHeading)) return;
+          history.replaceState(history.state, "", text ? `#${text}` : location.pathname + location.search);
+        }, WAIT);
+      },
+    };
+  }
+
+  function link(state) {
+    const text = lab.formatAddress(state);
+    return location.href.replace(/#.*/, "") + (text && `#${text}`);
+  }
+
+  /** The board and the bars beside it, in the colours of paper. */
+  function picture(source, shown, { probabilities, best }, words) {
+    const [width, height] = lab.boardSize();
+    const canvas = lab.el("canvas");
+    canvas.width = 2 * (width + 320);
+    canvas.height = 2 * (height + 24 + 20 * words.length);
+    const c = canvas.getContext("2d");
+    c.scale(2, 2);
+    c.fillStyle = "#fff";
+    c.fillRect(0, 0, canvas.width, canvas.height);
+    const board = lab.el("canvas");
+    lab.paintBoard(lab.context(board, width, height, 2), source, shown);
+    c.drawImage(board, 20, 0, width, height);
+    const family = getComputedStyle(document.body).fontFamily;
+    c.fillStyle = "#1b2733";
+    c.textBaseline = "middle";
+    c.font = `13px ${family}`;
+    if (shown.shares && shown.token === 0) c.fillText("class token", 46, 18);
+    probabilities.forEach((share, k) => {
+      const y = 52 + 29 * k;
+      c.font = `${k === best ? "bold " : ""}15px ${family}`;
+      c.fillStyle = "#1b2733";
+      c.fillText(String(k), width + 44, y);
+      c.fillText(lab.percent(share), width + 240, y);
+      c.fillStyle = "#d8e2fb";
+      c.fillRect(width + 64, y - 9, 160, 18);
+      c.fillStyle = k === best ? "#2350b8" : "#55626f";
+      c.fillRect(width + 64, y - 9, 160 * share, 18);
+    });
+    c.fillStyle = "#1b2733";
+    c.font = `13px ${family}`;
+    words.forEach((line, i) => c.fillText(line, 20, height + 18 + 20 * i, width + 280));
+    return canvas;
+  }
+
+  /** Buttons: back to the start, copy the link, save the picture. */
+  function keepingButtons({ state, reset, paint, tell }) {
+    const { el, button } = lab;
+    const field = el("input", { class: "vl-link", readonly: true, hidden: true, "aria-label": "Link to what the lab shows" });
+    const copy = button("Copy link", async () => {
+      const address = link(state());
+      try {
+        await navigator.clipboard.writeText(address);
+        tell("The link is copied.");
+      } catch {
+        field.hidden = false; // not allowed here: the reader copies it
+        field.value = address;
+        field.focus();
+        field.select();
+        tell("Copy the link from the field.");
+      }
+    });
+    const save = button("Save picture", () => {
+      paint().toBlob((blob) => {
+        const anchor = el("a", { download: "vit-lab.png", href: URL.createObjectURL(blob) });
+        anchor.click();
+        setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
+        tell("The picture is saved as vit-lab.png.");
+      });
+    });
+    return el("div", { class: "vl-row vl-keep" }, button("Reset", reset), copy, save, field);
+  }
+
+  Object.assign(lab, { addressKeeper, keepingButtons, picture });
+})();

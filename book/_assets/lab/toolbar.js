@@ -1,0 +1,44 @@
+// What the image is made of: the digit, or a drawn one, the ground, and the scraps around it.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+
+  function toolbar(source, ...more) {
+    const { el, labelled, choice, button } = lab;
+    const digits = Array.from({ length: 10 }, (_, label) =>
+      button(String(label), () => source.choose(label), { "aria-label": `digit ${label}, press again for another one`, "aria-pressed": "false" }));
+    const pad = lab.drawingPad(source);
+    const draw = button("Draw", () => {
+      pad.hidden = !pad.hidden;
+      draw.setAttribute("aria-expanded", String(!pad.hidden));
+      if (!pad.hidden) pad.scrollIntoView({ block: "nearest" });
+    }, { "aria-expanded": "false" });
+    const ground = choice(
+      [["brick", "brick"], ["grass", "grass"], ["gravel", "gravel"], ["none", "black"]],
+      (name) => source.set({ ground: name }));
+    const another = button("Another piece", () => source.set({ piece: source.state.piece + 1 }));
+    const scraps = el("input", {
+      type: "number", min: 0, max: lab.MOST_SCRAPS, inputmode: "numeric",
+      onchange: () => {
+        source.set({ scraps: lab.clamp(Math.round(Number(scraps.value)) || 0, 0, lab.MOST_SCRAPS) });
+      },
+    });
+
+    function refresh() {
+      digits.forEach((element, label) => element.setAttribute("aria-pressed", String(source.label === label)));
+      ground.value = source.state.ground;
+      another.disabled = source.state.ground === "none";
+      scraps.value = source.state.scraps;
+    }
+    source.onChange(refresh);
+    refresh();
+    return el("div", { class: "vl-toolbar", role: "group", "aria-label": "The image" },
+      el("div", { class: "vl-row vl-digits" }, ...digits, draw),
+      el("div", { class: "vl-row" }, labelled("Background", ground), another),
+      labelled("Distractors", scraps),
+      ...more,
+      pad);
+  }
+
+  Object.assign(lab, { toolbar });
+})();

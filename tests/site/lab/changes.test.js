@@ -1,0 +1,49 @@
+const { test } = require("node:test");
+const assert = require("node:assert/strict");
+const lab = require("./load.js");
+
+const words = (change, from = {}) => lab.whatChanged({ ...lab.firstState(), ...from }, { ...lab.firstState(), ...from, ...change })?.words;
+
+test("each switch has its words", () => {
+  assert.equal(words({ shuffled: true }), "Positions shuffled");
+  assert.equal(words({ shuffled: false }, { shuffled: true }), "Positions put right");
+  assert.equal(words({ weights: "untrained" }), "With untrained weights");
+  assert.equal(words({ off: ["2.1"] }), "Block 2, head 1 off");
+  assert.equal(words({ off: ["2.1"] }, { off: ["1.0", "2.1"] }), "Block 1, head 0 on again");
+  assert.equal(words({ off: [] }, { off: ["1.0", "2.1"] }), "All heads on again");
+  assert.equal(words({ ground: "none" }), "On black");
+  assert.equal(words({ ground: "brick" }), "On brick");
+  assert.equal(words({ piece: 3 }), "On another piece");
+  assert.equal(words({ scraps: 1 }), "With one distractor");
+  assert.equal(words({ scraps: 0 }), "With no distractors");
+  assert.equal(words({ shuffled: true, scraps: 0 }), "All changes together");
+});
+
+test("another digit is not compared; a drag goes on, a switch does not", () => {
+  assert.equal(words({ digit: 6 }), undefined);
+  assert.equal(words({}), undefined);
+  const first = lab.firstState();
+  assert.equal(lab.whatChanged(first, { ...first, top: 0 }).goesOn, true);
+  assert.equal(lab.whatChanged(first, { ...first, shuffled: true }).goesOn, false);
+});
+
+test("one sentence says what became of the answer", () => {
+  const answer = (...logits) => lab.answerOf(Float64Array.from(logits));
+  const sure = answer(0, 0, 3);
+  assert.equal(lab.changeInWords("Moved", sure, answer(3, 0, 0)), "Moved: 2 with 91\u00a0% becomes 0 with 91\u00a0%.");
+  assert.equal(lab.changeInWords("Moved", sure, answer(0, 0, 3)), "Moved: it stays 2 with 91\u00a0%.");
+  assert.equal(lab.changeInWords("Moved", sure, answer(0, 0, 1)), "Moved: it stays 2, but with 58\u00a0% instead of 91\u00a0%.");
+  assert.equal(lab.changeInWords("Moved", sure, answer(0, 0, 0)), "Moved: 2 with 91\u00a0% becomes all ten alike.");
+});
+
+test("an accuracy is given where it was measured, and nowhere else", () => {
+  const { measured } = lab.model("trained");
+  const of = (switches) => lab.accuracyOf({ weights: "trained", shuffled: false, off: new Set(), ...switches }, measured);
+  assert.equal(of({}), measured.trained);
+  assert.equal(of({ shuffled: true }), measured.shuffled);
+  assert.equal(of({ weights: "untrained" }), measured.untrained);
+  assert.equal(of({ off: new Set(["2.3"]) }), measured.headOff[2][3]);
+  for (const both of [{ off: new Set(["2.3", "0.0"]) }, { shuffled: true, off: new Set(["2.3"]) }, { weights: "untrained", shuffled: true }]) {
+    assert.equal(of(both), null);
+  }
+});
