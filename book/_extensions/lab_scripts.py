@@ -1,7 +1,7 @@
 """The lab's loader, style sheet and stills, on the pages that have a place for the lab.
 
-A still stands for a panel on paper, and where there are no scripts. The page whose place
-is ``data-whole`` is the lab's own: there the stage is as wide as the window.
+A still stands for a panel on paper, and where there are no scripts. The page whose
+place is ``data-whole`` is the lab's own: there the stage is as wide as the window.
 """
 
 import re
