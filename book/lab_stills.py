@@ -25,20 +25,25 @@ PAGES = [
 ]
 # What is there to be moved is not in a still: only what it moves.
 STILL_LIFE = """
-.vit-lab[data-state="open"] { width: fit-content; min-height: 0 !important; }
+.vit-lab[data-state="open"] {
+  width: fit-content; max-width: none !important; min-height: 0 !important;
+  container-type: normal;
+}
+.vit-lab[data-panel="attention"][data-state="open"] {
+  width: 46rem; container-type: inline-size;
+}
 [data-panel="cost"] .vl-stage { grid-template-columns: 20rem 20rem; }
-.vl-panel .vl-controls:has(fieldset), .vl-panel fieldset, .vl-columns,
-.vl-panel > :is(.vl-row, .vl-field, p:has(a)), .vl-looks p { display: none; }
-.vl-panel:has(.vl-looks, .vl-tensor) {
+.vl-challenge, .vl-toolbar, .vl-keep, .vl-switches, .vl-looks, .vl-below, .vl-drag,
+.vl-panel .vl-controls:has(fieldset), .vl-panel fieldset,
+.vl-panel > :is(.vl-row, .vl-field, p:has(a)) { display: none; }
+.vl-panel:has(.vl-tensor) {
   display: grid; grid-template-columns: 20rem max-content;
   gap: 0 1.5rem; align-items: start;
 }
-.vl-panel:has(.vl-tensor) > :not(.vl-stage) { grid-column: 2; max-width: 32rem; }
-.vl-panel:has(.vl-looks, .vl-tensor) .vl-stage { display: block; grid-row: 1 / span 9; }
-.vl-panel:has(.vl-looks) .vl-looks { display: contents; }
-.vl-panel:has(.vl-looks) section:has(.vl-maps) { grid-area: 1 / 2 / span 2; }
-.vl-panel:has(.vl-looks) .vl-stage { grid-area: 1 / 1; }
-.vl-panel:has(.vl-looks) section:has(.vl-bars) { grid-area: 2 / 1; }
+.vl-panel:has(.vl-tensor) > :not(.vl-walk-top) { grid-column: 2; max-width: 32rem; }
+.vl-panel:has(.vl-tensor) > .vl-walk-top {
+  display: block; grid-row: 1 / span 9; --vl-side: 20rem;
+}
 """
 QUALITY = 80
 
@@ -48,7 +53,7 @@ def still(tab: Page, place: Locator) -> Image.Image:
     place.scroll_into_view_if_needed()
     if place.get_by_role("button", name="Open it here").count():
         place.get_by_role("button", name="Open it here").click()
-    place.locator(".vl-panel").wait_for()
+    place.locator(".vl-panel").first.wait_for()
     step = place.get_by_label("Step", exact=True)
     if step.count():
         step.select_option(index=step.locator("option").count() - 1)

@@ -17,15 +17,15 @@ PLACE = re.compile(r'<div class="vit-lab"([^>]*)>.*?</div>', re.DOTALL)
 DATA = re.compile(r'data-(\w+)="([^"]*)"')
 FOLDER = Path(__file__).parents[1] / "_assets" / "lab" / "stills"
 PIXELS_A_POINT = 2  # stills are twice as fine as a page
-DIGIT = "A handwritten 3 on grass, with scraps around it"
+DIGIT = "A handwritten 5 on grass, with scraps around it"
 MAPS = "most of their light is inside the box around the digit"
 STILLS = {
     "cost": "A photograph of a cat under a grid of patches, and what it costs: the "
     "number of patches, the size of one head's matrix, the multiply-accumulates, and "
     "how many of them are quadratic in the tokens.",
-    "attention-heads": f"{DIGIT}; bars, of which that of the 3 is by far the longest; "
+    "attention-heads": f"{DIGIT}; bars, of which that of the 5 is by far the longest; "
     f"and the maps of four blocks with four heads each: {MAPS}.",
-    "attention": f"{DIGIT}; bars, of which that of the 3 is by far the longest; and "
+    "attention": f"{DIGIT}; bars, of which that of the 5 is by far the longest; and "
     f"the maps of four blocks with four heads each, and of the rollout: {MAPS}.",
     "walk-embed": f"{DIGIT}; and the last step of the walk, the tokens with their "
     "positions, as a table of colours with a row for each token.",
