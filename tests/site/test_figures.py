@@ -357,7 +357,7 @@ FIGURE_LINK = "a.image-reference:has(.only-light)"
 
 def open_figure(page, how):
     link = page.locator(FIGURE_LINK)
-    link.scroll_into_view_if_needed()
+    link.hover()  # scrolls as a click does
     before = page.evaluate("scrollY")
     if how == "keyboard":
         link.focus()

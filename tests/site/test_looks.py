@@ -373,7 +373,7 @@ def test_a_figure_is_as_large_as_its_output_says(chapter):
     ]
     shown = [
         (int(image["width"]), int(image["height"]))
-        for image in page_soup(chapter).select("div.cell_output img")
+        for image in page_soup(chapter).select("div.cell_output img.only-light")
     ]
     assert wanted and shown == wanted
 
@@ -407,7 +407,7 @@ def test_a_picture_keeps_its_shape_on_a_phone(open_page):
     tab = open_page(CHAPTERS[2])
     tab.set_viewport_size({"width": 390, "height": 844})
     ratios = tab.evaluate(
-        """() => [...document.querySelectorAll('div.cell_output img')].map(image => {
+        """() => [...document.querySelectorAll('.cell_output .only-light')].map(image => {
             const style = getComputedStyle(image);
             const inner = side => parseFloat(style[side]);
             return [inner('width') / inner('height'),

@@ -4,7 +4,6 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const here = new URL(".", document.currentScript.src).href;
-  const loading = new Map();
   const IMAGE = ["dom", "paint", "weights", "model", "sizes", "scene", "source", "board", "drawing_pad", "toolbar"];
   const MODULES = {
     cost: ["dom", "paint", "cost", "cost_panel"],
@@ -14,21 +13,7 @@
   const DATA = { cost: [], attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
 
   /** Loads a script of the lab once. */
-  lab.fetch = (name) => {
-    if (!loading.has(name)) {
-      loading.set(name, new Promise((resolve, reject) => {
-        const script = document.createElement("script");
-        script.src = `${here}${name}.js`;
-        script.onload = resolve;
-        script.onerror = () => {
-          loading.delete(name);
-          reject(new Error(`${name}.js could not be loaded`));
-        };
-        document.head.append(script);
-      }));
-    }
-    return loading.get(name);
-  };
+  lab.fetch = loaderOf(here);
 
   async function open(place) {
     const panel = place.dataset.panel;

@@ -4,24 +4,8 @@
   "use strict";
   const search = (globalThis.bookSearch ??= {});
   const here = new URL(".", document.currentScript.src).href;
-  const loading = new Map();
+  const load = loaderOf(here);
   search.root = new URL("../../", here).href;
-
-  const load = (name) => {
-    if (!loading.has(name)) {
-      loading.set(name, new Promise((resolve, reject) => {
-        const script = document.createElement("script");
-        script.src = `${here}${name}.js`;
-        script.onload = resolve;
-        script.onerror = () => {
-          loading.delete(name);
-          reject(new Error(`${name}.js could not be loaded`));
-        };
-        document.head.append(script);
-      }));
-    }
-    return loading.get(name);
-  };
 
   /** Called by sections.js with what book/_extensions/search.py packed. */
   search.receive = (code) => {
