@@ -407,7 +407,7 @@ def test_a_picture_keeps_its_shape_on_a_phone(open_page):
     tab = open_page(CHAPTERS[2])
     tab.set_viewport_size({"width": 390, "height": 844})
     ratios = tab.evaluate(
-        """() => [...document.querySelectorAll('.cell_output .only-light')].map(image => {
+        """() => [...document.querySelectorAll('img.only-light')].map(image => {
             const style = getComputedStyle(image);
             const inner = side => parseFloat(style[side]);
             return [inner('width') / inner('height'),
