@@ -57,7 +57,7 @@
       const root = written(Math.sqrt(query.length));
       const most = weights.indexOf(Math.max(...weights));
       figure.say([
-        `Drag the bars of the query. Key ${most + 1} gets the most attention now, ${three(weights[most])}, and pulls the output to its value.`,
+        `Drag the bars of the query. No value pulls harder at the output now than value ${most + 1}, with an attention weight of ${three(weights[most])}.`,
         `q: the query, ${listed(query.map((number) => written(number)))}.`,
         `q kᵀ: multiply the query by each key, number by number, and add up. The scores are ${listed(scores.map((number) => written(number)))}.`,
         `Divided by √d = √${query.length} = ${root}, the scores are ${listed(scaled.map((number) => written(number, 2)))}.`,

@@ -50,8 +50,8 @@
       figure.write("d", `d = ${dims[index]}`);
       for (const name of names) figure.write(`slope-${name}`, power(slopes[name][index]));
       const [undivided, divided] = names.map((name) => share(name, index, 0).toFixed(2));
-      figure.say(`d = ${dims[index]}: the best of ${keys} keys gets ${undivided} of the attention undivided, `
-        + `and ${divided} divided by √d.`);
+      figure.say(`d = ${dims[index]}: the best of ${keys} keys gets ${undivided} of the attention without the division by √d, `
+        + `and ${divided} with it, on average.`);
       told?.();
     }
 

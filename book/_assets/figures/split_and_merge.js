@@ -45,7 +45,7 @@
       if (is(cut)) return ["", "cut", "Each query is cut into its heads' pieces, and nothing has moved. A block is still one token."];
       if (is(split)) return ["good", "✓ split", `Each block is one head: it has ${d} numbers of every token's query.`];
       if (same(shape, [T, D])) return ["bad", "✗ scrambled", `The shape is right, but row 0 holds numbers of tokens ${figures.listed(tokens.map(String))}.`];
-      if (shape.length === 2) return ["", "transposed", "Each row has one number of every token's query."];
+      if (shape.length === 2) return ["", "transposed", "Rows and columns have changed places."];
       return ["bad", "✗ scrambled", `Each block should be one ${shape[0] === T ? "token" : "head"}, but block 0 holds ${figures.listed(first.map(String))}.`];
     }
 

@@ -19,7 +19,7 @@
     {
       title: "Shuffle the positions",
       scene: {},
-      question: "Each patch is about to be told another patch’s position. All the patches are still there, and each still sees every other. Does the model still see a 5?",
+      question: "The positions are about to be shuffled among the patches. All the patches are still there, and each still sees every other. Does the model still see a 5?",
       change: { shuffled: true },
       bets: STAYS,
       outcome: stays,
@@ -41,7 +41,7 @@
       change: { off: ["3.1"], head: "3.1" },
       bets: STAYS,
       outcome: stays,
-      why: ({ measured }) => `For this 2 it was the head that tipped the balance. On ${measured.images.toLocaleString("en")} test images, however, it hardly matters which one you take: without this one, the accuracy falls from ${share(measured.trained)} to ${share(measured.headOff[3][1])}, and no other head costs more.`,
+      why: ({ measured }) => `For this 2 it was the head that tipped the balance. On ${measured.images.toLocaleString("en")} test images, however, a single head costs little: without this one, the accuracy falls from ${share(measured.trained)} to ${share(measured.headOff[3][1])}, and no other head costs more.`,
     },
     {
       title: "A whole block of heads",
@@ -59,7 +59,7 @@
       change: { ground: "none" },
       bets: [["surer", "Surer"], ["same", "About as sure"], ["less", "Less sure"]],
       outcome: ({ before, after }) => (Math.abs(after.sure - before.sure) < 0.03 ? "same" : after.sure > before.sure ? "surer" : "less"),
-      why: () => "A black patch is a vector that it never met in training, and where nothing was practised, nothing is certain. Not every digit suffers: press a few others and compare.",
+      why: () => "In training the model never met such black patches, so nothing was learned about them, and anything can happen. For this 8 it costs a good deal of certainty, but for most digits hardly any: press a few others and compare.",
     },
     {
       title: "The head that looks away",
@@ -68,7 +68,7 @@
       change: { scraps: 0 },
       bets: [["0.2", "Block 0, head 2"], ["2.1", "Block 2, head 1"], ["3.3", "Block 3, head 3"]],
       outcome: ({ after }) => Object.keys(after.inside).reduce((least, name) => (after.inside[name] < after.inside[least] ? name : least)),
-      why: ({ after }) => `Only ${lab.percent(after.inside["0.2"])} of what block 0’s head 2 looks at is inside the box, hardly more than the 25\u00a0% of looking anywhere. In block 0 no token has heard of any other yet, so a head there can only go by what a single patch and its position look like.`,
+      why: ({ after }) => `Only ${lab.percent(after.inside["0.2"])} of what block 0’s head 2 looks at is inside the box, hardly more than the 25\u00a0% of looking anywhere. In block 0 no token has received anything from another yet, so a head there can only go by a single patch and its position. That is enough to find a digit, as the three heads beside it show, but this one has learned to look for something else.`,
     },
     {
       title: "An empty box",
@@ -91,11 +91,11 @@
     {
       title: "Before training",
       scene: {},
-      question: "The trained weights are about to be replaced by those that training began with. What does a model say that has learned nothing?",
+      question: "The trained weights are about to be replaced by those that training began with. What does a model say before it has learned anything?",
       change: { weights: "untrained" },
       bets: [["one", "One digit, by chance"], ["alike", "All ten alike"]],
       outcome: ({ after }) => (after.level ? "alike" : "one"),
-      why: () => "The head of the classifier begins with zeros, so all ten logits are 0 and each digit gets 10\u00a0%. Look at the numbers under the maps as well: nothing draws the heads to the digit yet.",
+      why: () => "The classifier, the model’s last layer, begins with zeros, so all ten logits are 0 and each digit gets 10\u00a0%. Look at the numbers under the maps as well: nothing draws the heads to the digit yet.",
     },
   ];
 

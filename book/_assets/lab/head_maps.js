@@ -45,7 +45,7 @@
       const rollout = cell("rollout");
       cells.push([rollout]);
       body.append(el("tr", {}, el("th", { scope: "row" }, "rollout"), rollout.place,
-        el("td", { colspan: h }, el("p", { class: "vl-note vl-narrow" }, "All blocks’ mean maps, each mixed half and half with the token itself, multiplied."))));
+        el("td", { colspan: h }, el("p", { class: "vl-note vl-narrow" }, "All blocks’ mean maps, multiplied. In each, every token first gives half the weight to itself."))));
     }
     const caption = el("caption", {});
     const table = el("table", { class: "vl-maps", role: "grid", onkeydown: walk }, caption,

@@ -74,7 +74,7 @@
       const { query, brought, tokens } = insideHead(numbers, Number(name.split(".")[1]), asking, numbers.T, d);
       const [first, rest] = [tokens.slice(0, MOST), tokens.slice(MOST)];
       title.textContent = `Inside ${lab.mapName(name)}`;
-      words.textContent = `${lab.tokenName(asking).replace(/^t/, "T")} asks with its query. The query is multiplied with every key, and the result divided by √d = √${d}${Number.isInteger(Math.sqrt(d)) ? ` = ${Math.sqrt(d)}` : ""}. A softmax makes weights of the scores of all ${tokens.length} tokens, the class token’s own among them, and the values, mixed by these weights, are what the head brings.`;
+      words.textContent = `${lab.tokenName(asking).replace(/^t/, "T")} asks with its query. Its dot product with each key is divided by √d = √${d}${Number.isInteger(Math.sqrt(d)) ? ` = ${Math.sqrt(d)}` : ""}. A softmax turns these scores of all ${tokens.length} tokens, the class token among them, into attention weights. The values, mixed by these weights, are what the head brings. (The map leaves the class token out, so its shares can be larger.)`;
       const inKeys = most([query, ...first.map(({ key }) => key)]);
       const inValues = most([brought, ...first.map(({ value }) => value)]);
       const head = ([part, text]) => el("th", { scope: "col", ...(part ? { "data-part": part } : {}) }, text);

@@ -15,18 +15,18 @@
     const [[, [M]]] = tensors.filter(([name]) => name === "blocks.0.mlp.fc1.bias");
     return {
       image: ["The image", `One channel, ${H} × ${W} pixels. Every number is a grey from 0 to 1.`, "01_why_patches"],
-      patches: ["Cut into patches", `Brought to mean 0, cut into ${rows} rows of ${columns} patches. A patch of ${p} × ${q} pixels is a row of ${pixels} numbers.`, "02_patch_embedding"],
+      patches: ["Cut into patches", `The training images' mean is subtracted, and the rest divided by their spread. Then the image is cut into ${rows} rows of ${columns} patches. A patch of ${p} × ${q} pixels is a row of ${pixels} numbers.`, "02_patch_embedding"],
       patch_embed: ["Patch embedding", `One matrix makes each patch's ${pixels} numbers a vector of ${D}. Each row is a patch; the strongly coloured ones have ink in them.`, "02_patch_embedding"],
       cls_token: ["Class token in front", `A learned vector is put in front, the same for every image. ${N} patches are ${N + 1} tokens.`, "03_class_token_and_position"],
       pos_embed: ["Positions", "A learned vector for each place. They are the same for every image. The first row is the class token's.", "03_class_token_and_position"],
       embed: ["Tokens with positions", "The sum of the two. This goes into the first block.", "03_class_token_and_position"],
-      norm1: ["LayerNorm", "Every token brought to mean 0 and spread 1, then scaled by learned numbers.", "06_encoder_block"],
+      norm1: ["LayerNorm", "Every token brought to mean 0 and spread 1, then scaled and shifted by learned numbers.", "06_encoder_block"],
       "attn.q": ["Queries", `What each token asks for, ${d} numbers in each of ${h} heads.`, "05_multi_head_attention"],
       "attn.k": ["Keys", "What each token is found by.", "05_multi_head_attention"],
       "attn.v": ["Values", "What each token hands over.", "05_multi_head_attention"],
       "attn.scores": ["Scores", `Each query times each key, divided by √${d}. A row is the token that asks, a column the one that is asked.`, "04_scaled_dot_product_attention"],
       "attn.weights": ["Attention weights", "A softmax makes each row sum to 1.", "04_scaled_dot_product_attention"],
-      "attn.mixed": ["Values, mixed", `Each token gets the others' values by its weights; the ${h} heads stand side by side, ${h} × ${d} = ${D}.`, "04_scaled_dot_product_attention"],
+      "attn.mixed": ["Values, mixed", `Each token gets the values of all tokens, its own too, mixed by its weights; the ${h} heads stand side by side, ${h} × ${d} = ${D}.`, "04_scaled_dot_product_attention"],
       "attn.proj": ["Projection", "One more matrix mixes what the heads brought.", "05_multi_head_attention"],
       residual1: ["Added", "The residual connection: what attention found is added to what was there.", "06_encoder_block"],
       norm2: ["LayerNorm", "Every token brought to mean 0 and spread 1 again.", "06_encoder_block"],
@@ -40,7 +40,7 @@
     };
   };
 
-  const SHUFFLED = "Shuffled: each patch gets another one's, and the class token keeps its own.";
+  const SHUFFLED = "Shuffled among the patches; the class token keeps its own.";
 
   /** until: the last step that is shown; chapters: where the chapters' pages are. */
   function walkPanel(source, { until = "probabilities", chapters = "../notebooks/" } = {}) {
