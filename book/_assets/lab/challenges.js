@@ -41,7 +41,7 @@
       change: { off: ["3.1"], head: "3.1" },
       bets: STAYS,
       outcome: stays,
-      why: ({ measured }) => `For this 2 it was the head that tipped the balance. On ${measured.images.toLocaleString("en")} test images, however, a single head costs little: without this one, the accuracy falls from ${share(measured.trained)} to ${share(measured.headOff[3][1])}, and no other head costs more.`,
+      why: ({ measured }) => `For this 2 it was the head that tipped the balance. On ${measured.images.toLocaleString("en")} test images, however, one head costs little: without this one, the accuracy falls from ${share(measured.trained)} to ${share(measured.headOff[3][1])}, and no other head costs more.`,
     },
     {
       title: "A whole block of heads",
