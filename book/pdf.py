@@ -106,7 +106,7 @@ def main(asked: list[str]) -> None:
         except Error as error:
             sys.exit(f"Stopped: the book was not printed: {error}")
         browser.close()
-    link_pdfs(HTML, Repository.of(ROOT).pages)
+    link_pdfs(HTML, Repository.of(ROOT).pages, pages)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ none is older than its page.
 """
 
 import re
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -50,20 +51,22 @@ def as_link(button: str, address: str, words: str) -> str:
     return str(link)
 
 
-def link_pdfs(html: Path, published: str) -> None:
+def link_pdfs(html: Path, published: str, on_paper: Collection[str]) -> None:
     """Let the built pages lead to the PDFs in their folder.
 
     Args:
         html: the folder of the built pages.
         published: the address of the site. A page that links a PDF there, links the
             one in the folder if there is one.
+        on_paper: the pages that have PDFs. Others may have the same name in another
+            folder, as a chapter's exercises do.
     """
     names = {file.name for file in (html / FOLDER).glob("*.pdf")}
     for file in html.rglob("*.html"):
         page = file.relative_to(html).with_suffix("").as_posix()
         folder = "../" * page.count("/") + FOLDER
         before = text = file.read_text(encoding="utf-8")
-        if pdf_of(page) in names:
+        if page in on_paper and pdf_of(page) in names:
             what = "the book" if page == FRONT else "this page"
             address = f"{folder}/{pdf_of(page)}"
             for button in BUTTON.findall(text):

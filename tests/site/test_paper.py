@@ -24,6 +24,7 @@ from tests.site.test_pages import HTML, soup
 SITE = Repository.of(ROOT).pages
 PAGES = ["notebooks/01_why_patches", "book/notation"]
 CHAPTER = "notebooks/05_multi_head_attention"
+EXERCISES = "notebooks/exercises/05_multi_head_attention"
 ONCE = 34  # pages that the chapter took before it was set for paper
 SHORT = 12  # lines of code that are not split
 
@@ -231,10 +232,10 @@ def test_every_page_on_paper_has_a_pdf_of_its_own():
 
 @pytest.fixture
 def small_site(tmp_path):
-    """Three built pages, of which a PDF is made for the second and the whole book."""
-    for page in ("book/intro", CHAPTER, "notebooks/06_encoder_block"):
+    """Built pages, of which a PDF is made for the chapter and the whole book."""
+    for page in ("book/intro", CHAPTER, EXERCISES):
         copy = tmp_path / f"{page}.html"
-        copy.parent.mkdir(exist_ok=True)
+        copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_text((HTML / f"{page}.html").read_text("utf-8"), "utf-8")
     (tmp_path / FOLDER).mkdir()
     for name in (WHOLE_BOOK, pdf_of(CHAPTER)):
@@ -249,19 +250,19 @@ def pdf_button(folder, page):
 
 
 def test_the_button_prints_until_there_is_a_pdf(small_site):
-    link_pdfs(small_site, SITE)
+    link_pdfs(small_site, SITE, pages_on_paper())
     for page in ("book/intro", CHAPTER):
         button = pdf_button(small_site, page)
         assert button.name == "a" and button.get_text(strip=True) == ".pdf"
         assert (small_site / f"{page}.html").parent.joinpath(button["href"]).exists()
         assert not button.has_attr("onclick") and "as a PDF" in button["title"]
-    other = pdf_button(small_site, "notebooks/06_encoder_block")
+    other = pdf_button(small_site, EXERCISES)  # of the same name, and not on paper
     assert other.name == "button" and other["onclick"] == "window.print()"
     assert other.get_text(strip=True) == "Print"
 
 
 def test_the_intro_links_the_pdf_in_the_folder(small_site):
-    link_pdfs(small_site, SITE)
+    link_pdfs(small_site, SITE, pages_on_paper())
     intro = (small_site / "book/intro.html").read_text(encoding="utf-8")
     hrefs = [
         a.get("href") for a in BeautifulSoup(intro, "html.parser").select("main a")
