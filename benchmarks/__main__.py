@@ -24,6 +24,7 @@ import torch
 from benchmarks.floor import matrix_products
 from benchmarks.footprint import import_times, in_a_process
 from benchmarks.jobs import Job, jobs
+from benchmarks.picture import picture
 from benchmarks.rivals import (
     BUILDERS,
     OURS,
@@ -139,7 +140,7 @@ def main() -> None:
     PICTURE.parent.mkdir(exist_ok=True)
     matplotlib.use("Agg")
     notebook.use_book_style()
-    notebook.show_benchmarks(results).savefig(PICTURE)
+    picture(results).savefig(PICTURE)
     print(f"drawn: {PICTURE}")
 
 

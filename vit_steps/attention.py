@@ -21,12 +21,9 @@ def scaled_dot_product_attention(
         dropout_p: probability with which a weight is dropped. The weights returned are
             those before.
 
-    Shape:
-        q (..., T_q, d), k (..., T_k, d), v (..., T_k, d_v)
-        -> output (..., T_q, d_v), weights (..., T_q, T_k)
-
-    Raises:
-        ValueError: if d or T_k do not agree, or the mask is not boolean.
+    Shape: q (..., T_q, d), k (..., T_k, d), v (..., T_k, d_v) -> output (..., T_q,
+        d_v), weights (..., T_q, T_k)
+    Raises: ValueError if d or T_k do not agree, or the mask is not boolean.
     """
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(
@@ -71,8 +68,7 @@ class MultiHeadAttention(nn.Module):
     2010.11929. One matrix ``qkv`` makes queries, keys and values of all heads, each of
     them from the whole token; ``proj`` mixes what the heads found.
 
-    Shape:
-        (B, T, D) -> (B, T, D), and (B, h, T, T) or None
+    Shape: (B, T, D) -> (B, T, D), and (B, h, T, T) or None
     """
 
     def __init__(
@@ -108,8 +104,7 @@ class MultiHeadAttention(nn.Module):
 
         Without them this takes a quicker path to the same output.
 
-        Raises:
-            ValueError: if ``x`` is not (B, T, D).
+        Raises: ValueError if ``x`` is not (B, T, D).
         """
         if x.ndim != 3 or x.shape[-1] != self.embed_dim:
             raise ValueError(

@@ -25,11 +25,8 @@ def class_token_attention(
         weights: one (B, h, T, T) a block, from ``encode(images, need_weights=True)``.
         num_prefix_tokens: tokens in front of the patches; the model knows its own.
 
-    Shape:
-        L of (B, h, T, T) -> (B, L, h, N), summing to 1 over the patches
-
-    Raises:
-        ValueError: if the weights are none, or not all (B, h, T, T).
+    Shape: L of (B, h, T, T) -> (B, L, h, N), summing to 1 over the patches
+    Raises: ValueError if the weights are none, or not all (B, h, T, T).
     """
     blocks = [
         class_token_to_patches(block, num_prefix_tokens)
@@ -48,11 +45,9 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
         attention: rows and columns in the order of the tokens.
         num_prefix_tokens: tokens in front of the patches; the model knows its own.
 
-    Shape:
-        (..., T, T) -> (..., N)
-
-    Raises:
-        ValueError: if the matrices are not square, or hold no class token or no patch.
+    Shape: (..., T, T) -> (..., N)
+    Raises: ValueError if the matrices are not square, or hold no class token or no
+        patch.
     """
     check_square(attention, "attention", "(..., T, T)")
     T = attention.shape[-1]
@@ -77,12 +72,9 @@ def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tenso
         weights: one (B, h, T, T) a block, from ``encode(images, need_weights=True)``.
         residual: share of the residual connection, from 0 (none) to 1.
 
-    Shape:
-        L of (B, h, T, T) -> (B, T, T), rows summing to 1: output token, input token
-
-    Raises:
-        ValueError: if the weights are none, or not all (B, h, T, T), or ``residual`` is
-            out of range.
+    Shape: L of (B, h, T, T) -> (B, T, T), rows summing to 1: output token, input token
+    Raises: ValueError if the weights are none, or not all (B, h, T, T), or ``residual``
+        is out of range.
     """
     if not 0.0 <= residual <= 1.0:
         raise ValueError(f"residual: got {residual}, expected 0 <= residual <= 1")
@@ -113,12 +105,9 @@ def attention_distance(
         patch_size: pixels; 1 gives the distance in patches.
         num_prefix_tokens: tokens in front of the patches; the model knows its own.
 
-    Shape:
-        L of (B, h, T, T) -> (L, h), in pixels
-
-    Raises:
-        ValueError: if the weights are none, or not all (B, h, T, T), or their T is not
-            that of the grid.
+    Shape: L of (B, h, T, T) -> (L, h), in pixels
+    Raises: ValueError if the weights are none, or not all (B, h, T, T), or their T is
+        not that of the grid.
     """
     blocks = checked_weights(weights)
     rows, columns = as_pair(grid_size, "grid_size")
@@ -158,11 +147,8 @@ def position_similarity(pos_embed: Tensor, grid_size: Size) -> Tensor:
         pos_embed: positions with the class token first, whose own is left out.
         grid_size: rows and columns of patches; an int for a square.
 
-    Shape:
-        (1, 1 + N, D) -> (rows, columns, rows, columns), from -1 to 1
-
-    Raises:
-        ValueError: if the shape is another, or does not fit the grid.
+    Shape: (1, 1 + N, D) -> (rows, columns, rows, columns), from -1 to 1
+    Raises: ValueError if the shape is another, or does not fit the grid.
     """
     rows, columns = as_pair(grid_size, "grid_size")
     places = rows * columns
@@ -186,11 +172,8 @@ def patch_filters(model: VisionTransformer, count: int | None = None) -> Tensor:
     Args:
         count: so many of them; None for all, the smaller of D - 1 and C·P·P.
 
-    Shape:
-        -> (count, C, P, P)
-
-    Raises:
-        ValueError: if there are fewer components than ``count``.
+    Shape: -> (count, C, P, P)
+    Raises: ValueError if there are fewer components than ``count``.
     """
     filters = model.patch_embed.proj.weight.detach()  # (D, C, P, P)
     available = min(len(filters) - 1, filters[0].numel())
@@ -213,11 +196,8 @@ def patch_brightness(images: Tensor, patch_size: Size) -> Tensor:
         images: before normalisation, none of it below 0.
         patch_size: pixels.
 
-    Shape:
-        (B, C, H, W) -> (B, N), summing to 1
-
-    Raises:
-        ValueError: if a pixel is negative, or the images do not fit the patches.
+    Shape: (B, C, H, W) -> (B, N), summing to 1
+    Raises: ValueError if a pixel is negative, or the images do not fit the patches.
     """
     patches = patchify(images, patch_size)  # (B, N, C·P·P)
     if patches.numel() and patches.min() < 0:
@@ -245,11 +225,9 @@ def mass_inside(
             are the first pixels outside.
         image_size, patch_size: pixels.
 
-    Shape:
-        attention (B, ..., N), boxes (B, 4) -> (B, ...)
-
-    Raises:
-        ValueError: if a shape does not fit, or a box is empty or not inside the image.
+    Shape: attention (B, ..., N), boxes (B, 4) -> (B, ...)
+    Raises: ValueError if a shape does not fit, or a box is empty or not inside the
+        image.
     """
     H, W = as_pair(image_size, "image_size")
     height, width = as_pair(patch_size, "patch_size")
@@ -288,11 +266,8 @@ def mask_patches(
         fill: a number, one for each channel, or a picture (C, H, W) to see in their
             place, such as the mean of the training images; (B, C, H, W) for one each.
 
-    Shape:
-        images (B, C, H, W), indices (B, k) -> (B, C, H, W)
-
-    Raises:
-        ValueError: if a shape does not fit, or there is no such patch.
+    Shape: images (B, C, H, W), indices (B, k) -> (B, C, H, W)
+    Raises: ValueError if a shape does not fit, or there is no such patch.
     """
     if images.ndim != 4 or not torch.is_floating_point(images):
         raise ValueError(
@@ -369,9 +344,8 @@ def deletion_curve(
         counts: how many to mask at each step, such as ``[0, 4, 8, 16]``.
         fill: what to see in their place, as in ``mask_patches``.
 
-    Raises:
-        ValueError: if the model is training, a shape does not fit, or a count or a
-            label is out of range.
+    Raises: ValueError if the model is training, a shape does not fit, or a count or a
+        label is out of range.
     """
     if model.training:
         raise ValueError("model: got one in training mode, expected model.eval()")

@@ -57,8 +57,7 @@ def write_checkpoint(
         tensors: by name.
         metadata: whatever JSON can hold.
 
-    Raises:
-        ValueError, OSError: as ``check_writable`` does.
+    Raises: ValueError, OSError as ``check_writable`` does.
     """
     from safetensors.torch import save
 
@@ -207,9 +206,8 @@ def fitted(
         expected: by name; may be on the meta device.
         unlimited: names of those that may hold infinities.
 
-    Raises:
-        ValueError: if a tensor is missing, unknown, misshapen, of another kind of
-            number, or not finite.
+    Raises: ValueError if a tensor is missing, unknown, misshapen, of another kind of
+        number, or not finite.
     """
 
     def described(tensors: Mapping[str, Tensor]) -> dict[str, str]:

@@ -20,8 +20,7 @@ def token_count(image_size: Size, patch_size: Size) -> int:
         image_size: pixels, an int for a square or a (height, width).
         patch_size: likewise; 1 makes every pixel a token.
 
-    Raises:
-        ValueError: if a size is not positive, or the patches do not fill the image.
+    Raises: ValueError if a size is not positive, or the patches do not fill the image.
     """
     rows, columns = patch_grid(image_size, patch_size)
     return rows * columns
@@ -50,9 +49,8 @@ def attention_cost(
     ``matmul_macs`` is 2·T²·D, however many heads share the D; ``projection_macs`` is
     4·T·D². ``bytes_per_number`` is 4 for float32, 2 for bfloat16.
 
-    Raises:
-        ValueError: if a number is below 1, or ``num_heads`` does not divide
-            ``embed_dim``.
+    Raises: ValueError if a number is below 1, or ``num_heads`` does not divide
+        ``embed_dim``.
     """
     check_count(num_tokens, "num_tokens")
     check_heads(embed_dim, num_heads)
@@ -130,8 +128,7 @@ def model_cost(
     2010.11929, Table 1). ``num_prefix_tokens`` come before the patches, each with a
     position: the class token, and in some variants others.
 
-    Raises:
-        ValueError: if an argument is out of range, or two do not fit each other.
+    Raises: ValueError if an argument is out of range, or two do not fit each other.
     """
     rows, columns = patch_grid(image_size, patch_size)
     check_heads(embed_dim, num_heads)

@@ -33,8 +33,7 @@ def processes(device: str = "cpu") -> Iterator[torch.device]:
     Yields:
         The device of this process.
 
-    Raises:
-        OSError: on a restart, if torchrun was not told to keep its store apart.
+    Raises: OSError: on a restart, if torchrun was not told to keep its store apart.
     """
     if not dist.is_torchelastic_launched():
         yield torch.device(device)
@@ -125,8 +124,7 @@ def shard(model: nn.Module) -> nn.Module:
     Each process keeps its part of every matrix, and of the optimiser's averages. A
     block's matrices are put together when the block computes, and dropped afterwards.
 
-    Raises:
-        RuntimeError: if there are no processes to split it over.
+    Raises: RuntimeError if there are no processes to split it over.
     """
     if not dist.is_initialized():
         raise RuntimeError("shard: there is one process, expected torchrun's")
@@ -162,8 +160,7 @@ def train_together(
         model: on this process's device, with the same weights in all, or split by
             ``shard``.
 
-    Raises:
-        ValueError: as ``train``; and for ``ema_decay`` with a model that is sharded.
+    Raises: ValueError as ``train``; and for ``ema_decay`` with a model that is sharded.
     """
     config = config or TrainConfig()
     if config.ema_decay is not None and is_sharded(model):

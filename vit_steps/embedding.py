@@ -24,12 +24,9 @@ def sincos_position_embedding(
         grid_size: rows and columns of patches; an int for a square.
         cls_token: put a row of zeros in front for the class token.
 
-    Shape:
-        -> (1, 1 + N, D), or (1, N, D) without the class token
-
-    Raises:
-        ValueError: if ``embed_dim`` is not a positive multiple of 4, or the grid is no
-            grid.
+    Shape: -> (1, 1 + N, D), or (1, N, D) without the class token
+    Raises: ValueError if ``embed_dim`` is not a positive multiple of 4, or the grid is
+        no grid.
     """
     if embed_dim < 4 or embed_dim % 4:
         raise ValueError(
@@ -66,12 +63,9 @@ def interpolate_position_embedding(
         old_grid_size: the present ones; where it is left out, they are taken to be a
             square.
 
-    Shape:
-        (1, 1 + old rows·columns, D) -> (1, 1 + rows·columns, D)
-
-    Raises:
-        ValueError: if the shape is different, or the old grid does not have that many
-            places.
+    Shape: (1, 1 + old rows·columns, D) -> (1, 1 + rows·columns, D)
+    Raises: ValueError if the shape is different, or the old grid does not have that
+        many places.
     """
     if pos_embed.ndim != 3 or pos_embed.shape[0] != 1 or pos_embed.shape[1] < 2:
         raise ValueError(
@@ -101,8 +95,7 @@ def interpolate_position_embedding(
 def learned_position_embedding(num_tokens: int, embed_dim: int) -> nn.Parameter:
     """Positions to learn: normal with standard deviation 0.02, as in the paper's code.
 
-    Shape:
-        -> (1, T, D)
+    Shape: -> (1, T, D)
     """
     positions = torch.empty(1, num_tokens, embed_dim)
     return nn.Parameter(nn.init.trunc_normal_(positions, std=0.02))
@@ -111,8 +104,7 @@ def learned_position_embedding(num_tokens: int, embed_dim: int) -> nn.Parameter:
 def prepend_tokens(patches: Tensor, *tokens: Tensor) -> Tensor:
     """Put tokens in front of the patches, the same for every image of the batch.
 
-    Shape:
-        patches (B, N, D), k tokens of (1, 1, D) -> (B, k + N, D)
+    Shape: patches (B, N, D), k tokens of (1, 1, D) -> (B, k + N, D)
     """
     in_front = [token.expand(patches.shape[0], -1, -1) for token in tokens]  # (B, 1, D)
     return torch.cat([*in_front, patches], dim=1)  # (B, k + N, D)
@@ -124,8 +116,7 @@ class ViTEmbedding(nn.Module):
     The class token comes first, at index 0, and is zero before training, as in the
     paper's code. Positions are learned and added.
 
-    Shape:
-        (B, C, H, W) -> (B, T, D)
+    Shape: (B, C, H, W) -> (B, T, D)
     """
 
     def __init__(

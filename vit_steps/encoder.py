@@ -13,8 +13,7 @@ class MLP(nn.Module):
     x·Φ(x). Initialised as in the paper's code: weights Xavier-uniform, biases normal
     with 1e-6.
 
-    Shape:
-        (..., D) -> (..., D), through (..., M)
+    Shape: (..., D) -> (..., D), through (..., M)
     """
 
     def __init__(self, embed_dim: int, hidden_dim: int, drop_rate: float = 0.0) -> None:
@@ -39,11 +38,8 @@ class DropPath(nn.Module):
     ``drop_prob``; what is kept is scaled by 1 / (1 - ``drop_prob``), so that the mean
     stays what it is in evaluation, where nothing is dropped.
 
-    Shape:
-        (B, ...) -> (B, ...)
-
-    Raises:
-        ValueError: if ``drop_prob`` is not in [0, 1).
+    Shape: (B, ...) -> (B, ...)
+    Raises: ValueError if ``drop_prob`` is not in [0, 1).
     """
 
     def __init__(self, drop_prob: float = 0.0) -> None:
@@ -67,8 +63,7 @@ class DropPath(nn.Module):
 class LayerScale(nn.Module):
     """A learned factor for each of a branch's D numbers (arXiv 2103.17239, section 2).
 
-    Shape:
-        (..., D) -> (..., D)
+    Shape: (..., D) -> (..., D)
     """
 
     def __init__(self, embed_dim: int, init_value: float) -> None:
@@ -98,8 +93,7 @@ class EncoderBlock(nn.Module):
             no factor.
         norm_eps: added to the variance in both norms.
 
-    Shape:
-        (B, T, D) -> (B, T, D), and (B, h, T, T) or None
+    Shape: (B, T, D) -> (B, T, D), and (B, h, T, T) or None
     """
 
     def __init__(

@@ -35,8 +35,7 @@ def exported(model: VisionTransformer) -> ExportedProgram:
     That of an ``any_size`` model takes any height and width as well, of two patches at
     least. ``torch.export.save`` writes it, ``.module()`` runs it.
 
-    Raises:
-        ValueError: if the model is in training mode.
+    Raises: ValueError if the model is in training mode.
     """
     if model.training:
         raise ValueError("model: is in training mode, expected model.eval()")
@@ -92,8 +91,7 @@ def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
     1712.05877, section 2) that are found anew for each batch: dynamic quantisation. The
     patch embedding, a convolution, and attention's own products stay in float32.
 
-    Raises:
-        ImportError: as ``to_onnx`` does.
+    Raises: ImportError as ``to_onnx`` does.
     """
     check_installed(*NEEDED)
     from onnxruntime.quantization import QuantType, quantize_dynamic

@@ -12,11 +12,9 @@ def patchify(images: Tensor, patch_size: Size) -> Tensor:
     That is the order in which a convolution's weight is laid out, so that a linear
     layer on these rows and a strided convolution can share one weight.
 
-    Shape:
-        (B, C, H, W) -> (B, N, C·P·P), with N = (H / P)·(W / P)
-
-    Raises:
-        ValueError: if the images are not (B, C, H, W), or the patches do not fill them.
+    Shape: (B, C, H, W) -> (B, N, C·P·P), with N = (H / P)·(W / P)
+    Raises: ValueError if the images are not (B, C, H, W), or the patches do not fill
+        them.
     """
     if images.ndim != 4:
         raise ValueError(
@@ -33,12 +31,9 @@ def patchify(images: Tensor, patch_size: Size) -> Tensor:
 def unpatchify(patches: Tensor, patch_size: Size, image_size: Size) -> Tensor:
     """Put patches back together: the inverse of ``patchify``.
 
-    Shape:
-        (B, N, C·P·P) -> (B, C, H, W)
-
-    Raises:
-        ValueError: if the patches are not (B, N, C·P·P) for the N and the P that the
-            sizes say.
+    Shape: (B, N, C·P·P) -> (B, C, H, W)
+    Raises: ValueError if the patches are not (B, N, C·P·P) for the N and the P that the
+        sizes say.
     """
     H, W = as_pair(image_size, "image_size")
     rows, columns = patch_grid(image_size, patch_size)
@@ -66,8 +61,7 @@ class PatchEmbedding(nn.Module):
     each output position sees exactly one patch. Initialised as in the paper's code:
     weight LeCun-normal, bias zero.
 
-    Shape:
-        (B, C, H, W) -> (B, N, D)
+    Shape: (B, C, H, W) -> (B, N, D)
     """
 
     def __init__(

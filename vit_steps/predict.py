@@ -43,9 +43,8 @@ def predict(model: VisionTransformer, image: Any, top: int = 5) -> Answer:
         image: a path, or an image as ``as_picture`` takes them.
         top: how many classes, at most.
 
-    Raises:
-        ValueError: if the model is in training mode, or has no head or no
-            ``preprocessing``; and as ``as_picture`` does.
+    Raises: ValueError if the model is in training mode, or has no head or no
+        ``preprocessing``; and as ``as_picture`` does.
     """
     check_count(top, "top")
     K = model.config.num_classes
@@ -68,8 +67,7 @@ def show_attention(model: VisionTransformer, image: Any, ax: Any = None) -> Any:
         model, image: as in ``predict``.
         ax: matplotlib's axes; None for the current ones.
 
-    Raises:
-        ValueError: if the model has no class token; and as ``predict`` does.
+    Raises: ValueError if the model has no class token; and as ``predict`` does.
     """
     from vit_steps.notebook.pictures import show_attention_over_image
 

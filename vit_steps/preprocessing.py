@@ -21,8 +21,7 @@ class Preprocessing:
         mean, std: one number a channel; images in [0, 1] become (image - mean) / std.
         classes: names in the order of the logits; none where nobody said.
 
-    Raises:
-        ValueError: if these are no such numbers or names.
+    Raises: ValueError if these are no such numbers or names.
     """
 
     mean: tuple[float, ...]
@@ -73,8 +72,7 @@ def as_picture(image: Any, image_size: Size, in_channels: int) -> Tensor:
         image: a file's path, an image of Pillow's, an array (H, W) or (H, W, C), or a
             tensor (H, W) or (C, H, W); the last two of uint8, or floats from 0 to 1.
 
-    Shape:
-        -> (C, H, W), float32 between 0 and 1
+    Shape: -> (C, H, W), float32 between 0 and 1
 
     Raises:
         FileNotFoundError, ImportError: if there is no such file, or no Pillow.

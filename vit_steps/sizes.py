@@ -10,8 +10,7 @@ def as_pair(size: Size, name: str) -> tuple[int, int]:
         size: pixels, an int or a (height, width).
         name: the argument's name, for the error message.
 
-    Raises:
-        ValueError: if ``size`` is neither, or a side is below 1.
+    Raises: ValueError if ``size`` is neither, or a side is below 1.
     """
     pair = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
     whole = all(isinstance(side, int) and not isinstance(side, bool) for side in pair)
@@ -47,9 +46,8 @@ def check_heads(embed_dim: int, num_heads: int) -> None:
 def patch_grid(image_size: Size, patch_size: Size) -> tuple[int, int]:
     """Rows and columns of patches in an image: (H / P, W / P).
 
-    Raises:
-        ValueError: if the patches do not fill the image. A strided convolution would
-            drop the pixels that are left over without a word; here nothing is dropped.
+    Raises: ValueError if the patches do not fill the image. A strided convolution would
+        drop the pixels that are left over without a word; here nothing is dropped.
     """
     height, width = as_pair(image_size, "image_size")
     patch_height, patch_width = as_pair(patch_size, "patch_size")

@@ -54,8 +54,7 @@ class TrainConfig:
         seed: of everything that is drawn at random.
         num_workers: processes that prepare images; 0 to do it between the steps.
 
-    Raises:
-        ValueError: if a number is out of range.
+    Raises: ValueError if a number is out of range.
     """
 
     epochs: int = 50
@@ -134,12 +133,9 @@ def train_step(
     Args:
         weight: a factor on the gradient, for a batch that is taken in uneven parts.
 
-    Shape:
-        images (B, C, H, W); targets (B,) labels, or (B, K) shares of each class
-
-    Raises:
-        FloatingPointError: if the gradient is not finite, as it is where the loss is
-            not; the weights are then those from before.
+    Shape: images (B, C, H, W); targets (B,) labels, or (B, K) shares of each class
+    Raises: FloatingPointError if the gradient is not finite, as it is where the loss is
+        not; the weights are then those from before.
     """
     with torch.autocast(images.device.type, torch.bfloat16, enabled=autocast):
         logits = model(images)  # (B, K)
@@ -409,8 +405,7 @@ def errors_that_name_the_epoch(
 def tensorboard(folder: str | os.PathLike[str]) -> Callable[[History], None]:
     """A callback that writes each epoch's numbers for TensorBoard.
 
-    Raises:
-        ImportError: if tensorboard is not installed; says the pip line.
+    Raises: ImportError if tensorboard is not installed; says the pip line.
     """
     writers = imported("torch.utils.tensorboard", "pip install tensorboard")
     writer = writers.SummaryWriter(folder)

@@ -103,8 +103,7 @@ def training_memory(
             devices (FSDP), instead of being the same on all.
         checkpointing, autocast: as in ``activation_bytes``.
 
-    Raises:
-        ValueError: if a count is below 1.
+    Raises: ValueError if a count is below 1.
     """
     check_count(batch_size, "batch_size")
     check_count(num_devices, "num_devices")
@@ -147,8 +146,7 @@ def training_seconds(
     Args:
         utilisation: share of the peak that is reached; 0.3 to 0.5 where all is well.
 
-    Raises:
-        ValueError: if a number is out of range.
+    Raises: ValueError if a number is out of range.
     """
     check_count(num_devices, "num_devices")
     if not num_images > 0:

@@ -22,8 +22,7 @@ def transfer(model: Any, image_size: Size | None, in_channels: int | None) -> An
     Args:
         image_size, in_channels: None for the model's own.
 
-    Raises:
-        ValueError: as ``ViTConfig`` does.
+    Raises: ValueError as ``ViTConfig`` does.
     """
     size = model.config.image_size if image_size is None else image_size
     C = model.config.in_channels if in_channels is None else in_channels
@@ -56,8 +55,7 @@ def adapt_channels(weight: Tensor, in_channels: int) -> Tensor:
     For one channel they are summed, for others repeated and scaled: from or to one
     channel, an image that is alike in all of them gives what it gave before.
 
-    Shape:
-        (D, C, P, P) -> (D, in_channels, P, P)
+    Shape: (D, C, P, P) -> (D, in_channels, P, P)
     """
     C = weight.shape[1]
     if in_channels == 1:

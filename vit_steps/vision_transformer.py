@@ -45,8 +45,7 @@ class ViTConfig:
         layer_scale: initial value of LayerScale; None for none.
         norm_eps: added to the variance in every norm.
 
-    Raises:
-        ValueError: if a field is out of range, or two do not fit each other.
+    Raises: ValueError if a field is out of range, or two do not fit each other.
     """
 
     image_size: Size = 224
@@ -117,8 +116,7 @@ class VisionTransformer(nn.Module):
         grad_checkpointing: if True, activations inside the blocks are not kept but
             computed again for the gradients (arXiv 1604.06174).
 
-    Shape:
-        (B, C, H, W) -> (B, K)
+    Shape: (B, C, H, W) -> (B, K)
     """
 
     config_class = ViTConfig

@@ -17,7 +17,10 @@ from sphinx.application import Sphinx
 from sphinx.ext.autosummary import Autosummary
 
 LIST_OF_ALL = "book/package"
-AFTER_NAPOLEON = 600
+BEFORE_NAPOLEON, AFTER_NAPOLEON = 400, 600
+# What the package's docstrings say in a line, and napoleon reads below a heading.
+SHAPE = re.compile(r"^Shape: ")
+RAISES = re.compile(r"^Raises: ((?:\w+, )*\w+):? ")
 # "D." where a text begins would open a list that counts with letters
 LETTER = re.compile(r"^(\s*(?::[^:]+:\s+)?[A-Za-z])\.(?=\s|$)")
 
@@ -68,6 +71,17 @@ def keep_the_anchors(app: Sphinx, document: nodes.document, page: str) -> None:
             entry["ids"] += [n for n in known if f"{n}.".startswith(f"{name}.")]
 
 
+def open_lines(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
+    """``Shape: …`` and ``Raises: ValueError if …`` become sections."""
+    text = "\n".join(
+        RAISES.sub(r"Raises:\n    \1: ", SHAPE.sub("Shape:\n    ", line))
+        for line in lines
+    )
+    lines[:] = text.split("\n")
+
+
 def escape_letters(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
@@ -77,6 +91,7 @@ def escape_letters(
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autosummary")
     app.add_directive("module-contents", ModuleContents)
+    app.connect("autodoc-process-docstring", open_lines, priority=BEFORE_NAPOLEON)
     app.connect("autodoc-process-docstring", escape_letters, priority=AFTER_NAPOLEON)
     app.connect("doctree-resolved", keep_the_anchors)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -62,28 +62,6 @@ def test_patches_apart_in_lines_of_another_length():
     assert ax.patches[-1].get_xy() == (-0.5, 2.5)
 
 
-def test_heatmaps_share_a_scale_and_write_numbers():
-    matrices = torch.rand(3, 4, 5)
-    figure = notebook.show_heatmaps(
-        matrices, ["a", "b", "c"], "key", "query", numbers=True
-    )
-    drawn = [ax for ax in figure.axes if ax.get_title()]
-    assert [ax.get_title() for ax in drawn] == ["a", "b", "c"]
-    assert {ax.images[0].get_clim() for ax in drawn} == {
-        (matrices.min().item(), matrices.max().item())
-    }
-    assert len(drawn[0].texts) == 20
-    assert drawn[0].get_ylabel() == "query" and drawn[1].get_ylabel() == ""
-
-
-def test_heatmaps_can_have_their_scale_around_zero():
-    matrices = torch.stack([torch.rand(2, 2), -5 * torch.rand(2, 2)])
-    figure = notebook.show_heatmaps(matrices, diverging=True)
-    largest = matrices.abs().max().item()
-    drawn = [ax for ax in figure.axes if ax.images]
-    assert {ax.images[0].get_clim() for ax in drawn} == {(-largest, largest)}
-
-
 def test_attention_over_an_image_is_bright_where_it_looks():
     weights = torch.zeros(4)
     weights[3] = 1.0
@@ -101,69 +79,6 @@ def test_a_map_of_zeros_is_dark_and_no_gap():
     np.testing.assert_allclose(ax.images[0].get_array(), 0.15)
 
 
-def test_attention_grid_has_a_row_a_block_and_a_column_a_head():
-    attention = torch.rand(2, 3, 8)  # L, h, N
-    figure = notebook.show_attention_grid(
-        torch.rand(3, 12, 10), attention, (4, 2), "dog"
-    )
-    left, right = figure.axes
-    canvas = right.images[0].get_array().filled(np.nan)
-    assert left.get_title() == "dog" and canvas.shape == (4 + 1 + 4, 2 + 1 + 2 + 1 + 2)
-    for block, head in np.ndindex(2, 3):
-        drawn = canvas[5 * block : 5 * block + 4, 3 * head : 3 * head + 2]
-        expected = attention[block, head] / attention[block, head].max()
-        np.testing.assert_allclose(drawn, expected.reshape(4, 2))
-    assert np.isnan(canvas[4]).all() and np.isnan(canvas[:, 2]).all()
-    ticks = [right.get_yticks(), right.get_xticks()]
-    assert [list(t) for t in ticks] == [[1.5, 6.5], [0.5, 3.5, 6.5]]
-
-
-def test_attention_grid_on_one_scale():
-    attention = torch.rand(2, 3, 8, requires_grad=True)
-    figure = notebook.show_attention_grid(
-        torch.rand(3, 12, 10), attention, (4, 2), shared_scale=True
-    )
-    drawn = figure.axes[1].images[0]
-    assert drawn.get_clim() == (0.0, attention.max().item())
-    np.testing.assert_allclose(drawn.get_array()[:4, :2].ravel(), attention[0, 0].data)
-    assert len(figure.axes) == 3  # with a bar
-    with pytest.raises(ValueError, match=r"attention: got .* expected \(L, h, 9\) for"):
-        notebook.show_attention_grid(torch.rand(3, 12, 10), attention, 3)
-
-
-@pytest.mark.parametrize("channels", [1, 3])
-def test_filters_are_grey_where_they_are_zero(channels):
-    filters = torch.randn(5, channels, 7, 4)
-    filters[0, 0, 0, 0] = 0
-    canvas = notebook.show_filters(filters, columns=3).images[0].get_array()
-    canvas = np.atleast_3d(canvas)
-    assert canvas.shape == (7 + 1 + 7, 4 + 1 + 4 + 1 + 4, channels)
-    assert canvas[0, 0, 0] == 0.5
-    expected = 0.5 + 0.5 * filters[4] / filters[4].abs().max()
-    np.testing.assert_allclose(
-        canvas[8:, 5:9], expected.permute(1, 2, 0), rtol=1e-5, atol=1e-6
-    )
-    assert (canvas[8:, 10:] == 1).all()  # no sixth
-    with pytest.raises(
-        ValueError, match=r"filters: got shape \(5, 2, 7, 4\), expected"
-    ):
-        notebook.show_filters(torch.randn(5, 2, 7, 4))
-
-
-def test_position_similarity_has_a_picture_a_patch():
-    similarity = torch.rand(4, 2, 4, 2)
-    ax = notebook.show_position_similarity(similarity, title="learned")
-    drawn = ax.images[0]
-    canvas = drawn.get_array()
-    assert canvas.shape == (4 * 4 + 3, 2 * 2 + 1) and ax.get_title() == "learned"
-    np.testing.assert_allclose(canvas[10:14, 3:], similarity[2, 1])
-    assert drawn.get_clim() == (similarity.min().item(), 1.0)
-    ax = notebook.show_position_similarity(similarity, plt.figure().gca(), vmin=-0.5)
-    assert ax.images[0].get_clim() == (-0.5, 1.0)
-    with pytest.raises(ValueError, match=r"similarity: got shape \(8, 8\), expected"):
-        notebook.show_position_similarity(torch.rand(8, 8))
-
-
 def test_token_trace_has_a_panel_a_step():
     steps = [("patches", torch.randn(4, 100)), ("tokens", torch.randn(5, 100))]
     figure = notebook.show_token_trace(steps)
@@ -179,8 +94,8 @@ def history(epochs):
 
 
 def test_a_history_is_drawn_as_it_is():
-    figure = notebook.show_history(history(3))
-    losses, accuracy = figure.axes
+    notebook.live_history(history(3))
+    losses, accuracy = plt.gcf().axes
     drawn = [line.get_ydata() for line in (*losses.lines, *accuracy.lines)]
     expected = [[2, 1, 2 / 3], [1, 1 / 2, 1 / 3], [0.5, 0.75, 1 - 0.5 / 3]]
     for y, values in zip(drawn, expected, strict=True):
@@ -195,36 +110,6 @@ def test_the_live_curve_replaces_the_one_before(monkeypatch):
         notebook.live_history(history(epochs))
     assert [done[0], done[2]] == [True, True]
     assert len(done[1]) == len(done[3]) == 1
-
-
-def test_benchmarks_have_a_dot_an_interval_and_a_floor():
-    def row(name, ratio, **more):
-        spread = {"low": ratio - 0.1, "high": ratio + 0.1}
-        return {"name": name, "ratio": ratio, "median_ms": 9.0} | spread | more
-
-    ours, rival = (row(n, r, same_function=True) for n, r in (("us", 1), ("it", 1.3)))
-    floor = row("products", 0.9)
-    jobs = [
-        {"name": "inference, ViT-Ti", "rows": [ours, rival, floor]},
-        {"name": "training, ViT-Ti", "rows": [ours, rival]},
-        {"name": "another", "rows": [ours, rival]},
-    ]
-    figure = notebook.show_benchmarks({"jobs": jobs})
-    drawn = [ax for ax in figure.axes if ax.get_visible()]
-    assert [ax.get_title() for ax in drawn] == [
-        "inference,\nViT-Ti",
-        "training,\nViT-Ti",
-        "another",
-    ]
-    line_at_one, *rows = drawn[0].lines
-    assert list(line_at_one.get_xdata()) == [1, 1]
-    assert [list(np.round(line.get_xdata(), 6)) for line in rows[2:4]] == [
-        [1.2, 1.4],
-        [1.3],
-    ]
-    assert rows[5].get_marker() == "D"
-    labels = [label.get_text() for label in drawn[0].get_yticklabels()]
-    assert labels == ["products", "it", "us"]
 
 
 def test_notebook_picture_has_twice_the_pixels_and_few_colours():

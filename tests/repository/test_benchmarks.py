@@ -2,11 +2,13 @@
 
 import random
 
+import numpy as np
 import pytest
 import torch
 
 from benchmarks.floor import matrix_products
 from benchmarks.jobs import Job
+from benchmarks.picture import picture
 from benchmarks.rivals import BUILDERS, OURS, available, gives_our_logits
 from benchmarks.rounds import LEAST_ROUNDS, measure, ratio
 from vit_steps import ViTConfig
@@ -74,3 +76,33 @@ def test_the_interval_holds_the_true_median_as_often_as_it_says():
         one = ratio(ratios, [1.0] * 25)
         held += one.low <= 1.0 <= one.high
     assert 0.93 <= held / 400 <= 0.99
+
+
+def test_the_picture_has_a_dot_an_interval_and_a_floor():
+    def row(name, ratio, **more):
+        spread = {"low": ratio - 0.1, "high": ratio + 0.1}
+        return {"name": name, "ratio": ratio, "median_ms": 9.0} | spread | more
+
+    ours, rival = (row(n, r, same_function=True) for n, r in (("us", 1), ("it", 1.3)))
+    floor = row("products", 0.9)
+    jobs = [
+        {"name": "inference, ViT-Ti", "rows": [ours, rival, floor]},
+        {"name": "training, ViT-Ti", "rows": [ours, rival]},
+        {"name": "another", "rows": [ours, rival]},
+    ]
+    figure = picture({"jobs": jobs})
+    drawn = [ax for ax in figure.axes if ax.get_visible()]
+    assert [ax.get_title() for ax in drawn] == [
+        "inference,\nViT-Ti",
+        "training,\nViT-Ti",
+        "another",
+    ]
+    line_at_one, *rows = drawn[0].lines
+    assert list(line_at_one.get_xdata()) == [1, 1]
+    assert [list(np.round(line.get_xdata(), 6)) for line in rows[2:4]] == [
+        [1.2, 1.4],
+        [1.3],
+    ]
+    assert rows[5].get_marker() == "D"
+    labels = [label.get_text() for label in drawn[0].get_yticklabels()]
+    assert labels == ["products", "it", "us"]

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from book._extensions.command_help import help_of
-from book._extensions.package_reference import escape_letters, public_names
+from book._extensions.package_reference import (
+    escape_letters,
+    open_lines,
+    public_names,
+)
 from tests.conftest import ROOT
 from tests.site.test_pages import HTML, page_soup, soup
 
@@ -86,6 +90,19 @@ def test_a_letter_with_a_dot_opens_no_list(written, escaped):
     lines = [written]
     escape_letters(None, "function", "name", None, None, lines)
     assert lines == [escaped]
+
+
+def test_a_shape_and_an_error_in_a_line_are_sections():
+    lines = [
+        "Cut.",
+        "",
+        "Shape: (T, D) ->",
+        "    (D,)",
+        "Raises: OSError, ValueError if",
+    ]
+    open_lines(None, "function", "name", None, None, lines)
+    opened = ["Cut.", "", "Shape:", "    (T, D) ->", "    (D,)", "Raises:"]
+    assert lines == [*opened, "    OSError, ValueError: if"]
 
 
 def test_a_table_has_what_a_module_defines_and_describes():

@@ -19,11 +19,8 @@ def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
         name: one of ``NAMES``; what is harmless depends on what is seen.
         image_size: pixels of what comes out.
 
-    Shape:
-        (C, H, W) -> (C, H, W), of that size
-
-    Raises:
-        ValueError: if there is no data of that name.
+    Shape: (C, H, W) -> (C, H, W), of that size
+    Raises: ValueError if there is no data of that name.
     """
     if name not in NAMES:
         raise ValueError(f"name: got {name!r}, expected one of {', '.join(NAMES)}")

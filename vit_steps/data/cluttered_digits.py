@@ -39,12 +39,9 @@ def make(
         seed: the same seed gives the same images; PyTorch's own generator is left
             alone.
 
-    Shape:
-        -> images (n, 1, 32, 32), float32 between 0 and 1, labels (n,), and boxes
-        (n, 4): top, left, bottom, right in pixels, bottom and right exclusive
-
-    Raises:
-        ValueError: if there is no part of that name, or ``count`` is below 1.
+    Shape: -> images (n, 1, 32, 32), float32 between 0 and 1, labels (n,), and boxes (n,
+        4): top, left, bottom, right in pixels, bottom and right exclusive
+    Raises: ValueError if there is no part of that name, or ``count`` is below 1.
     """
     if part not in PARTS:
         raise ValueError(f"part: got {part!r}, expected one of {', '.join(PARTS)}")
@@ -65,8 +62,7 @@ def make(
 def textures() -> Tensor:
     """scikit-image's brick, grass and gravel (CC0), in grey.
 
-    Shape:
-        -> (3, 1, 512, 512), float32 between 0 and 1
+    Shape: -> (3, 1, 512, 512), float32 between 0 and 1
     """
     from skimage import data
 
@@ -86,12 +82,9 @@ def cluttered_digits(
         count: how many images to make.
         seed: of a generator of its own.
 
-    Shape:
-        (n, 1, h, w), (n,), (t, 1, H, W) -> images (count, 1, 32, 32), labels (count,),
-        boxes (count, 4)
-
-    Raises:
-        ValueError: if ``count`` is below 1.
+    Shape: (n, 1, h, w), (n,), (t, 1, H, W) -> images (count, 1, 32, 32), labels
+        (count,), boxes (count, 4)
+    Raises: ValueError if ``count`` is below 1.
     """
     if count < 1:
         raise ValueError(f"count: got {count}, expected 1 or more")
@@ -143,8 +136,7 @@ def cluttered_digits(
 def _paste(layer: Tensor, pieces: Tensor, corners: Tensor) -> None:
     """Put a piece on each layer, in place; where there is ink, the brighter stays.
 
-    Shape:
-        (count, H, W), (count, size, size), (count, 2)
+    Shape: (count, H, W), (count, size, size), (count, 2)
     """
     steps = torch.arange(pieces.shape[-1])
     rows, columns = corners[:, 0, None] + steps, corners[:, 1, None] + steps

@@ -118,8 +118,7 @@ def load_folder(
 def check_files(*parts: ImageFiles) -> None:
     """Read every file once, so that none is found damaged after hours of training.
 
-    Raises:
-        ValueError: if some cannot be read as images; says how many, and names three.
+    Raises: ValueError if some cannot be read as images; says how many, and names three.
     """
 
     def complaint(path: str) -> str | None:

@@ -9,8 +9,7 @@ from vit_steps.data.sets import stratified_split
 def digits() -> tuple[Tensor, Tensor]:
     """scikit-learn's handwritten digits (Alpaydin and Kaynak, UCI, CC BY 4.0).
 
-    Shape:
-        -> images (1797, 1, 8, 8), float32 between 0 and 1, and labels (1797,), int64
+    Shape: -> images (1797, 1, 8, 8), float32 between 0 and 1, and labels (1797,), int64
         from 0 to 9
     """
     from sklearn.datasets import load_digits
@@ -23,8 +22,7 @@ def digits() -> tuple[Tensor, Tensor]:
 def digits_split(labels: Tensor, seed: int = 0) -> dict[str, Tensor]:
     """A quarter of the digits for testing, an eighth for validation, stratified.
 
-    Shape:
-        (1797,) -> indices by part: train (1122,), validation (225,), test (450,)
+    Shape: (1797,) -> indices by part: train (1122,), validation (225,), test (450,)
     """
     rest, test = stratified_split(labels, 450, seed)
     train, validation = stratified_split(labels[rest], 225, seed)

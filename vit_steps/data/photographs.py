@@ -44,11 +44,8 @@ def photo(name: str, size: Size | None = None) -> Tensor:
         size: height and width to scale to, an int for a square, cutting off what
             overhangs around the middle; None leaves the photograph as it is.
 
-    Shape:
-        -> (3, H, W), float32 between 0 and 1
-
-    Raises:
-        ValueError: if there is no photograph of that name.
+    Shape: -> (3, H, W), float32 between 0 and 1
+    Raises: ValueError if there is no photograph of that name.
     """
     if name not in PHOTOS:
         raise ValueError(f"name: got {name!r}, expected one of {', '.join(PHOTOS)}")
@@ -68,8 +65,7 @@ def photo(name: str, size: Size | None = None) -> Tensor:
 def photos(size: Size) -> Tensor:
     """All sample photographs, in the order of ``PHOTOS``.
 
-    Shape:
-        -> (6, 3, H, W), float32 between 0 and 1
+    Shape: -> (6, 3, H, W), float32 between 0 and 1
     """
     return torch.stack([photo(name, size) for name in PHOTOS])
 
@@ -81,7 +77,6 @@ def normalize(
 ) -> Tensor:
     """Shift and scale each channel, as is customary for models trained on ImageNet.
 
-    Shape:
-        (..., C, H, W) -> (..., C, H, W)
+    Shape: (..., C, H, W) -> (..., C, H, W)
     """
     return Preprocessing(tuple(mean), tuple(std)).normalize(images)

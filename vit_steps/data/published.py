@@ -71,8 +71,7 @@ def fashion_mnist(
             in PyTorch's cache.
         download: fetch all 30 MB to ``root`` by torchvision, which checks them.
 
-    Shape:
-        -> images (n, 1, 28, 28), uint8, and labels (n,), int64 from 0 to 9, in the
+    Shape: -> images (n, 1, 28, 28), uint8, and labels (n,), int64 from 0 to 9, in the
         published order; n is 6000 or 1000, of all 60,000 or 10,000
 
     Raises:
@@ -113,9 +112,8 @@ def cifar10(
             PyTorch's cache.
         download: fetch the 170 MB by torchvision, which checks them.
 
-    Shape:
-        -> images (n, 3, 32, 32), uint8, and labels (n,), int64 from 0 to 9; n is 50,000
-        or 10,000
+    Shape: -> images (n, 3, 32, 32), uint8, and labels (n,), int64 from 0 to 9; n is
+        50,000 or 10,000
 
     Raises:
         ValueError: if there is no part of that name.
@@ -135,8 +133,8 @@ def read_idx(path: Path) -> np.ndarray:
     Two zeros, the type (8: unsigned byte), the number of axes, each axis' length as a
     big-endian int32, then the numbers.
 
-    Raises:
-        ValueError: if the file is damaged, of another kind, or larger than any of them.
+    Raises: ValueError if the file is damaged, of another kind, or larger than any of
+        them.
     """
     try:
         with gzip.open(path) as file:

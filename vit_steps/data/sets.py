@@ -22,11 +22,8 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
         transform: what an image goes through on its way out, random or not; None for
             nothing.
 
-    Shape:
-        images (n, C, H, W), labels (n,), boxes (n, 4)
-
-    Raises:
-        ValueError: if a shape or a dtype is another.
+    Shape: images (n, C, H, W), labels (n,), boxes (n, 4)
+    Raises: ValueError if a shape or a dtype is another.
     """
 
     def __init__(
@@ -69,8 +66,7 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
     ) -> tuple[Tensor, Tensor]:
         """Several images at once, each transformed for itself; None for all of them.
 
-        Shape:
-            -> images (B, C, H, W), labels (B,)
+        Shape: -> images (B, C, H, W), labels (B,)
         """
         chosen = torch.as_tensor(range(len(self)) if indices is None else indices)
         images = torch.stack([self[int(index)][0] for index in chosen])
@@ -98,9 +94,8 @@ class ImageData:
             checked against ``classes``.
         mean, std: what the parts normalise with, per channel.
 
-    Raises:
-        ValueError: if a part is empty, has a label that is no class, or images of
-            another shape than ``train``.
+    Raises: ValueError if a part is empty, has a label that is no class, or images of
+        another shape than ``train``.
     """
 
     name: str
@@ -157,12 +152,9 @@ def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, 
     Args:
         images: float between 0 and 1, or uint8, which counts as 0 to 255 / 255.
 
-    Shape:
-        (n, C, H, W) -> C means, C standard deviations
-
-    Raises:
-        ValueError: if the shape is another, or a channel is the same everywhere, which
-            leaves nothing to divide by.
+    Shape: (n, C, H, W) -> C means, C standard deviations
+    Raises: ValueError if the shape is another, or a channel is the same everywhere,
+        which leaves nothing to divide by.
     """
     if images.ndim != 4 or not images.numel():
         raise ValueError(
@@ -189,11 +181,8 @@ def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, 
 def stratified_split(labels: Tensor, size: int, seed: int) -> tuple[Tensor, Tensor]:
     """Hold out ``size`` of the images, at random, with every class in proportion.
 
-    Shape:
-        (n,) -> indices of the others (n - size,), indices held out (size,)
-
-    Raises:
-        ValueError: if a class would be missing on one of the sides.
+    Shape: (n,) -> indices of the others (n - size,), indices held out (size,)
+    Raises: ValueError if a class would be missing on one of the sides.
     """
     from sklearn.model_selection import train_test_split
 

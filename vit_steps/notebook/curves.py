@@ -1,17 +1,21 @@
-"""Curves of a training, and bars of a benchmark."""
-
-from typing import Any
+"""Curves of a training."""
 
 import matplotlib.pyplot as plt
-from matplotlib.figure import Figure
 
 from vit_steps.notebook.style import COLOURS
 from vit_steps.training_state import History
 
 
-def show_history(history: History) -> Figure:
-    """Draw a training's curves: the losses on the left, accuracy on the right."""
-    figure, (losses, accuracy) = plt.subplots(1, 2, figsize=(6.4, 2.8))
+def live_history(history: History) -> None:
+    """A callback for ``train``: the curves so far, drawn anew after each epoch.
+
+    The losses on the left, accuracy on the right. In a notebook each picture takes the
+    place of the one before.
+    """
+    from IPython.display import clear_output
+
+    plt.close("all")
+    _, (losses, accuracy) = plt.subplots(1, 2, figsize=(6.4, 2.8))
     epochs = range(1, len(history.epochs) + 1)
     losses.plot(epochs, history.train_loss, label="training")
     losses.plot(epochs, history.loss, "--", label="validation")
@@ -23,51 +27,5 @@ def show_history(history: History) -> Figure:
     for ax in (losses, accuracy):
         ax.set_xlabel("epoch")
         ax.xaxis.get_major_locator().set_params(integer=True)
-    return figure
-
-
-def live_history(history: History) -> None:
-    """A callback for ``train``: the curves so far, drawn anew after each epoch.
-
-    In a notebook each picture takes the place of the one before.
-    """
-    from IPython.display import clear_output
-
-    plt.close("all")
-    show_history(history)
     clear_output(wait=True)
     plt.show()
-
-
-def show_benchmarks(results: dict[str, Any]) -> Figure:
-    """Draw times beside each other: for each job, each rival's time over ours.
-
-    A dot is the median of the ratios, the line through it its 95 % interval. The
-    diamond is the floor: the model's matrix products alone.
-
-    Args:
-        results: as ``python -m benchmarks`` writes them.
-    """
-    jobs = results["jobs"]
-    names = [row["name"] for row in max((job["rows"] for job in jobs), key=len)][::-1]
-    down = -(-len(jobs) // 2)
-    height = 0.8 + 0.17 * len(names)
-    figure, axes = plt.subplots(
-        down, 2, figsize=(6.4, down * height), sharey=True, squeeze=False
-    )
-    for ax in axes.flat[len(jobs) :]:
-        ax.set_visible(False)
-    for ax, job in zip(axes.flat, jobs, strict=False):
-        ax.axvline(1, color=COLOURS["grey"], linewidth=1)
-        for row in job["rows"]:
-            is_floor = "same_function" not in row
-            place = names.index(row["name"])
-            colour = COLOURS["vermilion" if is_floor else "blue"]
-            ax.plot([row["low"], row["high"]], [place, place], color=colour)
-            ax.plot(row["ratio"], place, "D" if is_floor else "o", color=colour, ms=5)
-        ax.set_yticks(range(len(names)), names, fontsize=8)
-        ax.tick_params(axis="x", labelsize=8)
-        ax.set_title(job["name"].replace(", ViT", ",\nViT"), fontsize=9)
-    for ax in axes.flat[: len(jobs)][-2:]:  # the last of each column
-        ax.set_xlabel("time / time of vit_steps")
-    return figure

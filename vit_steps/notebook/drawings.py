@@ -24,8 +24,7 @@ def drawing(name: str) -> Drawing:
 
     The repository's ``book/drawings/`` draws them.
 
-    Raises:
-        ValueError: if there is no drawing of that name.
+    Raises: ValueError if there is no drawing of that name.
     """
     path = FOLDER / f"{name}.svg"
     if not path.is_file():

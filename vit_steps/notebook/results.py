@@ -14,8 +14,7 @@ FOLDER = Path(__file__).with_name("measured")
 def read_results(name: str) -> dict[str, Any]:
     """What a long run measured: a dictionary, whose "made" says how.
 
-    Raises:
-        ValueError: if there is no result of that name.
+    Raises: ValueError if there is no result of that name.
     """
     path = FOLDER / f"{name}.json"
     if not path.is_file():
@@ -34,8 +33,7 @@ def recorded(name: str, key: str, run: Callable[[], Any], again: bool = False) -
         run: the cell's own code, which gave what is recorded.
         again: run it now, and leave the record as it is.
 
-    Raises:
-        ValueError: if there is no record of that name, or nothing in it by that key.
+    Raises: ValueError if there is no record of that name, or nothing in it by that key.
     """
     if again:
         return run()

@@ -23,8 +23,7 @@ class Table:
         headings: one a column.
         caption: a sentence above it; None for none.
 
-    Raises:
-        ValueError: if there are no headings.
+    Raises: ValueError if there are no headings.
     """
 
     def __init__(self, *headings: str, caption: str | None = None) -> None:
@@ -37,8 +36,7 @@ class Table:
     def row(self, *cells: object) -> None:
         """Add a row. Integers get thousands separators, floats four digits.
 
-        Raises:
-            ValueError: if it has more or fewer cells than there are headings.
+        Raises: ValueError if it has more or fewer cells than there are headings.
         """
         if len(cells) != len(self.headings):
             raise ValueError(

@@ -45,8 +45,7 @@ RUN_IT = (
 def check_family(state_dict: Mapping[str, Tensor]) -> None:
     """Refuse weights, in our names, of a model that ours cannot be.
 
-    Raises:
-        ValueError: names the tensor that shows it, and says what to do.
+    Raises: ValueError: names the tensor that shows it, and says what to do.
     """
     for evidence, what in _not_ours({n: tuple(t.shape) for n, t in state_dict.items()}):
         advice = "" if ";" in what else f"; {RUN_IT}"
@@ -82,8 +81,7 @@ def patches_of(
     Elsewhere all tokens have a position, or all but the registers, or the patches
     alone, as in DeiT, DINOv2 with registers, DeiT III.
 
-    Raises:
-        ValueError: if the number of positions is none of these.
+    Raises: ValueError if the number of positions is none of these.
     """
     rows, tokens = state_dict["pos_embed"].shape[1], in_front(state_dict)
     possible = {rows - n for n in (*tokens, 0)}

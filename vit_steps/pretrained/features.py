@@ -15,12 +15,9 @@ def extract_features(
         pool: ``"cls"`` takes the class token, ``"mean"`` the mean of the patches.
         batch_size: how many images go through the model at once.
 
-    Shape:
-        (B, C, H, W) -> (B, D), on the images' device
-
-    Raises:
-        ValueError: if ``pool`` is something else, or the class token of a model without
-            one, the model is in training mode, or there are no images.
+    Shape: (B, C, H, W) -> (B, D), on the images' device
+    Raises: ValueError if ``pool`` is something else, or the class token of a model
+        without one, the model is in training mode, or there are no images.
     """
     if pool not in ("cls", "mean"):
         raise ValueError(f"pool: got {pool!r}, expected 'cls' or 'mean'")

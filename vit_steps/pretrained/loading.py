@@ -130,8 +130,7 @@ def model_of(
         num_heads, overrides: as in ``config_of``. A ``num_classes`` makes a new head
             where there is none.
 
-    Raises:
-        ValueError: as ``config_of`` and ``load_weights`` do.
+    Raises: ValueError as ``config_of`` and ``load_weights`` do.
     """
     weights = without(state_dict, *((drop,) if isinstance(drop, str) else drop))
     config = config_of(weights, num_heads, **overrides)
@@ -158,9 +157,8 @@ def config_of(
         overrides: any field of the config. ``image_size`` must be said if it is not a
             square, ``norm_eps`` where it is not 1e-6, such as Hugging Face's 1e-12.
 
-    Raises:
-        ValueError: if ours cannot be that model, a tensor that tells a size is missing
-            or has another rank, or something must be said.
+    Raises: ValueError if ours cannot be that model, a tensor that tells a size is
+        missing or has another rank, or something must be said.
     """
 
     def shape(name: str, rank: int) -> torch.Size:

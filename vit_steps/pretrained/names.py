@@ -106,8 +106,7 @@ def from_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
     DeiT's and DINOv2's own files (torch.hub) are read too; the ``mask_token`` of the
     latter is to be dropped.
 
-    Raises:
-        ValueError: if a value is no tensor. So do the other three.
+    Raises: ValueError if a value is no tensor. So do the other three.
     """
     return rename(state_dict, TIMM | _FACEBOOK)
 
@@ -147,9 +146,8 @@ def from_dinov2(state_dict: Mapping[str, Tensor]) -> StateDict:
 def to_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
     """Our state dict for timm's ``VisionTransformer``.
 
-    Raises:
-        WeightsMismatch: with the names that the other side has no place for; leave
-            them out with ``without`` if that is meant. So do the other three.
+    Raises: WeightsMismatch: with the names that the other side has no place for; leave
+        them out with ``without`` if that is meant. So do the other three.
     """
     return rename(state_dict, TIMM, "timm")
 
@@ -191,8 +189,7 @@ def without(state_dict: Mapping[str, Tensor], *names: str) -> StateDict:
 
     ``"head"`` or ``"head."`` is the whole layer, but not ``head_dist``.
 
-    Raises:
-        ValueError: if a name is not there.
+    Raises: ValueError if a name is not there.
     """
     left = dict(state_dict)
     for name in names:

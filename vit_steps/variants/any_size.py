@@ -14,8 +14,7 @@ class AnySizeVisionTransformer(VisionTransformer):
     For each batch the learned positions are resized to the patches that it has, as
     ``interpolate_position_embedding`` does (arXiv 2010.11929, section 3.2).
 
-    Shape:
-        (B, C, H, W) -> (B, K), with any H and W that the patches fill
+    Shape: (B, C, H, W) -> (B, K), with any H and W that the patches fill
     """
 
     def embed(self, images: Tensor) -> Tensor:
@@ -44,8 +43,7 @@ class AnySizeVisionTransformer(VisionTransformer):
 def any_size(model: VisionTransformer) -> AnySizeVisionTransformer:
     """A trained model for images of any size, in evaluation mode.
 
-    Raises:
-        ValueError: if it is a variant, whose tokens are others.
+    Raises: ValueError if it is a variant, whose tokens are others.
     """
     if type(model) is not VisionTransformer:
         raise ValueError(

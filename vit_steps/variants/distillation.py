@@ -36,8 +36,7 @@ class DistilledVisionTransformer(VisionTransformer):
     says. In use, the two answers are averaged. Parameters are named as in timm. The
     config may be any ``ViTConfig``; it is kept as a ``DistilledConfig``.
 
-    Shape:
-        (B, C, H, W) -> (B, K)
+    Shape: (B, C, H, W) -> (B, K)
     """
 
     config_class = DistilledConfig
@@ -81,8 +80,8 @@ def hard_distillation_loss(
 ) -> Tensor:
     """Half for the labels, half for the teacher's choice: equation 3.
 
-    Shape:
-        answers (B, K) twice, labels (B,), teacher_logits (B, K) -> one number, in nats
+    Shape: answers (B, K) twice, labels (B,), teacher_logits (B, K) -> one number, in
+        nats
     """
     from_class, from_teacher = answers
     choice = teacher_logits.argmax(dim=1)  # (B,)
@@ -105,8 +104,8 @@ def soft_distillation_loss(
             teacher thinks of the wrong classes.
         share: λ, the weight of the teacher's part.
 
-    Shape:
-        answers (B, K) twice, labels (B,), teacher_logits (B, K) -> one number, in nats
+    Shape: answers (B, K) twice, labels (B,), teacher_logits (B, K) -> one number, in
+        nats
     """
     from_class, from_teacher = answers
     said = F.log_softmax(from_teacher / temperature, dim=1)  # (B, K)

@@ -31,8 +31,7 @@ class VariantConfig(ViTConfig):
             for the model to write on (arXiv 2309.16588). They have no position.
         positions: "learned", or "sincos": fixed waves in rows and columns.
 
-    Raises:
-        ValueError: if a field is none of these, or as in ``ViTConfig``.
+    Raises: ValueError if a field is none of these, or as in ``ViTConfig``.
     """
 
     pooling: str = "class token"
@@ -80,8 +79,7 @@ class VariantVisionTransformer(VisionTransformer):
     Tokens stand in this order: class token (if there is one), registers, patches. With
     the same seed all variants start with the same blocks.
 
-    Shape:
-        (B, C, H, W) -> (B, K)
+    Shape: (B, C, H, W) -> (B, K)
     """
 
     config: VariantConfig

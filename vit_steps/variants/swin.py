@@ -14,11 +14,8 @@ from vit_steps.sizes import check_count, check_heads, check_rate
 def window_partition(x: Tensor, window_size: int) -> Tensor:
     """Cut a map of tokens into windows, row by row.
 
-    Shape:
-        (B, rows, columns, D) -> (B·windows, w², D), with w = ``window_size``
-
-    Raises:
-        ValueError: if the windows do not fill the map.
+    Shape: (B, rows, columns, D) -> (B·windows, w², D), with w = ``window_size``
+    Raises: ValueError if the windows do not fill the map.
     """
     B, rows, columns, D = x.shape
     w = window_size
@@ -36,8 +33,7 @@ def window_reverse(windows: Tensor, height: int, width: int) -> Tensor:
 
     ``height`` and ``width`` are those of the map, in tokens.
 
-    Shape:
-        (B·windows, w², D) -> (B, height, width, D)
+    Shape: (B·windows, w², D) -> (B, height, width, D)
     """
     w, D = int(windows.shape[1] ** 0.5), windows.shape[2]
     x = windows.reshape(-1, height // w, width // w, w, w, D)
@@ -49,8 +45,7 @@ def relative_position_index(window_size: int) -> Tensor:
 
     Two pairs with the same difference in rows and columns share a row.
 
-    Shape:
-        -> (w², w²), int64 from 0 to (2·w - 1)² - 1
+    Shape: -> (w², w²), int64 from 0 to (2·w - 1)² - 1
     """
     places = torch.arange(window_size)
     rows, columns = torch.meshgrid(places, places, indexing="ij")
@@ -68,8 +63,7 @@ def shifted_window_mask(
     Rolling brings tokens of opposite edges into one window. Only those that were
     neighbours before may attend to each other.
 
-    Shape:
-        -> (windows, w², w²), boolean, True may attend
+    Shape: -> (windows, w², w²), boolean, True may attend
     """
     region = torch.zeros(1, height, width, 1, dtype=torch.int64)
     parts = (slice(-window_size), slice(-window_size, -shift), slice(-shift, None))
@@ -95,8 +89,8 @@ def window_attention_cost(
     is linear in N: equation 2 in arXiv 2103.14030. ``matrix_bytes`` is of one head's
     matrices in all windows.
 
-    Raises:
-        ValueError: if the windows do not hold all tokens, or as in ``attention_cost``.
+    Raises: ValueError if the windows do not hold all tokens, or as in
+        ``attention_cost``.
     """
     check_count(window_size, "window_size")
     if num_tokens % window_size**2:
@@ -121,8 +115,7 @@ class WindowAttention(nn.Module):
     softmax(q kᵀ / √d + bias) v: equation 4 in arXiv 2103.14030. The bias is learned,
     and depends on the head and on the difference of the two places.
 
-    Shape:
-        (B·windows, w², D) -> (B·windows, w², D)
+    Shape: (B·windows, w², D) -> (B·windows, w², D)
     """
 
     relative_position_index: Tensor
@@ -161,8 +154,7 @@ class SwinBlock(nn.Module):
 
     Equation 3 in arXiv 2103.14030.
 
-    Shape:
-        (B, rows, columns, D) -> (B, rows, columns, D)
+    Shape: (B, rows, columns, D) -> (B, rows, columns, D)
     """
 
     mask: Tensor | None
@@ -206,8 +198,7 @@ class SwinBlock(nn.Module):
 class PatchMerging(nn.Module):
     """Four neighbouring tokens become one of twice the width (section 3.1).
 
-    Shape:
-        (B, rows, columns, D) -> (B, rows/2, columns/2, 2·D)
+    Shape: (B, rows, columns, D) -> (B, rows/2, columns/2, 2·D)
     """
 
     def __init__(self, embed_dim: int) -> None:
@@ -236,8 +227,7 @@ class SwinConfig:
         depths, num_heads: for each stage.
         drop_path_rate: stochastic depth in the last block, growing to that from 0.
 
-    Raises:
-        ValueError: if a count is below 1 or the sizes do not fit each other.
+    Raises: ValueError if a count is below 1 or the sizes do not fit each other.
     """
 
     image_size: int = 224
@@ -308,8 +298,7 @@ class SwinStage(nn.Module):
 class SwinPatches(nn.Module):
     """Patches of 4×4 pixels, embedded and normed, left in their grid.
 
-    Shape:
-        (B, C, H, W) -> (B, H/P, W/P, D)
+    Shape: (B, C, H, W) -> (B, H/P, W/P, D)
     """
 
     def __init__(self, config: SwinConfig) -> None:
@@ -325,8 +314,7 @@ class SwinPatches(nn.Module):
 class SwinTransformer(nn.Module):
     """The Swin Transformer (arXiv 2103.14030, figure 3): no class token, four stages.
 
-    Shape:
-        (B, C, H, W) -> (B, K)
+    Shape: (B, C, H, W) -> (B, K)
     """
 
     def __init__(self, config: SwinConfig) -> None:
