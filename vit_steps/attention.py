@@ -102,8 +102,6 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """(B, T, D) -> (B, T, D), and the weights (B, h, T, T) if they are asked for.
 
-        Without them this takes a quicker path to the same output.
-
         Raises: ValueError if ``x`` is not (B, T, D).
         """
         if x.ndim != 3 or x.shape[-1] != self.embed_dim:

@@ -1,7 +1,9 @@
 """What a Vision Transformer looks at: maps of its attention, and how to test them.
 
-All of it reads what ``VisionTransformer.encode(images, need_weights=True)`` gives; the
-model runs again only in ``deletion_curve``.
+The ``weights`` are the second thing that ``encode(images, need_weights=True)`` returns,
+one (B, h, T, T) a block. In front of the patches stand ``num_prefix_tokens``; a model
+knows its own. ``grid_size`` is rows and columns of patches, ``patch_size`` pixels; an
+int is a square. The model runs again only in ``deletion_curve``.
 """
 
 from collections.abc import Sequence
@@ -21,10 +23,6 @@ def class_token_attention(
 ) -> Tensor:
     """What the class token pays to each patch, in every block and head.
 
-    Args:
-        weights: one (B, h, T, T) a block, from ``encode(images, need_weights=True)``.
-        num_prefix_tokens: tokens in front of the patches; the model knows its own.
-
     Shape: L of (B, h, T, T) -> (B, L, h, N), summing to 1 over the patches
     Raises: ValueError if the weights are none, or not all (B, h, T, T).
     """
@@ -40,10 +38,6 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
 
     Its own share is left out and the rest divided by its sum. Where the class token
     pays the patches nothing at all, the row is zeros.
-
-    Args:
-        attention: rows and columns in the order of the tokens.
-        num_prefix_tokens: tokens in front of the patches; the model knows its own.
 
     Shape: (..., T, T) -> (..., N)
     Raises: ValueError if the matrices are not square, or hold no class token or no
@@ -69,7 +63,6 @@ def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tenso
     arXiv 2010.11929, figure 6 and appendix D.8.
 
     Args:
-        weights: one (B, h, T, T) a block, from ``encode(images, need_weights=True)``.
         residual: share of the residual connection, from 0 (none) to 1.
 
     Shape: L of (B, h, T, T) -> (B, T, T), rows summing to 1: output token, input token
@@ -99,13 +92,7 @@ def attention_distance(
     (arXiv 2010.11929, section 4.5, figure 7 right and appendix D.7). The class token
     is nowhere, so it is left out, and each patch's attention divided by the rest.
 
-    Args:
-        weights: one (B, h, T, T) a block, from ``encode(images, need_weights=True)``.
-        grid_size: rows and columns of patches; an int for a square.
-        patch_size: pixels; 1 gives the distance in patches.
-        num_prefix_tokens: tokens in front of the patches; the model knows its own.
-
-    Shape: L of (B, h, T, T) -> (L, h), in pixels
+    Shape: L of (B, h, T, T) -> (L, h), in pixels; in patches if ``patch_size`` is 1
     Raises: ValueError if the weights are none, or not all (B, h, T, T), or their T is
         not that of the grid.
     """
@@ -128,12 +115,7 @@ def attention_distance(
 
 
 def uniform_distance(grid_size: Size, patch_size: Size = 1) -> float:
-    """The ``attention_distance`` of a head that attends to all patches equally.
-
-    Args:
-        grid_size: rows and columns of patches; an int for a square.
-        patch_size: pixels; 1 gives the distance in patches.
-    """
+    """The ``attention_distance`` of a head that attends to all patches equally."""
     return _distances(grid_size, patch_size).mean().item()
 
 
@@ -141,11 +123,8 @@ def position_similarity(pos_embed: Tensor, grid_size: Size) -> Tensor:
     """Cosine similarity of the patches' positions, each with each.
 
     ``similarity[row, column]`` is a picture of the grid: how alike the position of that
-    patch is to every other (arXiv 2010.11929, section 4.5 and figure 7, centre).
-
-    Args:
-        pos_embed: positions with the class token first, whose own is left out.
-        grid_size: rows and columns of patches; an int for a square.
+    patch is to every other (arXiv 2010.11929, section 4.5 and figure 7, centre). The
+    class token's, which is the first, is left out.
 
     Shape: (1, 1 + N, D) -> (rows, columns, rows, columns), from -1 to 1
     Raises: ValueError if the shape is another, or does not fit the grid.
@@ -167,10 +146,8 @@ def patch_filters(model: VisionTransformer, count: int | None = None) -> Tensor:
 
     Sorted by the variance they explain, each of length 1, its largest number positive;
     their mean is taken off first (arXiv 2010.11929, section 4.5 and figure 7, left).
-    The filters themselves are ``model.patch_embed.proj.weight``.
-
-    Args:
-        count: so many of them; None for all, the smaller of D - 1 and C·P·P.
+    The filters themselves are ``model.patch_embed.proj.weight``. If ``count`` is None,
+    these are all components, the smaller of D - 1 and C·P·P.
 
     Shape: -> (count, C, P, P)
     Raises: ValueError if there are fewer components than ``count``.
@@ -190,11 +167,8 @@ def patch_filters(model: VisionTransformer, count: int | None = None) -> Tensor:
 def patch_brightness(images: Tensor, patch_size: Size) -> Tensor:
     """Each patch's share of the picture's brightness: a baseline that has no model.
 
-    All channels count equally. A black picture gives all its patches the same.
-
-    Args:
-        images: before normalisation, none of it below 0.
-        patch_size: pixels.
+    All channels count equally, before normalisation. A black picture gives all its
+    patches the same.
 
     Shape: (B, C, H, W) -> (B, N), summing to 1
     Raises: ValueError if a pixel is negative, or the images do not fit the patches.
@@ -223,7 +197,6 @@ def mass_inside(
             and the last (blocks, heads) is kept.
         boxes: top, left, bottom, right in pixels, one row an image; bottom and right
             are the first pixels outside.
-        image_size, patch_size: pixels.
 
     Shape: attention (B, ..., N), boxes (B, 4) -> (B, ...)
     Raises: ValueError if a shape does not fit, or a box is empty or not inside the
@@ -261,7 +234,6 @@ def mask_patches(
 
     Args:
         images: floating point.
-        patch_size: pixels.
         indices: for each image the patches to take out, counted row by row.
         fill: a number, one for each channel, or a picture (C, H, W) to see in their
             place, such as the mean of the training images; (B, C, H, W) for one each.
@@ -304,15 +276,10 @@ def mask_patches(
 
 @dataclass(frozen=True)
 class DeletionCurve:
-    """What a model makes of images from which patches are taken; S steps.
+    """What a model makes of images from which patches are taken; S steps."""
 
-    Args:
-        logits: (S, B), the true class's logit.
-        correct: (S, B), whether the true class is the model's first.
-    """
-
-    logits: Tensor
-    correct: Tensor
+    logits: Tensor  # (S, B), the true class's
+    correct: Tensor  # (S, B), whether the true class is the model's first
 
     @property
     def accuracy(self) -> Tensor:
@@ -337,13 +304,11 @@ def deletion_curve(
     without ``descending``, and ``torch.rand(B, N).argsort(dim=1)`` at random.
 
     Args:
-        model: in evaluation mode.
-        images: (B, C, H, W), as the model takes them.
-        labels: (B,), the true classes.
         order: (B, N), each image's patches, the first to be masked first.
         counts: how many to mask at each step, such as ``[0, 4, 8, 16]``.
         fill: what to see in their place, as in ``mask_patches``.
 
+    Shape: images (B, C, H, W), labels (B,), order (B, N) -> S = len(counts) steps
     Raises: ValueError if the model is training, a shape does not fit, or a count or a
         label is out of range.
     """
@@ -388,18 +353,16 @@ def checked_weights(weights: Sequence[Tensor]) -> list[Tensor]:
             "call encode(images, need_weights=True)"
         )
     for index, block in enumerate(weights):
+        shape = tuple(block.shape) if isinstance(block, Tensor) else type(block)
+        got = f"weights: got {shape} at {index}"
         if not isinstance(block, Tensor) or block.ndim != 4:
-            got = tuple(block.shape) if isinstance(block, Tensor) else type(block)
             raise ValueError(
-                f"weights: got {got} at {index}, expected one (B, h, T, T) a block; "
-                "they are the second thing that encode returns"
+                f"{got}, expected one (B, h, T, T) a block; they are the second thing "
+                "that encode returns"
             )
         check_square(block, "weights", "(B, h, T, T)")
         if block.shape != weights[0].shape:
-            raise ValueError(
-                f"weights: got {tuple(block.shape)} at {index}, expected "
-                f"{tuple(weights[0].shape)} as at 0"
-            )
+            raise ValueError(f"{got}, expected {tuple(weights[0].shape)} as at 0")
     dtype = torch.promote_types(weights[0].dtype, torch.float32)
     return [block.to(dtype) for block in weights]
 

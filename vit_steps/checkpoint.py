@@ -28,8 +28,7 @@ def write_whole(path: Path, content: bytes) -> None:
     """Write a file so that whoever reads it finds the old one or the new one, whole.
 
     The content goes to a name of its own beside ``path`` and is then moved into place,
-    so several may write at once: the last one stays. Nothing else is left, unless the
-    process is killed: then a file whose name ends in .part.
+    so several may write at once. A process that is killed leaves a file in .part.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{uuid4().hex}.part")
@@ -50,23 +49,15 @@ def write_checkpoint(
     tensors: Mapping[str, Tensor],
     metadata: Mapping[str, Any],
 ) -> None:
-    """Write tensors and metadata as ``write_whole`` does.
-
-    Args:
-        path: a name that ends in .safetensors.
-        tensors: by name.
-        metadata: whatever JSON can hold.
+    """Write tensors, and metadata that JSON can hold, as ``write_whole`` does.
 
     Raises: ValueError, OSError as ``check_writable`` does.
     """
     from safetensors.torch import save
 
     path = check_writable(path)
-    content = save(
-        {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
-        {"vit_steps": json.dumps(metadata)},
-    )
-    write_whole(path, content)
+    held = {name: t.detach().cpu().contiguous() for name, t in tensors.items()}
+    write_whole(path, save(held, {"vit_steps": json.dumps(metadata)}))
 
 
 def check_writable(
@@ -74,20 +65,14 @@ def check_writable(
 ) -> Path:
     """A path to write a file to, tried; its folder is made if there is none.
 
-    Args:
-        name: what the path is called in an error message.
-        suffix: how it has to end.
-
     Raises:
-        ValueError: if it ends otherwise, or is a folder.
+        ValueError: if it does not end in ``suffix``, or is a folder.
         OSError: if nothing can be written beside it.
     """
     path = Path(path)
     if path.suffix != suffix or path.is_dir():
-        folder = ", a folder" if path.is_dir() else ""
-        raise ValueError(
-            f"{name}: got {str(path)!r}{folder}, expected a name in {suffix}"
-        )
+        got = f"{str(path)!r}{', a folder' if path.is_dir() else ''}"
+        raise ValueError(f"{name}: got {got}, expected a name in {suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=path.parent):
@@ -100,10 +85,7 @@ def check_writable(
 def read_checkpoint(
     name: str | os.PathLike[str],
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read the tensors and the metadata that ``write_checkpoint`` wrote.
-
-    Args:
-        name: of a model that ships with the package, or a path.
+    """The tensors and the metadata of a model that ships with the package, or a file.
 
     Raises:
         FileNotFoundError: if there is no such model and no such file.
@@ -130,9 +112,8 @@ def read_checkpoint(
                 text = (file.metadata() or {}).get("vit_steps")
         metadata = None if text is None else json.loads(text)
     except (SafetensorError, ValueError, RecursionError) as error:
-        raise ValueError(
-            f"{path}: damaged, or not a safetensors file ({error})"
-        ) from error
+        what = f"damaged, or not a safetensors file ({error})"
+        raise ValueError(f"{path}: {what}") from error
     if not isinstance(metadata, dict):
         raise ValueError(
             f"{path}: not written by vit_steps; for the weights of others there is "
@@ -199,15 +180,10 @@ def fitted(
     expected: Mapping[str, Tensor],
     unlimited: Container[str] = (),
 ) -> dict[str, Tensor]:
-    """The tensors in the dtypes expected, if they are otherwise as expected.
+    """The tensors in the dtypes expected; those may be on the meta device.
 
-    Args:
-        source: where they are from, for the error message.
-        expected: by name; may be on the meta device.
-        unlimited: names of those that may hold infinities.
-
-    Raises: ValueError if a tensor is missing, unknown, misshapen, of another kind of
-        number, or not finite.
+    Raises: ValueError, with the ``source``, if a tensor is missing, unknown, misshapen,
+        of another kind of number, or not finite, which an ``unlimited`` one may be.
     """
 
     def described(tensors: Mapping[str, Tensor]) -> dict[str, str]:

@@ -14,11 +14,8 @@ from vit_steps.sizes import Size, as_pair, check_count, check_heads, patch_grid
 def token_count(image_size: Size, patch_size: Size) -> int:
     """Number of patches: N = (H / P) · (W / P).
 
-    The class token, which makes it T = N + 1, is not counted.
-
-    Args:
-        image_size: pixels, an int for a square or a (height, width).
-        patch_size: likewise; 1 makes every pixel a token.
+    The class token, which makes it T = N + 1, is not counted. Sizes are pixels, an int
+    for a square or a (height, width).
 
     Raises: ValueError if a size is not positive, or the patches do not fill the image.
     """
@@ -124,9 +121,8 @@ def model_cost(
 ) -> ModelCost:
     """Shape, parameters and MACs of every step of a Vision Transformer, for one image.
 
-    The arguments are those of ``ViTConfig``; the defaults are ViT-B/16 (arXiv
-    2010.11929, Table 1). ``num_prefix_tokens`` come before the patches, each with a
-    position: the class token, and in some variants others.
+    The arguments are those of ``ViTConfig``. ``num_prefix_tokens`` come before the
+    patches, each with a position: the class token, and in some variants others.
 
     Raises: ValueError if an argument is out of range, or two do not fit each other.
     """

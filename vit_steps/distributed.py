@@ -1,10 +1,8 @@
 """One training in several processes: each takes a share of every batch.
 
-Started with ``torchrun --nproc-per-node 2 -m vit_steps.train ...``, on one machine
-or on many, every process runs the same program. What makes them one training is little:
-they draw the same batches, each computes on its share, and the gradients are averaged
-before the step. So the weights stay equal everywhere, and are those of one process up
-to rounding.
+Started with ``torchrun --nproc-per-node 2 -m vit_steps.train ...``, every process runs
+the same program. They draw the same batches, each computes on its share, and the
+gradients are averaged before the step, so that the weights stay equal everywhere.
 """
 
 import os
@@ -24,16 +22,11 @@ from vit_steps.training_state import History
 
 @contextmanager
 def processes(device: str = "cpu") -> Iterator[torch.device]:
-    """Join the other processes that torchrun started; alone, do nothing.
+    """Join the other processes that torchrun started; yields this one's device.
 
-    Args:
-        device: "cpu", where the processes speak through gloo, or "cuda", through NCCL,
-            each with a GPU of its own.
+    On "cpu" they speak through gloo, on "cuda" through NCCL, each with its own GPU.
 
-    Yields:
-        The device of this process.
-
-    Raises: OSError: on a restart, if torchrun was not told to keep its store apart.
+    Raises: OSError on a restart, if torchrun was not told to keep its store apart.
     """
     if not dist.is_torchelastic_launched():
         yield torch.device(device)
@@ -71,12 +64,8 @@ class BatchShares(Batches):
     """The share that this process has of each batch of a shuffled epoch.
 
     All processes draw the same order, from the epoch's seed. What they draw for their
-    augmentation is different in each. The images of a batch are dealt like cards. A
-    process that gets none takes the first one, with weight 0.
-
-    Args:
-        count: images in the data set.
-        batch_size: images in a batch, over all processes.
+    augmentation is different in each. The images of a batch, ``batch_size`` over all
+    processes, are dealt like cards. Who gets none takes the first one, with weight 0.
     """
 
     def __init__(self, count: int, batch_size: int) -> None:
@@ -154,11 +143,8 @@ def train_together(
 
     The weights are those of one process, up to rounding, where nothing is drawn at
     random but the order of the images. The first process alone shows the bar, calls the
-    callbacks and writes the checkpoint. Alone it is ``train``, to the last bit.
-
-    Args:
-        model: on this process's device, with the same weights in all, or split by
-            ``shard``.
+    callbacks and writes the checkpoint. Alone it is ``train``, to the last bit. The
+    model has the same weights in all processes, or is split by ``shard``.
 
     Raises: ValueError as ``train``; and for ``ema_decay`` with a model that is sharded.
     """

@@ -19,11 +19,6 @@ def sincos_position_embedding(
     cosines with wavelengths from 2π to nearly 2π·10000 (arXiv 1706.03762, section 3.5,
     once per axis). The class token has no place in the grid and gets zeros.
 
-    Args:
-        embed_dim: D, a multiple of 4.
-        grid_size: rows and columns of patches; an int for a square.
-        cls_token: put a row of zeros in front for the class token.
-
     Shape: -> (1, 1 + N, D), or (1, N, D) without the class token
     Raises: ValueError if ``embed_dim`` is not a positive multiple of 4, or the grid is
         no grid.
@@ -55,13 +50,8 @@ def interpolate_position_embedding(
     """Resize learned positions to another grid, for images of another size.
 
     The positions are treated as an image of D channels and resized bicubically; the
-    class token's row comes through untouched (arXiv 2010.11929, section 3.2).
-
-    Args:
-        pos_embed: positions with the class token first.
-        grid_size: the new rows and columns.
-        old_grid_size: the present ones; where it is left out, they are taken to be a
-            square.
+    class token's row comes through untouched (arXiv 2010.11929, section 3.2). Without
+    ``old_grid_size`` the present grid is taken to be a square.
 
     Shape: (1, 1 + old rows·columns, D) -> (1, 1 + rows·columns, D)
     Raises: ValueError if the shape is different, or the old grid does not have that

@@ -82,16 +82,11 @@ class EncoderBlock(nn.Module):
     Face's ViTs have 1e-12.
 
     Args:
-        embed_dim: D.
-        num_heads: h.
-        mlp_ratio: M / D.
-        qkv_bias: give queries, keys and values a bias.
+        embed_dim, num_heads, mlp_ratio: D, h and M / D.
         drop_rate: dropout after the attention's projection and both layers of the MLP.
         attn_drop_rate: dropout on the attention weights.
         drop_path_rate: stochastic depth of both branches.
-        layer_scale: initial value of a factor on both branches (LayerScale); None for
-            no factor.
-        norm_eps: added to the variance in both norms.
+        layer_scale: initial value of a factor on both branches; None for no factor.
 
     Shape: (B, T, D) -> (B, T, D), and (B, h, T, T) or None
     """

@@ -51,12 +51,8 @@ def exported(model: VisionTransformer) -> ExportedProgram:
 def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     """Write a model as an ONNX file, once ONNX Runtime gives PyTorch's logits with it.
 
-    The file takes normalised "images" and gives "logits". Its metadata hold, each as
-    JSON, the fields of the model's ``preprocessing``: "mean", "std" and "classes".
-
-    Args:
-        model: in float32, as ``exported`` takes it.
-        path: a file of that name is replaced.
+    The file takes normalised "images" and gives "logits", in float32. Its metadata
+    hold, each as JSON, the model's ``preprocessing``: "mean", "std" and "classes".
 
     Raises:
         ImportError: if onnx, onnxruntime or onnxscript is not installed.
@@ -65,14 +61,10 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     check_installed(*NEEDED)
     from onnx.helper import set_model_props
 
+    names: Any = {"input_names": ["images"], "output_names": ["logits"]}
     with warnings.catch_warnings():  # one that PyTorch gives itself
         warnings.filterwarnings("ignore", category=FutureWarning, module="copyreg")
-        program: Any = torch.onnx.export(
-            exported(model),
-            input_names=["images"],
-            output_names=["logits"],
-            verbose=False,
-        )
+        program: Any = torch.onnx.export(exported(model), verbose=False, **names)
     onnx_model = program.model_proto
     for node in onnx_model.graph.node:
         node.ClearField("metadata_props")  # where this machine has its Python files
@@ -87,9 +79,9 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
 def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
     """Write an ONNX file again with the weights of its linear layers in 8 bits.
 
-    Their inputs are rounded to 8 bits too, with a scale and a zero point (arXiv
-    1712.05877, section 2) that are found anew for each batch: dynamic quantisation. The
-    patch embedding, a convolution, and attention's own products stay in float32.
+    Their inputs are rounded too, with a scale and a zero point (arXiv 1712.05877,
+    section 2) for each batch: dynamic quantisation. The patch embedding, a convolution,
+    and attention's own products stay in float32.
 
     Raises: ImportError as ``to_onnx`` does.
     """

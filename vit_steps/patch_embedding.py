@@ -17,9 +17,8 @@ def patchify(images: Tensor, patch_size: Size) -> Tensor:
         them.
     """
     if images.ndim != 4:
-        raise ValueError(
-            f"images: got shape {tuple(images.shape)}, expected (B, C, H, W)"
-        )
+        shape = tuple(images.shape)
+        raise ValueError(f"images: got shape {shape}, expected (B, C, H, W)")
     B, C, H, W = images.shape
     rows, columns = patch_grid((H, W), patch_size)
     height, width = as_pair(patch_size, "patch_size")
@@ -38,17 +37,13 @@ def unpatchify(patches: Tensor, patch_size: Size, image_size: Size) -> Tensor:
     H, W = as_pair(image_size, "image_size")
     rows, columns = patch_grid(image_size, patch_size)
     height, width = as_pair(patch_size, "patch_size")
-    if (
-        patches.ndim != 3
-        or patches.shape[1] != rows * columns
-        or patches.shape[2] % (height * width)
-    ):
+    N, area = rows * columns, height * width
+    if patches.ndim != 3 or patches.shape[1] != N or patches.shape[2] % area:
         raise ValueError(
             f"patches: got shape {tuple(patches.shape)}, expected "
-            f"(B, {rows * columns}, C·{height * width}) for an image of {H}×{W}"
+            f"(B, {N}, C·{area}) for an image of {H}×{W}"
         )
-    B, _, numbers = patches.shape
-    C = numbers // (height * width)
+    B, C = len(patches), patches.shape[2] // area
     x = patches.reshape(B, rows, columns, C, height, width)  # (B, H/P, W/P, C, P, P)
     x = x.permute(0, 3, 1, 4, 2, 5)  # (B, C, H/P, P, W/P, P)
     return x.reshape(B, C, H, W)  # (B, C, H, W)

@@ -20,15 +20,10 @@ from vit_steps.vision_transformer import VisionTransformer
 
 @dataclass(frozen=True)
 class Answer:
-    """The most probable classes of an image, first to last; printed, one line.
+    """The most probable classes of an image, first to last; printed, one line."""
 
-    Args:
-        classes: their names, or their numbers where the model knows no names.
-        probabilities: softmax of the logits: how sure the model is.
-    """
-
-    classes: tuple[str, ...]
-    probabilities: tuple[float, ...]
+    classes: tuple[str, ...]  # their names, or their numbers if the model knows none
+    probabilities: tuple[float, ...]  # softmax of the logits: how sure the model is
 
     def __str__(self) -> str:
         pairs = zip(self.classes, self.probabilities, strict=True)
@@ -36,12 +31,9 @@ class Answer:
 
 
 def predict(model: VisionTransformer, image: Any, top: int = 5) -> Answer:
-    """What a model says of a photograph of any size.
+    """What a model says of a photograph of any size: the ``top`` classes.
 
-    Args:
-        model: in evaluation mode, its ``preprocessing`` known.
-        image: a path, or an image as ``as_picture`` takes them.
-        top: how many classes, at most.
+    The image is a path, or one as ``as_picture`` takes them.
 
     Raises: ValueError if the model is in training mode, or has no head or no
         ``preprocessing``; and as ``as_picture`` does.
@@ -61,11 +53,8 @@ def predict(model: VisionTransformer, image: Any, top: int = 5) -> Answer:
 def show_attention(model: VisionTransformer, image: Any, ax: Any = None) -> Any:
     """Draw a photograph as the model takes it, bright where the class token looks.
 
-    The map is attention rollout, as in arXiv 2010.11929, figure 6. Returns the axes.
-
-    Args:
-        model, image: as in ``predict``.
-        ax: matplotlib's axes; None for the current ones.
+    The map is attention rollout, as in arXiv 2010.11929, figure 6. Returns the axes,
+    which are matplotlib's current ones if none are given.
 
     Raises: ValueError if the model has no class token; and as ``predict`` does.
     """

@@ -17,16 +17,12 @@ from vit_steps.sizes import Size, as_pair
 class Preprocessing:
     """How a model's images are normalised, and what its classes are called.
 
-    Args:
-        mean, std: one number a channel; images in [0, 1] become (image - mean) / std.
-        classes: names in the order of the logits; none where nobody said.
-
     Raises: ValueError if these are no such numbers or names.
     """
 
-    mean: tuple[float, ...]
+    mean: tuple[float, ...]  # images in [0, 1] become (image - mean) / std
     std: tuple[float, ...]
-    classes: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()  # in the order of the logits; none if nobody said
 
     def __post_init__(self) -> None:
         numbers = (*self.mean, *self.std)
@@ -167,13 +163,10 @@ def _in_8_bits(image: Any, name: str = "") -> Any:
     if image.mode.startswith("I;16"):
         image = Image.fromarray(((np.array(image) + 128.0) // 257).astype(np.uint8))
     if image.mode[0] in "IF":
-        raise ValueError(
-            f"image: {name}has Pillow's mode {image.mode}, expected 8 or 16 bits a "
-            "channel"
-        )
+        mode = f"has Pillow's mode {image.mode}, expected 8 or 16 bits a channel"
+        raise ValueError(f"image: {name}{mode}")
     if image.has_transparency_data:
         if image.convert("RGBA").getchannel("A").getextrema()[0] < 255:
-            raise ValueError(
-                f"image: {name}is transparent in places; paste it on a ground first"
-            )
+            what = "is transparent in places; paste it on a ground first"
+            raise ValueError(f"image: {name}{what}")
     return image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")

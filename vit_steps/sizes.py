@@ -6,11 +6,7 @@ Size = int | tuple[int, int]
 def as_pair(size: Size, name: str) -> tuple[int, int]:
     """Read ``size`` as (height, width); a single number is the side of a square.
 
-    Args:
-        size: pixels, an int or a (height, width).
-        name: the argument's name, for the error message.
-
-    Raises: ValueError if ``size`` is neither, or a side is below 1.
+    Raises: ValueError, with the argument's name, if it is neither, or below 1.
     """
     pair = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
     whole = all(isinstance(side, int) and not isinstance(side, bool) for side in pair)

@@ -22,10 +22,7 @@ from vit_steps.training_state import Epoch, History, Metrics, TrainingState
 
 
 class Data(Protocol):
-    """What is trained on and what is looked at after each epoch.
-
-    Both yield (image (C, H, W), label), as torchvision's data sets do.
-    """
+    """What is trained on, and looked at after each epoch: (image (C, H, W), label)."""
 
     @property
     def train(self) -> Dataset[Any]: ...
@@ -76,10 +73,9 @@ class TrainConfig:
         check_count(self.batch_size, "batch_size")
         least_0 = ("weight_decay", "warmup_epochs", "mixup", "cutmix")
         for name in (*least_0, "seed", "num_workers"):
-            if not getattr(self, name) >= 0:
-                raise ValueError(
-                    f"{name}: got {getattr(self, name)}, expected at least 0"
-                )
+            value = getattr(self, name)
+            if not value >= 0:
+                raise ValueError(f"{name}: got {value}, expected at least 0")
         for name in ("lr", "clip_norm"):
             value = getattr(self, name)
             if value is not None and not value > 0:
@@ -91,11 +87,7 @@ class TrainConfig:
 def learning_rate(
     step: int, total_steps: int, warmup_steps: float, peak: float
 ) -> float:
-    """Linear warm-up to the peak, then half a cosine down to 0 (arXiv 1608.03983).
-
-    Args:
-        step: from 0.
-    """
+    """Linear warm-up to the peak, then half a cosine down to 0 (arXiv 1608.03983)."""
     if step < warmup_steps:
         return peak * (step + 1) / (warmup_steps + 1)
     progress = (step - warmup_steps) / max(1.0, total_steps - warmup_steps)
@@ -176,11 +168,9 @@ def evaluate(
 
 
 class Batches(Sampler[list[int]]):
-    """The batches of an epoch: every image once, in an order drawn anew.
+    """The batches of an epoch: each of ``count`` images once, in an order drawn anew.
 
-    Args:
-        count: images in the data set.
-        batch_size: images in a batch; what is left over makes a smaller one.
+    What is left over makes a smaller batch.
     """
 
     def __init__(self, count: int, batch_size: int) -> None:
@@ -236,12 +226,10 @@ def train(
 
     Args:
         model: (B, C, H, W) -> (B, K); a ``VisionTransformer`` or any other.
-        data: its ``train`` and ``validation`` yield (image, label), as ``data.load``'s
-            do. What it says of its ``preprocessing`` the model keeps.
+        data: as ``data.load`` gives it. The model keeps its ``preprocessing``.
         config: how; ``TrainConfig()`` if it is None.
         checkpoint: a .safetensors file for the state after each epoch; None for none.
         resume: go on from the checkpoint if there is one.
-        progress: show a bar.
         callbacks: called with the history after each epoch.
         wrapped, batches, write: what to call in place of the model, who sees which
             images, and who writes the checkpoint, where several processes train
@@ -251,8 +239,7 @@ def train(
         ValueError: if the data is empty or does not fit the model, the model has no
             head, or the checkpoint is of another training.
         FileExistsError: if there is a checkpoint and ``resume`` is not set.
-        FloatingPointError: if the loss is no longer a number. The last checkpoint is
-            kept.
+        FloatingPointError: if the gradient is not finite. The last checkpoint is kept.
     """
     config = config or TrainConfig()
     num_classes = check_fit(model, data)
@@ -334,16 +321,14 @@ def check_fit(model: nn.Module, data: Data) -> int:
         if not len(getattr(data, name)):
             raise ValueError(f"data: its {name} part is empty, expected images")
     image, _ = data.train[0]
-    device = next(model.parameters()).device
-    was_training = model.training
+    was_training, device = model.training, next(model.parameters()).device
     model.eval()
     with torch.no_grad():
         logits = model(image[None].to(device))
     model.train(was_training)
     if logits.ndim != 2:
-        raise ValueError(
-            f"model: gives {tuple(logits.shape)} for one image, expected (1, K)"
-        )
+        shape = tuple(logits.shape)
+        raise ValueError(f"model: gives {shape} for one image, expected (1, K)")
     K = int(logits.shape[1])
     if getattr(getattr(model, "config", None), "num_classes", None) == 0:
         raise ValueError("model: has no head, expected one; reset_classifier makes one")

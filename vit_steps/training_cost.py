@@ -13,15 +13,10 @@ from vit_steps.vision_transformer import ViTConfig
 
 @dataclass(frozen=True)
 class Accelerator:
-    """A device by its data sheet.
+    """A device by its data sheet."""
 
-    Args:
-        flops: FLOP a second at most, in bfloat16; two for a multiply-accumulate.
-        memory: bytes.
-    """
-
-    flops: float
-    memory: float
+    flops: float  # a second at most, in bfloat16; two for a multiply-accumulate
+    memory: float  # bytes
 
 
 ACCELERATORS = {
@@ -34,19 +29,12 @@ ACCELERATORS = {
 
 @dataclass(frozen=True)
 class TrainingMemory:
-    """Bytes that one device holds in a step of training.
+    """Bytes that one device holds in a step of training."""
 
-    Args:
-        weights: in float32, and in bfloat16 a second time under autocast.
-        gradients: one number for each parameter, in float32.
-        optimizer: AdamW's two averages for each parameter, in float32.
-        activations: what the forward pass leaves behind for the backward pass.
-    """
-
-    weights: float
-    gradients: float
-    optimizer: float
-    activations: float
+    weights: float  # in float32, and in bfloat16 a second time under autocast
+    gradients: float  # one number for each parameter, in float32
+    optimizer: float  # AdamW's two averages for each parameter, in float32
+    activations: float  # what the forward pass leaves behind for the backward pass
 
     @property
     def total(self) -> float:
@@ -64,11 +52,9 @@ def activation_bytes(
     and in bfloat16 from 1024 tokens on). Dropout, LayerScale and stochastic depth keep
     a little more, which is not counted.
 
-    Args:
-        checkpointing: each block keeps its input alone, and is computed again when the
-            gradient comes by; the most that is held is then all blocks' inputs and one
-            block's activations.
-        autocast: matrices are multiplied in bfloat16.
+    Under ``autocast`` matrices are multiplied in bfloat16. With ``checkpointing`` each
+    block keeps its input alone, and is computed again when the gradient comes by; the
+    most that is held is then all blocks' inputs and one block's activations.
     """
     steps = {step.name: step for step in config.cost().steps}
     T, D = steps["norm1"].shape
@@ -98,7 +84,6 @@ def training_memory(
 
     Args:
         batch_size: B, images on one device, not on all.
-        num_devices: each has other images.
         sharded: weights, gradients and the optimiser's averages are split over the
             devices (FSDP), instead of being the same on all.
         checkpointing, autocast: as in ``activation_bytes``.
@@ -127,10 +112,8 @@ def training_flops(config: ViTConfig, checkpointing: bool = False) -> int:
     """
     macs = {step.name: step.total_macs for step in config.cost().steps}
     forward = sum(macs.values())
-    again = 0
-    if checkpointing:
-        again = forward - macs["patch_embed.proj"] - macs["mlp.fc2"] - macs["head"]
-    return 2 * (3 * forward + again)
+    again = forward - macs["patch_embed.proj"] - macs["mlp.fc2"] - macs["head"]
+    return 2 * (3 * forward + (again if checkpointing else 0))
 
 
 def training_seconds(

@@ -67,18 +67,13 @@ class TrainingState:
 
     Random numbers are not among it: each epoch starts from a seed of its own. What is
     split over several processes is whole in the file.
-
-    Args:
-        averaged: the moving average of the weights, if one is kept.
-        config: the training's; another one cannot go on from the file.
-        write: called as ``write_checkpoint`` is.
     """
 
     model: nn.Module
     optimizer: torch.optim.AdamW
     averaged: AveragedModel | None
-    config: dict[str, Any]
-    write: Callable[..., None]
+    config: dict[str, Any]  # another one cannot go on from the file
+    write: Callable[..., None]  # called as write_checkpoint is
 
     @property
     def modules(self) -> nn.ModuleDict:
@@ -93,11 +88,7 @@ class TrainingState:
         self.write(path, tensors, {"train_config": self.config, "history": history})
 
     def restore(self, path: str | os.PathLike[str] | None, resume: bool) -> History:
-        """Take the state from the file, if there is one and it is to be taken.
-
-        Returns:
-            The history that was saved; without a file, one of no epochs.
-        """
+        """Take the state from the file, if there is one; returns the history so far."""
         if path is None or not check_writable(path).exists():
             return History()
         if not resume:
@@ -114,12 +105,8 @@ class TrainingState:
                 f"checkpoint: {os.fspath(path)!r} holds no state of a training, or a "
                 "damaged one; a finished model is loaded with from_pretrained"
             ) from error
-        differ = [
-            f"{name} {its.get(name)}, now {mine.get(name)}"
-            for name in mine | its
-            if mine.get(name) != its.get(name)
-        ]
-        if differ:
+        pairs = {name: (its.get(name), mine.get(name)) for name in mine | its}
+        if differ := [f"{n} {a}, now {b}" for n, (a, b) in pairs.items() if a != b]:
             raise ValueError(
                 f"config: {os.fspath(path)!r} was made with {'; '.join(differ)}; "
                 "expected the same, since its schedule ends there; to train a "
@@ -155,9 +142,5 @@ def part_of(tensor: Tensor, like: Tensor) -> Tensor:
         return tensor
     from torch.distributed.tensor import distribute_tensor
 
-    split: Tensor = distribute_tensor(
-        tensor.to(like.device),
-        like.device_mesh,  # type: ignore[attr-defined]
-        like.placements,  # type: ignore[attr-defined]
-    )
-    return split
+    mesh, placements = like.device_mesh, like.placements  # type: ignore[attr-defined]
+    return distribute_tensor(tensor.to(like.device), mesh, placements)

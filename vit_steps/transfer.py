@@ -15,12 +15,10 @@ from vit_steps.sizes import Size
 def transfer(model: Any, image_size: Size | None, in_channels: int | None) -> Any:
     """A new ``VisionTransformer`` with a trained one's weights, in evaluation mode.
 
-    Learned positions are interpolated (arXiv 2010.11929, section 3.2), patch weights
-    changed by ``adapt_channels``. For other channels the ``preprocessing`` is kept only
-    if its mean and std were the same for all.
-
-    Args:
-        image_size, in_channels: None for the model's own.
+    Size and channels are the model's own if they are None. Learned positions are
+    interpolated (arXiv 2010.11929, section 3.2), patch weights changed by
+    ``adapt_channels``. For other channels the ``preprocessing`` is kept only if its
+    mean and std were the same for all.
 
     Raises: ValueError as ``ViTConfig`` does.
     """

@@ -26,16 +26,13 @@ class ViTConfig:
     """Everything that defines a Vision Transformer; the defaults are ViT-B/16.
 
     ``base``, ``large`` and ``huge`` are the paper's (arXiv 2010.11929, Table 1),
-    ``tiny`` and ``small`` DeiT's (arXiv 2012.12877, Table 1). Each takes any field to
-    override.
+    ``tiny`` and ``small`` DeiT's (arXiv 2012.12877, Table 1); fields override theirs.
 
     Args:
         image_size, patch_size: pixels, an int for a square or a (height, width).
         in_channels: C.
         num_classes: K; 0 for no head: the features come out.
-        embed_dim, depth, num_heads: D, L and h.
-        mlp_ratio: M / D.
-        qkv_bias: give queries, keys and values a bias.
+        embed_dim, depth, num_heads, mlp_ratio: D, L, h and M / D.
         drop_rate: dropout of tokens, after attention and in the MLP.
         attn_drop_rate: dropout of attention weights.
         drop_path_rate: stochastic depth in the last block; it grows to that from 0 in
@@ -43,7 +40,6 @@ class ViTConfig:
         representation_size: width of a linear and a tanh before the head, which the
             paper has in pre-training only; None for none.
         layer_scale: initial value of LayerScale; None for none.
-        norm_eps: added to the variance in every norm.
 
     Raises: ValueError if a field is out of range, or two do not fit each other.
     """
@@ -192,13 +188,8 @@ class VisionTransformer(nn.Module):
     ) -> tuple[Tensor, list[Tensor]]:
         """Images to tokens that have been through all blocks and the final norm.
 
-        Args:
-            images: (B, C, H, W)
-            need_weights: collect each block's attention weights, (B, h, T, T), from
-                first to last.
-
-        Returns:
-            Tokens (B, T, D), and a list of L weights, empty unless asked for.
+        (B, C, H, W) -> (B, T, D), and with ``need_weights`` each block's (B, h, T, T),
+        from first to last; without, an empty list.
         """
         x = self.embed(images)  # (B, T, D)
         weights_per_block = []
@@ -234,7 +225,7 @@ class VisionTransformer(nn.Module):
             name: "cluttered-digits" or "fashion-mnist", which ship with the package,
                 or the path of a file that ``save_pretrained`` wrote.
             num_classes: K; another than the file's gets a new head, 0 none.
-            image_size, in_channels: others than the file's are made by ``transfer``.
+            image_size, in_channels: others are made by ``transfer``.
 
         Raises:
             FileNotFoundError: if there is no such model and no such file.
@@ -254,12 +245,10 @@ class VisionTransformer(nn.Module):
         dtype: torch.dtype = torch.float32,
         **card: Any,
     ) -> None:
-        """Write weights, config, class and preprocessing to a safetensors file.
+        """Write weights, config, class and preprocessing to a .safetensors file.
 
-        Args:
-            path: a name that ends in .safetensors.
-            dtype: of the numbers in the file; torch.float16 takes half the room.
-            **card: what else is to be known about the model, as JSON can hold it.
+        In torch.float16 it takes half the room. The ``card`` is what else is to be
+        known about the model, as JSON can hold it.
         """
         weights = {name: value.to(dtype) for name, value in self.state_dict().items()}
         written_by = {"class": type(self).__name__, "config": asdict(self.config)}

@@ -11,15 +11,11 @@ NAMES = ("digits", "cluttered-digits", "fashion-mnist", "cifar-10", "folder")
 
 
 def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
-    """Random changes that leave an image's class what it is.
+    """Random changes to one image, float between 0 and 1, before normalisation.
 
-    Each is for one image, float between 0 and 1, before normalisation.
+    What is harmless depends on what is seen, so ``name`` is one of ``NAMES``.
 
-    Args:
-        name: one of ``NAMES``; what is harmless depends on what is seen.
-        image_size: pixels of what comes out.
-
-    Shape: (C, H, W) -> (C, H, W), of that size
+    Shape: (C, H, W) -> (C, H, W), of ``image_size``
     Raises: ValueError if there is no data of that name.
     """
     if name not in NAMES:

@@ -31,13 +31,8 @@ def make(
 
     No part shares a handwritten digit with another, whatever the seed: it draws
     classes, places, textures and scraps, not which digits are held out. What is behind
-    the test digits is new too: the right quarter of each texture is theirs alone.
-
-    Args:
-        count: how many; None for the part's usual size.
-        part: a key of ``PARTS``.
-        seed: the same seed gives the same images; PyTorch's own generator is left
-            alone.
+    the test digits is new too: the right quarter of each texture is theirs alone. If
+    ``count`` is None, it is the part's usual size.
 
     Shape: -> images (n, 1, 32, 32), float32 between 0 and 1, labels (n,), and boxes (n,
         4): top, left, bottom, right in pixels, bottom and right exclusive
@@ -73,14 +68,9 @@ def textures() -> Tensor:
 def cluttered_digits(
     digits: Tensor, labels: Tensor, textures: Tensor, count: int, seed: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Put digits on textures, and scraps of other digits around them.
+    """Put digits, bright on black, on textures, and scraps of other digits around them.
 
-    Args:
-        digits: small images of digits, bright on black.
-        labels: theirs.
-        textures: what to cut the grounds from.
-        count: how many images to make.
-        seed: of a generator of its own.
+    The seed is that of a generator of its own.
 
     Shape: (n, 1, h, w), (n,), (t, 1, H, W) -> images (count, 1, 32, 32), labels
         (count,), boxes (count, 4)

@@ -20,22 +20,17 @@ from vit_steps.preprocessing import opened
 from vit_steps.sizes import Size, as_pair
 
 TYPES = tuple(".jpg .jpeg .png .ppm .bmp .pgm .tif .tiff .webp".split())
+Samples = list[tuple[str, int]]  # paths and labels
 ALBUMS_OWN = ("__MACOSX", "@eaDir")  # folders that other programs leave
 
 
 @dataclass(frozen=True)
 class ImageFiles(Dataset[tuple[Tensor, int]]):
-    """Image files with their labels, read from disk each time.
+    """Image files with their labels, read from disk each time."""
 
-    Args:
-        samples: path and label of each.
-        transform: from an image of Pillow's to a model's input.
-        mode: Pillow's name for the image's colours, "RGB" or "L" for grey.
-    """
-
-    samples: list[tuple[str, int]]
-    transform: Callable[[Image.Image], Tensor]
-    mode: str = "RGB"
+    samples: Samples
+    transform: Callable[[Image.Image], Tensor]  # to a model's input
+    mode: str = "RGB"  # or "L" for grey, as Pillow names it
 
     @property
     def labels(self) -> list[int]:
@@ -66,9 +61,8 @@ def load_folder(
             different classes, or it cannot be split.
     """
     if in_channels not in (1, 3, None):
-        raise ValueError(
-            f"in_channels: got {in_channels}, expected 1 for grey, 3 for colour"
-        )
+        channels = f"got {in_channels}, expected 1 for grey, 3 for colour"
+        raise ValueError(f"in_channels: {channels}")
     root = Path(root)
     classes, train, held_out = _listed(root)
     count = round(share * (len(train) + sum(map(len, held_out))))
@@ -93,26 +87,20 @@ def load_folder(
 
     height, width = as_pair(image_size, "image_size")
     # As much of the photograph's middle as fits, proportions as they are.
-    middle = partial(
-        ImageOps.fit, size=(width, height), method=Image.Resampling.BICUBIC
-    )
-    mode = "L" if in_channels == 1 else "RGB"
-    mean, std = (
-        (sum(numbers) / 3,) if in_channels == 1 else numbers
-        for numbers in (IMAGENET_MEAN, IMAGENET_STD)
-    )
+    bicubic = Image.Resampling.BICUBIC
+    middle = partial(ImageOps.fit, size=(width, height), method=bicubic)
+    mode, mean, std = "RGB", IMAGENET_MEAN, IMAGENET_STD
+    if in_channels == 1:
+        mode, mean, std = "L", (sum(mean) / 3,), (sum(std) / 3,)
     as_it_is = v2.Compose([middle, v2.PILToTensor(), prepare([], mean, std)])
     changed = prepare([augmentation("folder", image_size)], mean, std)
     changed = v2.Compose([v2.PILToTensor(), changed])
-    return ImageData(
-        "folder",
-        classes,
+    parts = (
         ImageFiles(train, changed if augment else as_it_is, mode),
         ImageFiles(validation, as_it_is, mode),
         ImageFiles(test, as_it_is, mode),
-        mean,
-        std,
     )
+    return ImageData("folder", classes, *parts, mean, std)
 
 
 def check_files(*parts: ImageFiles) -> None:
@@ -149,7 +137,7 @@ def left_out(root: Path | str, parts: Iterable[ImageFiles]) -> dict[str, int]:
     return dict(sorted(Counter(types).items()))
 
 
-def _all_grey(samples: list[tuple[str, int]]) -> bool:
+def _all_grey(samples: Samples) -> bool:
     """Whether no file says that it has colours; reads their first bytes only."""
     for path, _ in samples:
         with Image.open(path) as image:
@@ -158,9 +146,7 @@ def _all_grey(samples: list[tuple[str, int]]) -> bool:
     return True
 
 
-def _listed(
-    root: Path,
-) -> tuple[tuple[str, ...], list[tuple[str, int]], list[list[tuple[str, int]]]]:
+def _listed(root: Path) -> tuple[tuple[str, ...], Samples, list[Samples]]:
     """Classes, training files, and those of ``val`` and ``test`` where they are."""
     if not root.is_dir():
         raise FileNotFoundError(
@@ -192,7 +178,7 @@ def _classes(root: Path) -> tuple[str, ...]:
     return tuple(sorted(name for name in folders if not _hidden(name)))
 
 
-def _samples(root: Path, classes: tuple[str, ...]) -> list[tuple[str, int]]:
+def _samples(root: Path, classes: tuple[str, ...]) -> Samples:
     """Path and label of each image, also of those that lie deeper in a class."""
     samples = []
     for label, name in enumerate(classes):

@@ -1,7 +1,7 @@
 """The sets that are trained on, by name.
 
-All but CIFAR-10 and your own folders need no network: they ship inside scikit-learn and
-scikit-image, which must be installed, and with this package.
+All but CIFAR-10 and your own folders ship with this package, scikit-learn and
+scikit-image.
 """
 
 from collections.abc import Callable, Sequence
@@ -58,7 +58,6 @@ def load(
     of a folder by ImageNet's, over the three channels for grey.
 
     Args:
-        name: one of ``NAMES``.
         augment: change the training images at random each time they are looked at, by
             ``augmentation(name)``. The randomness is PyTorch's own: seed it.
         seed: of what is held out, and of how the digits are cluttered.
@@ -115,9 +114,8 @@ def _read_fashion_mnist(
 
 
 def _read_cifar10(seed: int, **source: Any) -> tuple[tuple[str, ...], Parts]:
-    return published.CIFAR10_CLASSES, _parts(
-        partial(published.cifar10, **source), 1 / 10, seed
-    )
+    read = partial(published.cifar10, **source)
+    return published.CIFAR10_CLASSES, _parts(read, 1 / 10, seed)
 
 
 _READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
@@ -138,11 +136,8 @@ def _parts(read: Callable[[str], Any], share: float, seed: int) -> Parts:
 
 
 def _merge(one: ImageSet, other: ImageSet) -> ImageSet:
-    boxes = None
-    if one.boxes is not None and other.boxes is not None:
-        boxes = torch.cat([one.boxes, other.boxes])
-    return ImageSet(
-        torch.cat([one.images, other.images]),
-        torch.cat([one.labels, other.labels]),
-        boxes,
-    )
+    images = torch.cat([one.images, other.images])
+    labels = torch.cat([one.labels, other.labels])
+    if one.boxes is None or other.boxes is None:
+        return ImageSet(images, labels)
+    return ImageSet(images, labels, torch.cat([one.boxes, other.boxes]))

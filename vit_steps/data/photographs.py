@@ -32,17 +32,15 @@ PHOTOS = {
 }
 
 # Mean and standard deviation of ImageNet's channels, the customary normalisation.
-IMAGENET_MEAN = (0.485, 0.456, 0.406)
-IMAGENET_STD = (0.229, 0.224, 0.225)
+IMAGENET_MEAN: tuple[float, ...] = (0.485, 0.456, 0.406)
+IMAGENET_STD: tuple[float, ...] = (0.229, 0.224, 0.225)
 
 
 def photo(name: str, size: Size | None = None) -> Tensor:
-    """Load a sample photograph.
+    """Load a sample photograph, one of ``PHOTOS``.
 
-    Args:
-        name: a key of ``PHOTOS``.
-        size: height and width to scale to, an int for a square, cutting off what
-            overhangs around the middle; None leaves the photograph as it is.
+    It is scaled to ``size``, height and width or an int for a square, and cut to its
+    middle; None leaves it as it is.
 
     Shape: -> (3, H, W), float32 between 0 and 1
     Raises: ValueError if there is no photograph of that name.

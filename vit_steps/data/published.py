@@ -65,14 +65,12 @@ def fashion_mnist(
     Args:
         part: "train" or "test".
         full: False for the first 600 (test: 100) of each class, which ship with the
-            package; True for all, from ``root``.
-        root: where torchvision keeps it, or a folder with the four published files,
-            such as Debian's package dataset-fashion-mnist installs; None for a folder
-            in PyTorch's cache.
+            package; True for all 60,000 (10,000), from ``root``.
+        root: where torchvision keeps it, or a folder with the four published files;
+            None for a folder in PyTorch's cache.
         download: fetch all 30 MB to ``root`` by torchvision, which checks them.
 
-    Shape: -> images (n, 1, 28, 28), uint8, and labels (n,), int64 from 0 to 9, in the
-        published order; n is 6000 or 1000, of all 60,000 or 10,000
+    Shape: -> images (n, 1, 28, 28), uint8, and labels (n,), int64 from 0 to 9
 
     Raises:
         ValueError: if there is no part of that name, or a ``root`` or ``download``
@@ -130,16 +128,13 @@ def cifar10(
 def read_idx(path: Path) -> np.ndarray:
     """Read a gzipped idx file of bytes: MNIST's format, and Fashion-MNIST's.
 
-    Two zeros, the type (8: unsigned byte), the number of axes, each axis' length as a
-    big-endian int32, then the numbers.
-
     Raises: ValueError if the file is damaged, of another kind, or larger than any of
         them.
     """
     try:
         with gzip.open(path) as file:
             content = file.read(LARGEST + 1)
-        if content[:3] != b"\x00\x00\x08":
+        if content[:3] != b"\x00\x00\x08":  # two zeros, then 8 for unsigned bytes
             raise ValueError("starts otherwise")
         axes = content[3]
         shape = np.frombuffer(content, ">i4", count=axes, offset=4)

@@ -16,11 +16,9 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
 
     Args:
         images: as they were taken, float32 between 0 and 1 or uint8.
-        labels: int64, the number of each image's class.
-        boxes: int64, where the object is: top, left, bottom, right in pixels, bottom
-            and right exclusive; None where nobody knows.
-        transform: what an image goes through on its way out, random or not; None for
-            nothing.
+        labels, boxes: int64. A box is top, left, bottom, right in pixels, bottom and
+            right exclusive; None where nobody knows where the objects are.
+        transform: what an image goes through on its way out, random or not.
 
     Shape: images (n, C, H, W), labels (n,), boxes (n, 4)
     Raises: ValueError if a shape or a dtype is another.
@@ -39,16 +37,13 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
                 "expected (n, C, H, W), float32 or uint8"
             )
         n = len(images)
-        if labels.shape != (n,) or labels.dtype != torch.int64:
-            raise ValueError(
-                f"labels: got shape {tuple(labels.shape)}, {labels.dtype}, "
-                f"expected ({n},), int64"
-            )
-        if boxes is not None and (boxes.shape != (n, 4) or boxes.dtype != torch.int64):
-            raise ValueError(
-                f"boxes: got shape {tuple(boxes.shape)}, {boxes.dtype}, "
-                f"expected ({n}, 4), int64"
-            )
+        shapes = {"labels": (labels, (n,)), "boxes": (boxes, (n, 4))}
+        for name, (of_each, shape) in shapes.items():
+            if of_each is None:
+                continue
+            if of_each.shape != shape or of_each.dtype != torch.int64:
+                got = f"{name}: got shape {tuple(of_each.shape)}, {of_each.dtype}"
+                raise ValueError(f"{got}, expected {shape}, int64")
         self.images, self.labels, self.boxes = images, labels, boxes
         self.transform = transform
 
@@ -85,14 +80,8 @@ class ImageData:
 
     Recipes are chosen on ``validation``; ``test`` is looked at once, at the end. The
     parts yield normalised float32 images (C, H, W) with their class's number, those of
-    ``train`` augmented too.
-
-    Args:
-        name: one of ``data.NAMES``, or your own.
-        classes: a name for each class, in the order of the labels.
-        train, validation, test: the parts; what has ``labels`` or ``targets`` is
-            checked against ``classes``.
-        mean, std: what the parts normalise with, per channel.
+    ``train`` augmented too. What has ``labels`` or ``targets`` is checked against
+    ``classes``, which are in their order.
 
     Raises: ValueError if a part is empty, has a label that is no class, or images of
         another shape than ``train``.
@@ -111,9 +100,8 @@ class ImageData:
         for part in ("train", "validation", "test"):
             dataset = getattr(self, part)
             if not len(cast(Sized, dataset)):
-                raise ValueError(
-                    f"{part}: got no image, expected at least one; move some there"
-                )
+                reason = "got no image, expected at least one; move some there"
+                raise ValueError(f"{part}: {reason}")
             labels = getattr(dataset, "labels", getattr(dataset, "targets", None))
             if labels is not None:
                 labels = torch.as_tensor(labels)
@@ -147,10 +135,7 @@ def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, 
     """Mean and standard deviation of each channel over all pixels of all images.
 
     They belong to the training images alone: constants that have seen the test images
-    have learned from them.
-
-    Args:
-        images: float between 0 and 1, or uint8, which counts as 0 to 255 / 255.
+    have learned from them. Images of uint8 are divided by 255.
 
     Shape: (n, C, H, W) -> C means, C standard deviations
     Raises: ValueError if the shape is another, or a channel is the same everywhere,

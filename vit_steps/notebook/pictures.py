@@ -1,5 +1,6 @@
 """Pictures: photographs and their patches, attention over them, traces of tokens."""
 
+import math
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
@@ -37,12 +38,9 @@ def show_patch_grid(
     title: str | None = None,
     highlight: Sequence[int] = (),
 ) -> Axes:
-    """Draw a picture with the lines along which it is cut.
+    """Draw a picture (C, H, W) with the lines along which it is cut.
 
-    Args:
-        image: (C, H, W), values between 0 and 1.
-        patch_size: pixels.
-        highlight: indices of patches to frame.
+    The patches whose indices are in ``highlight`` get a frame.
     """
     ax = show_image(image, ax, title)
     height, width = as_pair(patch_size, "patch_size")
@@ -65,11 +63,9 @@ def show_patches_apart(
     columns: int | None = None,
     highlight: Sequence[int] = (),
 ) -> Axes:
-    """Draw the patches of a picture one after another, pulled apart.
+    """Draw the patches of a picture (C, H, W) one after another, pulled apart.
 
     Args:
-        image: (C, H, W), values between 0 and 1.
-        patch_size: pixels.
         columns: patches in a line; without it, as many as in the picture.
         highlight: indices of patches to frame.
     """
@@ -100,23 +96,20 @@ def show_attention_over_image(
     Args:
         weights: (N,) or (rows, columns), the attention paid to each patch, without the
             class token.
-        image: (C, H, W), values between 0 and 1.
         query: index of the patch that asks, to be framed.
     """
     if weights.ndim == 1:
-        side = int(weights.numel() ** 0.5)
-        if side * side != weights.numel():
-            raise ValueError(
-                f"weights: got {weights.numel()}, expected a square or (rows, columns)"
-            )
+        N, side = len(weights), math.isqrt(len(weights))
+        if side * side != N:
+            raise ValueError(f"weights: got {N}, expected a square or (rows, columns)")
         weights = weights.reshape(side, side)
-    rows, columns = weights.shape
-    if image.shape[-2] % rows or image.shape[-1] % columns:
+    (rows, columns), (H, W) = weights.shape, image.shape[-2:]
+    if H % rows or W % columns:
         raise ValueError(
             f"weights: got a grid of {rows}×{columns}, expected one that divides the "
-            f"image of {image.shape[-2]}×{image.shape[-1]} pixels"
+            f"image of {H}×{W} pixels"
         )
-    height, width = image.shape[-2] // rows, image.shape[-1] // columns
+    height, width = H // rows, W // columns
     largest = weights.max().clamp(min=torch.finfo(weights.dtype).tiny)
     light = (weights / largest).detach()  # all dark where nothing is attended
     light = light.repeat_interleave(height, 0).repeat_interleave(width, 1)
@@ -130,8 +123,7 @@ def show_attention_over_image(
 def show_token_trace(steps: Sequence[tuple[str, Tensor]]) -> Figure:
     """Draw one image's tokens after each step: a row a token, a column a number.
 
-    Args:
-        steps: (name, tokens) pairs, tokens (T, D); every step has its own colour scale.
+    A step is its name and tokens (T, D), and has a colour scale of its own.
     """
     max_width = 64  # of each token no more than so many numbers are drawn
     figure, axes = plt.subplots(
@@ -140,14 +132,8 @@ def show_token_trace(steps: Sequence[tuple[str, Tensor]]) -> Figure:
     for ax, (name, tokens) in zip(axes.flat, steps, strict=True):
         values = tokens.detach().float().cpu().numpy()[:, :max_width]
         spread = np.quantile(np.abs(values), 0.98) or 1.0
-        ax.imshow(
-            values,
-            cmap="RdBu_r",
-            vmin=-spread,
-            vmax=spread,
-            aspect="auto",
-            interpolation="nearest",
-        )
+        drawn = ax.imshow(values, "RdBu_r", aspect="auto", interpolation="nearest")
+        drawn.set_clim(-spread, spread)
         ax.set_title(f"{name}\n({tokens.shape[0]}, {tokens.shape[1]})", fontsize=10)
         ax.set_xticks([])
         ax.set_yticks([])

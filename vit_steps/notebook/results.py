@@ -25,13 +25,9 @@ def read_results(name: str) -> dict[str, Any]:
 
 
 def recorded(name: str, key: str, run: Callable[[], Any], again: bool = False) -> Any:
-    """What takes too long for a cell: the record of it, or the thing itself.
+    """What takes too long for a cell: what ``run()``, the cell's own code, once gave.
 
-    Args:
-        name: of the record, such as ``"bug-clinic"``.
-        key: of what was run, in that record.
-        run: the cell's own code, which gave what is recorded.
-        again: run it now, and leave the record as it is.
+    With ``again`` it is run now, and the record stays as it is.
 
     Raises: ValueError if there is no record of that name, or nothing in it by that key.
     """

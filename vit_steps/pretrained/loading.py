@@ -23,20 +23,16 @@ def load_weights(
     keep: str | Iterable[str] = (),
     resize_positions: bool = False,
 ) -> VisionTransformer:
-    """Load a state dict in our names, all of it or nothing.
+    """Load a state dict in our names, all of it or nothing; returns the model.
 
     What no tensor tells cannot be checked here: the number of heads, the norms' eps,
     the kind of GELU, whether the head reads the class token. ``first_difference``
     checks that.
 
     Args:
-        state_dict: from a ``from_...`` function.
         drop: names in the file to leave out; ``"head"`` is all of ``head.*``.
         keep: names in the model that stay as they are, such as a new ``"head"``.
         resize_positions: let positions of another (square) grid be interpolated.
-
-    Returns:
-        The model.
 
     Raises:
         WeightsMismatch: if a tensor is unexpected, missing or misshapen. All are
@@ -125,10 +121,8 @@ def model_of(
     With a distillation token it is a ``DistilledVisionTransformer``; with registers, or
     without a class token, a ``VariantVisionTransformer``.
 
-    Args:
-        state_dict, drop: as in ``load_weights``.
-        num_heads, overrides: as in ``config_of``. A ``num_classes`` makes a new head
-            where there is none.
+    The arguments are those of ``config_of``, and ``drop`` as in ``load_weights``. A
+    ``num_classes`` makes a new head where there is none.
 
     Raises: ValueError as ``config_of`` and ``load_weights`` do.
     """

@@ -1,8 +1,7 @@
 """The names that weights have elsewhere, and how they become ours.
 
-Other libraries' files hold the same tensors under other names. One table a library
-says which is which; it is read from right to left to load their weights and from left
-to right to give them ours.
+One table a library says which is which; it is read from right to left to load their
+weights and from left to right to give them ours.
 """
 
 import re
@@ -146,8 +145,8 @@ def from_dinov2(state_dict: Mapping[str, Tensor]) -> StateDict:
 def to_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
     """Our state dict for timm's ``VisionTransformer``.
 
-    Raises: WeightsMismatch: with the names that the other side has no place for; leave
-        them out with ``without`` if that is meant. So do the other three.
+    Raises: WeightsMismatch with the names that the other side has no place for;
+        ``without`` leaves them out. So do the other three.
     """
     return rename(state_dict, TIMM, "timm")
 
@@ -160,18 +159,15 @@ def to_torchvision(state_dict: Mapping[str, Tensor]) -> StateDict:
 def to_huggingface(state_dict: Mapping[str, Tensor], saved: bool = True) -> StateDict:
     """Our state dict for ``ViTForImageClassification``, or ``ViTModel`` if headless.
 
-    Args:
-        saved: the names in their files, which ``from_pretrained`` reads in every
-            version; False for the names of transformers 5's modules.
+    The ``saved`` names, those in files, are read by ``from_pretrained`` in every
+    version; the others are those of transformers 5's modules.
     """
     table = HUGGINGFACE_SAVED if saved else HUGGINGFACE
     if "head.weight" not in state_dict:
         return rename(_split_qkv(state_dict), table, "ViTModel")
-    table = {
-        ours: theirs if theirs.startswith("classifier") else "vit." + theirs
-        for ours, theirs in table.items()
-        if not theirs.startswith("pooler")
-    }
+    table = {ours: f"vit.{theirs}" for ours, theirs in table.items()}
+    table |= {"head.{p}": "classifier.{p}"}
+    del table["pre_logits.fc.{p}"]  # it has no pooler
     return rename(_split_qkv(state_dict), table, "ViTForImageClassification")
 
 
@@ -222,9 +218,8 @@ def rename(
             raise ValueError(f"state_dict: has {new_name!r} twice, once as {name!r}")
         renamed[new_name] = tensor
     if receiver and unknown:
-        raise WeightsMismatch(
-            f"{receiver} has no place for:" + listing(unknown), unexpected=unknown
-        )
+        message = f"{receiver} has no place for:{listing(unknown)}"
+        raise WeightsMismatch(message, unexpected=unknown)
     return renamed
 
 
@@ -271,24 +266,16 @@ def _join_qkv(state_dict: Mapping[str, Tensor]) -> StateDict:
 
 
 def _split_qkv(state_dict: Mapping[str, Tensor]) -> StateDict:
-    split: StateDict = {}
-    for name, tensor in state_dict.items():
+    split = dict(state_dict)
+    for name in state_dict:
         if ".attn.qkv." in name:
-            for letter, part in zip("qkv", tensor.chunk(3), strict=True):
+            for letter, part in zip("qkv", split.pop(name).chunk(3), strict=True):
                 split[name.replace(".qkv.", f".{letter}.")] = part  # (D, ...)
-        else:
-            split[name] = tensor
     return split
 
 
 class WeightsMismatch(ValueError):
-    """Weights and model do not fit. Says each tensor by name, and what to do.
-
-    Attributes:
-        unexpected: names in the file that the model has no place for.
-        missing: names of the model that the file does not have.
-        misshapen: names that both have, with different shapes.
-    """
+    """Weights and model do not fit. Says each tensor by name, and what to do."""
 
     def __init__(
         self,
@@ -298,9 +285,9 @@ class WeightsMismatch(ValueError):
         misshapen: Collection[str] = (),
     ) -> None:
         super().__init__(message)
-        self.unexpected = tuple(unexpected)
-        self.missing = tuple(missing)
-        self.misshapen = tuple(misshapen)
+        self.unexpected = tuple(unexpected)  # in the file, with no place in the model
+        self.missing = tuple(missing)  # in the model alone
+        self.misshapen = tuple(misshapen)  # in both, with different shapes
 
 
 def listing(

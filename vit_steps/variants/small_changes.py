@@ -42,13 +42,11 @@ class VariantConfig(ViTConfig):
         super().__post_init__()
         for name, known in (("pooling", POOLINGS), ("positions", POSITIONS)):
             if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name}: got {getattr(self, name)!r}, expected one of {known}"
-                )
-        if self.num_registers < 0:
-            raise ValueError(
-                f"num_registers: got {self.num_registers}, expected at least 0"
-            )
+                got = repr(getattr(self, name))
+                raise ValueError(f"{name}: got {got}, expected one of {known}")
+        R = self.num_registers
+        if R < 0:
+            raise ValueError(f"num_registers: got {R}, expected at least 0")
 
     @property
     def has_cls_token(self) -> bool:
@@ -64,13 +62,11 @@ class VariantConfig(ViTConfig):
         cost = super().cost()
         N = token_count(self.image_size, self.patch_size)
         rows = self.has_cls_token + N if self.positions == "learned" else 0
-        steps = (
-            replace(step, parameters=rows * self.embed_dim)
-            if step.name == "pos_embed"
-            else step
-            for step in cost.steps
+        steps = {step.name: step for step in cost.steps}
+        steps["pos_embed"] = replace(
+            steps["pos_embed"], parameters=rows * self.embed_dim
         )
-        return replace(cost, steps=tuple(steps))
+        return replace(cost, steps=tuple(steps.values()))
 
 
 class VariantVisionTransformer(VisionTransformer):

@@ -20,10 +20,8 @@ def window_partition(x: Tensor, window_size: int) -> Tensor:
     B, rows, columns, D = x.shape
     w = window_size
     if rows % w or columns % w:
-        raise ValueError(
-            f"x: got a map of {rows}×{columns} tokens, expected multiples of "
-            f"{window_size = }"
-        )
+        got = f"x: got a map of {rows}×{columns} tokens"
+        raise ValueError(f"{got}, expected multiples of {window_size = }")
     x = x.reshape(B, rows // w, w, columns // w, w, D)
     return x.transpose(2, 3).reshape(-1, w * w, D)  # (B·windows, w², D)
 
@@ -31,9 +29,7 @@ def window_partition(x: Tensor, window_size: int) -> Tensor:
 def window_reverse(windows: Tensor, height: int, width: int) -> Tensor:
     """Put the windows back where they were cut: the inverse of ``window_partition``.
 
-    ``height`` and ``width`` are those of the map, in tokens.
-
-    Shape: (B·windows, w², D) -> (B, height, width, D)
+    Shape: (B·windows, w², D) -> (B, height, width, D), in tokens
     """
     w, D = int(windows.shape[1] ** 0.5), windows.shape[2]
     x = windows.reshape(-1, height // w, width // w, w, w, D)
@@ -99,14 +95,8 @@ def window_attention_cost(
             f"the tokens of a window of {window_size = }"
         )
     windows = num_tokens // window_size**2
-    one = attention_cost(
-        num_tokens=window_size**2,
-        embed_dim=embed_dim,
-        num_heads=num_heads,
-        bytes_per_number=bytes_per_number,
-    )
-    of_all = {name: windows * cost for name, cost in asdict(one).items()}
-    return AttentionCost(**of_all)
+    one = attention_cost(window_size**2, embed_dim, num_heads, bytes_per_number)
+    return AttentionCost(**{name: windows * n for name, n in asdict(one).items()})
 
 
 class WindowAttention(nn.Module):
@@ -141,18 +131,14 @@ class WindowAttention(nn.Module):
         bias = self.relative_position_bias_table[self.relative_position_index]
         bias = bias.permute(2, 0, 1)[None]  # (1, h, w², w²)
         if mask is not None:
-            mask = mask.repeat(windows // len(mask), 1, 1)  # (B·windows, w², w²)
-            bias = bias.masked_fill(
-                ~mask[:, None], -torch.inf
-            )  # (B·windows, h, w², w²)
+            mask = mask.repeat(windows // len(mask), 1, 1)[:, None]
+            bias = bias.masked_fill(~mask, -torch.inf)  # (B·windows, h, w², w²)
         output = F.scaled_dot_product_attention(q, k, v, attn_mask=bias.to(q.dtype))
         return self.proj(output.transpose(1, 2).reshape(windows, n, D))
 
 
 class SwinBlock(nn.Module):
-    """The pre-norm encoder block with window attention; every second one is shifted.
-
-    Equation 3 in arXiv 2103.14030.
+    """Pre-norm encoder block with window attention: equation 3 in arXiv 2103.14030.
 
     Shape: (B, rows, columns, D) -> (B, rows, columns, D)
     """
@@ -209,9 +195,8 @@ class PatchMerging(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         B, rows, columns, D = x.shape
         if rows % 2 or columns % 2:
-            raise ValueError(
-                f"x: got a map of {rows}×{columns} tokens, expected even numbers"
-            )
+            got = f"x: got a map of {rows}×{columns} tokens"
+            raise ValueError(f"{got}, expected even numbers")
         x = x.reshape(B, rows // 2, 2, columns // 2, 2, D).permute(0, 1, 3, 4, 2, 5)
         return self.reduction(self.norm(x.flatten(3)))  # (B, rows/2, columns/2, 2·D)
 
@@ -246,10 +231,8 @@ class SwinConfig:
         for name in (*sizes, "embed_dim", "window_size"):
             check_count(getattr(self, name), name)
         if not self.depths or len(self.depths) != len(self.num_heads):
-            raise ValueError(
-                f"num_heads: got {self.num_heads}, expected one for each of "
-                f"{self.depths = }"
-            )
+            got = f"num_heads: got {self.num_heads}"
+            raise ValueError(f"{got}, expected one for each of {self.depths = }")
         side = self.image_size // self.patch_size
         if self.image_size % self.patch_size or side % 2 ** (len(self.depths) - 1):
             raise ValueError(
@@ -257,11 +240,11 @@ class SwinConfig:
                 f"{self.patch_size = } that halves {len(self.depths) - 1} times"
             )
         for stage in range(len(self.depths)):
-            window = min(self.window_size, side // 2**stage)
-            if side // 2**stage % window:
+            tokens = side // 2**stage
+            if tokens % min(self.window_size, tokens):
                 raise ValueError(
                     f"window_size: got {self.window_size}, expected a divisor of the "
-                    f"{side // 2**stage} tokens a side of stage {stage}"
+                    f"{tokens} tokens a side of stage {stage}"
                 )
         check_rate(self.drop_path_rate, "drop_path_rate")
 
@@ -276,20 +259,19 @@ class SwinStage(nn.Module):
         embed_dim = config.embed_dim * 2**stage
         side = config.image_size // (config.patch_size * 2**stage)
         self.downsample = PatchMerging(embed_dim // 2) if stage else nn.Identity()
-        self.blocks = nn.Sequential(
-            *(
-                SwinBlock(
-                    embed_dim=embed_dim,
-                    resolution=(side, side),
-                    num_heads=config.num_heads[stage],
-                    window_size=config.window_size,
-                    shifted=index % 2 == 1,
-                    mlp_ratio=config.mlp_ratio,
-                    drop_path_rate=rate,
-                )
-                for index, rate in enumerate(drop_path_rates)
+        blocks = (
+            SwinBlock(
+                embed_dim=embed_dim,
+                resolution=(side, side),
+                num_heads=config.num_heads[stage],
+                window_size=config.window_size,
+                shifted=index % 2 == 1,
+                mlp_ratio=config.mlp_ratio,
+                drop_path_rate=rate,
             )
+            for index, rate in enumerate(drop_path_rates)
         )
+        self.blocks = nn.Sequential(*blocks)
 
     def forward(self, x: Tensor) -> Tensor:
         return self.blocks(self.downsample(x))
@@ -339,12 +321,9 @@ class SwinTransformer(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, K): logits, from the mean over the last map's tokens."""
-        side = self.config.image_size
-        expected = (self.config.in_channels, side, side)
-        if images.ndim != 4 or images.shape[1:] != expected:
-            raise ValueError(
-                f"images: got shape {tuple(images.shape)}, expected (B, "
-                f"{', '.join(map(str, expected))})"
-            )
+        C, side = self.config.in_channels, self.config.image_size
+        if images.ndim != 4 or images.shape[1:] != (C, side, side):
+            got = f"images: got shape {tuple(images.shape)}"
+            raise ValueError(f"{got}, expected (B, {C}, {side}, {side})")
         x = self.norm(self.layers(self.patch_embed(images)))  # (B, H/32, W/32, 8·D)
         return self.head(x.mean(dim=(1, 2)))  # (B, K)
