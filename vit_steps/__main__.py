@@ -37,7 +37,7 @@ def table(cost: ModelCost, batch_size: int = 1) -> str:
             f"{batch_size * step.total_macs:,}" if step.macs else "",
         ).rstrip()
 
-    head = row("step", "", "shape", "parameters", "MACs").rstrip()
+    head = row("step", "", "shape", "parameters", "MACs")
     total = row("total", "", "", f"{cost.parameters:,}", f"{batch_size * cost.macs:,}")
     rule = "-" * len(total)
     return "\n".join([head, rule, *map(step_row, cost.steps), rule, total])
@@ -49,20 +49,13 @@ def main(arguments: list[str] | None = None) -> int:
         description="The whole model as a table of shapes, parameters and MACs.",
     )
     parser.add_argument("--version", action="version", version=__version__)
-    parser.add_argument(
-        "preset", nargs="?", default="base", choices=PRESETS, help="default: base"
-    )
-    parser.add_argument(
-        "--image-size",
-        type=size,
-        default=224,
-        help="pixels: 224, the default, or 224x320 (height x width)",
-    )
-    parser.add_argument(
-        "--patch-size", type=size, help="pixels; left out, the preset's own"
-    )
-    parser.add_argument("--num-classes", type=int, default=1000, help="default: 1000")
-    parser.add_argument("--batch-size", type=int, default=1, help="default: 1")
+    add = parser.add_argument
+    add("preset", nargs="?", default="base", choices=PRESETS, help="default: base")
+    pixels = "pixels: 224, the default, or 224x320 (height x width)"
+    add("--image-size", type=size, default=224, help=pixels)
+    add("--patch-size", type=size, help="pixels; left out, the preset's own")
+    add("--num-classes", type=int, default=1000, help="default: 1000")
+    add("--batch-size", type=int, default=1, help="default: 1")
     options = parser.parse_args(arguments)
 
     overrides = {"image_size": options.image_size, "num_classes": options.num_classes}

@@ -15,11 +15,9 @@ def scaled_dot_product_attention(
     """softmax(q kᵀ / √d) v, and the weights: equation 1 in arXiv 1706.03762.
 
     Args:
-        q, k, v: queries, keys and values; leading dimensions (batch, heads) broadcast.
         mask: boolean, broadcast to (..., T_q, T_k); True may be attended. A query that
             may attend nothing gets zeros.
-        dropout_p: probability with which a weight is dropped. The weights returned are
-            those before.
+        dropout_p: share of the weights that is dropped; those returned are from before.
 
     Shape: q (..., T_q, d), k (..., T_k, d), v (..., T_k, d_v) -> output (..., T_q,
         d_v), weights (..., T_q, T_k)

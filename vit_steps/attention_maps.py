@@ -62,9 +62,6 @@ def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tenso
     the heads' differences do not enter. ``class_token_to_patches`` of it is the map of
     arXiv 2010.11929, figure 6 and appendix D.8.
 
-    Args:
-        residual: share of the residual connection, from 0 (none) to 1.
-
     Shape: L of (B, h, T, T) -> (B, T, T), rows summing to 1: output token, input token
     Raises: ValueError if the weights are none, or not all (B, h, T, T), or ``residual``
         is out of range.
@@ -233,7 +230,6 @@ def mask_patches(
     """Take patches out of images: each is replaced by ``fill``.
 
     Args:
-        images: floating point.
         indices: for each image the patches to take out, counted row by row.
         fill: a number, one for each channel, or a picture (C, H, W) to see in their
             place, such as the mean of the training images; (B, C, H, W) for one each.
@@ -298,10 +294,8 @@ def deletion_curve(
     """Test a map by taking away: mask the first patches of ``order``, ask the model.
 
     If a map names the patches that matter, the true class falls faster than with
-    patches named at random (region perturbation, arXiv 1509.06321).
-    With ``attention`` (B, N), the order is
-    ``attention.argsort(dim=1, descending=True, stable=True)``, the least attended first
-    without ``descending``, and ``torch.rand(B, N).argsort(dim=1)`` at random.
+    patches named at random (region perturbation, arXiv 1509.06321). With ``attention``
+    (B, N) the order is ``attention.argsort(dim=1, descending=True, stable=True)``.
 
     Args:
         order: (B, N), each image's patches, the first to be masked first.

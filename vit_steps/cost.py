@@ -25,17 +25,12 @@ def token_count(image_size: Size, patch_size: Size) -> int:
 
 @dataclass(frozen=True)
 class AttentionCost:
-    """Cost of one self-attention layer for one image.
+    """Cost of one self-attention layer for one image."""
 
-    ``matrix_bytes`` is one head's T × T matrix, ``all_heads_bytes`` is h of them.
-    ``matmul_macs`` are those of q kᵀ and of the attention weights with v, quadratic in
-    T; ``projection_macs`` are those of q, k, v and the output projection, linear in T.
-    """
-
-    matrix_bytes: int
-    all_heads_bytes: int
-    matmul_macs: int
-    projection_macs: int
+    matrix_bytes: int  # one head's T × T matrix
+    all_heads_bytes: int  # h of them
+    matmul_macs: int  # q kᵀ, and the attention weights with v: quadratic in T
+    projection_macs: int  # q, k, v and the output projection: linear in T
 
 
 def attention_cost(
@@ -63,17 +58,13 @@ def attention_cost(
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the model, for one image.
-
-    ``shape`` is what comes out, without the batch. A step that occurs in each of
-    ``repeat`` blocks has the parameters and MACs of one of them.
-    """
+    """One step of the model, for one image."""
 
     name: str
-    shape: tuple[int, ...]
-    parameters: int = 0
-    macs: int = 0
-    repeat: int = 1
+    shape: tuple[int, ...]  # of what comes out, without the batch
+    parameters: int = 0  # of one block
+    macs: int = 0  # of one block
+    repeat: int = 1  # blocks that it occurs in
 
     @property
     def total_parameters(self) -> int:
@@ -86,14 +77,10 @@ class Step:
 
 @dataclass(frozen=True)
 class ModelCost:
-    """Every step of a Vision Transformer with its cost, and the sums over them.
-
-    ``attention_macs`` is the part of ``macs`` that is quadratic in T: q kᵀ, and the
-    attention weights with v, of all blocks.
-    """
+    """Every step of a Vision Transformer with its cost, and the sums over them."""
 
     steps: tuple[Step, ...]
-    attention_macs: int
+    attention_macs: int  # those of ``macs`` that are quadratic in T, of all blocks
 
     @property
     def parameters(self) -> int:
@@ -140,6 +127,7 @@ def model_cost(
     product = attention.matmul_macs // 2  # q with kᵀ; weights with v take as much
     patch_height, patch_width = as_pair(patch_size, "patch_size")
     patch_numbers = in_channels * patch_height * patch_width
+    qkv = 3 * D * D
     scale = 0 if layer_scale is None else D
     features = D if representation_size is None else representation_size
 
@@ -150,11 +138,7 @@ def model_cost(
         Step("pos_embed", (T, D), T * D),
         Step("norm1", (T, D), 2 * D, repeat=depth),
         Step(
-            "attn.qkv",
-            (3, h, T, D // h),
-            3 * D * D + 3 * D * qkv_bias,
-            3 * T * D * D,
-            repeat=depth,
+            "attn.qkv", (3, h, T, D // h), qkv + 3 * D * qkv_bias, T * qkv, repeat=depth
         ),
         Step("attn: softmax(q k^T)", (h, T, T), macs=product, repeat=depth),
         Step("attn: weights v", (h, T, D // h), macs=product, repeat=depth),

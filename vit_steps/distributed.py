@@ -87,10 +87,7 @@ class BatchShares(Batches):
         return len(range(self.rank, self.size(index), self.world))
 
     def weight(self, index: int) -> float:
-        """What the mean loss of a share counts for in the mean over the processes.
-
-        1 where all shares are of one size, which may fail in an epoch's last batch.
-        """
+        """What a share's mean loss counts for; 1 where all shares are of one size."""
         return self.own_size(index) * self.world / self.size(index)
 
     def mean(self, losses: list[Tensor]) -> float:

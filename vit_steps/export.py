@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from dataclasses import asdict
+from functools import partial
 from operator import mul
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -147,12 +148,10 @@ def _parser() -> argparse.ArgumentParser:
     say = parser.add_argument
     say("model", help="cluttered-digits, fashion-mnist, or a file that training wrote")
     say("output", metavar="OUT.onnx", help="the file to write")
-    for option, words in (
-        ("--any-size", "take images of any size, in multiples of the patch"),
-        ("--int8", "8 bits a weight: a smaller file, and logits that differ a little"),
-        ("--overwrite", "replace OUT.onnx if it is there"),
-    ):
-        say(option, action="store_true", help=words)
+    flag = partial(parser.add_argument, action="store_true")
+    flag("--any-size", help="take images of any size, in multiples of the patch")
+    flag("--int8", help="8 bits a weight: a smaller file, and slightly other logits")
+    flag("--overwrite", help="replace OUT.onnx if it is there")
     return parser
 
 

@@ -64,9 +64,8 @@ def as_picture(image: Any, image_size: Size, in_channels: int) -> Tensor:
     Scaled bicubically and cut to its middle, as a folder's images are in evaluation. Of
     colour only the luma (ITU-R BT.601) is left for a grey model.
 
-    Args:
-        image: a file's path, an image of Pillow's, an array (H, W) or (H, W, C), or a
-            tensor (H, W) or (C, H, W); the last two of uint8, or floats from 0 to 1.
+    An image is a file's path, one of Pillow's, an array (H, W) or (H, W, C), or a
+    tensor (H, W) or (C, H, W); the last two of uint8, or floats from 0 to 1.
 
     Shape: -> (C, H, W), float32 between 0 and 1
 

@@ -14,15 +14,13 @@ from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 class Recipe:
     """A model and its training that were found to work on a data set.
 
-    Args:
-        position_std: width of the bell curve that positions are drawn from. On few and
-            small images a wide one learns much faster than the paper's 0.02; chapter 8
-            measures it.
+    On few and small images, positions that are drawn far apart learn much faster than
+    the paper's; chapter 8 measures it.
     """
 
     model: ViTConfig
     train: TrainConfig
-    position_std: float = 0.02
+    position_std: float = 0.02  # of the bell curve that positions are drawn from
 
     def build(self) -> VisionTransformer:
         """A new model, drawn with the training's seed."""

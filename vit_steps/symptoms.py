@@ -21,10 +21,9 @@ def overfit_one_batch(
 ) -> list[float]:
     """Losses of a copy of the model that learns a single batch by heart.
 
-    A sound model goes to nearly 0. One that stays at ln K, or at the loss of a constant
-    answer, cannot tell the images apart: something is not connected.
+    A sound model goes to nearly 0. One that stays at ln K cannot tell the images apart:
+    something is not connected.
 
-    Shape: images (B, C, H, W), labels (B,) -> a list of ``steps`` losses
     Raises: ValueError if images and labels are not equally many.
     """
     if len(images) != len(labels):
@@ -49,7 +48,6 @@ def batch_effect(model: nn.Module, images: Tensor) -> float:
     The largest absolute difference, in eval mode. Rounding is about 1e-6; more says
     that samples are mixed, or that two axes are.
 
-    Shape: (B, C, H, W) -> a number
     Raises: ValueError if there are fewer than two images.
     """
     if len(images) < 2:
@@ -66,8 +64,6 @@ def repeat_effect(model: nn.Module, images: Tensor) -> float:
 
     Anything but 0 says that something is still drawn at random, such as a dropout that
     does not listen to ``eval()``, or that the model keeps what it saw.
-
-    Shape: (B, C, H, W) -> a number
     """
     return (_logits(model, images) - _logits(model, images)).abs().max().item()
 
@@ -77,8 +73,6 @@ def order_effect(model: nn.Module, images: Tensor, patch_size: Size) -> float:
 
     About 1e-6 says that the model does not know where a patch was: its positions are
     not added, or not to the patches.
-
-    Shape: (B, C, H, W) -> a number
     """
     shuffled = shuffle_patches(images, patch_size)  # (B, C, H, W)
     return (_logits(model, images) - _logits(model, shuffled)).abs().max().item()
@@ -103,8 +97,6 @@ def silent_parameters(model: nn.Module, images: Tensor) -> list[str]:
     Such a parameter learns nothing: its layer is made but not called, or the way to it
     is cut. Zeros that are meant, such as a head that starts at zero, silence everything
     before them; draw them at random first.
-
-    Shape: (B, C, H, W) -> a list of names
     """
     model = copy.deepcopy(model).eval().requires_grad_()
     logits = model(images)  # (B, K)

@@ -15,27 +15,14 @@ from typing import Any
 
 import torch
 
+from vit_steps import distributed, training_options
 from vit_steps.checkpoint import check_writable
 from vit_steps.command import check_new, stopped
-from vit_steps.distributed import (
-    process_rank,
-    processes,
-    shard,
-    train_together,
-    wait_for_all,
-)
 from vit_steps.optional import imported
 from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.sizes import as_pair, check_count
 from vit_steps.training import evaluate, tensorboard
-from vit_steps.training_options import (
-    MODEL_OPTIONS,
-    SOURCE_OPTIONS,
-    TRAIN_OPTIONS,
-    given,
-    in_options,
-    parse,
-)
+from vit_steps.training_options import MODEL_OPTIONS, TRAIN_OPTIONS, given
 from vit_steps.training_state import History, whole
 from vit_steps.transfer import transfer
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
@@ -45,9 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
     """The command; see ``python -m vit_steps.train --help``."""
     arguments = sys.argv[1:] if arguments is None else arguments
     command = shlex.join(["python", "-m", "vit_steps.train", *arguments])
-    options = parse(arguments)
+    options = training_options.parse(arguments)
     try:
-        words = partial(in_options, options=options)
+        words = partial(training_options.in_options, options=options)
         return stopped(lambda: _run(options, command), words)
     except KeyboardInterrupt:
         print(f"Stopped by Ctrl-C; {_way_on(options, command)}", file=sys.stderr)
@@ -61,19 +48,19 @@ def _run(options: argparse.Namespace, command: str) -> None:
         trained = VisionTransformer.from_pretrained(start)
         config = trained.config
     source = _source(options, config)
-    with processes(options.device) as device:
+    with distributed.processes(options.device) as device:
         images = _load(options, source)
         recipe = _recipe(options, config, images)
         model = start_from(trained, recipe, images.classes) if start else recipe.build()
         torch.set_num_threads(options.threads or suitable_threads(recipe.model))
-        if process_rank() == 0:
+        if distributed.process_rank() == 0:
             _announce(options, recipe, images)
         model = model.to(device)
         callbacks = [_a_line(recipe.train.epochs)]
         if options.tensorboard:
             callbacks.append(tensorboard(options.tensorboard))
-        history = train_together(
-            shard(model) if options.shard else model,
+        history = distributed.train_together(
+            distributed.shard(model) if options.shard else model,
             images,
             recipe.train,
             options.checkpoint,
@@ -86,13 +73,11 @@ def _run(options: argparse.Namespace, command: str) -> None:
             model = VisionTransformer(recipe.model).to(device)
             model.load_state_dict(state)
             model.preprocessing = images.preprocessing
-        if process_rank() > 0:
+        if distributed.process_rank() > 0:
             return
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
-    print(
-        f"test, {len(images.test):,} images: loss {test.loss:.3f}, top-1 "
-        f"{test.top1:.2%}, top-5 {test.top5:.2%}"
-    )
+    told = f"loss {test.loss:.3f}, top-1 {test.top1:.2%}, top-5 {test.top5:.2%}"
+    print(f"test, {len(images.test):,} images: {told}")
     if not options.output:
         way_on = _way_on(options, f"{command} --output model.safetensors")
         print(f"No model is written without --output; {way_on}")
@@ -141,21 +126,17 @@ def _check(options: argparse.Namespace) -> None:
 
 def _source(options: argparse.Namespace, config: ViTConfig) -> dict[str, Any]:
     """Where the images come from; refuses what the data set has no use for."""
-    source = given(options, SOURCE_OPTIONS)
+    owners = training_options.SOURCE_OPTIONS
+    source = given(options, owners)
     for name in source:
-        if options.data not in SOURCE_OPTIONS[name]:
-            owners = " and ".join(SOURCE_OPTIONS[name])
-            raise ValueError(
-                f"{name}: {options.data} has no such choice, expected it with {owners} "
-                "only"
-            )
+        if options.data not in owners[name]:
+            reason = f"{options.data} has no such choice, expected it with"
+            raise ValueError(f"{name}: {reason} {' and '.join(owners[name])} only")
     if options.data != "folder":
         return source
     if not options.root:
-        raise ValueError(
-            "root: got none, expected the folder of your images, with one folder for "
-            "each class in it"
-        )
+        folder = "the folder of your images, with one folder for each class in it"
+        raise ValueError(f"root: got none, expected {folder}")
     channels = {"in_channels": config.in_channels} if vars(options)["from"] else {}
     return {"image_size": config.image_size} | channels | source
 
@@ -165,18 +146,19 @@ def _load(options: argparse.Namespace, source: dict[str, Any]) -> Any:
     from vit_steps import data
     from vit_steps.data.folder import check_files
 
-    if process_rank() > 0:
-        wait_for_all()
+    is_first = distributed.process_rank() == 0
+    if not is_first:
+        distributed.wait_for_all()
     images: Any = data.load(
         options.data,
         not options.no_augment,
         merge_validation=bool(options.merge_validation),
         **source,
     )
-    if process_rank() == 0:
+    if is_first:
         if options.data == "folder":
             check_files(images.train, images.validation, images.test)
-        wait_for_all()
+        distributed.wait_for_all()
     if options.batch_size and options.batch_size > len(images.train):
         raise ValueError(
             f"batch_size: got {options.batch_size}, expected at most the "

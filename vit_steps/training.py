@@ -34,39 +34,22 @@ class Data(Protocol):
 class TrainConfig:
     """How to train; the ingredients are those of arXiv 2012.12877, at a small size.
 
-    Args:
-        epochs: how often every image is seen.
-        batch_size: images in a step.
-        lr: the learning rate at its peak.
-        weight_decay: AdamW's, for matrices only.
-        warmup_epochs: the learning rate rises from 0 for so long, at most half of the
-            training, then falls to 0 along half a cosine.
-        label_smoothing: share of the target that is spread over all classes.
-        clip_norm: longest gradient that is followed as it is; None for any.
-        mixup, cutmix: the α of mixing two images (arXiv 1710.09412, 1905.04899); 0 for
-            none; with both, each batch takes one of them.
-        ema_decay: keep an exponential moving average of the weights, and return that;
-            None for none.
-        autocast: compute in bfloat16 where it does little harm.
-        seed: of everything that is drawn at random.
-        num_workers: processes that prepare images; 0 to do it between the steps.
-
     Raises: ValueError if a number is out of range.
     """
 
-    epochs: int = 50
-    batch_size: int = 64
-    lr: float = 2e-3
-    weight_decay: float = 0.05
-    warmup_epochs: float = 5.0
-    label_smoothing: float = 0.1
-    clip_norm: float | None = 1.0
-    mixup: float = 0.0
-    cutmix: float = 0.0
-    ema_decay: float | None = None
-    autocast: bool = False
-    seed: int = 0
-    num_workers: int = 0
+    epochs: int = 50  # how often every image is seen
+    batch_size: int = 64  # images in a step
+    lr: float = 2e-3  # the learning rate at its peak, from where it falls to 0
+    weight_decay: float = 0.05  # AdamW's, for matrices only
+    warmup_epochs: float = 5.0  # the learning rate rises, at most half of all epochs
+    label_smoothing: float = 0.1  # share of the target that all classes get
+    clip_norm: float | None = 1.0  # longest gradient that is followed as it is
+    mixup: float = 0.0  # α of blending two images (arXiv 1710.09412); 0 for none
+    cutmix: float = 0.0  # α of pasting one into the other (arXiv 1905.04899)
+    ema_decay: float | None = None  # of an average of the weights, to be returned
+    autocast: bool = False  # compute in bfloat16 where it does little harm
+    seed: int = 0  # of everything that is drawn at random
+    num_workers: int = 0  # processes that prepare images
 
     def __post_init__(self) -> None:
         check_count(self.epochs, "epochs")
@@ -232,8 +215,7 @@ def train(
         resume: go on from the checkpoint if there is one.
         callbacks: called with the history after each epoch.
         wrapped, batches, write: what to call in place of the model, who sees which
-            images, and who writes the checkpoint, where several processes train
-            together; ``vit_steps.distributed.train_together`` hands them in.
+            images and who writes the checkpoint; ``train_together`` hands them in.
 
     Raises:
         ValueError: if the data is empty or does not fit the model, the model has no

@@ -26,10 +26,7 @@ OPTIONS = {
     "full": (None, "all of Fashion-MNIST, not a tenth"),
     "download": (None, "fetch what is not there"),
     "image_size": ("PIXELS", "side of a folder's images, cut to squares; default: 64"),
-    "in_channels": (
-        "COUNT",
-        "1 for grey, 3 for colour; default: grey if all files are",
-    ),
+    "in_channels": ("COUNT", "1 for grey, 3 for colour; default: as the files are"),
     "no_augment": (None, "show every image as it is, every time"),
     "merge_validation": (None, "train on that part too, once the recipe is settled"),
     "from": (
@@ -79,11 +76,11 @@ FIELDS = {
 
 def options_of(config: type, *settled: str) -> dict[str, type]:
     """A config's fields that are options of the same name, and their values' types."""
-    types = {
+    return {
         name: (get_args(hint) or (hint,))[0]  # int | None and Size are read as int
         for name, hint in get_type_hints(config).items()
+        if name not in settled
     }
-    return {name: kind for name, kind in types.items() if name not in settled}
 
 
 TRAIN_OPTIONS = options_of(TrainConfig)

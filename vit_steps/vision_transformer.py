@@ -28,36 +28,23 @@ class ViTConfig:
     ``base``, ``large`` and ``huge`` are the paper's (arXiv 2010.11929, Table 1),
     ``tiny`` and ``small`` DeiT's (arXiv 2012.12877, Table 1); fields override theirs.
 
-    Args:
-        image_size, patch_size: pixels, an int for a square or a (height, width).
-        in_channels: C.
-        num_classes: K; 0 for no head: the features come out.
-        embed_dim, depth, num_heads, mlp_ratio: D, L, h and M / D.
-        drop_rate: dropout of tokens, after attention and in the MLP.
-        attn_drop_rate: dropout of attention weights.
-        drop_path_rate: stochastic depth in the last block; it grows to that from 0 in
-            the first.
-        representation_size: width of a linear and a tanh before the head, which the
-            paper has in pre-training only; None for none.
-        layer_scale: initial value of LayerScale; None for none.
-
     Raises: ValueError if a field is out of range, or two do not fit each other.
     """
 
-    image_size: Size = 224
+    image_size: Size = 224  # pixels, an int for a square or a (height, width)
     patch_size: Size = 16
-    in_channels: int = 3
-    num_classes: int = 1000
-    embed_dim: int = 768
-    depth: int = 12
-    num_heads: int = 12
-    mlp_ratio: float = 4.0
+    in_channels: int = 3  # C
+    num_classes: int = 1000  # K; 0 for no head: the features come out
+    embed_dim: int = 768  # D
+    depth: int = 12  # L
+    num_heads: int = 12  # h
+    mlp_ratio: float = 4.0  # M / D
     qkv_bias: bool = True
-    drop_rate: float = 0.0
-    attn_drop_rate: float = 0.0
-    drop_path_rate: float = 0.0
-    representation_size: int | None = None
-    layer_scale: float | None = None
+    drop_rate: float = 0.0  # of tokens, after attention and in the MLP
+    attn_drop_rate: float = 0.0  # of attention weights
+    drop_path_rate: float = 0.0  # stochastic depth, from 0 to this in the last block
+    representation_size: int | None = None  # of linear and tanh before the head
+    layer_scale: float | None = None  # initial value of LayerScale; None for none
     norm_eps: float = 1e-6
 
     def __post_init__(self) -> None:

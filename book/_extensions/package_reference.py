@@ -8,6 +8,7 @@ from then leads to the row.
 
 import inspect
 import re
+from dataclasses import is_dataclass
 from importlib import import_module
 from typing import Any
 
@@ -17,10 +18,12 @@ from sphinx.application import Sphinx
 from sphinx.ext.autosummary import Autosummary
 
 LIST_OF_ALL = "book/package"
-BEFORE_NAPOLEON, AFTER_NAPOLEON = 400, 600
+FIRST, BEFORE_NAPOLEON, AFTER_NAPOLEON = 300, 400, 600
 # What the package's docstrings say in a line, and napoleon reads below a heading.
 SHAPE = re.compile(r"^Shape: ")
 RAISES = re.compile(r"^Raises: ((?:\w+, )*\w+):? ")
+# A field of a dataclass, and what is said of it beside it.
+FIELD = re.compile(r"^    (\w+): [^#\n]+?  # (.+)$", re.MULTILINE)
 # "D." where a text begins would open a list that counts with letters
 LETTER = re.compile(r"^(\s*(?::[^:]+:\s+)?[A-Za-z])\.(?=\s|$)")
 
@@ -71,6 +74,19 @@ def keep_the_anchors(app: Sphinx, document: nodes.document, page: str) -> None:
             entry["ids"] += [n for n in known if f"{n}.".startswith(f"{name}.")]
 
 
+def describe_fields(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
+    """What stands beside the fields of a dataclass becomes its ``Args:``."""
+    described = inspect.isclass(thing) and is_dataclass(thing)
+    fields = FIELD.findall(inspect.getsource(thing)) if described else []
+    if fields:
+        others = (i for i, line in enumerate(lines) if re.match("Shape:|Raises:", line))
+        at = next(others, len(lines))
+        said = [f"    {field}: {words}" for field, words in fields]
+        lines[at:at] = ["Args:", *said, ""]
+
+
 def open_lines(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
@@ -91,6 +107,7 @@ def escape_letters(
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autosummary")
     app.add_directive("module-contents", ModuleContents)
+    app.connect("autodoc-process-docstring", describe_fields, priority=FIRST)
     app.connect("autodoc-process-docstring", open_lines, priority=BEFORE_NAPOLEON)
     app.connect("autodoc-process-docstring", escape_letters, priority=AFTER_NAPOLEON)
     app.connect("doctree-resolved", keep_the_anchors)

@@ -9,12 +9,14 @@ import pytest
 
 from book._extensions.command_help import help_of
 from book._extensions.package_reference import (
+    describe_fields,
     escape_letters,
     open_lines,
     public_names,
 )
 from tests.conftest import ROOT
 from tests.site.test_pages import HTML, page_soup, soup
+from vit_steps.training_cost import Accelerator
 
 PAGES = sorted((HTML / "book" / "package").glob("*.html"))
 LIST_OF_ALL = "book/package"
@@ -103,6 +105,13 @@ def test_a_shape_and_an_error_in_a_line_are_sections():
     open_lines(None, "function", "name", None, None, lines)
     opened = ["Cut.", "", "Shape:", "    (T, D) ->", "    (D,)", "Raises:"]
     assert lines == [*opened, "    OSError, ValueError: if"]
+
+
+def test_what_stands_beside_a_field_is_its_description():
+    lines = ["A device.", "", "Raises: ValueError if"]
+    describe_fields(None, "class", "name", Accelerator, None, lines)
+    assert lines[2] == "Args:" and lines[5:] == ["", "Raises: ValueError if"]
+    assert lines[4] == "    memory: bytes"
 
 
 def test_a_table_has_what_a_module_defines_and_describes():

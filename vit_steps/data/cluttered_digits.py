@@ -45,13 +45,9 @@ def make(
     grounds = textures()
     frontier = grounds.shape[-1] * 3 // 4
     grounds = grounds[..., frontier:] if part == "test" else grounds[..., :frontier]
-    return cluttered_digits(
-        images[indices],
-        labels[indices],
-        grounds,
-        PARTS[part] if count is None else count,
-        seed=len(PARTS) * seed + list(PARTS).index(part),
-    )
+    count = PARTS[part] if count is None else count
+    seed = len(PARTS) * seed + list(PARTS).index(part)  # each part has its own
+    return cluttered_digits(images[indices], labels[indices], grounds, count, seed)
 
 
 def textures() -> Tensor:

@@ -99,11 +99,8 @@ def _read_cluttered_digits(
     seed: int, counts: Sequence[int] = tuple(cluttered_digits.PARTS.values())
 ) -> tuple[tuple[str, ...], Parts]:
     make = cluttered_digits.make
-    parts = {
-        part: ImageSet(*make(count, part, seed))
-        for part, count in zip(cluttered_digits.PARTS, counts, strict=True)
-    }
-    return _TEN_DIGITS, parts
+    sizes = zip(cluttered_digits.PARTS, counts, strict=True)
+    return _TEN_DIGITS, {part: ImageSet(*make(n, part, seed)) for part, n in sizes}
 
 
 def _read_fashion_mnist(

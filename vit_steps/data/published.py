@@ -105,13 +105,12 @@ def cifar10(
     """CIFAR-10: small photographs (Krizhevsky 2009), read by torchvision.
 
     Args:
-        part: "train" or "test".
+        part: "train", 50,000 images, or "test", 10,000.
         root: the folder that has, or gets, ``cifar-10-batches-py``; None for one in
             PyTorch's cache.
         download: fetch the 170 MB by torchvision, which checks them.
 
-    Shape: -> images (n, 3, 32, 32), uint8, and labels (n,), int64 from 0 to 9; n is
-        50,000 or 10,000
+    Shape: -> images (n, 3, 32, 32), uint8, and labels (n,), int64 from 0 to 9
 
     Raises:
         ValueError: if there is no part of that name.

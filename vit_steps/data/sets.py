@@ -172,13 +172,12 @@ def stratified_split(labels: Tensor, size: int, seed: int) -> tuple[Tensor, Tens
     from sklearn.model_selection import train_test_split
 
     counts = torch.unique(labels, return_counts=True)[1].tolist()
-    if min(counts, default=0) < 2 or not (
-        len(counts) <= size <= len(labels) - len(counts)
-    ):
+    n, K, fewest = len(labels), len(counts), min(counts, default=0)
+    if fewest < 2 or not K <= size <= n - K:
         raise ValueError(
-            f"labels: cannot hold out {size} of {len(labels)} images of {len(counts)} "
-            f"classes, the rarest of which has {min(counts, default=0)}; expected two "
-            "images or more in each class, and both sides large enough for every class"
+            f"labels: cannot hold out {size} of {n} images of {K} classes, the rarest "
+            f"of which has {fewest}; expected two images or more in each class, and "
+            "both sides large enough for every class"
         )
     others, held_out = train_test_split(
         range(len(labels)), test_size=size, stratify=labels, random_state=seed

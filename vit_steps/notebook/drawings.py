@@ -9,8 +9,7 @@ class Drawing:
     """What a notebook shows as a picture, and ``print`` by its name."""
 
     def __init__(self, name: str, svg: str) -> None:
-        self.name = name
-        self.svg = svg
+        self.name, self.svg = name, svg
 
     def _repr_svg_(self) -> str:
         return self.svg

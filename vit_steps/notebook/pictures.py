@@ -93,10 +93,8 @@ def show_attention_over_image(
 ) -> Axes:
     """Lay one token's attention over the picture: bright where it looks.
 
-    Args:
-        weights: (N,) or (rows, columns), the attention paid to each patch, without the
-            class token.
-        query: index of the patch that asks, to be framed.
+    The weights are (N,) or (rows, columns), without the class token. If a patch asks,
+    the one with the index ``query``, it gets a frame.
     """
     if weights.ndim == 1:
         N, side = len(weights), math.isqrt(len(weights))

@@ -20,8 +20,7 @@ def read_results(name: str) -> dict[str, Any]:
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.json")))
         raise ValueError(f"name: got {name!r}, expected one of {known}")
-    results: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return results
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def recorded(name: str, key: str, run: Callable[[], Any], again: bool = False) -> Any:

@@ -63,14 +63,11 @@ def use_book_style() -> None:
 
 
 def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
-    """A figure as a notebook keeps it: twice the pixels, in 256 colours.
+    """A figure as a notebook keeps it, and the width and height to show it at.
 
-    Twice, so that it is crisp on screens of high density; few colours, so that it is
-    small all the same. In its text ``images`` it says where photographs and heat maps
-    are, which keep their colours when a page draws the rest in those of a dark theme.
-
-    Returns:
-        the PNG, and the width and height to show it at, in CSS pixels.
+    It has twice the pixels, to be crisp on a dense screen, in 256 colours, to be small
+    all the same. In its text ``images`` it says where photographs and heat maps are,
+    which keep their colours when a page draws the rest in those of a dark theme.
     """
     dpi = figure.dpi
     figure.dpi = 2 * dpi  # so that it says where things are in pixels of the PNG
@@ -126,15 +123,10 @@ def _colours(picture: Image.Image) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _palettes(picture: Image.Image) -> list[np.ndarray]:
-    """The colours of its large areas, and those most unlike each other.
-
-    The second keep a thin line in a colour of its own.
-    """
+    """The colours of its large areas, and those most unlike each other, as of lines."""
     palettes = []
-    for count, method in (
-        (144, Image.Quantize.MEDIANCUT),
-        (80, Image.Quantize.MAXCOVERAGE),
-    ):
+    by_area, by_colour = Image.Quantize.MEDIANCUT, Image.Quantize.MAXCOVERAGE
+    for count, method in ((144, by_area), (80, by_colour)):
         found = picture.quantize(count, method).getpalette() or []
         palettes.append(np.array(found[: 3 * count], np.uint8).reshape(-1, 3))
     return palettes

@@ -66,8 +66,7 @@ def _not_ours(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, str]
 
 
 def in_front(state_dict: Mapping[str, Tensor]) -> tuple[int, int]:
-    """How many tokens stand in front of the patches, and how many of them are no
-    registers: these have a position in our models."""
+    """How many tokens are before the patches, and how many of them are no registers."""
     speak = sum(name in state_dict for name in ("cls_token", "dist_token"))
     registers = state_dict["reg_token"].shape[1] if "reg_token" in state_dict else 0
     return speak + registers, speak
@@ -99,7 +98,7 @@ def patches_of(
 
 
 def at_our_places(state_dict: Mapping[str, Tensor], patches: int) -> dict[str, Tensor]:
-    """The same model with positions where ours have them, to the last bit.
+    """The same model with positions where ours have them: all but registers.
 
     A class token without a position gets zeros; a register's is added to it.
     """

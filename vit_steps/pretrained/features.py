@@ -11,9 +11,7 @@ def extract_features(
 ) -> Tensor:
     """One vector an image, after the final norm, for k-NN or a linear probe.
 
-    Args:
-        pool: ``"cls"`` takes the class token, ``"mean"`` the mean of the patches.
-        batch_size: how many images go through the model at once.
+    The ``pool`` "cls" takes the class token, "mean" the mean of the patches.
 
     Shape: (B, C, H, W) -> (B, D), on the images' device
     Raises: ValueError if ``pool`` is something else, or the class token of a model

@@ -51,14 +51,11 @@ def first_difference(
 ) -> Difference | None:
     """Run two models layer by layer, and name the first place where they differ.
 
-    Either may be ours, timm's, torchvision's or Hugging Face's. The places that both
-    have are compared in this order: ``patch_embed.proj``; ``pos_drop``, the tokens with
-    class token and positions; in each block ``norm1``, ``attn.q``, ``attn.k``,
-    ``attn.v``, ``attn.proj``, ``attn``, ``ls1``, ``norm2``, ``mlp.fc1``, ``mlp.act``,
-    ``mlp.fc2``, ``mlp``, ``ls2`` and the block's sum; ``norm``; ``head``; ``logits``.
+    Either may be ours, timm's, torchvision's or Hugging Face's. Places that both have
+    are compared in the order in which ``a`` runs, queries, keys and values each for
+    itself. B must not be T: tokens (T, B, D) are recognised by shape.
 
     Args:
-        images: (B, C, H, W). B must not be T: tokens (T, B, D) are recognised by shape.
         atol: the largest difference that counts as equal: absolute, or relative to the
             largest number at that place where this is above 1.
 

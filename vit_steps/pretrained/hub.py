@@ -1,5 +1,6 @@
 """Models of timm's on huggingface.co, fetched once and run in ours."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -94,11 +95,9 @@ def _fetch(name: str) -> Path:
     """The folder with a model's files, downloaded if they are not in the cache."""
     hub = import_module("huggingface_hub")
     files = ("config.json", "model.safetensors")
-    try:
+    with suppress(hub.errors.LocalEntryNotFoundError):
         paths = [hub.hf_hub_download(name, f, local_files_only=True) for f in files]
         return Path(paths[0]).parent
-    except hub.errors.LocalEntryNotFoundError:
-        pass
     try:
         info = hub.HfApi().model_info(name, files_metadata=True, timeout=10)
         size = sum(f.size for f in info.siblings if f.rfilename in files)

@@ -76,24 +76,19 @@ def mismatch(
     """The error that lists them all, and says what to do."""
     lines = ["the weights do not fit, and the model is as before."]
     if len(missing) == len(wanted):
-        lines.append(
-            "No name fits: which from_... function knows the library they are from?"
-        )
+        which = "which from_... function knows the library they are from?"
+        lines.append(f"No name fits: {which}")
     if unexpected:
-        lines.append(
-            "Unexpected, with no place in the model (drop=... leaves them out):"
-            + listing(unexpected, given)
-        )
+        advice = "with no place in the model (drop=... leaves them out)"
+        lines.append(f"Unexpected, {advice}:{listing(unexpected, given)}")
     if missing:
-        lines.append(
-            "Missing, not among the weights (keep=... leaves the model's as they are):"
-            + listing(missing, wanted)
-        )
+        advice = "not among the weights (keep=... leaves the model's as they are)"
+        lines.append(f"Missing, {advice}:{listing(missing, wanted)}")
     if misshapen:
         advice = "another configuration? config_of reads the sizes"
         if positions_of_another_grid(given, wanted):
             advice = "resize_positions=True interpolates positions of another grid"
-        lines.append(f"Misshapen ({advice}):" + listing(misshapen, given, wanted))
+        lines.append(f"Misshapen ({advice}):{listing(misshapen, given, wanted)}")
     return WeightsMismatch("\n".join(lines), unexpected, missing, misshapen)
 
 

@@ -301,10 +301,9 @@ def listing(
         line = re.sub(r"\.\d+\.", ".#.", name, count=1)
         if tensors is not None:
             line += f" {tuple(tensors[name].shape)}"
-        if expected is not None:
-            line += f", expected {tuple(expected[name].shape)}"
-        if tensors is not None:
-            line += remark(name, tensors[name], expected[name] if expected else None)
+            wanted = None if expected is None else expected[name]
+            line += "" if wanted is None else f", expected {tuple(wanted.shape)}"
+            line += remark(name, tensors[name], wanted)
         number = re.search(r"\.(\d+)\.", name)
         numbers_of.setdefault(line, []).append(number[1] if number else "")
     listing = ""

@@ -45,9 +45,8 @@ class DistilledVisionTransformer(VisionTransformer):
         super().__init__(DistilledConfig(**asdict(config)))
         rows, columns = self.patch_embed.grid_size
         self.dist_token = nn.Parameter(torch.zeros(1, 1, config.embed_dim))
-        self.pos_embed = learned_position_embedding(
-            self.num_prefix_tokens + rows * columns, config.embed_dim
-        )
+        T = self.num_prefix_tokens + rows * columns
+        self.pos_embed = learned_position_embedding(T, config.embed_dim)
         self.head_dist = self.make_head()
 
     def reset_classifier(self, num_classes: int) -> None:
@@ -64,10 +63,8 @@ class DistilledVisionTransformer(VisionTransformer):
     def two_answers(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B, K) of the class token and of the distillation token."""
         tokens, _ = self.encode(images)  # (B, N + 2, D)
-        return (
-            self.head(self.pre_logits(tokens[:, 0])),
-            self.head_dist(self.pre_logits(tokens[:, 1])),
-        )
+        from_class, from_teacher = self.pre_logits(tokens[:, :2]).unbind(dim=1)
+        return self.head(from_class), self.head_dist(from_teacher)
 
     def forward(self, images: Tensor) -> Tensor:
         """(B, C, H, W) -> (B, K): the mean of both answers."""
@@ -85,9 +82,8 @@ def hard_distillation_loss(
     """
     from_class, from_teacher = answers
     choice = teacher_logits.argmax(dim=1)  # (B,)
-    return (
-        F.cross_entropy(from_class, labels) + F.cross_entropy(from_teacher, choice)
-    ) / 2
+    labelled = F.cross_entropy(from_class, labels)
+    return (labelled + F.cross_entropy(from_teacher, choice)) / 2
 
 
 def soft_distillation_loss(

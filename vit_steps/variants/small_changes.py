@@ -24,19 +24,15 @@ class VariantConfig(ViTConfig):
     "mean" with "sincos" is what arXiv 2205.01580 calls a better plain ViT baseline, and
     others SimpleViT.
 
-    Args:
-        pooling: what the head reads. "class token", or "mean": the mean of the patches'
-            tokens, and then there is no class token.
-        num_registers: R learned tokens that belong to no patch and that no head reads,
-            for the model to write on (arXiv 2309.16588). They have no position.
-        positions: "learned", or "sincos": fixed waves in rows and columns.
+    Registers are R learned tokens that belong to no patch and that no head reads, for
+    the model to write on (arXiv 2309.16588). They have no position.
 
     Raises: ValueError if a field is none of these, or as in ``ViTConfig``.
     """
 
-    pooling: str = "class token"
-    num_registers: int = 0
-    positions: str = "learned"
+    pooling: str = "class token"  # or "mean", of the patches, without a class token
+    num_registers: int = 0  # R
+    positions: str = "learned"  # or "sincos", fixed waves in rows and columns
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -62,10 +58,8 @@ class VariantConfig(ViTConfig):
         cost = super().cost()
         N = token_count(self.image_size, self.patch_size)
         rows = self.has_cls_token + N if self.positions == "learned" else 0
-        steps = {step.name: step for step in cost.steps}
-        steps["pos_embed"] = replace(
-            steps["pos_embed"], parameters=rows * self.embed_dim
-        )
+        steps, learned = {step.name: step for step in cost.steps}, rows * self.embed_dim
+        steps["pos_embed"] = replace(steps["pos_embed"], parameters=learned)
         return replace(cost, steps=tuple(steps.values()))
 
 

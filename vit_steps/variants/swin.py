@@ -205,26 +205,19 @@ class PatchMerging(nn.Module):
 class SwinConfig:
     """Everything that defines a Swin; the defaults are Swin-T (table 7).
 
-    Args:
-        image_size, patch_size, window_size: a side each, the first two in pixels, the
-            last in tokens.
-        embed_dim: D of the first stage; it doubles from stage to stage.
-        depths, num_heads: for each stage.
-        drop_path_rate: stochastic depth in the last block, growing to that from 0.
-
     Raises: ValueError if a count is below 1 or the sizes do not fit each other.
     """
 
-    image_size: int = 224
+    image_size: int = 224  # pixels of a side
     patch_size: int = 4
     in_channels: int = 3
     num_classes: int = 1000
-    embed_dim: int = 96
-    depths: tuple[int, ...] = (2, 2, 6, 2)
+    embed_dim: int = 96  # of the first stage; it doubles from stage to stage
+    depths: tuple[int, ...] = (2, 2, 6, 2)  # of each stage
     num_heads: tuple[int, ...] = (3, 6, 12, 24)
-    window_size: int = 7
+    window_size: int = 7  # tokens of a side
     mlp_ratio: float = 4.0
-    drop_path_rate: float = 0.0
+    drop_path_rate: float = 0.0  # stochastic depth, from 0 to this in the last block
 
     def __post_init__(self) -> None:
         sizes = ("image_size", "patch_size", "in_channels", "num_classes")
