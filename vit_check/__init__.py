@@ -45,7 +45,7 @@ from vit_check.chapters.multi_head_attention.split_heads import split_heads
 from vit_check.chapters.patch_embedding.patch_embedding import patch_embedding
 from vit_check.chapters.patch_embedding.patchify import patchify
 from vit_check.chapters.patch_embedding.unpatchify import unpatchify
-from vit_check.chapters.pretrained_weights.fold_normalisation import fold_normalisation
+from vit_check.chapters.pretrained_weights.fold_normalization import fold_normalization
 from vit_check.chapters.pretrained_weights.join_qkv import join_qkv
 from vit_check.chapters.pretrained_weights.linear_to_conv import linear_to_conv
 from vit_check.chapters.pretrained_weights.load_checked import load_checked
@@ -130,7 +130,7 @@ __all__ = [
     "embed_images",
     "encoder_block",
     "evaluate_accuracy",
-    "fold_normalisation",
+    "fold_normalization",
     "hard_distillation_loss",
     "interpolate_position_embedding",
     "join_qkv",

@@ -121,22 +121,22 @@ def training_seconds(
     num_images: float,
     accelerator: Accelerator,
     num_devices: int = 1,
-    utilisation: float = 0.4,
+    utilization: float = 0.4,
     checkpointing: bool = False,
 ) -> float:
     """Seconds to learn from ``num_images`` images, epochs multiplied in.
 
     Args:
-        utilisation: share of the peak that is reached; 0.3 to 0.5 where all is well.
+        utilization: share of the peak that is reached; 0.3 to 0.5 where all is well.
 
     Raises: ValueError if a number is out of range.
     """
     check_count(num_devices, "num_devices")
     if not num_images > 0:
         raise ValueError(f"num_images: got {num_images}, expected more than 0")
-    if not 0 < utilisation <= 1:
+    if not 0 < utilization <= 1:
         raise ValueError(
-            f"utilisation: got {utilisation}, expected 0 < utilisation <= 1"
+            f"utilization: got {utilization}, expected 0 < utilization <= 1"
         )
-    speed = num_devices * accelerator.flops * utilisation
+    speed = num_devices * accelerator.flops * utilization
     return num_images * training_flops(config, checkpointing) / speed

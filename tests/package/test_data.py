@@ -27,7 +27,7 @@ def test_photographs_are_there_with_their_licences(name):
     assert image.min() >= 0 and image.max() <= 1 and image.std() > 0.05
     assert image.is_contiguous()
     source = data.PHOTOS[name]
-    assert source.licence in ("CC BY 2.0", "CC0", "public domain") and source.credit
+    assert source.license in ("CC BY 2.0", "CC0", "public domain") and source.credit
 
 
 def test_the_six_are_six_different_ones():

@@ -130,7 +130,7 @@ def test_the_papers_arithmetic():
 
 def test_seconds_are_flop_over_speed():
     config, tpu = ViTConfig.base(), ACCELERATORS["TPU v3 core"]
-    one = training_seconds(config, 1e6, tpu, utilisation=0.5)
+    one = training_seconds(config, 1e6, tpu, utilization=0.5)
     assert one == pytest.approx(1e6 * training_flops(config) / (61.5e12 * 0.5))
     assert training_seconds(config, 1e6, tpu, 8, 0.5) == pytest.approx(one / 8)
 
@@ -139,8 +139,8 @@ def test_seconds_are_flop_over_speed():
     ("options", "name"),
     [
         ({"num_devices": 0}, "num_devices"),
-        ({"utilisation": 1.2}, "utilisation"),
-        ({"utilisation": 0.0}, "utilisation"),
+        ({"utilization": 1.2}, "utilization"),
+        ({"utilization": 0.0}, "utilization"),
         ({"num_images": 0}, "num_images"),
     ],
 )

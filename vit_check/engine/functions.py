@@ -37,7 +37,7 @@ class FunctionCheck(Check):
         scenario: where an argument cannot be plain data (a model, an optimizer):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
             what is to be compared.
-        normalise: brings an answer's output into the form of the reference's.
+        normalize: brings an answer's output into the form of the reference's.
     """
 
     def __init__(
@@ -52,12 +52,12 @@ class FunctionCheck(Check):
         batched: Sequence[int] = (),
         gradients: bool = True,
         scenario: Callable[..., Any] | None = None,
-        normalise: Callable[[Any], Any] | None = None,
+        normalize: Callable[[Any], Any] | None = None,
     ) -> None:
         super().__init__(name, signature, mistakes, hints)
         self.reference, self.inputs = reference, inputs
         self.shape, self.batched, self.gradients = shape, batched, gradients
-        self.scenario, self.normalise = scenario, normalise
+        self.scenario, self.normalize = scenario, normalize
 
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
         if sizes:
@@ -135,7 +135,7 @@ class FunctionCheck(Check):
                 output = self.scenario(answer, *arguments)
             else:
                 output = answer(*arguments)
-            return output if self.normalise is None else self.normalise(output)
+            return output if self.normalize is None else self.normalize(output)
 
         return call
 

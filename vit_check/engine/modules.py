@@ -61,7 +61,7 @@ class ModuleCheck(Check):
         initial: from the weights as they were when the module was built, and the sizes,
             to a finding about the initialisation.
         function: the check for an answer that is a function and gets the weights.
-        normalise: brings an answer's output into the form of the reference's.
+        normalize: brings an answer's output into the form of the reference's.
         tried: with how many of the readings each mistake is tried.
         widths: of what is drawn, where other than usual: ``vectors``, ``matrices``.
         coinciding: makes inputs with axes of the same length, on which an answer runs
@@ -84,7 +84,7 @@ class ModuleCheck(Check):
         | None = None,
         initial: Callable[[Weights, Mapping[str, Any]], Finding | None] | None = None,
         function: FunctionCheck | None = None,
-        normalise: Callable[[Any], Any] | None = None,
+        normalize: Callable[[Any], Any] | None = None,
         coinciding: Callable[[Generator, Mapping[str, Any]], list[Tensor]]
         | None = None,
         tried: int = 48,
@@ -95,7 +95,7 @@ class ModuleCheck(Check):
         self.inputs = inputs
         self.reading, self.reference = reading, reference
         self.shape, self.lacking, self.initial = shape, lacking, initial
-        self.function, self.normalise = function, normalise
+        self.function, self.normalize = function, normalize
         self.coinciding, self.tried = coinciding, tried
         self.widths = {} if widths is None else widths
 
@@ -173,7 +173,7 @@ class ModuleCheck(Check):
             inputs,
             seed,
             getattr(torch, dtype),
-            self.normalise,
+            self.normalize,
             **self.widths,
         )
         return record | {"built": isinstance(answer, nn.Module)}

@@ -274,7 +274,7 @@ def observe_module(
     inputs: Sequence[Tensor],
     seed: int,
     dtype: torch.dtype = torch.float64,
-    normalise: Callable[[Any], Any] | None = None,
+    normalize: Callable[[Any], Any] | None = None,
     vectors: float = 0.5,
     matrices: float = 1.2,
 ) -> Record:
@@ -290,14 +290,14 @@ def observe_module(
         inputs: tensors with the batch as their first axis.
         seed: of the parameters that are drawn.
         dtype: that module and inputs are run in.
-        normalise: brings what it returns into the form that is compared.
+        normalize: brings what it returns into the form that is compared.
         vectors: how wide biases, tokens and positions are drawn.
         matrices: how wide the numbers are that a matrix makes of numbers one wide.
     """
 
     def call(*inputs: Tensor) -> Any:
         output = module(*inputs)
-        return output if normalise is None else normalise(output)
+        return output if normalize is None else normalize(output)
 
     module = build(answer, sizes)
     _refuse_hidden(module)

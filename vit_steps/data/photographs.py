@@ -17,7 +17,7 @@ class Photo:
     library: str
     loader: str  # the library's own name for it
     credit: str
-    licence: str
+    license: str
 
 
 PHOTOS = {

@@ -254,5 +254,5 @@ sincos_position_embedding = FunctionCheck(
     ),
     shape="(1, 1 + N, D)",
     gradients=False,
-    normalise=_in_float32,
+    normalize=_in_float32,
 )

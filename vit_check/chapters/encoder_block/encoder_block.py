@@ -515,7 +515,7 @@ encoder_block = ModuleCheck(
         shape="(B, T, D)",
         batched=(0,),
         scenario=_callables_for_block,
-        normalise=output_of_tuple,
+        normalize=output_of_tuple,
     ),
-    normalise=output_of_tuple,
+    normalize=output_of_tuple,
 )

@@ -431,5 +431,5 @@ multi_head_attention = ModuleCheck(
         shape="(B, T, D)",
         batched=(0,),
     ),
-    normalise=_output_of_tuple,
+    normalize=_output_of_tuple,
 )

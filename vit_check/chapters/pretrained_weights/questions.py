@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from vit_check.chapters.pretrained_weights.fold_normalisation import fold_normalisation
+from vit_check.chapters.pretrained_weights.fold_normalization import fold_normalization
 from vit_check.engine.values import Slip, ValueCheck
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.pretrained import config_of
@@ -110,7 +110,7 @@ def _row_of_a_key() -> int:
 
 def _folded() -> list[float]:
     one = torch.ones(1, dtype=torch.float64)
-    weight, bias = fold_normalisation.reference(
+    weight, bias = fold_normalization.reference(
         0.2 * one.reshape(1, 1, 1, 1), 0.1 * one, 0.5 * one, 0.5 * one
     )
     return [round(weight.item(), 9), round(bias.item(), 9)]

@@ -203,5 +203,5 @@ training_bytes = FunctionCheck(
         "are 4 * own, and 2 * num_parameters more under autocast.",
     ),
     gradients=False,
-    normalise=_as_dict,
+    normalize=_as_dict,
 )

@@ -17,28 +17,28 @@ def _days(
     num_images: float,
     peak: float,
     num_devices: int,
-    utilisation: float,
+    utilization: float,
     flops: float = 6,
     seconds: float = 86_400,
 ) -> float:
-    return flops * macs * num_images / (peak * num_devices * utilisation) / seconds
+    return flops * macs * num_images / (peak * num_devices * utilization) / seconds
 
 
 def _days_inputs(generator: Generator) -> Iterator[Case]:
-    for num_devices, utilisation in ((1, 1.0), (1, 0.4), (8, 0.35)):
+    for num_devices, utilization in ((1, 1.0), (1, 0.4), (8, 0.35)):
         macs, images = torch.rand(2, generator=generator, dtype=torch.float64).tolist()
         yield [
             int((1 + 20 * macs) * 1e9),
             (1 + images) * 3e8,
             312e12,
             num_devices,
-            utilisation,
+            utilization,
         ]
 
 
 training_days = FunctionCheck(
     "training_days",
-    "training_days(macs, num_images, peak_flops, num_devices, utilisation) -> days",
+    "training_days(macs, num_images, peak_flops, num_devices, utilization) -> days",
     _days,
     _days_inputs,
     [
@@ -89,15 +89,15 @@ training_days = FunctionCheck(
             partial(_days, seconds=60),
         ),
         Mistake(
-            "utilisation ignored",
-            "the utilisation has no effect: no training reaches the peak",
+            "utilization ignored",
+            "the utilization has no effect: no training reaches the peak",
             lambda macs, images, peak, devices, share: _days(
                 macs, images, peak, devices, 1
             ),
         ),
         Mistake(
-            "utilisation multiplied",
-            "a lower utilisation makes the training shorter; it makes it longer",
+            "utilization multiplied",
+            "a lower utilization makes the training shorter; it makes it longer",
             lambda macs, images, peak, devices, share: _days(
                 macs, images, peak, devices, 1 / share
             ),
@@ -123,8 +123,8 @@ training_days = FunctionCheck(
         "Two FLOPs for a multiply-accumulate, three passes for a step. Divide what all "
         "images take by what all devices reach in a second, then by the seconds of a "
         "day.",
-        "6 * macs * num_images / (num_devices * peak_flops * utilisation) / 86_400",
+        "6 * macs * num_images / (num_devices * peak_flops * utilization) / 86_400",
     ),
     gradients=False,
-    normalise=as_float,
+    normalize=as_float,
 )

@@ -219,5 +219,5 @@ attend_one_query = FunctionCheck(
     ),
     shape="(d_v,)",
     gradients=False,
-    normalise=_rows_as_tensors,
+    normalize=_rows_as_tensors,
 )

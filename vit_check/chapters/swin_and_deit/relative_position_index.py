@@ -142,5 +142,5 @@ relative_position_index = FunctionCheck(
     ),
     shape="(w², w²)",
     gradients=False,
-    normalise=_whole_numbers,
+    normalize=_whole_numbers,
 )

@@ -407,5 +407,5 @@ vision_transformer = _ModelCheck(
         batched=(0,),
         scenario=_callables_for_model,
     ),
-    normalise=output_of_tuple,
+    normalize=output_of_tuple,
 )

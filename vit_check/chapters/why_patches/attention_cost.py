@@ -220,5 +220,5 @@ attention_cost = FunctionCheck(
         "matmul_macs 2·T²·D, projection_macs 4·T·D².",
     ),
     gradients=False,
-    normalise=_four_costs,
+    normalize=_four_costs,
 )

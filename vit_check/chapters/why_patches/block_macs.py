@@ -189,5 +189,5 @@ block_macs = FunctionCheck(
         "quadratic is 2·T²·D; linear is T·(4·D² + 2·D·M), with M = mlp_ratio·D.",
     ),
     gradients=False,
-    normalise=_two_parts,
+    normalize=_two_parts,
 )

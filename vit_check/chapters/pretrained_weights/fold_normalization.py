@@ -1,4 +1,4 @@
-"""The check of ``fold_normalisation``, chapter 10."""
+"""The check of ``fold_normalization``, chapter 10."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -49,9 +49,9 @@ def _fold_inputs(generator: Generator) -> Iterator[Case]:
         yield [tensor.to(dtype) for tensor in (weight, normal(generator, D), mean, std)]
 
 
-fold_normalisation = FunctionCheck(
-    "fold_normalisation",
-    "fold_normalisation(weight, bias, mean, std) -> (weight, bias)",
+fold_normalization = FunctionCheck(
+    "fold_normalization",
+    "fold_normalization(weight, bias, mean, std) -> (weight, bias)",
     _fold,
     _fold_inputs,
     [
