@@ -21,8 +21,8 @@ def overfit_one_batch(
 ) -> list[float]:
     """Losses of a copy of the model that learns a single batch by heart.
 
-    A sound model goes to nearly 0. One that stays at ln K cannot tell the images apart:
-    something is not connected.
+    A sound model goes to nearly 0. One that stays at ln K, or at the loss of a constant
+    answer, cannot tell the images apart: something is not connected.
 
     Raises: ValueError if images and labels are not equally many.
     """

@@ -5,6 +5,7 @@ less of it on the white; the dark picture has as much of that ink's dark counter
 nothing, so that the page shows through. Photographs and heat maps stay as they are;
 where they are, the picture says itself (``book_png`` of ``vit_steps.notebook.style``).
 A picture that does not say it is not one of the book's figures, and has no dark one.
+``pictures.py`` puts them into the pages.
 """
 
 import json
@@ -16,7 +17,6 @@ import numpy as np
 from bs4 import BeautifulSoup
 from numpy.typing import NDArray
 from PIL import Image
-from sphinx.application import Sphinx
 
 from vit_steps.notebook import COLOURS
 
@@ -123,17 +123,3 @@ def with_dark_figures(html: str, page: Path) -> str:
         return f"{light}{image}"
 
     return PICTURE.sub(twice, html)
-
-
-def write_pages(app: Sphinx, exception: Exception | None) -> None:
-    if exception or app.builder.format != "html":
-        return
-    for page in Path(app.outdir).rglob("*.html"):
-        html = page.read_text(encoding="utf-8")
-        if (changed := with_dark_figures(html, page)) != html:
-            page.write_text(changed, encoding="utf-8")
-
-
-def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("build-finished", write_pages, priority=400)  # before pictures.py
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

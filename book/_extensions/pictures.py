@@ -1,5 +1,6 @@
-"""Width, height and time of loading for every picture, so that no page jumps.
+"""What a page says of its pictures, once all are there: the dark ones, and their sizes.
 
+Every picture has its width, height and time of loading, so that no page jumps.
 A figure's output says how many CSS pixels it is wide, half of the pixels that it has,
 so that it is crisp on a dense screen; what says nothing is shown pixel by pixel. All
 but the first picture of a page wait until the reader comes near.
@@ -14,7 +15,8 @@ from bs4 import BeautifulSoup, Tag
 from PIL import Image
 from sphinx.application import Sphinx
 
-PICTURE = re.compile(r"""<img\b(?:[^>"']|"[^"]*"|'[^']*')*>""")
+from book._extensions.dark_figures import PICTURE, with_dark_figures
+
 SIDES = ("width", "height")
 IN_STYLE = re.compile(r"\b(width|height):\s*([\d.]+)px;?\s*")
 
@@ -69,7 +71,8 @@ def write_pages(app: Sphinx, exception: Exception | None) -> None:
         return
     for page in Path(app.outdir).rglob("*.html"):
         html = page.read_text(encoding="utf-8")
-        page.write_text(complete_pictures(html, page), encoding="utf-8")
+        html = complete_pictures(with_dark_figures(html, page), page)
+        page.write_text(html, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -36,7 +36,7 @@ html_static_path = [r"{assets}"]
 html_css_files = ["book.css"]
 root_doc = "page"
 """
-EXTENSIONS = ["drawings", "dark_figures", "pictures", "enlarging"]
+EXTENSIONS = ["drawings", "pictures", "enlarging"]
 CAPTION = {"caption": "What to *look* for.", "name": "fig-a-square"}
 
 
