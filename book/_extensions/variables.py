@@ -5,7 +5,8 @@ the font that they have in larger formulas, everything else in the sentence's ow
 page with a hundred of them needs no more time than one without, and they are there
 without scripts. What is more than that, a fraction for instance, is MathJax's.
 
-No formula is divided between lines, nor from the comma or the full stop after it.
+No formula is divided between lines, unless it is longer than a phone is wide, nor from
+the comma or the full stop after it.
 """
 
 import re
@@ -40,6 +41,7 @@ PIECE = re.compile(
     r"|(?P<root>\\sqrt\{)?(?P<what>[A-Za-z]|\d+)(?:_(?P<index>\w))?(?(root)\}))"
     r"(?:\^(?P<power>\d|\{-?\d+\}|\{\\mathsf T\}))?\s*"
 )
+LETTERS_IN_ONE_LINE = 28  # of a phone
 ENDS = re.compile(r"[.,;:!?)’”\]]+")
 
 
@@ -62,6 +64,8 @@ def one_line(formula: str) -> nodes.inline | None:
         line += written(found)
         place = found.end()
     join_texts(line)
+    if len(line.astext()) > LETTERS_IN_ONE_LINE:
+        line["classes"].append("long")
     return line
 
 
@@ -97,7 +101,7 @@ def join_texts(line: nodes.inline) -> None:
             text = text.lstrip()
         text = re.sub(r"(?:(?<=[(,=·×/])|^(?=−)) ?− *", "−", text)  # no difference
         text = re.sub(r"(?<=\() +|(?<=[a-z]) +(?=\()|(?<=,) (?=\))", "", text)
-        line += nodes.Text(re.sub(" +", "\N{NO-BREAK SPACE}", text))
+        line += nodes.Text(re.sub(" +", " ", text))
 
 
 class FormulasInSentences(SphinxTransform):
