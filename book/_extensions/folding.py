@@ -266,6 +266,8 @@ class CodeBelowItsOutput(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         for code in list(self.document.findall(HideCodeCellNode)):
             cell = code.parent
+            if cell is None:
+                continue  # a cell that is folded with its output
             shows = cell.children[-1].get("nb_element") == "cell_code_output"
             if shows and code["prompt_show"].startswith(CODE_OF):
                 cell.append(cell.pop(0))

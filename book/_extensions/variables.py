@@ -41,6 +41,7 @@ PIECE = re.compile(
     r"|(?P<root>\\sqrt\{)?(?P<what>[A-Za-z]|\d+)(?:_(?P<index>\w))?(?(root)\}))"
     r"(?:\^(?P<power>\d|\{-?\d+\}|\{\\mathsf T\}))?\s*"
 )
+LEANING = "CEFHIJKMNPSTUVWXYZf"  # over what comes after them
 LETTERS_IN_ONE_LINE = 28  # of a phone
 ENDS = re.compile(r"[.,;:!?)’”\]]+")
 
@@ -50,7 +51,9 @@ class variable(nodes.Inline, nodes.TextElement):  # type: ignore[misc] # no type
 
 
 def write_variable(translator: HTML5Translator, node: variable) -> None:
-    translator.body.append(f"<var>{node.astext()}</var>")
+    letter = node.astext()
+    leans = ' class="leans"' if letter in LEANING else ""
+    translator.body.append(f"<var{leans}>{letter}</var>")
     raise nodes.SkipNode
 
 
@@ -121,7 +124,7 @@ def keep_together(formula: nodes.Node) -> None:
         return
     whole = nodes.inline(classes=["unbroken"])
     formula.parent.replace(after, nodes.Text(after[ends.end() :]))
-    formula.replace_self(whole)
+    formula.parent.replace(formula, whole)
     whole += [formula, nodes.Text(ends.group())]
 
 
