@@ -1,11 +1,12 @@
-"""Makes the book's fonts, small, out of two that are well kept: `make fonts`.
+"""Makes the book's fonts, small, out of three that are well kept: `make fonts`.
 
     python -m book.fonts
 
 Needs npm, and the packages fonttools and brotli. Inter is the text's font, Fira Code
-the code's, both under the SIL Open Font License. Of each the letters, digits and signs
-stay that the book may need, under a name of its own, so that no font of a reader's
-system is taken for it. Written are
+the code's, and a variable in a sentence has the letters that it has in a formula, which
+are MathJax's; all three are under the SIL Open Font License. Of each the letters,
+digits and signs stay that the book may need, under a name of its own, so that no font
+of a reader's system is taken for it. Written are
 
     book/_assets/fonts/         what pages load: fonts.css, which holds them, so that no
                                 line breaks anew when a font comes after its text
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
+from string import ascii_letters
 from xml.etree import ElementTree
 
 from fontTools import subset
@@ -39,7 +41,8 @@ LICENCES = {
     "inter-ui/LICENSE.txt": "LICENSE-Inter.txt",
     "firacode/LICENSE": "LICENSE-FiraCode.txt",
 }
-TEXT, CODE = "Book Text", "Book Code"
+TEXT, CODE, VARIABLES = "Book Text", "Book Code", "Book Variables"
+MATHJAX = ROOT / "book" / "_assets" / "mathjax" / "es5/output/chtml/fonts/woff-v2"
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,8 @@ class Face:
     on_figures: bool = False
 
     @property
-    def is_code(self) -> bool:
-        return self.family == CODE
+    def wanted(self) -> set[int]:
+        return {TEXT: WANTED, CODE: WANTED | BOXES, VARIABLES: LETTERS}[self.family]
 
 
 FACES = [
@@ -95,6 +98,13 @@ FACES = [
         style="Bold",
         css="font-weight: 600 900",
     ),
+    Face(
+        name="variables",
+        source=str(MATHJAX / "MathJax_Math-Italic.woff"),
+        family=VARIABLES,
+        style="Italic",
+        css="font-weight: 100 500; font-style: italic; size-adjust: 118%",
+    ),
 ]
 
 WANTED = {
@@ -105,6 +115,7 @@ WANTED = {
     *map(ord, "←↑→↓↔↦⇒⇔∂∇∈∏∑−∕∘√∞∥∫≈≠≤≥⊙⊤⋅‖⟨⟩ℓℝ"),
     *map(ord, "■□▲△▶▼◆○●✓✗"),
 }
+LETTERS = set(map(ord, ascii_letters))
 BOXES = {*range(0x2500, 0x2580), *range(0x2580, 0x25A0)}  # of tables in code
 KEPT_FEATURES = ["kern", "tnum", "mark", "mkmk", "ccmp"]  # none that joins "->" or "!="
 
@@ -133,6 +144,8 @@ def fetch(folder: Path) -> None:
 
 
 def add_small_letters(font: TTFont) -> None:
+    if "glyf" not in font:
+        return
     names, widths, glyphs = font.getBestCmap(), font["hmtx"], font["glyf"]
     height = font["head"].unitsPerEm
     for letter, (full_size, raised) in SMALL_LETTERS.items():
@@ -250,11 +263,11 @@ def main() -> None:
         folder = Path(name)
         fetch(folder)
         rules = [
-            "/* Made by book/fonts.py of Inter and Fira Code, SIL Open Font License:\n"
-            "   their LICENSE files stand here. */\n"
+            "/* Made by book/fonts.py of Inter, Fira Code and MathJax_Math, SIL Open\n"
+            "   Font License: their LICENSE files stand here. */\n"
         ]
         for face in FACES:
-            font = cut(face, folder, WANTED | BOXES if face.is_code else WANTED)
+            font = cut(face, folder, face.wanted)
             rules.append(rule(face, font))
             if face.on_figures:
                 file = FIGURES / f"{face.name}.ttf"

@@ -208,7 +208,11 @@ class FoldCells(SphinxPostTransform):
             if cell.get("nb_element") != "cell_code":
                 continue
             identity = cells[cell["cell_index"]].get("id", "")
-            if FOLDED_WHOLE & set(cell["cell_metadata"].get("tags", [])):
+            if identity in IDS_OF_IMPORTS:
+                cell["hide_mode"] = "input"
+            if "hide_mode" in cell or FOLDED_WHOLE & set(
+                cell["cell_metadata"].get("tags", [])
+            ):
                 say_what_folds(cell, identity)
             elif is_lesson:
                 fold_cell(cell, f"{source.name}, cell {identity}")
@@ -266,6 +270,8 @@ class CodeBelowItsOutput(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:
         for code in list(self.document.findall(HideCodeCellNode)):
             cell = code.parent
+            if cell is None:
+                continue  # a cell that is folded with its output
             shows = cell.children[-1].get("nb_element") == "cell_code_output"
             if shows and code["prompt_show"].startswith(CODE_OF):
                 cell.append(cell.pop(0))

@@ -1,21 +1,25 @@
 """Cells of a table that hold a sentence keep room for some words a line.
 
 On a phone the table then scrolls in its own box (book.css) instead of standing a
-sentence on end.
+sentence on end. A shape, (B, 197, 768), stays on one line.
 """
 
+import re
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 
 LETTERS_OF_A_PHRASE, LETTERS_OF_A_SENTENCE = 24, 60
+SHAPE = re.compile(r"\([^()]*,[^()]*\)(?: each)?")
 
 
 def keep_room(app: Sphinx, document: nodes.document) -> None:
     for cell in document.findall(nodes.entry):
         text = cell.astext()
-        if len(text) >= LETTERS_OF_A_PHRASE and " " in text:
+        if SHAPE.fullmatch(text):
+            cell["classes"].append("shape")
+        elif len(text) >= LETTERS_OF_A_PHRASE and " " in text:
             long = len(text) >= LETTERS_OF_A_SENTENCE
             cell["classes"].append("sentence" if long else "phrase")
 

@@ -113,6 +113,21 @@ def test_a_label_goes_with_escape_and_stays_under_the_pointer(browser, site):
     tab.close()
 
 
+def test_a_menu_goes_with_escape_though_the_pointer_is_on_it(browser, site):
+    """WCAG 1.4.13."""
+    tab = browser.new_page(viewport=WIDE)
+    tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
+    place = tab.locator(".dropdown-download-buttons").first
+    menu = place.locator(".dropdown-menu")
+    place.locator(".btn").first.hover()
+    assert not menu.is_visible(), "it covers what is below it when the pointer passes"
+    place.locator(".btn").first.click()
+    menu.wait_for()
+    tab.keyboard.press("Escape")
+    menu.wait_for(state="hidden")
+    tab.close()
+
+
 def test_no_key_by_itself_is_a_short_cut(browser, site):
     """WCAG 2.1.4: whoever dictates says single letters."""
     tab = browser.new_page()

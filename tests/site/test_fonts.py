@@ -87,7 +87,8 @@ def test_the_fonts_are_small_and_bring_their_licences():
     assert css.stat().st_size < 200_000
     addresses = re.findall(r'url\("([^"]{8})', css.read_text(encoding="utf-8"))
     assert set(addresses) == {"data:fon"}, "a font that comes later moves what is read"
-    for name in ("LICENSE-Inter.txt", "LICENSE-FiraCode.txt"):
+    for name in ("Inter", "FiraCode", "MathJax_Math"):
+        name = f"LICENSE-{name}.txt"
         licence = (FONTS / name).read_text(encoding="utf-8")
         assert "Copyright" in licence and "SIL OPEN FONT LICENSE" in licence
     assert (FIGURES / "LICENSE-Inter.txt").exists()

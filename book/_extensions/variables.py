@@ -1,0 +1,134 @@
+r"""Formulas that a sentence is made of: $T$, $D = 768$, $(B, h, T, d)$, $2 \cdot T^2$.
+
+They are letters, numbers and signs on one line, so they are set as text: the letters in
+the font that they have in larger formulas, everything else in the sentence's own. So a
+page with a hundred of them needs no more time than one without, and they are there
+without scripts. What is more than that, a fraction for instance, is MathJax's.
+
+No formula is divided between lines, unless it is longer than a phone is wide, nor from
+the comma or the full stop after it.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.writers.html5 import HTML5Translator
+
+SIGNS = {
+    r"\cdot": "·",
+    r"\times": "×",
+    r"\approx": " ≈ ",
+    r"\le": " ≤ ",
+    r"\ge": " ≥ ",
+    r"\dots": "…",
+    "+": " + ",
+    "-": " − ",
+    "=": " = ",
+    "<": " < ",
+    ">": " > ",
+    ",": ", ",
+    "{,}": ",",
+} | {sign: sign for sign in "()/.:"}
+RAISED = str.maketrans("0123456789-T", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻ᵀ")
+PIECE = re.compile(
+    r"\s*(?:(?P<sign>\\(?:cdot|times|approx|le|ge|dots)(?![A-Za-z])|\{,\}|[-+=<>,()/.:])"
+    r"|\\mathrm\{(?P<name>[a-z]+)\}|\\(?P<function>ln|log|exp|sin|cos)(?![A-Za-z])"
+    r"|(?P<root>\\sqrt\{)?(?P<what>[A-Za-z]|\d+)(?:_(?P<index>\w))?(?(root)\}))"
+    r"(?:\^(?P<power>\d|\{-?\d+\}|\{\\mathsf T\}))?\s*"
+)
+LEANING = "CEFHIJKMNPSTUVWXYZf"  # over what comes after them
+LETTERS_IN_ONE_LINE = 28  # of a phone
+ENDS = re.compile(r"[.,;:!?)’”\]]+")
+
+
+class variable(nodes.Inline, nodes.TextElement):  # type: ignore[misc] # no types there
+    """A letter of a formula: ``<var>``."""
+
+
+def write_variable(translator: HTML5Translator, node: variable) -> None:
+    letter = node.astext()
+    leans = ' class="leans"' if letter in LEANING else ""
+    translator.body.append(f"<var{leans}>{letter}</var>")
+    raise nodes.SkipNode
+
+
+def one_line(formula: str) -> nodes.inline | None:
+    """The formula as text, or None if there is more to it than one line of text."""
+    line, place = nodes.inline(classes=["formula"]), 0
+    while place < len(formula):
+        found = PIECE.match(formula, place)
+        if found is None:
+            return None
+        line += written(found)
+        place = found.end()
+    join_texts(line)
+    if len(line.astext()) > LETTERS_IN_ONE_LINE:
+        line["classes"].append("long")
+    return line
+
+
+def written(piece: re.Match[str]) -> Iterator[nodes.Node]:
+    if sign := piece["sign"]:
+        yield nodes.Text(SIGNS[sign])
+    elif name := piece["name"]:
+        yield nodes.Text(name)
+    elif function := piece["function"]:
+        yield nodes.Text(f" {function} ")
+    else:
+        yield nodes.Text("√" if piece["root"] else "")
+        yield letter_or_number(piece["what"])
+        if piece["index"]:
+            yield nodes.subscript("", "", letter_or_number(piece["index"]))
+    power = (piece["power"] or "").strip("{}").removeprefix(r"\mathsf ")
+    yield nodes.Text(power.translate(RAISED))
+
+
+def letter_or_number(what: str) -> nodes.Node:
+    return variable("", what) if what.isalpha() else nodes.Text(what)
+
+
+def join_texts(line: nodes.inline) -> None:
+    """Neighbouring texts become one, with the spaces that belong between signs."""
+    parts, line.children = line.children, []
+    for is_text, together in groupby(parts, lambda part: isinstance(part, nodes.Text)):
+        if not is_text:
+            line += together
+            continue
+        text = "".join(part.astext() for part in together)
+        if not line.children:
+            text = text.lstrip()
+        text = re.sub(r"(?:(?<=[(,=·×/])|^(?=−)) ?− *", "−", text)  # no difference
+        text = re.sub(r"(?<=\() +|(?<=[a-z]) +(?=\()|(?<=,) (?=\))", "", text)
+        line += nodes.Text(re.sub(" +", " ", text))
+
+
+class FormulasInSentences(SphinxTransform):
+    default_priority = 840  # before the page is said to need MathJax
+
+    def apply(self, **kwargs: Any) -> None:
+        for formula in list(self.document.findall(nodes.math)):
+            line = one_line(formula.astext())
+            if line is not None:
+                formula.replace_self(line)
+            keep_together(formula if line is None else line)
+
+
+def keep_together(formula: nodes.Node) -> None:
+    after = formula.next_node(descend=False, siblings=True)
+    if not isinstance(after, nodes.Text) or not (ends := ENDS.match(after)):
+        return
+    whole = nodes.inline(classes=["unbroken"])
+    formula.parent.replace(after, nodes.Text(after[ends.end() :]))
+    formula.parent.replace(formula, whole)
+    whole += [formula, nodes.Text(ends.group())]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_node(variable, html=(write_variable, None))
+    app.add_transform(FormulasInSentences)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
