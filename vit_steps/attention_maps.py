@@ -78,7 +78,7 @@ def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tenso
         residual: share of the residual connection, from 0 (none) to 1.
 
     Shape:
-        L of (B, h, T, T) -> (B, T, T), rows summing to 1 (output token, input token)
+        L of (B, h, T, T) -> (B, T, T), rows summing to 1: output token, input token
 
     Raises:
         ValueError: if the weights are none, or not all (B, h, T, T), or ``residual`` is

@@ -1,6 +1,6 @@
 """A trained model as a file that runs without this package.
 
-``python -m vit_steps.export cluttered-digits digits.onnx``
+python -m vit_steps.export cluttered-digits digits.onnx
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """What a model says of a photograph, and where it looked.
 
-``python -m vit_steps.predict cluttered-digits photo.png --map map.png``
+python -m vit_steps.predict cluttered-digits photo.png --map map.png
 """
 
 import argparse

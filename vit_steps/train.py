@@ -1,6 +1,6 @@
 """The command that trains: a data set's recipe, with what its options change.
 
-``python -m vit_steps.train --data cluttered-digits --output model.safetensors``
+python -m vit_steps.train --data cluttered-digits --output model.safetensors
 """
 
 import argparse

@@ -96,7 +96,7 @@ class ViTConfig:
 
     @property
     def num_prefix_tokens(self) -> int:
-        """How many tokens come before the patches, here the class token."""
+        """How many tokens come before the patches: the class token."""
         return 1
 
     def cost(self) -> ModelCost:

@@ -74,25 +74,9 @@ def escape_letters(
     lines[:] = [LETTER.sub(r"\1\\.", line) for line in lines]
 
 
-def readable(
-    app: Sphinx,
-    what: str,
-    name: str,
-    thing: Any,
-    options: Any,
-    signature: str | None,
-    returned: str | None,
-) -> tuple[str | None, str | None]:
-    """Without what only Python's own printing puts there, and Sphinx cannot read."""
-    if signature == "(*args, **kwargs)":  # a protocol is not called
-        signature = None
-    return signature and signature.replace("<factory>", "..."), returned
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autosummary")
     app.add_directive("module-contents", ModuleContents)
     app.connect("autodoc-process-docstring", escape_letters, priority=AFTER_NAPOLEON)
-    app.connect("autodoc-process-signature", readable)
     app.connect("doctree-resolved", keep_the_anchors)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -17,7 +17,7 @@ class DistilledConfig(ViTConfig):
 
     @property
     def num_prefix_tokens(self) -> int:
-        """How many tokens stand in front of the patches (class, distillation)."""
+        """How many tokens stand in front of the patches: class and distillation."""
         return 2
 
     def cost(self) -> ModelCost:

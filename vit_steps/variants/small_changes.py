@@ -57,7 +57,7 @@ class VariantConfig(ViTConfig):
 
     @property
     def num_prefix_tokens(self) -> int:
-        """How many tokens stand in front of the patches (class token, registers)."""
+        """How many tokens stand in front of the patches: class token and registers."""
         return self.has_cls_token + self.num_registers
 
     def cost(self) -> ModelCost:
