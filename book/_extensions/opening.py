@@ -2,7 +2,7 @@
 
 What a chapter promises, and the time it takes, follow its question in the notebook. On
 the page they come after the picture, before its section goes into detail. So do cells
-that prepare the picture.
+that prepare the picture. On any other page the question only stands out.
 """
 
 from typing import Any
@@ -23,10 +23,12 @@ def is_question(node: nodes.Node) -> bool:
 
 
 def picture_first(app: Sphinx, document: nodes.document) -> None:
-    if chapter_of(app.env.docname) is None:
-        return
-    chapter = next(document.findall(nodes.section))
+    chapter = next(document.findall(nodes.section), nodes.section())
     question = next(filter(is_question, chapter.children), None)
+    if chapter_of(app.env.docname) is None:
+        if question is not None:
+            question["classes"].append("page-question")
+        return
     picture = next((part for part in chapter if isinstance(part, nodes.section)), None)
     if question is None or picture is None:
         return

@@ -1,0 +1,48 @@
+"""The package's signatures and docstrings as they are written.
+
+Python prints a default or an empty protocol in a way that Sphinx cannot read, and then
+shows whole, with the names of its types unabridged. Napoleon takes what precedes a
+colon for a type, in the first line of a property and in a shape.
+"""
+
+import re
+from typing import Any
+
+from sphinx.application import Sphinx
+
+AFTER_NAPOLEON = 600
+TYPE_OF_A_PROPERTY = ":type: "
+SHAPE_WITH_A_TYPE = re.compile(r"^:Shape: \*(.+)\* -- (.+)$")
+COMMAND = re.compile(r"^python -m .+$")
+
+
+def readable(
+    app: Sphinx,
+    what: str,
+    name: str,
+    thing: Any,
+    options: Any,
+    signature: str | None,
+    returned: str | None,
+) -> tuple[str | None, str | None]:
+    if signature == "(*args, **kwargs)":  # a protocol is not called
+        signature = None
+    return signature and signature.replace("<factory>", "..."), returned
+
+
+def as_written(
+    app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
+) -> None:
+    said = [line for line in lines if line]
+    if what == "property" and said and said[-1].startswith(TYPE_OF_A_PROPERTY):
+        before = said.pop().removeprefix(TYPE_OF_A_PROPERTY)
+        lines[:] = [f"{before}: {' '.join(said)}"]
+    if what == "module":
+        lines[:] = [COMMAND.sub(r"``\g<0>``", line) for line in lines]
+    lines[:] = [SHAPE_WITH_A_TYPE.sub(r":Shape: \1: \2", line) for line in lines]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("autodoc-process-signature", readable)
+    app.connect("autodoc-process-docstring", as_written, priority=AFTER_NAPOLEON)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
