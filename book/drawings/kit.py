@@ -557,12 +557,13 @@ class Drawing:
         self._add("path", 0, 0, f"vd-full vd-{colour}").set("d", f"M{tip}Z")
         self._grow(max(py for _, py in corners))
 
-    def area(self, *points: Point, colour: Colour = "line") -> None:
-        """A ground in the pale colour, with no line around it, between points."""
+    def area(self, *points: Point, colour: Colour = "line", full: bool = False) -> None:
+        """A ground with no line around it, pale or full of its colour."""
         corners = "L".join(
             f"{number(x)} {number(y)}" for x, y in (self._moved(*p) for p in points)
         )
-        element = self._add("path", 0, 0, f"vd-box vd-{colour}")
+        classes = f"{'vd-full' if full else 'vd-box'} vd-{colour}"
+        element = self._add("path", 0, 0, classes)
         element.set("d", f"M{corners}Z")
         element.set("stroke-width", "0")
         self._grow(max(y for _, y in points))
@@ -594,10 +595,11 @@ class Drawing:
             symbol = ElementTree.Element("symbol", {"viewBox": box})
             ElementTree.SubElement(symbol, "use", {"href": name})
             defined.append(symbol)
-        element = self._add("use", *self._moved(place.x, place.y), "vd-photograph")
-        element.set("width", number(place.width))
-        element.set("height", number(place.height))
-        element.set("href", f"{name}-{defined.index(symbol)}")
+        x, y = map(number, self._moved(place.x, place.y))
+        width, height = number(place.width), number(place.height)
+        sizes = {"x": x, "y": y, "width": width, "height": height}
+        href = f"{name}-{defined.index(symbol)}"
+        self._parts.append(ElementTree.Element("use", sizes | {"href": href}))
         self._grow(place.bottom)
 
     # What comes out
