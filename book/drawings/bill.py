@@ -7,7 +7,7 @@ head's scores, and T·6D. On the page it moves: image, patches and model can be 
 
 from math import log2
 
-from book.drawings.kit import Box, Drawing, number
+from book.drawings.kit import Box, Drawing, Word, number
 from vit_steps.cost import attention_cost, patch_grid, token_count
 
 # D and heads: arXiv 2010.11929, table 1; tiny and small: arXiv 2012.12877, table 1.
@@ -58,11 +58,10 @@ def draw() -> Drawing:
     cut(drawing)
     counted(drawing, T, heads, squares)
     to_scale(drawing, T, D)
-    track(drawing, "image", f"{IMAGE} pixels", along_image(IMAGE))
-    track(drawing, "patch", f"{PATCH} pixels", along_patch(PATCH))
     half = (6 * D - 1) ** 0.5  # patches along a side where T = 6D
-    mark(drawing, "image", along_image(PATCH * half))
-    mark(drawing, "patch", along_patch(IMAGE / half))
+    equal = along_image(PATCH * half), along_patch(IMAGE / half)
+    track(drawing, "image", f"{IMAGE} pixels", along_image(IMAGE), equal[0])
+    track(drawing, "patch", f"{PATCH} pixels", along_patch(PATCH), equal[1])
     return drawing
 
 
@@ -129,10 +128,8 @@ def to_scale(drawing: Drawing, T: int, D: int) -> None:
     with drawing.part("area-quadratic"):
         drawing.box(STAGE.x, top, side, side, colour="asking", radius=0)
     with drawing.part("ghost", moving=True):
-        drawing.box(
-            *(STAGE.x, top, side + long, side),
-            **{"colour": "ink", "ground": False, "dashed": True, "radius": 0},
-        )
+        first = Box(STAGE.x, top, side + long, side)
+        outlined(drawing, first)
     drawing.lines(
         2,
         STAGE.bottom + 15,
@@ -143,25 +140,25 @@ def to_scale(drawing: Drawing, T: int, D: int) -> None:
         drawing.text(2, STAGE.bottom + 30, "", size=11, colour="soft")
 
 
-def track(drawing: Drawing, name: str, words: str, x: float) -> None:
-    """What can be changed, and where it is now."""
+def outlined(drawing: Drawing, place: Box) -> None:
+    x, y, width, height = place.x, place.y, place.width, place.height
+    drawing.box(x, y, width, height, colour="ink", ground=False, dashed=True, radius=0)
+
+
+def track(drawing: Drawing, name: str, words: str, x: float, equal: float) -> None:
+    """What can be changed, where it is now, and where both parts are equal."""
     place = TRACKS[name]
     drawing.text(2, place.y - 2, f"{name} side", size=11, colour="soft")
     with drawing.part(f"side-{name}"):
         drawing.text(2, place.y + 13, words, bold=True)
     drawing.line((place.x, place.y), (place.right, place.y), thick=3)
+    with drawing.part(f"mark-{name}"):
+        y = place.y
+        drawing.line((equal, y - 9), (equal, y + 9), colour="asking", thick=2)
+        words = Word("T = 6D", "asking", bold=True)
+        drawing.text(equal, y + 20, words, size=10.5, anchor="middle")
     with drawing.part(f"handle-{name}"), drawing.part(f"knob-{name}"):
         drawing.circle(x, place.y, 8, "ink", thick=2)
-
-
-def mark(drawing: Drawing, name: str, x: float) -> None:
-    """Where quadratic and linear are equal."""
-    y = TRACKS[name].y
-    with drawing.part(f"mark-{name}"):
-        drawing.line((x, y - 9), (x, y + 9), colour="asking", thick=2)
-        drawing.text(
-            x, y + 20, "T = 6D", size=10.5, colour="asking", anchor="middle", bold=True
-        )
 
 
 def along_image(side: float) -> float:
@@ -190,5 +187,6 @@ def written(value: float, step: int, units: tuple[str, ...]) -> str:
     while value >= step and power < len(units) - 1:
         value /= step
         power += 1
+    value += 1e-9  # a half is rounded up, as the script does
     digits = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
     return f"{digits} {units[power]}"

@@ -367,8 +367,9 @@ def test_the_streams_are_those_of_the_chapters_cells():
     """In its float32, rounding is what is left without a residual."""
     from book.drawings.residual_stream import N, stacks
 
-    ids = ["setup", "picture-tokens", "who-were-you", "module-encoder-block"]
-    ids += ["variants", "variants-same", "identity", "norm-growth", "spread"]
+    ids = ["setup", "picture-tokens", "who-were-you", "module-mlp"]
+    ids += ["module-encoder-block", "variants", "variants-same", "identity"]
+    ids += ["norm-growth", "spread"]
     cells = {cell.id: cell.source for cell in code_cells(CHAPTERS[6])}
     made = {}
     for name in ids:

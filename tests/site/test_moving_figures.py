@@ -179,7 +179,7 @@ def billed(figure, model, image, patch):
     assert square[1] + square[3] == pytest.approx(STAGE.bottom)
     assert square[1] >= STAGE.y - 0.01 and band[0] + band[2] <= STAGE.right + 0.01
     heard = figure.get_by_role("status")
-    expect(heard).to_contain_text(f"{model}, {image} pixels in patches of {patch}: ")
+    expect(heard).to_contain_text(f"{model}/{patch} at {image}: {T:,} tokens")
     expect(heard).to_contain_text(f"{share:.1%} of them are quadratic")
 
 

@@ -102,9 +102,9 @@
       if (motion) figure.tween((t) => draw(between(t)), 600);
       else draw(to);
       const more = times >= 10 ? counted(Math.round(times)) : Number(times.toPrecision(2));
-      figure.say(`${now.model}, ${now.image} pixels in patches of ${now.patch}: ${counted(T)} tokens and `
-        + `${large(quadratic + linear)} MACs in a block${same ? "" : `, ${more} times the dashed band`}. `
-        + `${percent(share)} of them are quadratic, and the squares of scores ${fits ? "fit" : "do not fit"} into ${memory(limit)}.`);
+      figure.say(`${now.model}/${now.patch} at ${now.image}: ${counted(T)} tokens and ${large(quadratic + linear)} MACs in a block`
+        + `${same ? "" : `, ${more} times the dashed band`}. ${percent(share)} of them are quadratic. `
+        + `The squares of scores ${fits ? "fit" : "do not fit"} into ${memory(limit)}.`);
       for (const tell of told) tell();
     }
 
