@@ -17,7 +17,6 @@ from book.paper import HTML, ROOT
 
 FOLDER = ROOT / "book" / "_assets" / "lab" / "stills"
 PAGES = [
-    "notebooks/01_why_patches",
     "notebooks/03_class_token_and_position",
     "notebooks/05_multi_head_attention",
     "notebooks/09_attention_maps",
@@ -32,7 +31,6 @@ STILL_LIFE = """
 .vit-lab[data-panel="attention"][data-state="open"] {
   width: 46rem; container-type: inline-size;
 }
-[data-panel="cost"] .vl-stage { grid-template-columns: 20rem 20rem; }
 .vl-challenge, .vl-toolbar, .vl-keep, .vl-switches, .vl-looks, .vl-below, .vl-drag,
 .vl-panel .vl-controls:has(fieldset), .vl-panel fieldset,
 .vl-panel > :is(.vl-row, .vl-field, p:has(a)) { display: none; }

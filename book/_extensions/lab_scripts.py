@@ -20,9 +20,6 @@ PIXELS_A_POINT = 2  # stills are twice as fine as a page
 DIGIT = "A handwritten 5 on grass, with scraps around it"
 MAPS = "most of their light is inside the box around the digit"
 STILLS = {
-    "cost": "A photograph of a cat under a grid of patches, and what it costs: the "
-    "number of patches, the size of one head's matrix, the multiply-accumulates, and "
-    "how many of them are quadratic in the tokens.",
     "attention-heads": f"{DIGIT}; bars, of which that of the 5 is by far the longest; "
     f"and the maps of four blocks with four heads each: {MAPS}.",
     "attention": f"{DIGIT}; bars, of which that of the 5 is by far the longest; and "

@@ -15,11 +15,13 @@ A drawing moves on the book's page if it has numbers and a script of its name in
 Text that is too small, or does not fit the sheet, is refused.
 """
 
+import base64
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
 
@@ -31,6 +33,8 @@ WIDTH = 360
 ENLARGED = 1.4
 SMALLEST = 10.5
 MARGIN = 4
+PHOTOGRAPHS = Path(__file__).with_name("photographs")
+PIXELS = 224  # along a photograph, in which a piece of it is said
 
 # For lines and letters, and a pale one for grounds: Okabe and Ito's colours, darker or
 # lighter where letters need it. Contrast is tested.
@@ -224,6 +228,7 @@ class Drawing:
         self.height = 0.0
         self.numbers: Mapping[str, object] = {}  # what its script begins with
         self._parts: list[ElementTree.Element] = []
+        self._photographs: dict[str, list[ElementTree.Element]] = {}
         self._origin: Point = (0, 0)
 
     @contextmanager
@@ -552,12 +557,13 @@ class Drawing:
         self._add("path", 0, 0, f"vd-full vd-{colour}").set("d", f"M{tip}Z")
         self._grow(max(py for _, py in corners))
 
-    def area(self, *points: Point, colour: Colour = "line") -> None:
-        """A ground in the pale colour, with no line around it, between points."""
+    def area(self, *points: Point, colour: Colour = "line", full: bool = False) -> None:
+        """A ground with no line around it, pale or full of its colour."""
         corners = "L".join(
             f"{number(x)} {number(y)}" for x, y in (self._moved(*p) for p in points)
         )
-        element = self._add("path", 0, 0, f"vd-box vd-{colour}")
+        classes = f"{'vd-full' if full else 'vd-box'} vd-{colour}"
+        element = self._add("path", 0, 0, classes)
         element.set("d", f"M{corners}Z")
         element.set("stroke-width", "0")
         self._grow(max(y for _, y in points))
@@ -570,6 +576,31 @@ class Drawing:
             x, y = map(number, self._origin)
             element.set("transform", f"translate({x} {y})")
         _stroke(element, thick)
+
+    def photograph(self, place: Box, name: str, piece: Box | None = None) -> None:
+        """A photograph of ``photographs/``, or a piece of it.
+
+        The file holds it once, however often it is drawn.
+
+        Args:
+            place: where it stands.
+            name: of its file.
+            piece: which pixels, if not all 224×224.
+        """
+        seen = piece or Box(0, 0, PIXELS, PIXELS)
+        box = " ".join(number(n) for n in (seen.x, seen.y, seen.width, seen.height))
+        defined = self._photographs.setdefault(name, [])
+        symbol = next((one for one in defined if one.get("viewBox") == box), None)
+        if symbol is None:
+            symbol = ElementTree.Element("symbol", {"viewBox": box})
+            ElementTree.SubElement(symbol, "use", {"href": name})
+            defined.append(symbol)
+        x, y = map(number, self._moved(place.x, place.y))
+        width, height = number(place.width), number(place.height)
+        sizes = {"x": x, "y": y, "width": width, "height": height}
+        href = f"{name}-{defined.index(symbol)}"
+        self._parts.append(ElementTree.Element("use", sizes | {"href": href}))
+        self._grow(place.bottom)
 
     # What comes out
 
@@ -599,11 +630,32 @@ class Drawing:
             ("style", {}, STYLE),
         ):
             ElementTree.SubElement(root, tag, attributes).text = content
+        if self._photographs:
+            root.append(self._defined(name))
         root.extend(self._parts)
+        for use in root.iter("use"):
+            use.set("href", f"#vd-{name}-{use.get('href')}")
         for part in root:
             part.tail = "\n"
         root.text = "\n"
         return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+    def _defined(self, name: str) -> ElementTree.Element:
+        """The photographs, and the pieces of them that are drawn."""
+        defs = ElementTree.Element("defs")
+        for photograph, symbols in self._photographs.items():
+            webp = (PHOTOGRAPHS / f"{photograph}.webp").read_bytes()
+            image = ElementTree.SubElement(defs, "image")
+            image.attrib |= {
+                "id": f"vd-{name}-{photograph}",
+                "width": number(PIXELS),
+                "height": number(PIXELS),
+                "href": f"data:image/webp;base64,{base64.b64encode(webp).decode()}",
+            }
+            for index, symbol in enumerate(symbols):
+                symbol.set("id", f"vd-{name}-{photograph}-{index}")
+                defs.append(symbol)
+        return defs
 
     def _moved(self, x: float, y: float) -> Point:
         return self._origin[0] + x, self._origin[1] + y

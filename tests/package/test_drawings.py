@@ -7,12 +7,14 @@ from xml.etree import ElementTree
 
 import pytest
 import torch
+from PIL import Image
+from torch.nn import functional as F
 
 from book.drawings import kit
 from book.drawings.__main__ import NAMES, drawn
 from book.drawings.kit import SMALLEST, Box, Drawing, Word
 from tests.conftest import CHAPTERS, ROOT, code_cells, read
-from vit_steps import notebook
+from vit_steps import data, notebook
 from vit_steps.notebook.drawings import FOLDER
 from vit_steps.patch_embedding import patchify
 
@@ -66,9 +68,10 @@ def test_ids_and_classes_are_its_own(name):
     assert all(c.startswith("vd-") for c in classes - {"vit-drawing"})
     assert root.get("aria-labelledby") in ids and root.get("aria-describedby") in ids
     assert len(root.find(f"{SVG}desc").text) > 100
-    assert not re.search(
-        r"https?://(?!www\.w3\.org/2000/svg)|@import|url\(|base64", drawn(name)
-    )
+    loads = r"https?://(?!www\.w3\.org/2000/svg)|@import|url\(|(?<!webp;)base64"
+    assert not re.search(loads, drawn(name))
+    hrefs = [part.get("href") for part in root.iter() if part.get("href")]
+    assert all(h.startswith("data:image/") or h[1:] in ids for h in hrefs)
 
 
 @every_drawing
@@ -300,6 +303,110 @@ def test_the_patches_are_cut_as_the_package_cuts_them():
     whole = patchify(torch.arange(3 * SIZE**2).reshape(1, 3, SIZE, SIZE), 16)
     assert whole.shape == (1, N, NUMBERS)
     assert whole[0, PATCH, 0] == 80 * SIZE + 80, "80 from the top and 80 from the left"
+
+
+@pytest.mark.parametrize("name", ["astronaut", "cat"])
+def test_photographs_are_those_of_the_package(name):
+    with Image.open(kit.PHOTOGRAPHS / f"{name}.webp") as image:
+        small = torch.frombuffer(
+            bytearray(image.convert("RGB").tobytes()), dtype=torch.uint8
+        )
+        side = image.width
+    small = small.view(1, side, side, 3).permute(0, 3, 1, 2) / 255
+    photo = data.photo(name, size=224)[None]
+    photo = F.interpolate(photo, (side, side), mode="bicubic", antialias=True)
+    assert (small - photo).square().mean().sqrt() < 0.04
+
+
+def test_a_photograph_is_kept_once_and_its_pieces_where_they_are_drawn():
+    drawing = Drawing("a title", "a text")
+    with drawing.at(10, 0):
+        drawing.photograph(Box(0, 0, 100, 100), "cat")
+        for x in (0, 50):
+            drawing.photograph(Box(x, 120, 16, 16), "cat", Box(32, 48, 16, 16))
+    root = ElementTree.fromstring(drawing.svg("test"))
+    (defs,) = root.findall(f"{SVG}defs")
+    assert [part.tag for part in defs] == [
+        f"{SVG}{t}" for t in ("image", *2 * ["symbol"])
+    ]
+    boxes = [symbol.get("viewBox") for symbol in defs.findall(f"{SVG}symbol")]
+    assert boxes == ["0 0 224 224", "32 48 16 16"]
+    whole, *pieces = root.findall(f"{SVG}use")
+    assert whole.get("href") == "#vd-test-cat-0" and whole.get("x") == "10"
+    assert {piece.get("href") for piece in pieces} == {"#vd-test-cat-1"}
+
+
+def test_the_bill_has_the_numbers_of_the_chapter():
+    from book.drawings.bill import LIMIT, MODELS, large, macs, memory
+    from vit_steps.vision_transformer import ViTConfig
+
+    presets = (ViTConfig.tiny, ViTConfig.small, ViTConfig.base)
+    presets += (ViTConfig.large, ViTConfig.huge)
+    for (D, heads), preset in zip(MODELS.values(), presets, strict=True):
+        assert (D, heads) == (preset().embed_dim, preset().num_heads)
+        cost = preset(image_size=512, patch_size=16).cost()
+        quadratic, _ = macs(1025, D)
+        assert quadratic * preset().depth == cost.attention_macs
+    code = "\n".join(cell.source for cell in code_cells(CHAPTERS[1]))
+    assert "quadratic, linear = layer.matmul_macs" in code
+    (cell,) = (c for c in code_cells(CHAPTERS[1]) if c.id == "share-224")
+    shown = cell.outputs[0].data["text/plain"].splitlines()[1:]
+    for line, T in zip(shown, (197, 577, 4097), strict=True):
+        quadratic, linear = macs(T, 768)
+        share = f"{quadratic / (quadratic + linear):.1%}"
+        millions = [f"{n / 1e6:,.0f}" for n in (quadratic, linear)]
+        assert line.split()[1:] == [f"{T:,}", *millions, share]
+    assert "4.1%" in drawn("bill") and "1.45 billion MACs" in drawn("bill")
+    assert memory(LIMIT) == "2 GiB" and memory(1_862_832) == "1.78 MiB"
+    assert (
+        large(4_224_000_000_000) == "4.22 trillion" and large(1e15) == "1,000 trillion"
+    )
+
+
+def test_the_streams_are_those_of_the_chapters_cells():
+    """In its float32, rounding is what is left without a residual."""
+    from book.drawings.residual_stream import N, stacks
+
+    ids = ["setup", "picture-tokens", "who-were-you", "module-mlp"]
+    ids += ["module-encoder-block", "variants", "variants-same", "identity"]
+    ids += ["norm-growth", "spread"]
+    cells = {cell.id: cell.source for cell in code_cells(CHAPTERS[6])}
+    made = {}
+    for name in ids:
+        exec(cells[name], made)
+    for name, shares in made["recognised"].items():
+        stack = stacks()[name]
+        for block, share in enumerate(shares):
+            count = stack.recognised[block]
+            if count is None:
+                assert share < 0.05
+            else:
+                assert count / N == pytest.approx(share, abs=0.011), (name, block)
+        length = made["final"][name].norm(dim=2).mean().item()
+        assert stack.lengths[-1][0] == pytest.approx(length, rel=1e-3)
+        assert stack.lengths[0][0] == pytest.approx(made["before"], rel=1e-3)
+    assert [count is None for count in stacks()["no residual"].recognised].index(
+        True
+    ) == 4
+
+
+def test_what_is_left_of_the_start_is_a_part_of_the_stream():
+    """What a change of the start changes, if attention and MLP stayed as they were."""
+    from book.drawings.residual_stream import Stack, Stream
+
+    torch.manual_seed(0)
+    start, change = torch.randn(2, 1, 5, 8, dtype=torch.float64)
+    stream = Stream(start, Stack(steps=2))
+    stream.add(change)
+    stream.norm()
+    rest = stream.whole - stream.first
+    normed = F.layer_norm(start + change, (8,), eps=1e-6)
+    torch.testing.assert_close(stream.whole, normed)
+    spread = (start + change).std(dim=2, correction=0, keepdim=True)
+    centred = change - change.mean(dim=2, keepdim=True)
+    torch.testing.assert_close(rest, centred / spread, rtol=1e-4, atol=1e-4)
+    stream.replace(change)
+    assert stream.first.norm() == 0 and torch.equal(stream.whole, change)
 
 
 def test_the_clocks_have_the_angles_of_the_chapter():

@@ -24,7 +24,6 @@ from vit_steps.attention_maps import (
     mass_inside,
 )
 from vit_steps.checkpoint import read_checkpoint
-from vit_steps.cost import attention_cost, token_count
 from vit_steps.data import cluttered_digits, normalize
 from vit_steps.vision_transformer import ViTConfig
 
@@ -352,32 +351,6 @@ def test_scene_is_put_together_as_the_data_set_is(page, monkeypatch):
         assert (differs.amax(dim=0) - differs.amin(dim=0) < 6).all()
         inside = (differs >= box[:2]) & (differs < box[2:])
         assert not inside.all(dim=1).any()
-
-
-def test_costs_are_the_packages(page):
-    for name, preset in (
-        ("ViT-Ti", ViTConfig.tiny),
-        ("ViT-S", ViTConfig.small),
-        ("ViT-B", ViTConfig.base),
-        ("ViT-L", ViTConfig.large),
-        ("ViT-H", ViTConfig.huge),
-    ):
-        for image_size, patch_size in ((224, 16), (512, 8), (32, 32)):
-            found = page.evaluate(
-                "([n, s, p]) => vitLab.modelCost(n, s, p)",
-                [name, image_size, patch_size],
-            )
-            config = preset(
-                image_size=image_size, patch_size=patch_size, num_classes=1000
-            )
-            tokens = token_count(image_size, patch_size)
-            assert found == {
-                "tokens": tokens,
-                "total": config.cost().macs,
-                "attention": config.cost().attention_macs,
-            }
-            bytes_ = page.evaluate("(n) => vitLab.matrixBytes(n)", tokens)
-            assert bytes_ == attention_cost(tokens, 64).matrix_bytes
 
 
 # How it is driven
@@ -1019,23 +992,6 @@ def test_what_changed_is_said(page):
     expect(said).to_have_text(words, timeout=PATIENCE)
     place = f"row {page.evaluate('vitLab.source.box().top')}, column"
     expect(said).to_contain_text(place, timeout=PATIENCE)
-
-
-def test_cost_follows_the_sliders(page):
-    cost = panel(page, "cost")
-    numbers = cost.locator("dl").inner_text()
-    assert "196" in numbers and "0.15 MiB" in numbers and "17.6 billion" in numbers
-    patches = cost.get_by_role("slider", name="Patches")
-    patches.focus()
-    for _ in range(4):
-        page.keyboard.press("ArrowLeft")
-    numbers = cost.locator("dl").inner_text()
-    assert "50,176" in numbers and "9,604 MiB" in numbers
-    assert patches.get_attribute("aria-valuetext") == "1 pixel each"
-    cost.get_by_role("slider", name="Image").fill("14")
-    assert "4 TiB" in cost.locator("dl").inner_text()
-    cost.get_by_role("slider", name="Image").fill("0")
-    assert "1,024" in cost.locator("dl").inner_text()
 
 
 def test_walk_goes_through_every_step(page):

@@ -13,12 +13,15 @@ from playwright.sync_api import expect
 
 from tests.site.visit import NARROWEST, PHONE, WIDE, Visit
 from vit_steps.attention import scaled_dot_product_attention
+from vit_steps.cost import attention_cost, token_count
 
 CHAPTERS = {
+    "bill": "notebooks/01_why_patches",
     "split_move_join": "notebooks/02_patch_embedding",
     "one_query": "notebooks/04_scaled_dot_product_attention",
     "softmax_saturation": "notebooks/04_scaled_dot_product_attention",
     "split_and_merge": "notebooks/05_multi_head_attention",
+    "residual_stream": "notebooks/06_encoder_block",
 }
 every_figure = pytest.mark.parametrize("name", CHAPTERS)
 
@@ -120,7 +123,8 @@ def test_it_is_heard_once_and_politely(visit, name):
     status = figure.get_by_role("status")
     expect(status).not_to_be_empty()
     before = status.text_content()
-    press(figure, {"split_and_merge": "reshape(T, h, d)"}.get(name, "Next"))
+    unusual = {"split_and_merge": "reshape(T, h, d)", "residual_stream": "Back"}
+    press(figure, unusual.get(name, "Next"))
     expect(status).not_to_have_text(before)
     heard = figure.locator("svg > :not([aria-hidden=true])")
     sliders = figure.get_by_role("slider").count()
@@ -137,6 +141,196 @@ def test_whoever_wants_no_motion_gets_steps(visit, name):
             part => getComputedStyle(part).transitionDuration !== "0s").length"""
     )
     assert moving == 0
+
+
+# The bill
+
+
+def billed(figure, model, image, patch):
+    """What the package counts for a block, beside what the page shows."""
+    from book.drawings.bill import LIMIT, MODELS, STAGE, large, macs, memory
+
+    D, heads = MODELS[model]
+    T = token_count(image, patch) + 1
+    quadratic, linear = macs(T, D)
+    squares = attention_cost(T, D, heads).all_heads_bytes
+    share = quadratic / (quadratic + linear)
+    assert share == pytest.approx(T / (T + 6 * D))
+    fits = "✓ fits" if squares <= LIMIT else "✗ does not fit"
+    pixels = "pixel" if patch == 1 else "pixels"
+    for part, said in {
+        "tokens": f"T = {T:,} tokens",
+        "scores": f"{T:,} × {T:,} scores in each head",
+        "squares": f"{heads} heads, float32: {memory(squares)}",
+        "fits": f"{fits} into {memory(LIMIT)}",
+        "block": f"A block of {model}, D = {D}",
+        "macs": f"{large(quadratic + linear)} MACs",
+        "share-quadratic": f"quadratic, T × T: {share:.1%}",
+        "share-linear": f"linear, T × 6D: {1 - share:.1%}",
+        "side-image": f"{image} pixels",
+        "side-patch": f"{patch} {pixels}",
+    }.items():
+        assert written(figure, part) == said
+    square, band = (lying(figure, f"area-{name}") for name in ("quadratic", "linear"))
+    assert square[2] == pytest.approx(square[3]), "it is a square"
+    assert square[3] == pytest.approx(band[3])
+    assert square[0] + square[2] == pytest.approx(band[0])
+    assert band[2] / square[2] == pytest.approx(linear / quadratic, rel=1e-3)
+    assert square[1] + square[3] == pytest.approx(STAGE.bottom)
+    assert square[1] >= STAGE.y - 0.01 and band[0] + band[2] <= STAGE.right + 0.01
+    heard = figure.get_by_role("status")
+    expect(heard).to_contain_text(f"{model}/{patch} at {image}: {T:,} tokens")
+    expect(heard).to_contain_text(f"{share:.1%} of them are quadratic")
+
+
+def lying(figure, part):
+    rect = figure.locator(f'[data-part="{part}"] rect')
+    names = ("x", "y", "width", "height")
+    return [float(rect.get_attribute(name)) for name in names]
+
+
+def test_the_bill_is_the_packages(visit):
+    from book.drawings.bill import MODELS, PATCHES
+
+    figure = visit("bill", reduced_motion="reduce")
+    billed(figure, "ViT-B", 224, 16)
+    press(figure, "Back")
+    for patch in PATCHES:
+        billed(figure, "ViT-B", 224, patch)
+        press(figure, "Next")
+    for model in MODELS:
+        press(figure, model)
+        expect(figure.locator("button[aria-pressed=true]")).to_have_text(model)
+        billed(figure, model, 224, 1)
+    figure.get_by_role("slider", name="image").focus()
+    for key, image in (("End", 2048), ("Home", 32), ("PageUp", 160)):
+        figure.page.keyboard.press(key)
+        billed(figure, "ViT-H", image, 1)
+    figure.get_by_role("slider", name="patch").focus()
+    figure.page.keyboard.press("Home")
+    billed(figure, "ViT-H", 160, 32)
+    expect(figure.get_by_role("button", name="Back")).to_have_attribute(
+        "aria-disabled", "true"
+    )
+
+
+def test_marks_on_the_sliders_say_where_both_parts_are_equal(visit):
+    figure = visit("bill", reduced_motion="reduce")
+    image = figure.get_by_role("slider", name="image")
+    for model, side in (("ViT-S", 768), ("ViT-B", 1088), ("ViT-L", 1248)):
+        press(figure, model)
+        x, _ = middle(figure.locator('[data-part="mark-image"] path').bounding_box())
+        _, y = middle(image.bounding_box())
+        figure.page.mouse.click(x, y)
+        assert image.get_attribute("aria-valuetext") == f"{side} pixels"
+        square, band = (lying(figure, f"area-{n}") for n in ("quadratic", "linear"))
+        assert square[2] == pytest.approx(band[2], rel=0.03)
+
+
+def test_the_bill_grows_from_the_dashed_one(visit):
+    figure = visit("bill")
+    ghost = figure.locator('[data-part="ghost"]')
+    expect(ghost).to_be_hidden()
+    first = lying(figure, "area-quadratic")
+    press(figure, "Next")
+    expect(ghost).to_be_visible()
+    sides = [first[2]]
+    for _ in range(60):
+        sides.append(lying(figure, "area-quadratic")[2])
+        figure.page.wait_for_timeout(20)
+    assert sides == sorted(sides) and len(set(sides)) > 3, "it grows bit by bit"
+    *_, width, height = lying(figure, "ghost")
+    assert width / height == pytest.approx((197 + 6 * 768) / 197, rel=1e-3)
+    assert lying(figure, "area-quadratic")[3] / height == pytest.approx(785 / 197)
+    press(figure, "Back")
+    expect(ghost).to_be_hidden()
+
+
+def test_the_labs_page_has_the_same_bill(browser, site):
+    one = Visit(browser)
+    one.tab.goto(f"{site}book/lab.html#fig-lab-bill")
+    figure = one.tab.locator(".moving-bill")
+    billed(figure, "ViT-B", 224, 16)
+    press(figure, "Next")
+    one.tab.wait_for_timeout(900)
+    billed(figure, "ViT-B", 224, 8)
+    assert one.errors == []
+    one.context.close()
+
+
+# The residual stream
+
+
+def shown_patches(figure, name):
+    """For each place of a cat, which patch stands there."""
+    return figure.locator(f'[data-part="cat-{name}"]').evaluate(
+        """cat => { const [whole, ...pieces] = cat.children;
+            if (!whole) return null;
+            const at = (one, name) => Number(one.getAttribute(name));
+            const side = at(whole, "width") / 14;
+            const patches = [...Array(196).keys()];
+            for (const piece of pieces) {
+                const column = Math.round((at(piece, "x") - at(whole, "x")) / side);
+                const row = Math.round((at(piece, "y") - at(whole, "y")) / side);
+                const of = document.querySelector(piece.getAttribute("href"));
+                const [x, y] = of.getAttribute("viewBox").split(" ").map(Number);
+                patches[14 * row + column] = 14 * y / 16 + x / 16;
+            }
+            return patches; }"""
+    )
+
+
+def test_each_block_leaves_of_the_cat_what_its_tokens_tell(visit):
+    from book.drawings.residual_stream import BLOCKS, LEFT, STACKS, WIDE, stacks
+
+    figure = visit("residual_stream", reduced_motion="reduce")
+    slider = figure.get_by_role("slider")
+    assert slider.get_attribute("aria-valuetext") == str(BLOCKS)
+    slider.focus()
+    figure.page.keyboard.press("Home")
+    for block in range(BLOCKS + 1):
+        assert written(figure, "block") == str(block)
+        for name in STACKS:
+            stack = stacks()[name]
+            assert shown_patches(figure, name) == stack.answers[block]
+            empty = figure.locator(f'[data-part="empty-{name}"]')
+            count = stack.recognised[block]
+            if count is None:
+                assert written(figure, f"count-{name}") == "all tokens equal"
+                expect(empty).to_be_visible()
+            else:
+                said = f"{count} of 196 recognised"
+                assert written(figure, f"count-{name}") == said
+                expect(empty).to_be_hidden()
+            for which, part in enumerate(("stream", "first")):
+                path = figure.locator(f'[data-part="{part}-{name}"] path')
+                x, y = path.get_attribute("d").split("L")[-1].split("V")[0].split()
+                floor = float(path.get_attribute("d").split("V")[1][:-1])
+                length = stack.lengths[block * stack.steps][which]
+                assert floor - float(y) == pytest.approx(length, abs=6e-3)
+                assert float(x) == pytest.approx(LEFT + block * WIDE)
+        figure.page.keyboard.press("ArrowRight")
+    heard = figure.get_by_role("status")
+    expect(heard).to_contain_text("pre-norm 193, post-norm 107")
+    expect(heard).to_contain_text("with no residual all tokens are equal")
+
+
+def test_the_stream_is_played_from_the_start_and_dragged(visit):
+    figure = visit("residual_stream")
+    figure.page.clock.install()
+    press(figure, "Play")
+    for block in range(3):
+        assert written(figure, "block") == str(block)
+        figure.page.clock.run_for(1250)
+    box = figure.get_by_role("slider").bounding_box()
+    figure.page.mouse.move(box["x"] + 20, box["y"] + 20)
+    figure.page.mouse.down()
+    figure.page.mouse.move(box["x"] + box["width"] / 2, box["y"] - 200)
+    figure.page.mouse.up()
+    assert written(figure, "block") == "6"
+    expect(figure.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    figure.page.clock.run_for(5000)
+    assert written(figure, "block") == "6", "dragging has stopped it"
 
 
 # Split, move, join

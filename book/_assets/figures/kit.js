@@ -132,7 +132,7 @@
     }
 
     /** Back, Play and Next, for steps 0 to count - 1; the arrow keys do what Back and Next do. */
-    steps({ count, show, first = 0 }) {
+    steps({ count, show, first = 0, seconds = SECONDS }) {
       let index = first;
       let timer;
       const go = (to) => {
@@ -149,7 +149,7 @@
       const start = () => {
         play.textContent = "Pause";
         go(index === count - 1 ? 0 : index + 1);
-        timer = setInterval(() => (index === count - 1 ? stop() : go(index + 1)), 1000 * SECONDS);
+        timer = setInterval(() => (index === count - 1 ? stop() : go(index + 1)), 1000 * seconds);
       };
       const by = (step) => () => { stop(); if (index + step >= 0 && index + step < count) go(index + step); };
       const back = this.button("Back", by(-1));

@@ -6,11 +6,10 @@
   const here = new URL(".", document.currentScript.src).href;
   const IMAGE = ["dom", "paint", "weights", "model", "sizes", "scene", "source", "board", "drawing_pad", "toolbar"];
   const MODULES = {
-    cost: ["dom", "paint", "cost", "cost_panel"],
     attention: [...IMAGE, "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "attention_panel"],
     walk: [...IMAGE, "walk_panel"],
   };
-  const DATA = { cost: [], attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
+  const DATA = { attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
 
   /** Loads a script of the lab once. */
   lab.fetch = loaderOf(here);
@@ -21,10 +20,9 @@
     try {
       for (const name of [...MODULES[panel], ...DATA[panel]]) await lab.fetch(name);
       const chapters = new URL("../../notebooks/", here).href;
-      if (panel !== "cost") lab.source ??= lab.createSource();
+      lab.source ??= lab.createSource();
       const element =
-        panel === "cost" ? lab.costPanel({ photo: `${here}cat.jpg` })
-        : panel === "walk" ? lab.walkPanel(lab.source, { until: place.dataset.until, chapters })
+        panel === "walk" ? lab.walkPanel(lab.source, { until: place.dataset.until, chapters })
         : lab.attentionPanel(lab.source, { show: place.dataset.show, whole: place.dataset.whole !== undefined });
       place.replaceChildren(element);
       place.dataset.state = "open";

@@ -1,0 +1,96 @@
+// Chapter 6: four stacks, block by block: the cat that their tokens still tell, and the stream.
+(() => {
+  "use strict";
+  const figures = (globalThis.vitFigures ??= {});
+  const ROWS = 14; // of patches
+
+  function start(figure) {
+    const { set, SVG } = figures;
+    const { stacks, cat, top, pitch, floor, left, wide } = figure.numbers;
+    const names = Object.keys(stacks);
+    const blocks = stacks[names[0]].wrong.length - 1;
+    const side = cat.width / ROWS;
+    let now = blocks;
+    let drawn = now; // on its way to now
+
+    const node = (tag, attributes, ...children) => {
+      const made = set(document.createElementNS(SVG, tag), attributes);
+      made.append(...children);
+      return made;
+    };
+    const use = (href, attributes = {}) => node("use", { href: `#${href}`, ...attributes });
+    const photograph = figure.svg.querySelector("image").id;
+    const piece = (patch) => `residual-stream-piece-${patch}`;
+    const box = (patch) => `${(patch % ROWS) * 16} ${Math.floor(patch / ROWS) * 16} 16 16`;
+    figure.svg.querySelector("defs").append(
+      node("symbol", { id: "residual-stream-whole", viewBox: `0 0 ${16 * ROWS} ${16 * ROWS}` }, use(photograph)),
+      ...Array.from({ length: ROWS ** 2 }, (_, patch) => node("symbol", { id: piece(patch), viewBox: box(patch) }, use(photograph))));
+
+    /** The cat: the photograph, and on it the patches that stand for others. */
+    function putTogether(name, wrong) {
+      const place = figure.part(`cat-${name}`);
+      const y = top + names.indexOf(name) * pitch + cat.y;
+      const pieces = wrong ? [use("residual-stream-whole", { x: cat.x, y, width: cat.width, height: cat.height })] : [];
+      for (let i = 0; wrong && i < wrong.length; i += 2) {
+        const [row, column] = [Math.floor(wrong[i] / ROWS), wrong[i] % ROWS];
+        pieces.push(use(piece(wrong[i + 1]), { x: cat.x + column * side, y: y + row * side, width: side, height: side }));
+      }
+      place.replaceChildren(...pieces);
+      figure.part(`empty-${name}`).style.visibility = wrong ? "hidden" : "visible";
+    }
+
+    /** The band as far as it has come; a step is a piece of a block. */
+    function band({ steps, lengths }, which, at, bottom) {
+      const end = at * steps;
+      const [before, after] = [Math.floor(end), Math.ceil(end)];
+      const last = lengths[before][which] + (lengths[after][which] - lengths[before][which]) * (end - before);
+      const points = lengths.slice(0, before + 1).map((pair, i) => [left + (i / steps) * wide, bottom - pair[which]]);
+      points.push([left + at * wide, bottom - last]);
+      return `M${left} ${bottom}L${points.map((point) => point.join(" ")).join("L")}V${bottom}Z`;
+    }
+
+    function draw(at) {
+      drawn = at;
+      names.forEach((name, index) => {
+        const bottom = top + index * pitch + floor;
+        ["stream", "first"].forEach((part, which) => {
+          set(figure.part(`${part}-${name}`).firstElementChild, { d: band(stacks[name], which, at, bottom) });
+        });
+        for (let block = 0; block < blocks; block++) {
+          figure.part(`added-${name}-${block}`).style.opacity = figures.clamp(at - block, 0.15, 1);
+        }
+      });
+      const x = left + at * wide;
+      set(figure.part("now").firstElementChild, { transform: `translate(${x - left - blocks * wide} 0)` });
+      set(figure.part("knob-block").firstElementChild, { x: x - 8 });
+    }
+
+    function go(block) {
+      const from = drawn;
+      now = block;
+      figure.tween((t) => draw(from + (block - from) * t), 700);
+      figure.write("block", `${block}`);
+      const counts = names.map((name) => {
+        const { wrong, recognised } = stacks[name];
+        putTogether(name, wrong[block]);
+        const count = recognised[block];
+        figure.write(`count-${name}`, count === null ? "all tokens equal" : `${count} of ${ROWS ** 2} recognised`);
+        return count === null ? `with ${name} all tokens are equal` : `${name} ${count}`;
+      });
+      figure.say(block === 0 ? `Before the first block every token is recognised. Press Next, or drag the line.`
+        : `After block ${block}, of ${ROWS ** 2} patches: ${figures.listed(counts)}.`);
+      told?.();
+    }
+
+    let told;
+    const show = figure.steps({ count: blocks + 1, first: now, seconds: 1.2, show: go });
+    told = figure.slider("handle-block", {
+      box: [left - 14, top + names.length * pitch - 12, blocks * wide + 28, 46],
+      low: 0, high: blocks, step: 1, label: "how many blocks the tokens have gone through",
+      at: (x) => (x - left) / wide,
+      value: () => now, says: (block) => String(block), change: show,
+    });
+  }
+
+  Object.assign(figures, { residual_stream: start });
+})();

@@ -1,0 +1,192 @@
+"""What attention costs, drawn to scale for chapter 1: a rectangle of T by T + 6D.
+
+Divided by 2·D, the multiply-accumulates of a block are T·T, which is the square of one
+head's scores, and T·6D. On the page it moves: image, patches and model can be changed
+(_assets/figures/bill.js).
+"""
+
+from math import log2
+
+from book.drawings.kit import Box, Drawing, Word, number
+from vit_steps.cost import attention_cost, patch_grid, token_count
+
+# D and heads: arXiv 2010.11929, table 1; tiny and small: arXiv 2012.12877, table 1.
+MODELS = {
+    "ViT-Ti": (192, 3),
+    "ViT-S": (384, 6),
+    "ViT-B": (768, 12),
+    "ViT-L": (1024, 16),
+    "ViT-H": (1280, 16),
+}
+MODEL, IMAGE, PATCH = "ViT-B", 224, 16  # as it begins
+PATCHES = (32, 16, 8, 4, 2, 1)
+SIDES = (32, 2048, 32)  # of the image: from, to, in steps of
+LIMIT = 2 * 2**30  # bytes, in which the squares are to find room
+PHOTO = Box(2, 4, 92, 92)
+STAGE = Box(2, 148, 356, 116)
+TRACKS = {"image": Box(96, 322, 250, 0), "patch": Box(96, 370, 250, 0)}
+GRID_FROM = 2.5  # units between two lines of the grid; below, it is a veil
+
+
+def draw() -> Drawing:
+    D, heads = MODELS[MODEL]
+    T = token_count(IMAGE, PATCH) + 1
+    squares = attention_cost(T, D, heads).all_heads_bytes
+    quadratic, linear = macs(T, D)
+    drawing = Drawing(
+        "The bill",
+        f"A photograph under a grid of patches of {PATCH} pixels, and what a block of "
+        f"{MODEL} has to do for its T = {T} tokens, drawn to scale: a band that is T "
+        "high, and T and 6D together long. A square of T by T at its left end is the "
+        f"quadratic part, {quadratic / (quadratic + linear):.1%} of the area. All the "
+        f"rest, T by 6D, is linear. The squares of scores of the {heads} heads take "
+        f"{memory(squares)}, which fits into {memory(LIMIT)}.",
+    )
+    drawing.numbers = {
+        "models": MODELS,
+        "model": MODEL,
+        "image": IMAGE,
+        "sides": SIDES,
+        "patches": PATCHES,
+        "patch": PATCHES.index(PATCH),
+        "limit": LIMIT,
+        "gridFrom": GRID_FROM,
+        "photo": vars(PHOTO),
+        "stage": vars(STAGE),
+        "tracks": {name: vars(track) for name, track in TRACKS.items()},
+    }
+    cut(drawing)
+    counted(drawing, T, heads, squares)
+    to_scale(drawing, T, D)
+    half = (6 * D - 1) ** 0.5  # patches along a side where T = 6D
+    equal = along_image(PATCH * half), along_patch(IMAGE / half)
+    track(drawing, "image", f"{IMAGE} pixels", along_image(IMAGE), equal[0])
+    track(drawing, "patch", f"{PATCH} pixels", along_patch(PATCH), equal[1])
+    return drawing
+
+
+def macs(T: int, D: int) -> tuple[int, int]:
+    """A block's multiply-accumulates: those quadratic in T, and those linear."""
+    attention = attention_cost(T, D)
+    return attention.matmul_macs, attention.projection_macs + 8 * T * D * D
+
+
+def cut(drawing: Drawing) -> None:
+    """The photograph and its patches."""
+    drawing.photograph(PHOTO, "astronaut")
+    with drawing.part("veil"):
+        drawing.full(PHOTO, "soft", 0)
+    rows, _ = patch_grid(IMAGE, PATCH)
+    lines = "".join(
+        f"M{number(PHOTO.x + i * PHOTO.width / rows)} {PHOTO.y}v{PHOTO.height}"
+        f"M{PHOTO.x} {number(PHOTO.y + i * PHOTO.height / rows)}h{PHOTO.width}"
+        for i in range(1, rows)
+    )
+    with drawing.part("grid"):
+        drawing.shape(lines, "soft", 0.6)
+
+
+def counted(drawing: Drawing, T: int, heads: int, squares: int) -> None:
+    """Tokens, and what has to be kept for them."""
+    x = PHOTO.right + 12
+    with drawing.part("tokens"):
+        drawing.text(x, 18, f"T = {T:,} tokens", size=15, bold=True)
+    with drawing.part("patches"):
+        words = f"{T - 1:,} patches and the class token"
+        drawing.text(x, 34, words, size=11, colour="soft")
+    with drawing.part("scores"):
+        drawing.text(x, 58, f"{T:,} × {T:,} scores in each head")
+    with drawing.part("squares"):
+        drawing.text(x, 75, f"{heads} heads, float32: {memory(squares)}")
+    with drawing.part("fits"):
+        drawing.text(x, 93, f"✓ fits into {memory(LIMIT)}", bold=True, colour="value")
+
+
+def to_scale(drawing: Drawing, T: int, D: int) -> None:
+    """T·T and T·6D as areas."""
+    quadratic, linear = macs(T, D)
+    y = PHOTO.bottom + 22
+    with drawing.part("block"):
+        drawing.text(2, y, f"A block of {MODEL}, D = {D}", bold=True)
+    with drawing.part("macs"):
+        drawing.text(
+            358, y, f"{large(quadratic + linear)} MACs", bold=True, anchor="end"
+        )
+    share = quadratic / (quadratic + linear)
+    for name, x, colour, words in (
+        ("quadratic", 2, "asking", f"quadratic, T × T: {share:.1%}"),
+        ("linear", 186, "position", f"linear, T × 6D: {1 - share:.1%}"),
+    ):
+        drawing.box(x, y + 8, 11, 11, colour=colour, radius=2)
+        with drawing.part(f"share-{name}"):
+            drawing.text(x + 17, y + 18, words)
+    scale = min(STAGE.width / (T + 6 * D), STAGE.height / T)
+    side, long = T * scale, 6 * D * scale
+    top = STAGE.bottom - side
+    with drawing.part("area-linear"):
+        drawing.box(STAGE.x + side, top, long, side, colour="position", radius=0)
+    with drawing.part("area-quadratic"):
+        drawing.box(STAGE.x, top, side, side, colour="asking", radius=0)
+    with drawing.part("ghost", moving=True):
+        first = Box(STAGE.x, top, side + long, side)
+        outlined(drawing, first)
+    drawing.lines(
+        2,
+        STAGE.bottom + 15,
+        "Drawn to scale: at T = 6D the two parts are equal squares.",
+        size=11,
+    )
+    with drawing.part("compared", moving=True):
+        drawing.text(2, STAGE.bottom + 30, "", size=11, colour="soft")
+
+
+def outlined(drawing: Drawing, place: Box) -> None:
+    x, y, width, height = place.x, place.y, place.width, place.height
+    drawing.box(x, y, width, height, colour="ink", ground=False, dashed=True, radius=0)
+
+
+def track(drawing: Drawing, name: str, words: str, x: float, equal: float) -> None:
+    """What can be changed, where it is now, and where both parts are equal."""
+    place = TRACKS[name]
+    drawing.text(2, place.y - 2, f"{name} side", size=11, colour="soft")
+    with drawing.part(f"side-{name}"):
+        drawing.text(2, place.y + 13, words, bold=True)
+    drawing.line((place.x, place.y), (place.right, place.y), thick=3)
+    with drawing.part(f"mark-{name}"):
+        y = place.y
+        drawing.line((equal, y - 9), (equal, y + 9), colour="asking", thick=2)
+        words = Word("T = 6D", "asking", bold=True)
+        drawing.text(equal, y + 20, words, size=10.5, anchor="middle")
+    with drawing.part(f"handle-{name}"), drawing.part(f"knob-{name}"):
+        drawing.circle(x, place.y, 8, "ink", thick=2)
+
+
+def along_image(side: float) -> float:
+    low, high, _ = SIDES
+    place = TRACKS["image"]
+    return place.x + place.width * (side - low) / (high - low)
+
+
+def along_patch(side: float) -> float:
+    """Halved from one stop to the next."""
+    place = TRACKS["patch"]
+    return place.x + place.width * log2(PATCHES[0] / side) / (len(PATCHES) - 1)
+
+
+def memory(size: float) -> str:
+    return written(size, 1024, ("bytes", "KiB", "MiB", "GiB", "TiB"))
+
+
+def large(count: float) -> str:
+    return written(count, 1000, ("", "thousand", "million", "billion", "trillion"))
+
+
+def written(value: float, step: int, units: tuple[str, ...]) -> str:
+    """To three digits, in the unit that fits."""
+    power = 0
+    while value >= step and power < len(units) - 1:
+        value /= step
+        power += 1
+    value += 1e-9  # a half is rounded up, as the script does
+    digits = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{digits} {units[power]}"

@@ -1,0 +1,277 @@
+"""The residual stream of chapter 6: what twelve random blocks leave of the cat.
+
+Four stacks, one below the other. Each has its stream, as thick as a token is long on
+average, and the photograph put together again from what its tokens can still tell. On
+the page it moves, block by block (_assets/figures/residual_stream.js).
+"""
+
+from dataclasses import dataclass, field
+from functools import cache
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from book.drawings.kit import Box, Colour, Drawing, Point
+from vit_steps import EncoderBlock, ViTEmbedding, data
+
+D, HEADS, BLOCKS, P, N = 192, 3, 12, 16, 196
+STACKS = ("pre-norm", "post-norm", "residual from normed x", "no residual")
+NORM_IN_BRANCH = ("pre-norm", "no residual")
+EQUAL = 1e-12  # of a token's length: tokens that are no further apart are the same
+TOP, PITCH = 44, 100  # of the first stack, and from one to the next
+CAT = Box(2, 18, 76, 76)
+FLOOR = 76  # where a stream runs, below the top of its stack
+LEFT, WIDE = 96, 20.5  # where it begins, and how long a block is
+BAR = 6
+RIGHT = LEFT + BLOCKS * WIDE
+PARTS: dict[str, Colour] = {"attention": "patch-0", "MLP": "patch-3"}
+
+
+@dataclass
+class Stack:
+    """What becomes of the cat's tokens, block by block.
+
+    ``lengths`` are a token's length on average, and that of what is left in it of the
+    token at the start, after each step; ``added`` is what attention and MLP of a block
+    add; ``answers`` says for each token which patch it is taken for, and nothing where
+    all tokens are equal.
+    """
+
+    steps: int  # in a block
+    lengths: list[tuple[float, float]] = field(default_factory=list)
+    added: list[tuple[float, float]] = field(default_factory=list)
+    answers: list[list[int] | None] = field(default_factory=list)
+
+    @property
+    def recognised(self) -> list[int | None]:
+        return [
+            None if a is None else sum(i == k for i, k in enumerate(a))
+            for a in self.answers
+        ]
+
+
+class Stream:
+    """The tokens, and in them what is left of those at the start.
+
+    A fresh LayerNorm is linear but for its division, so it can be done to a part of
+    the tokens as it is done to them.
+    """
+
+    def __init__(self, start: Tensor, stack: Stack) -> None:
+        self.whole = self.first = start  # (1, T, D)
+        self.stack = stack
+        self.step()
+
+    def step(self) -> None:
+        parts = (self.whole, self.first)
+        whole, first = (part.norm(dim=2).mean().item() for part in parts)
+        self.stack.lengths.append((whole, first))
+
+    def add(self, change: Tensor) -> None:
+        self.whole = self.whole + change
+        self.step()
+
+    def replace(self, change: Tensor) -> None:
+        self.whole, self.first = change, torch.zeros_like(change)
+        self.step()
+
+    def norm(self) -> None:
+        variance = self.whole.var(dim=2, correction=0, keepdim=True)
+        for name in ("whole", "first"):
+            part = getattr(self, name)
+            centred = part - part.mean(dim=2, keepdim=True)
+            setattr(self, name, centred / (variance + 1e-6).sqrt())
+        self.step()
+
+
+@cache
+def stacks() -> dict[str, Stack]:
+    """The four stacks of the chapter, with its seeds, in float64."""
+    torch.manual_seed(0)
+    embedding = ViTEmbedding(224, P, in_channels=3, embed_dim=D)
+    cat = data.normalize(data.photo("cat", size=224)[None])
+    with torch.no_grad():
+        start = embedding(cat).double()  # (1, T, D)
+        torch.manual_seed(1)
+        blocks = [EncoderBlock(D, HEADS).double() for _ in range(BLOCKS)]
+        return {name: sent_through(blocks, name, start) for name in STACKS}
+
+
+def sent_through(blocks: list[EncoderBlock], name: str, start: Tensor) -> Stack:
+    stack = Stack(steps=2 if name in NORM_IN_BRANCH else 4)
+    stream = Stream(start, stack)
+    stack.answers.append(answers(start, start))
+    for block in blocks:
+        by_attention = one_part(stream, name, block.norm1, block.attn)
+        by_mlp = one_part(stream, name, block.norm2, block.mlp)
+        stack.added.append((by_attention, by_mlp))
+        stack.answers.append(answers(stream.whole, start))
+    return stack
+
+
+def one_part(stream: Stream, name: str, norm: nn.Module, part: nn.Module) -> float:
+    """Attention or the MLP where the stack has it; how long what it adds is."""
+    if name == "residual from normed x":
+        stream.norm()
+    change = part(norm(stream.whole) if name in NORM_IN_BRANCH else stream.whole)
+    if isinstance(change, tuple):
+        change, _ = change  # attention also gives its weights
+    if name == "no residual":
+        stream.replace(change)
+    else:
+        stream.add(change)
+    if name == "post-norm":
+        stream.norm()
+    return change.norm(dim=2).mean().item()
+
+
+def answers(tokens: Tensor, start: Tensor) -> list[int] | None:
+    """Which patch each token is taken for, as the chapter asks it."""
+    now, then = (x[0, 1:] - x[0, 1:].mean(dim=0) for x in (tokens, start))  # (N, D)
+    if now.norm() < EQUAL * tokens[0, 1:].norm():
+        return None
+    likeness = F.normalize(now, dim=1) @ F.normalize(then, dim=1).T  # (N, N)
+    return likeness.argmax(dim=1).tolist()
+
+
+def draw() -> Drawing:
+    drawing = Drawing(
+        "The residual stream",
+        "Four stacks of twelve random blocks, one below the other. Each has a "
+        "photograph of a cat, put together from the patches that its tokens are taken "
+        "for after the last block, and its stream, as thick as a token is long. "
+        + " ".join(described(name) for name in STACKS),
+    )
+    drawing.numbers = {
+        "stacks": {
+            name: {
+                "steps": stack.steps,
+                "lengths": [[round(n, 2) for n in pair] for pair in stack.lengths],
+                "recognised": stack.recognised,
+                "wrong": [wrong(frame) for frame in stack.answers],
+            }
+            for name, stack in stacks().items()
+        },
+        "cat": vars(CAT),
+        "top": TOP,
+        "pitch": PITCH,
+        "floor": FLOOR,
+        "left": LEFT,
+        "wide": WIDE,
+    }
+    legend(drawing)
+    for index, name in enumerate(STACKS):
+        with drawing.at(0, TOP + index * PITCH):
+            one_stack(drawing, name)
+    bottom = TOP + len(STACKS) * PITCH
+    for part in ("now", "handle-block"):
+        with drawing.part(part, moving=True):
+            if part == "now":
+                lines = [
+                    f"M{RIGHT} {TOP + i * PITCH + 16}v78" for i in range(len(STACKS))
+                ]
+                drawing.shape("".join(lines), "ink")
+            else:
+                with drawing.part("knob-block"):
+                    drawing.circle(RIGHT, bottom + 10, 8, "ink", thick=2)
+    for block in range(0, BLOCKS + 1, 2):
+        x = LEFT + block * WIDE
+        drawing.text(x, bottom + 32, f"{block}", size=10.5, anchor="middle")
+    drawing.text(2, bottom + 14, "after block", size=11)
+    with drawing.part("block"):
+        drawing.text(2, bottom + 32, f"{BLOCKS}", size=15, bold=True)
+    return drawing
+
+
+def described(name: str) -> str:
+    stack = stacks()[name]
+    (before, _), (after, left) = stack.lengths[0], stack.lengths[-1]
+    count = stack.recognised[-1]
+    said = "all tokens are equal" if count is None else f"{count} of {N} recognised"
+    return (
+        f"{name[0].upper()}{name[1:]}: {said}; the stream's tokens are {before:.1f} "
+        f"long before the first block and {after:.1f} after the last, and {left:.2f} "
+        "of it is what is left of the tokens at the start."
+    )
+
+
+def wrong(frame: list[int] | None) -> list[int] | None:
+    """Each place that shows another patch than its own, and which."""
+    if frame is None:
+        return None
+    return [n for place, k in enumerate(frame) if place != k for n in (place, k)]
+
+
+def legend(drawing: Drawing) -> None:
+    for x, y, colour, full, words in (
+        (2, 5, "ink", False, "the residual stream"),
+        (166, 5, "asking", True, "what is left in it of the start"),
+        (2, 22, PARTS["attention"], True, "what attention adds"),
+        (166, 22, PARTS["MLP"], True, "what the MLP adds"),
+    ):
+        place = Box(x, y, 11, 11)
+        if full:
+            drawing.full(place, colour, radius=2)
+        else:
+            drawing.box(x, y, 11, 11, colour=colour, radius=2)
+        drawing.text(x + 17, y + 10, words, size=11.5)
+
+
+def one_stack(drawing: Drawing, name: str) -> None:
+    stack = stacks()[name]
+    drawing.text(2, 11, name, bold=True)
+    count = stack.recognised[-1]
+    with drawing.part(f"count-{name}"):
+        said = "all tokens equal" if count is None else f"{count} of {N} recognised"
+        drawing.text(358, 11, said, anchor="end")
+    with drawing.part(f"cat-{name}"):
+        put_together(drawing, stack.answers[-1])
+    with drawing.part(f"empty-{name}"):
+        if count is None:
+            nothing(drawing)
+    with drawing.part(f"ahead-{name}", moving=True):
+        drawing.line(*band(stack, 0)[1:-1], colour="line", thick=0.75, dashed=True)
+    with drawing.part(f"stream-{name}"):
+        drawing.area(*band(stack, 0), colour="ink")
+    with drawing.part(f"first-{name}"):
+        drawing.area(*band(stack, 1), colour="asking", full=True)
+    for block, lengths in enumerate(stack.added):
+        with drawing.part(f"added-{name}-{block}"):
+            for half, (length, colour) in enumerate(
+                zip(lengths, PARTS.values(), strict=True)
+            ):
+                x = LEFT + (block + half / 2 + 0.25) * WIDE
+                bar = Box(x - BAR / 2, FLOOR + 3, BAR, length)
+                drawing.full(bar, colour)
+
+
+def put_together(drawing: Drawing, frame: list[int] | None) -> None:
+    """The cat, each place with the patch that its token is taken for."""
+    if frame is None:
+        return
+    drawing.photograph(CAT, "cat")
+    rows = 224 // P
+    for place, patch in enumerate(frame):
+        if place != patch:
+            row, column = divmod(patch, rows)
+            piece = Box(column * P, row * P, P, P)
+            where = CAT.cell(*divmod(place, rows), rows, rows)
+            drawing.photograph(where, "cat", piece)
+
+
+def nothing(drawing: Drawing) -> None:
+    drawing.box(CAT.x, CAT.y, CAT.width, CAT.height, colour="line", radius=0)
+    drawing.lines(
+        CAT.middle, CAT.centre - 2, f"{N} times", "one token", anchor="middle"
+    )
+
+
+def band(stack: Stack, which: int) -> list[Point]:
+    """Around a band as thick as the stream, or as what is left in it of the start."""
+    wide = WIDE / stack.steps
+    points = [
+        (LEFT + i * wide, FLOOR - lengths[which])
+        for i, lengths in enumerate(stack.lengths)
+    ]
+    return [(LEFT, FLOOR), *points, (RIGHT, FLOOR)]
