@@ -170,7 +170,9 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             )
             try:
                 await self.async_start_new_kernel()
-                usage = Usage(self.km.pid, self.km.group, self.sandbox)
+                usage = Usage(
+                    self.km.pid, self.km.group, self.sandbox, self.limits.memory
+                )
                 self._watchdog = Watchdog(usage, self.limits, self._left)
                 self._watchdog.start()
                 await self.async_start_new_kernel_client()
