@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 
 from classroom.grading.cgroup import Cgroup
-from classroom.grading.limits import MIB, PATIENCE, PATIENCE_WITH_OTHERS
+from classroom.grading.limits import MIB, ORDINARY, PATIENCE, Limits
 from classroom.grading.procfs import BLIND, Key, Procfs, Seen
 from classroom.grading.sandbox import IN_MEMORY
 
@@ -36,7 +36,7 @@ class Usage:
         pid: of bubblewrap, above all processes in the sandbox.
         cgroup: the one that holds them, if there is one.
         sandboxed: whether it has file systems of its own.
-        limit: bytes; below it memory is not looked at closely, and may be overstated.
+        limits: what it may take; well below them memory may be overstated.
 
     Attributes:
         computed: seconds of processor time of all processes together, those that have
@@ -52,7 +52,7 @@ class Usage:
     pid: int
     cgroup: Cgroup | None = None
     sandboxed: bool = True
-    limit: int = 256 * MIB
+    limits: Limits = ORDINARY
     computed: float = 0.0
     delayed: float = 0.0
     waited: float = 0.0
@@ -75,8 +75,9 @@ class Usage:
         While others have the processors it hardly moves. It does not stand still, for
         others may be its own: children so short that nobody sees them.
         """
-        kept_waiting = self.kept_waiting / PATIENCE_WITH_OTHERS
-        return self.computed + self.waited / PATIENCE + kept_waiting
+        waited = self.waited / PATIENCE
+        kept_waiting = self.kept_waiting / self.limits.patience_with_others
+        return self.computed + waited + kept_waiting
 
     def look(self) -> None:
         """Bring everything up to date.
@@ -103,7 +104,7 @@ class Usage:
             self.files, beside = _in_memory(self._first)
             beside += OF_SOCKET * self._procfs.sockets(1) + OF_PROCESS * len(everyone)
         if self.cgroup is None:
-            self.memory = beside + _held(procfs, everyone, self.limit - beside)
+            self.memory = beside + _held(procfs, everyone, self.limits.memory - beside)
         else:
             self.memory = self.cgroup.memory
 
