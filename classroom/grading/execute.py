@@ -53,6 +53,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         odd: after a run, what was found changed in the kernel.
         taken: after a run, a sentence for each answer that is a library's own.
         starts: after a run, how many kernels there were.
+        computed: after a run, seconds of processor time of all of them.
         starved: after a run, whether the machine was too busy for a fair verdict.
     """
 
@@ -65,7 +66,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     record_timing = False
     store_widget_state = False
     shutdown_kernel = "immediate"
-    startup_timeout = 120
+    startup_timeout = 600  # of a machine that has much else to do
     iopub_timeout = 5
 
     def preprocess(
@@ -78,6 +79,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         self._left: float = self.limits.total_seconds  # of the notebook's clock
         self._room_left = self.limits.outputs
         self.starts = 0
+        self.computed = 0.0
         self.starved = False
         self._careful = False
         self._watchdog: Any = None
@@ -170,7 +172,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             )
             try:
                 await self.async_start_new_kernel()
-                usage = Usage(self.km.pid, self.km.group, self.sandbox)
+                usage = Usage(self.km.pid, self.km.group, self.sandbox, self.limits)
                 self._watchdog = Watchdog(usage, self.limits, self._left)
                 self._watchdog.start()
                 await self.async_start_new_kernel_client()
@@ -256,6 +258,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             watchdog.stop()
             usage = watchdog.usage
             self._left -= usage.clock
+            self.computed += usage.computed
             self.starved |= usage.delayed > max(LONG, 2 * usage.computed)
         km, kc, self.kc = self.km, self.kc, None
         if km is None:

@@ -23,7 +23,11 @@ from classroom.grading.processes import start_server
 from classroom.grading.proof import SolutionsFail, prove
 from classroom.grading.report import write_report
 from classroom.grading.result import Result, Terms
-from classroom.grading.sandbox import SandboxMissing, check_sandbox
+from classroom.grading.sandbox import (
+    SandboxMissing,
+    check_sandbox,
+    compile_packages,
+)
 from classroom.release.assignment import Assignment
 from classroom.release.release import SOURCES
 
@@ -108,6 +112,7 @@ def _grade(
         unit="notebook",
         disable=not progress,
     )
+    compile_packages()
     folder = _temporary_folder()
     start_server(folder, [worker.__name__, feedback.__name__, "vit_check.judge"])
     terms = replace(terms, temporary=folder)

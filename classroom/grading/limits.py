@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 MIB = 2**20
 PATIENCE = 3  # with a cell that only waits
-PATIENCE_WITH_OTHERS = 6  # by a clock on the wall; a busy machine needs it
 DESCRIPTORS = 256  # of one process
 
 
@@ -16,8 +15,9 @@ class Limits:
         cell_seconds: of computing for one cell, by the processor's clock and for all
             its processes together, so that a busy machine costs nobody a mark; then it
             is interrupted, and killed if that is not enough. A cell that only waits has
-            ``PATIENCE`` times as long, one that others keep from computing
-            ``PATIENCE_WITH_OTHERS`` times.
+            ``PATIENCE`` times as long.
+        patience_with_others: how many times as long a cell has that others keep from
+            computing; by a clock on the wall, for a busy machine needs it.
         total_seconds: the same for one notebook, restarts included.
         memory: bytes that all processes of one kernel hold together, files in memory
             included.
@@ -38,6 +38,7 @@ class Limits:
     """
 
     cell_seconds: int = 30
+    patience_with_others: int = 6
     total_seconds: int = 900
     memory: int = 3072 * MIB
     processes: int = 128

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from classroom.grading import worker
 from classroom.grading.course import Course
 from classroom.grading.intake import Submission
-from classroom.grading.limits import PATIENCE_WITH_OTHERS
 from classroom.grading.processes import run_each
 from classroom.grading.result import VERSION, Result, Terms
 from classroom.release.assignment import Assignment
@@ -26,7 +25,8 @@ def grade_all(
     once more after all others, by itself; a process that dies then leaves a result that
     says that a person has to look at it.
     """
-    seconds = PATIENCE_WITH_OTHERS * terms.limits.total_seconds + SPARE
+    limits = terms.limits
+    seconds = limits.patience_with_others * limits.total_seconds + SPARE
     first = [(s, assignments[s.assignment], course, terms, "") for s in submissions]
     second = []
     for ended in run_each(worker.main, first, jobs, seconds):

@@ -23,6 +23,8 @@ class Result:
         failures: grade_id -> sentence, of the graded cells that did not pass.
         changes, tampered, odd: what had to be put right, and what looked odd.
         code, text: what the student wrote, to be compared with what others did.
+        seconds: by a clock on the wall; ``computed`` of processor time, of its kernels
+            and ``grader`` of who graded it.
         starved: whether the machine was too busy for a fair verdict.
         again: why it was run again by itself, or "".
         contested: a sentence, if it is in question whose it is; a person decides, and
@@ -47,6 +49,8 @@ class Result:
     code: str = ""
     text: str = ""
     seconds: float = 0.0
+    computed: float = 0.0
+    grader: float = 0.0
     kernels: int = 0
     starved: bool = False
     again: str = ""

@@ -4,7 +4,6 @@ The kernel's own limits are per process. Only from outside can one see the sum o
 that a notebook has started.
 """
 
-import errno
 import os
 import signal
 import threading
@@ -12,9 +11,9 @@ import threading
 import psutil
 
 from classroom.grading.limits import MIB, Limits
+from classroom.grading.procfs import BLIND
 from classroom.grading.usage import Usage
 
-BLIND = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # other errors: it has ended
 UNREAD = 1024 * MIB  # that this process may hold of what a kernel has sent
 GRACE = 30  # seconds of its clock, in which a notebook is expected to end by itself
 

@@ -53,7 +53,7 @@ def grade(
     again: str = "",
 ) -> Result:
     """Grade one submission, and write down what came out."""
-    started = time.monotonic()
+    started, computed = time.monotonic(), time.process_time()
     result = Result.of(submission, assignment)
     result.again = again
     write_whole(course.submitted(submission.student, assignment.name), submission.data)
@@ -69,6 +69,7 @@ def grade(
         execute = run(restored.nb, assignment, course, terms)
         result.failures = execute.failures
         result.kernels = execute.starts
+        result.computed = round(execute.computed, 3)
         result.starved = execute.starved
         result.odd += [
             f"The notebook changed {name} in its kernel."
@@ -79,6 +80,7 @@ def grade(
         text = nbformat.writes(nb, version=4).encode()
         write_whole(course.autograded(submission.student, assignment.name), text)
     result.seconds = round(time.monotonic() - started, 3)
+    result.grader = round(time.process_time() - computed, 3)
     result.save(course)
     return result
 

@@ -199,6 +199,65 @@ def test_the_watchdog_says_what_was_too_much(holds, words):
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
+FIRST_THREAD_ENDS = """
+import ctypes, threading, time
+kept = bytearray(2**27)
+threading.Thread(target=time.sleep, args=[600]).start()
+print(flush=True)
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+@on_linux
+def test_memory_is_counted_when_the_first_thread_has_ended():
+    """The process looks dead, and its other threads hold what they held."""
+    with subprocess.Popen(
+        [sys.executable, "-c", FIRST_THREAD_ENDS], stdout=PIPE
+    ) as process:
+        process.stdout.readline()
+        ended = psutil.Process(process.pid)
+        while ended.status() != psutil.STATUS_ZOMBIE:
+            pass
+        usage = Usage(pid=process.pid, sandboxed=False)
+        usage.look()
+        process.kill()
+    assert usage.memory > 2**27
+    assert usage.descriptors >= 3
+
+
+@in_sandbox
+def test_everybody_in_a_sandbox_is_seen_and_nobody_else():
+    """By the sandbox's own /proc, which is never taken for another's later."""
+    code = "import os\n[os.fork() for _ in range(3)]\nprint(flush=True)\ninput()"
+    filtered = open_filter()
+    command = sandboxed([sys.executable, "-I", "-S", "-c", code], filtered)
+    with subprocess.Popen(
+        command, stdin=PIPE, stdout=PIPE, pass_fds=[filtered]
+    ) as process:
+        os.close(filtered)
+        for _ in range(8):
+            assert process.stdout.readline() == b"\n"
+        usage = Usage(pid=process.pid)
+        usage.look()
+        assert usage.processes == 1 + 8  # the first is bwrap's own
+        assert usage.files < 100
+        process.kill()
+        process.wait()
+        with pytest.raises(OSError):
+            while True:  # its processes take a moment to be gone
+                usage.look()
+
+
+@in_sandbox
+def test_walls_that_do_not_stand_yet_are_not_taken_for_the_sandbox():
+    """Until then what becomes its first process sees the whole machine."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=PIPE) as process:
+        usage = Usage(pid=os.getpid())
+        usage.look()
+        process.stdin.close()
+    assert usage.processes == 1
+    assert usage.files == 0
+
 
 @on_linux
 @pytest.mark.parametrize("name", [b"\xff\xfe", b"\rRssAnon:", b"\x85RssAnon: -9"])

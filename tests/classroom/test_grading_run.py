@@ -215,8 +215,11 @@ def test_contested_work_is_graded_and_in_no_table_for_import(exercises, tmp_path
 
 @pytest.fixture
 def proofs(exercises, tmp_path, monkeypatch):
-    """What runs a proof; grading itself is only written down, in ``runs``."""
-    course, runs, failures = Course(tmp_path / "out"), [], {}
+    """What runs a proof; grading itself is only written down, in ``runs``.
+
+    A solution fails for want of time as often as ``starved`` says, from its end.
+    """
+    course, runs, failures, starved = Course(tmp_path / "out"), [], {}, []
     gradebook.prepare(course, [exercises])
 
     def graded(sent, named, aside, terms, jobs):
@@ -224,18 +227,22 @@ def proofs(exercises, tmp_path, monkeypatch):
             runs.append(terms)
             result = Result.of(submission, named[submission.assignment])
             result.failures = dict(failures)
+            result.starved = bool(starved and starved.pop())
+            if result.starved:
+                result.failures = {"split-heads": "too late"}
             yield result
 
     monkeypatch.setattr(proof, "grade_all", graded)
-    return lambda terms: proof.prove([exercises], course, terms), runs, failures
+    prove = lambda terms: proof.prove([exercises], course, terms)  # noqa: E731
+    return prove, runs, failures, starved
 
 
 def test_a_proof_holds_until_something_changes(proofs, monkeypatch):
-    prove, runs, failures = proofs
+    prove, runs, failures, _ = proofs
     slower = replace(QUICK, limits=replace(QUICK.limits, cell_seconds=6))
     for terms in (QUICK, QUICK, slower, slower, QUICK):
         prove(terms)
-    assert runs == [QUICK, slower, QUICK]
+    assert [run.limits.cell_seconds for run in runs] == [5, 6, 5]
     monkeypatch.setattr(proof, "_code", lambda: "other code")
     failures["split-heads"] = "wrong"
     for _ in range(2):  # what has not passed has not been proved
@@ -244,9 +251,28 @@ def test_a_proof_holds_until_something_changes(proofs, monkeypatch):
     assert len(runs) == 5
 
 
+def test_solutions_that_a_busy_machine_starves_are_run_again(proofs):
+    """By themselves, with more patience; only then is the machine what is refused."""
+    prove, runs, failures, starved = proofs
+    starved += [True, True]
+    prove(QUICK)
+    assert len(runs) == 3
+    patience = {run.limits.patience_with_others for run in runs}
+    assert min(patience) > 5 * QUICK.limits.patience_with_others
+    starved += [True] * 10
+    with pytest.raises(proof.SolutionsFail, match="too much else to do.*too late"):
+        prove(replace(QUICK, sandbox=False))
+    assert len(runs) == 6
+    starved.clear()
+    failures["split-heads"] = "wrong"  # and was not starved
+    with pytest.raises(proof.SolutionsFail, match="do not pass"):
+        prove(replace(QUICK, sandbox=False))
+    assert len(runs) == 7
+
+
 def test_packages_that_notebooks_cannot_import_are_said(proofs, monkeypatch):
     """As with the environment of another copy of the repository."""
-    prove, _, failures = proofs
+    prove, _, failures, _ = proofs
     failures["split-heads"] = "NameError: name 'check' is not defined"
 
     def without_packages(command, visible):

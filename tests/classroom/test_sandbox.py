@@ -1,5 +1,6 @@
 """Inside a sandbox there is no root, no right and no setting, whoever starts it."""
 
+import gc
 import json
 import os
 import subprocess
@@ -7,7 +8,7 @@ import sys
 
 import pytest
 
-from classroom.grading import sandbox
+from classroom.grading import inside, sandbox
 from classroom.grading.sandbox import SandboxMissing, check_sandbox, run_sandboxed
 from classroom.grading.seccomp import SeccompMissing, open_filter
 from tests.classroom.in_sandbox import in_sandbox
@@ -157,3 +158,20 @@ def test_without_libseccomp_it_says_what_to_install(monkeypatch):
     monkeypatch.setattr(seccomp.ctypes, "CDLL", missing)
     with pytest.raises(SeccompMissing, match="apt install libseccomp2"):
         open_filter()
+
+
+def test_packages_are_compiled_before_a_sandbox_needs_them(tmp_path, monkeypatch):
+    (tmp_path / "module.py").write_text("x = 1\n")
+    monkeypatch.setattr(sandbox, "_packages", lambda: {tmp_path})
+    sandbox.compile_packages()
+    assert list(tmp_path.glob("__pycache__/module.*.pyc"))
+
+
+def test_a_kernel_starts_without_a_package_that_is_missing(monkeypatch):
+    """The notebook's own import says it better; and garbage is looked for again."""
+    monkeypatch.setattr(inside, "IMPORTED", ("wave", "no_such_package"))
+    monkeypatch.delitem(sys.modules, "wave", raising=False)
+    inside.import_packages()
+    assert "wave" in sys.modules
+    assert gc.isenabled()
+    gc.unfreeze()

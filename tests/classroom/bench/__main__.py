@@ -83,6 +83,10 @@ def measure(source: Path, count: int, jobs: int, limits: Limits) -> dict[str, An
         "jobs": jobs,
         "seconds": round(seconds, 1),
         "seconds_a_submission": round(seconds / count, 2),
+        "processor_seconds_a_submission": {
+            "kernels": round(statistics.mean(r.computed for r in results), 2),
+            "grader": round(statistics.mean(r.grader for r in results), 2),
+        },
         "median_seconds_of_a_kind": {
             name: round(statistics.median(of_kind), 2)
             for name, of_kind in sorted(times.items())
