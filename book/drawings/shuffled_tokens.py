@@ -17,10 +17,10 @@ COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2")  # of the tokens
 ORDERS = [(0, 1, 2), (1, 0, 2), (1, 2, 0), (2, 1, 0), (2, 0, 1), (0, 2, 1)]
 
 COLUMNS = (160, 232, 304)  # where the places are centred
-LEFT, UNIT = 2, 72  # where the bars begin, and how long 1 is
+LEFT, UNIT = 2, 70  # where the bars begin, and how long 1 is
 HIGH = 20  # a bar
-TOPS = {"alone": 72, "placed": 172}  # where the bars stand
-TABLE = Box(64, 204, 294, 58)  # of all orders
+TOPS = {"alone": 74, "placed": 174}  # where the bars stand
+TABLE = Box(64, 206, 294, 58)  # of all orders
 
 
 def terms(numbers: Sequence[float]) -> tuple[Tensor, Tensor]:
@@ -86,7 +86,7 @@ def draw() -> Drawing:
 def card(drawing: Drawing, x: float, token: int) -> None:
     drawing.box(
         x - 24,
-        21,
+        20,
         48,
         26,
         f"{TOKENS[token]}",
@@ -110,6 +110,7 @@ def collected(drawing: Drawing, name: str, sums: list[float]) -> None:
         with drawing.part(f"given-{name}-{token}"):
             drawing.full(Box(start, y, UNIT * share, HIGH), COLOURS[token])
         start += UNIT * share
+    drawing.text(312, y + 14, "collected", size=10.5, colour="soft", anchor="end")
     with drawing.part(f"total-{name}"):
         text = f"{sums[0]:.3f}"
         drawing.text(358, y + 15, text, size=14, bold=True, anchor="end")

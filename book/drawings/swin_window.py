@@ -20,10 +20,10 @@ CHOSEN = (3, 3)  # where it begins
 # How roll carried a token: not at all, over the top, sideways, both ways.
 GROUPS: tuple[Colour, ...] = ("soft", "patch-0", "patch-1", "patch-2")
 CARRIED = ("not carried", "over the top", "sideways", "both ways")
-SMALL, LARGE = 14, 28  # a token at rest and on the move
-MAP = Box(2, 26, SIDE * LARGE, SIDE * LARGE)
+SMALL, LARGE = 14, 30  # a token at rest and on the move
+MAP = Box(2, 24, SIDE * LARGE, SIDE * LARGE)
 MASKS = Box(246, 20, SIDE * SMALL, SIDE * SMALL)  # at rest
-PANEL = Box(240, 44, 110, 110)  # a row and a column of tokens, and a table of pairs
+PANEL = Box(252, 44, 106, 106)  # a row and a column of tokens, and a table of pairs
 
 names = 10 * torch.arange(SIDE)[:, None] + torch.arange(SIDE)  # (rows, columns)
 rolled = names.roll((-SHIFT, -SHIFT), dims=(0, 1))
@@ -125,9 +125,9 @@ def at_rest(drawing: Drawing, counts: list[int]) -> None:
 def stage(drawing: Drawing) -> None:
     """A map that rolls, and what one token sees."""
     with drawing.part("step"):
-        drawing.text(2, 16, "Windows", size=13, bold=True)
+        drawing.text(2, 15, "Windows", size=13, bold=True)
     with drawing.part("count"):
-        drawing.text(358, 16, "sees 4 of 64 tokens", size=12, anchor="end")
+        drawing.text(358, 15, "sees 4 of 64 tokens", size=12, anchor="end")
     with drawing.part("map"):
         drawing.box(MAP.x, MAP.y, MAP.width, MAP.height, radius=0, thick=0.75)
     with drawing.part("tables"):
@@ -143,7 +143,7 @@ def stage(drawing: Drawing) -> None:
                 PANEL.x + side, PANEL.y + side, 4 * side, 4 * side, radius=0, thick=1
             )
     with drawing.part("legend"):
-        legend(drawing, PANEL.x, 172)
+        legend(drawing, PANEL.x, 174)
     with drawing.part("reach"):
         for index in range(BLOCKS):
             y = PANEL.y + 46 * index
@@ -160,7 +160,9 @@ def legend(drawing: Drawing, x: float, y: float) -> None:
     """What the colours say, and the hatching."""
     for number, said in enumerate(CARRIED):
         at = y + 17 * number
-        drawing.box(x, at, 13, 12, colour=GROUPS[number], radius=2, thick=1.25)
+        colour = GROUPS[number]
+        drawing.full(Box(x, at, 13, 12), colour, 0.55 if number else 0.12)
+        drawing.box(x, at, 13, 12, colour=colour, ground=False, radius=0)
         drawing.text(x + 19, at + 10, said, size=11)
     at = y + 17 * len(CARRIED)
     drawing.box(x, at, 13, 12, ground=False, radius=2, thick=0.75)
@@ -212,12 +214,13 @@ def tables(drawing: Drawing, place: Box) -> None:
         for query, row in enumerate(allowed):
             for key, may in enumerate(row):
                 pair = window.cell(query, key, W * W, W * W)
+                pair = Box(pair.x, pair.y, pair.width - 0.6, pair.height - 0.6)
                 if may:
                     filled.setdefault(GROUPS[group(inside[query])], []).append(pair)
                 else:
                     forbidden.append(pair)
     for colour, pairs in filled.items():
-        drawing.filled(pairs, colour, 0.4)
+        drawing.filled(pairs, colour, 0.2 if colour == GROUPS[0] else 0.55)
     hatched(drawing, forbidden)
 
 

@@ -85,9 +85,9 @@
       { name: "Block 2: roll", rolled: true, coloured: true,
         says: () => `The map moves up and to the left by ${shift}. What falls off comes in again on the other side, and keeps its colour.` },
       { name: "Block 2: cut", rolled: true, coloured: true, lines: 0, lit: (one) => inside(one, shift), shift,
-        says: () => "The same lines cut other windows. At the right and at the bottom they hold tokens from opposite edges." },
+        says: () => "The same lines cut other windows. Point at the last row or column: tokens from opposite edges share a window." },
       { name: "Block 2: mask", rolled: true, coloured: true, lines: 0, lit: (one) => sees(one, shift), shift, masked: true,
-        says: () => "Each window's table of pairs: two tokens of different colours are hatched, and may not see each other." },
+        says: () => "A table of pairs for each window. Two tokens of different colours may not see each other: they are hatched." },
       { name: "Block 2: roll back", coloured: true, lines: shift, lit: (one) => sees(one, shift), shift, masked: true,
         says: (one) => `Every token is where it was, and ${said(one)} has seen ${sees(one, shift).length === 1 ? "only itself" : `${sees(one, shift).length} tokens, across the old lines`}.` },
       ...[...Array(blocks).keys()].map((index) => ({
