@@ -99,7 +99,7 @@ def at_rest(drawing: Drawing, counts: list[int]) -> None:
     """Every step at once."""
     side = SIDE * SMALL
     for index, (title, tokens, first) in enumerate(
-        (("The map, in windows", names, 0), ("1. Roll, 2. cut", rolled, 0))
+        (("In windows", names, 0), ("1. Roll, 2. cut", rolled, 0))
     ):
         place = Box(2 + 122 * index, 20, side, side)
         drawing.text(place.x, 13, title, bold=True, size=11)
@@ -136,7 +136,7 @@ def stage(drawing: Drawing) -> None:
         with drawing.part(f"lines-{first}"):
             lines(drawing, MAP, first)
     with drawing.part("window"):
-        drawing.text(PANEL.x, PANEL.y - 7, "who sees whom in it", size=10.5)
+        drawing.text(PANEL.x, PANEL.y - 7, "who sees whom", size=10.5)
         with drawing.part("pairs"):
             side = PANEL.width / 5
             drawing.box(

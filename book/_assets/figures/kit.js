@@ -158,10 +158,12 @@
       const near = (spot) => at(spot).every((index, axis) => Math.abs(index - value()[axis]) <= 1);
       this.dragged(handle, (spot) => go(at(spot)), near);
       handle.addEventListener("click", (event) => go(at(this.spot(event)))); // a tap
+      let pointed = null;
+      const pass = (place) => { if (String(place) !== String(pointed)) point?.(pointed = place); };
       handle.addEventListener("pointermove", (event) => {
-        if (point && event.pointerType === "mouse" && !handle.hasPointerCapture(event.pointerId)) point(at(this.spot(event)));
+        if (event.pointerType === "mouse" && !handle.hasPointerCapture(event.pointerId)) pass(at(this.spot(event)));
       });
-      handle.addEventListener("pointerleave", () => point?.(null));
+      handle.addEventListener("pointerleave", () => pass(null));
       handle.addEventListener("keydown", (event) => {
         const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
         if (!step || event.altKey || event.ctrlKey || event.metaKey) return;

@@ -45,7 +45,7 @@
     const told = [];
     const show = figure.steps({ count: orders.length, show: (index) => { order = orders[index]; draw(); } });
     tokens.forEach((number, token) => told.push(figure.slider(`handle-${token}`, {
-      box: [columns[token] - 27, 14, 54, 40],
+      box: [columns[token] - 27, 10, 54, 46],
       low: 0, high: 2, step: 1,
       label: `place of the token ${number}`,
       at: (x) => (x - columns[0]) / apart,

@@ -103,14 +103,16 @@
       const step = STEPS[now];
       const one = pointed ?? chosen;
       const lit = step.lit?.(one) ?? all;
+      const tables = Boolean(step.masked && step.rolled);
       figure.svg.classList.toggle("swin-coloured", Boolean(step.coloured));
+      figure.svg.classList.toggle("swin-tables", tables);
       const by = step.rolled ? -shift * map.cell : 0;
       sheet.style.transform = `translate(${by}px, ${by}px)`;
       for (const { token, dark } of tokens) dark.style.opacity = lit.some((other) => same(other, token)) ? 0 : 0.62;
       figure.part("lines-0").style.opacity = Number(step.lines === 0);
       figure.part(`lines-${shift}`).style.opacity = Number(step.lines === shift);
-      figure.part("tables").style.opacity = Number(Boolean(step.masked && step.rolled));
-      frame(one, Boolean(step.masked && step.rolled));
+      figure.part("tables").style.opacity = Number(tables);
+      frame(one, tables);
       figure.write("step", step.name);
       figure.write("count", step.reached ? `reached by ${lit.length} of ${all.length}` : step.lit ? `sees ${lit.length} of ${all.length}` : "");
 
