@@ -33,7 +33,7 @@
   }
 
   const ABOUT = {
-    "1-D": "1-D clocks count in reading order: a band along the row, which goes on in the next row.",
+    "1-D": "1-D clocks count in reading order: a band along the row, which goes on in the next.",
     "2-D": "2-D clocks, half for the row and half for the column: a spot with a cross.",
     before: "A small model before training: each place is like itself alone.",
     after: "The same model, trained: it has found out which places are near.",
@@ -116,7 +116,7 @@
           }
         });
       }
-      figure.say(`${ABOUT[kind]} ${said(here)[0].toUpperCase()}${said(here).slice(1)} to ${said(there)}: ${shown}.`);
+      figure.say(`${ABOUT[kind]} ${said(here)[0].toUpperCase()}${said(here).slice(1)} and ${said(there)}: ${shown}.`);
     }
 
     const buttons = Object.entries({ "1-D": "1-D", "2-D": "2-D", before: "Untrained", after: "Trained" }).map(

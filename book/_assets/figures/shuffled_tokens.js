@@ -38,7 +38,7 @@
       }
       order.forEach((token, place) => { figure.part(`handle-${token}`).style.transform = `translateX(${columns[place] - columns[token]}px)`; });
       figure.part("now").style.transform = `translateX(${wide * orders.indexOf(order)}px)`;
-      figure.say(`In the order ${order.map((token) => tokens[token]).join(", ")}, ${sums.alone} is collected without positions, and ${sums.placed} with them. Drag the tokens.`);
+      figure.say(`In this order, attention collects ${sums.alone} without positions, and ${sums.placed} with them. Drag the tokens into another order.`);
       told.forEach((tell) => tell());
     }
 
