@@ -1,25 +1,35 @@
-"""Rolled, cut, masked and rolled back: the map of 4 × 6 tokens of chapter 13."""
+"""Windows, roll, cut, mask, roll back, on a map of 8×8 tokens, as in chapter 13.
+
+On the page it moves, with the cat behind it (_assets/figures/swin_window.js).
+"""
 
 import torch
 
-from book.drawings.kit import Box, Colour, Drawing, Word
+from book.drawings.kit import Box, Colour, Drawing
 from vit_steps.variants.swin import (
     shifted_window_mask,
     window_partition,
     window_reverse,
 )
 
-ROWS, COLUMNS, W = 4, 6, 2
+SIDE, W = 8, 2
 SHIFT = W // 2
-CELL = 22
+COUNT = SIDE // W  # windows along a side
+BLOCKS = 4
+CHOSEN = (3, 3)  # where it begins
 # How roll carried a token: not at all, over the top, sideways, both ways.
 GROUPS: tuple[Colour, ...] = ("soft", "patch-0", "patch-1", "patch-2")
+CARRIED = ("not carried", "over the top", "sideways", "both ways")
+SMALL, LARGE = 14, 30  # a token at rest and on the move
+MAP = Box(2, 24, SIDE * LARGE, SIDE * LARGE)
+MASKS = Box(246, 20, SIDE * SMALL, SIDE * SMALL)  # at rest
+PANEL = Box(252, 44, 106, 106)  # a row and a column of tokens, and a table of pairs
 
-names = 10 * torch.arange(ROWS)[:, None] + torch.arange(COLUMNS)  # (rows, columns)
+names = 10 * torch.arange(SIDE)[:, None] + torch.arange(SIDE)  # (rows, columns)
 rolled = names.roll((-SHIFT, -SHIFT), dims=(0, 1))
 windows = window_partition(rolled[None, :, :, None], W)[..., 0]  # (windows, w²)
-mask = shifted_window_mask(ROWS, COLUMNS, W, SHIFT)  # (windows, w², w²)
-pasted = window_reverse(windows[..., None], ROWS, COLUMNS)[0, :, :, 0]
+mask = shifted_window_mask(SIDE, SIDE, W, SHIFT)  # (windows, w², w²)
+pasted = window_reverse(windows[..., None], SIDE, SIDE)[0, :, :, 0]
 back = pasted.roll((SHIFT, SHIFT), dims=(0, 1))
 
 
@@ -28,116 +38,201 @@ def group(name: int) -> int:
     return (row < SHIFT) + 2 * (column < SHIFT)
 
 
+def sees(name: int, shifted: bool) -> set[int]:
+    """The tokens that one token attends to in a block."""
+    if not shifted:
+        inside = window_partition(names[None, :, :, None], W)[..., 0].tolist()
+        return set(next(window for window in inside if name in window))
+    for window, allowed in zip(windows.tolist(), mask.tolist(), strict=True):
+        if name in window:
+            row = allowed[window.index(name)]
+            return {key for key, may in zip(window, row, strict=True) if may}
+    raise ValueError(f"name: got {name}, expected a token of the map")
+
+
+def reach(name: int, blocks: int) -> set[int]:
+    """The tokens that can influence one token after some blocks."""
+    reached = {name}
+    for block in reversed(range(blocks)):
+        reached = set().union(*(sees(token, block % 2 == 1) for token in reached))
+    return reached
+
+
 def draw() -> Drawing:
     assert torch.equal(back, names)
     corners = ", ".join(f"{n:02}" for n in windows[-1].tolist())
+    row, column = CHOSEN
+    counts = [len(reach(10 * row + column, n + 1)) for n in range(BLOCKS)]
+    said = ", ".join(map(str, counts))
     drawing = Drawing(
         "A shifted window",
-        "A map of 4 rows and 6 columns of tokens, named by row and column. Roll: row 0 "
-        "goes to the bottom and column 0 to the right. Cut: six windows of four "
-        f"tokens; the last holds the four corners {corners}. Mask: a square of pairs "
-        "for each window. Two tokens may attend to each other if both were carried in "
-        "the same way or both stayed. The first two windows allow all 16 pairs, three "
-        "allow 8, and the last only the 4 on its diagonal. Back: pasted and rolled "
-        "back, each token is where it was.",
+        f"A map of {SIDE} by {SIDE} tokens in windows of {W} by {W}. Roll: row 0 goes "
+        "to the bottom and column 0 to the right. Cut: the lines are where they were, "
+        f"and the last window holds the four corners {corners}. Mask: a table of 4 by "
+        "4 pairs for each window, hatched where two tokens were not carried in the "
+        "same way; nine windows have no hatching, six are half hatched, and the last "
+        "one keeps its diagonal. Back: the map as it was, with the lines moved by one "
+        f"token. After 1 to {BLOCKS} blocks the token in row {row}, column {column} "
+        f"can be reached by {said} tokens.",
     )
-    before, after = Box(2, 24, COLUMNS * CELL, ROWS * CELL), Box(0, 0, 0, 0)
-    drawing.text(2, 15, "The map", bold=True, size=13)
-    cells(drawing, before, names)
-    right = drawing.width - COLUMNS * CELL - 2
-    after = Box(right, 24, COLUMNS * CELL, ROWS * CELL)
-    drawing.text(right, 15, "1. Roll, 2. cut", bold=True, size=13)
-    cells(drawing, after, rolled)
-    cuts(drawing, after)
-    y = before.centre
-    drawing.arrow((before.right + 6, y), (after.x - 6, y), thick=1.5)
-    middle = (before.right + after.x) / 2
-    drawing.text(middle, y - 8, "up and", size=11, colour="soft", anchor="middle")
-    drawing.text(middle, y + 17, "left by 1", size=11, colour="soft", anchor="middle")
-
-    drawing.text(2, 140, "3. Mask", bold=True, size=13)
-    drawing.text(
-        68, 140, "row: the query; column: the key; filled: may attend", size=11
-    )
-    for number, (inside, allowed) in enumerate(zip(windows, mask, strict=True)):
-        row, column = divmod(number, COLUMNS // W)
-        square(drawing, 2 + 122 * column, 162 + 104 * row, inside, allowed)
-
-    top = 384
-    drawing.text(2, top, "4. Paste, 5. roll back", bold=True, size=13)
-    end = Box(2, top + 9, COLUMNS * CELL, ROWS * CELL)
-    cells(drawing, end, back)
-    x = end.right + 18
-    drawing.text(x, top + 20, "What the colours say", bold=True, size=11.5)
-    for number, said in enumerate(
-        ("not carried", "over the top", "sideways", "both ways")
-    ):
-        at = top + 30 + 18 * number
-        drawing.box(x, at, 14, 13, colour=GROUPS[number], radius=2, thick=1.25)
-        drawing.text(x + 20, at + 11, f"{said} in the roll", size=11.5)
+    drawing.numbers = {
+        "side": SIDE,
+        "window": W,
+        "blocks": BLOCKS,
+        "chosen": CHOSEN,
+        "map": {"x": MAP.x, "y": MAP.y, "cell": LARGE},
+        "masks": {"x": MASKS.x, "y": MASKS.y, "cell": SMALL},
+        "panel": {"x": PANEL.x, "y": PANEL.y, "cell": PANEL.width / 5},
+        "groups": GROUPS,
+        "bar": PANEL.width,
+    }
+    with drawing.part("still"):
+        at_rest(drawing, counts)
+    with drawing.part("stage", moving=True):
+        stage(drawing)
+    with drawing.part("handle-map", moving=True), drawing.part("frame"):
+        drawing.frame(Box(MAP.x, MAP.y, LARGE, LARGE), around=0)
     return drawing
 
 
+def at_rest(drawing: Drawing, counts: list[int]) -> None:
+    """Every step at once."""
+    side = SIDE * SMALL
+    for index, (title, tokens, first) in enumerate(
+        (("In windows", names, 0), ("1. Roll, 2. cut", rolled, 0))
+    ):
+        place = Box(2 + 122 * index, 20, side, side)
+        drawing.text(place.x, 13, title, bold=True, size=11)
+        cells(drawing, place, tokens)
+        lines(drawing, place, first)
+    drawing.text(MASKS.x, 13, "3. Mask", bold=True, size=11)
+    with drawing.part("masks"):
+        tables(drawing, MASKS)
+    lines(drawing, MASKS, 0)
+    place = Box(2, 158, side, side)
+    drawing.text(2, 151, "4. Roll back", bold=True, size=11)
+    cells(drawing, place, back)
+    lines(drawing, place, SHIFT)
+    legend(drawing, 128, 162)
+    drawing.text(240, 174, "Blocks and reach", bold=True, size=11)
+    for index, count in enumerate(counts):
+        y = 192 + 18 * index
+        words = f"{index + 1} block{'s' * (index > 0)}"
+        drawing.text(240, y, words, size=11)
+        drawing.text(358, y, f"{count} tokens", size=11, anchor="end")
+
+
+def stage(drawing: Drawing) -> None:
+    """A map that rolls, and what one token sees."""
+    with drawing.part("step"):
+        drawing.text(2, 15, "Windows", size=13, bold=True)
+    with drawing.part("count"):
+        drawing.text(358, 15, "sees 4 of 64 tokens", size=12, anchor="end")
+    with drawing.part("map"):
+        drawing.box(MAP.x, MAP.y, MAP.width, MAP.height, radius=0, thick=0.75)
+    with drawing.part("tables"):
+        drawing.full(MAP, "line")
+    for first in (0, SHIFT):
+        with drawing.part(f"lines-{first}"):
+            lines(drawing, MAP, first)
+    with drawing.part("window"):
+        drawing.text(PANEL.x, PANEL.y - 7, "who sees whom", size=10.5)
+        with drawing.part("pairs"):
+            side = PANEL.width / 5
+            drawing.box(
+                PANEL.x + side, PANEL.y + side, 4 * side, 4 * side, radius=0, thick=1
+            )
+    with drawing.part("legend"):
+        legend(drawing, PANEL.x, 174)
+    with drawing.part("reach"):
+        for index in range(BLOCKS):
+            y = PANEL.y + 46 * index
+            with drawing.part(f"reach-{index}"):
+                words = f"{index + 1} block{'s' * (index > 0)}"
+                drawing.text(PANEL.x, y, words, size=11)
+            with drawing.part(f"reached-{index}"):
+                drawing.text(PANEL.right, y, "", size=11, bold=True, anchor="end")
+            with drawing.part(f"share-{index}"):
+                drawing.bar(PANEL.x, y + 7, PANEL.width, 11, 1, "asking")
+
+
+def legend(drawing: Drawing, x: float, y: float) -> None:
+    """What the colours say, and the hatching."""
+    for number, said in enumerate(CARRIED):
+        at = y + 17 * number
+        colour = GROUPS[number]
+        drawing.full(Box(x, at, 13, 12), colour, 0.55 if number else 0.12)
+        drawing.box(x, at, 13, 12, colour=colour, ground=False, radius=0)
+        drawing.text(x + 19, at + 10, said, size=11)
+    at = y + 17 * len(CARRIED)
+    drawing.box(x, at, 13, 12, ground=False, radius=2, thick=0.75)
+    hatched(drawing, [Box(x, at, 13, 12)])
+    drawing.text(x + 19, at + 10, "masked", size=11)
+
+
 def cells(drawing: Drawing, place: Box, tokens: torch.Tensor) -> None:
+    """The tokens in the colours of their groups; those that were carried by name."""
+    groups: dict[int, list[Box]] = {}
     for i, row in enumerate(tokens.tolist()):
         for j, name in enumerate(row):
-            cell = place.cell(i, j, ROWS, COLUMNS)
-            drawing.box(
-                cell.x,
-                cell.y,
-                CELL,
-                CELL,
-                f"{name:02}",
-                colour=GROUPS[group(name)],
-                radius=0,
-                thick=0.75,
-                size=11.5,
-                bold=group(name) > 0,
-            )
+            cell = place.cell(i, j, SIDE, SIDE)
+            groups.setdefault(group(name), []).append(cell)
+            if group(name):
+                x, y = cell.middle, cell.centre + 4
+                drawing.text(x, y, f"{name:02}", size=10.5, anchor="middle")
+    for number, boxes in sorted(groups.items()):
+        drawing.filled(boxes, GROUPS[number], 0.3 if number else 0.12)
 
 
-def cuts(drawing: Drawing, place: Box) -> None:
-    """Thick lines around the windows."""
-    for i in range(0, ROWS, W):
-        for j in range(0, COLUMNS, W):
-            cell = place.cell(i // W, j // W, ROWS // W, COLUMNS // W)
-            drawing.box(
-                cell.x,
-                cell.y,
-                cell.width,
-                cell.height,
-                colour="ink",
-                ground=False,
-                radius=0,
-                thick=2.25,
-            )
-
-
-def square(
-    drawing: Drawing, x: float, y: float, inside: torch.Tensor, allowed: torch.Tensor
-) -> None:
-    """One window's mask, with the names of its tokens along both sides."""
-    said = [f"{name:02}" for name in inside.tolist()]
-    place = Box(x + 18, y + 4, 4 * CELL, 4 * 18)
-    for k, name in enumerate(said):
-        colour = GROUPS[group(int(name))]
-        ink: Colour = "ink" if colour == "soft" else colour
-        drawing.text(
-            place.column(k, 4).middle,
-            y,
-            Word(name, ink),
-            size=11,
-            anchor="middle",
-        )
-        drawing.text(
-            x + 15, place.row(k, 4).centre + 4, Word(name, ink), size=11, anchor="end"
-        )
-    drawing.cells(
+def lines(drawing: Drawing, place: Box, first: int) -> None:
+    """The lines between windows; the first is so many tokens from the edge."""
+    cell = place.width / SIDE
+    drawing.box(
         place.x,
         place.y,
-        [[""] * 4] * 4,
-        (CELL, 18),
+        place.width,
+        place.height,
         colour="ink",
         ground=False,
-        strengths=allowed.double().mul(0.75).tolist(),
+        radius=0,
+        thick=2,
     )
+    for index in range(first or W, SIDE, W):
+        x, y = place.x + index * cell, place.y + index * cell
+        drawing.line((x, place.y), (x, place.bottom), colour="ink", thick=2)
+        drawing.line((place.x, y), (place.right, y), colour="ink", thick=2)
+
+
+def tables(drawing: Drawing, place: Box) -> None:
+    """A table of pairs in each window's place: hatched where the mask forbids."""
+    filled: dict[Colour, list[Box]] = {}
+    forbidden = []
+    for number, (inside, allowed) in enumerate(
+        zip(windows.tolist(), mask.tolist(), strict=True)
+    ):
+        window = place.cell(*divmod(number, COUNT), COUNT, COUNT)
+        for query, row in enumerate(allowed):
+            for key, may in enumerate(row):
+                pair = window.cell(query, key, W * W, W * W)
+                pair = Box(pair.x, pair.y, pair.width - 0.6, pair.height - 0.6)
+                if may:
+                    filled.setdefault(GROUPS[group(inside[query])], []).append(pair)
+                else:
+                    forbidden.append(pair)
+    for colour, pairs in filled.items():
+        drawing.filled(pairs, colour, 0.2 if colour == GROUPS[0] else 0.55)
+    hatched(drawing, forbidden)
+
+
+def hatched(drawing: Drawing, places: list[Box]) -> None:
+    """Three slanted lines in each place."""
+    path = ""
+    for place in places:
+        x, y, wide, high = place.x, place.y, place.width, place.height
+        for start, end in (
+            ((x, y + high / 2), (x + wide / 2, y)),
+            ((x, y + high), (x + wide, y)),
+            ((x + wide / 2, y + high), (x + wide, y + high / 2)),
+        ):
+            path += f"M{start[0]:g} {start[1]:g}L{end[0]:g} {end[1]:g}"
+    drawing.shape(path, "ink", 0.6)

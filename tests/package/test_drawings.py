@@ -460,15 +460,59 @@ def test_the_teacher_says_what_the_chapter_has_it_say():
     assert f"class_says, distillation_says = {CLASS}, {DISTILLATION}" in code
 
 
-def test_the_shifted_window_is_that_of_the_chapter():
-    from book.drawings.swin_window import names, rolled
+def test_the_shifted_window_masks_what_the_chapter_masks():
+    from book.drawings.swin_window import SHIFT, SIDE, W, mask, reach, windows
 
-    shown = "".join(
-        o.get("text", "") for c in code_cells(CHAPTERS[13]) for o in c.outputs
+    made = {"torch": torch}
+    for name in ("hand-windows-cut", "hand-mask-loops"):
+        (cell,) = (c for c in code_cells(CHAPTERS[13]) if c.id == name)
+        exec("\n".join(cell.source.split("\n\n\n")[:-1]), made)
+    by_hand = made["may_attend_with_loops"](SIDE, SIDE, W, SHIFT)
+    assert torch.equal(mask, by_hand)
+    assert windows[-1].tolist() == [77, 70, 7, 0], "the last window has the corners"
+    allowed = mask.sum(dim=(1, 2)).tolist()
+    assert sorted(allowed) == [4] + 6 * [8] + 9 * [16]
+    assert [len(reach(33, blocks)) for blocks in (1, 2, 3, 4)] == [4, 16, 36, 64]
+
+
+def test_three_tokens_collect_what_the_chapters_do():
+    from book.drawings.shuffled_tokens import ADDED, ORDERS, TOKENS, arranged, terms
+
+    made = {"torch": torch}
+    (cell,) = (c for c in code_cells(CHAPTERS[3]) if c.id == "three-tokens")
+    assert f"permutations({TOKENS})" in cell.source
+    exec(cell.source.split("\n\n\n")[0], made)
+    for placed in (False, True):
+        for order in ORDERS:
+            numbers = arranged(order, placed)
+            total = terms(numbers)[1].sum().item()
+            assert made["collected"](*numbers) == pytest.approx(total)
+            assert f">{total:.3f}<" in drawn("shuffled_tokens")
+    assert ADDED == (0, 0.5, 1)
+
+
+def test_positions_are_as_similar_as_in_the_chapter():
+    from book.drawings.position_similarity import (
+        EMBED_DIM,
+        SIDE,
+        below_diagonal,
+        positions,
+        seen_from,
     )
-    for tokens in (names, rolled):
-        for row in tokens.tolist():
-            assert " ".join(f"{name:02}" for name in row) in shown
+    from vit_steps.attention_maps import position_similarity
+    from vit_steps.vision_transformer import VisionTransformer
+
+    places = torch.arange(SIDE**2, dtype=torch.float64)[:, None]
+    speeds = 10000 ** -(torch.arange(EMBED_DIM // 2) / (EMBED_DIM // 2)).double()
+    angles = places * speeds  # (N, D/2)
+    clocks = torch.cat([angles.sin(), angles.cos()], dim=1).float()
+    torch.testing.assert_close(positions("1-D"), clocks)
+    trained = VisionTransformer.from_pretrained("cluttered-digits")
+    expected = position_similarity(trained.pos_embed, 8)
+    torch.testing.assert_close(seen_from("after", (3, 3)).float(), expected[3, 3])
+    hundredths = below_diagonal("after")
+    assert len(hundredths) == 64 * 63 // 2
+    assert hundredths[28 * 27 // 2 + 27] == round(100 * expected[3, 4, 3, 3].item())
 
 
 def test_the_ladder_stops_where_the_chapter_says():

@@ -18,11 +18,15 @@ from vit_steps.cost import attention_cost, token_count
 CHAPTERS = {
     "bill": "notebooks/01_why_patches",
     "split_move_join": "notebooks/02_patch_embedding",
+    "shuffled_tokens": "notebooks/03_class_token_and_position",
+    "position_similarity": "notebooks/03_class_token_and_position",
     "one_query": "notebooks/04_scaled_dot_product_attention",
     "softmax_saturation": "notebooks/04_scaled_dot_product_attention",
     "split_and_merge": "notebooks/05_multi_head_attention",
     "residual_stream": "notebooks/06_encoder_block",
+    "swin_window": "notebooks/13_swin_and_deit",
 }
+STILL = {"split_move_join", "split_and_merge", "position_similarity", "swin_window"}
 every_figure = pytest.mark.parametrize("name", CHAPTERS)
 
 
@@ -69,12 +73,12 @@ def test_without_scripts_and_on_paper_it_is_a_still_picture(
 ):
     figure = visit(name, java_script_enabled=javascript)
     figure.page.emulate_media(media=media)
-    expect(figure.locator("svg")).to_be_visible()
-    assert figure.locator("svg").get_attribute("aria-label")
+    expect(figure.locator(".vit-drawing")).to_be_visible()
+    assert figure.locator(".vit-drawing").get_attribute("aria-label")
     assert figure.locator("button:visible, .vd-moving:visible").count() == 0
     height = figure.bounding_box()["height"]
-    assert height < figure.locator("svg").bounding_box()["height"] + 2
-    if name.startswith("split"):
+    assert height < figure.locator(".vit-drawing").bounding_box()["height"] + 2
+    if name in STILL:  # it is replaced by what moves
         expect(figure.locator('[data-part="still"]')).to_be_visible()
 
 
@@ -123,13 +127,17 @@ def test_it_is_heard_once_and_politely(visit, name):
     status = figure.get_by_role("status")
     expect(status).not_to_be_empty()
     before = status.text_content()
-    unusual = {"split_and_merge": "reshape(T, h, d)", "residual_stream": "Back"}
+    unusual = {
+        "split_and_merge": "reshape(T, h, d)",
+        "residual_stream": "Back",
+        "position_similarity": "2-D",
+    }
     press(figure, unusual.get(name, "Next"))
     expect(status).not_to_have_text(before)
-    heard = figure.locator("svg > :not([aria-hidden=true])")
+    heard = figure.locator(".vit-drawing > :not([aria-hidden=true])")
     sliders = figure.get_by_role("slider").count()
     assert heard.count() == sliders, "a screen reader meets the handles and no more"
-    assert figure.locator("svg").get_attribute("role") == "group"
+    assert figure.locator(".vit-drawing").get_attribute("role") == "group"
 
 
 @every_figure
@@ -393,7 +401,7 @@ def test_the_image_is_cut_as_the_package_cuts_it(visit, forgets):
 
 def attended(figure):
     """What PyTorch makes of the query on the page, beside what the page shows."""
-    numbers = json.loads(figure.locator("svg").get_attribute("data-numbers"))
+    numbers = json.loads(figure.locator(".vit-drawing").get_attribute("data-numbers"))
     query = [number(figure, f"query-{j}") for j in range(4)]
     q, k, v = (
         torch.tensor(rows, dtype=torch.float64)
@@ -620,3 +628,297 @@ def test_the_bug_is_played(visit):
         expect(status).to_contain_text(said)
     assert written(figure, "code-0") == "q.reshape(T, h, d).transpose(0, 1)"
     assert written(figure, "code-1") == ".reshape(T, D)"
+
+
+# Places on a grid
+
+
+def drag_by_finger(figure, *spots):
+    """From the first spot through the others, as a finger does; whether it scrolled."""
+    session = figure.page.context.new_cdp_session(figure.page)
+    scrolled = figure.page.evaluate("scrollY")
+
+    def touch(kind, *points):
+        places = [{"x": x, "y": y} for x, y in points]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places})
+
+    touch("touchStart", spots[0])
+    for (x, y), (right, down) in pairwise(spots):
+        for step in range(1, 6):
+            touch("touchMove", (x + (right - x) * step / 5, y + (down - y) * step / 5))
+    touch("touchEnd")
+    figure.page.wait_for_timeout(300)
+    return figure.page.evaluate("scrollY") != scrolled
+
+
+def spot(figure, handle, place, side):
+    """Where on the screen a place of a grid has its middle."""
+    grip = figure.locator(f'[data-part="{handle}"] .moving-grip').first.bounding_box()
+    row, column = place
+    return (
+        grip["x"] + (column + 0.5) * grip["width"] / side,
+        grip["y"] + (row + 0.5) * grip["height"] / side,
+    )
+
+
+# Three tokens
+
+
+def orders_shown(figure):
+    cards = [
+        (middle(card.bounding_box())[0], int(card.locator("text").text_content()))
+        for card in figure.get_by_role("slider").all()
+    ]
+    return [number for _, number in sorted(cards)]
+
+
+def collected(figure):
+    """What PyTorch collects from the tokens on the page, beside what the page shows."""
+    order = torch.tensor(orders_shown(figure), dtype=torch.float64)
+    for name, added in (("alone", [0, 0, 0]), ("placed", [0, 0.5, 1])):
+        tokens = order + torch.tensor(added, dtype=torch.float64)
+        weights = tokens.softmax(dim=0)
+        for place in range(3):
+            shown = number(figure, f"weight-{name}-{place}")
+            assert shown == pytest.approx(weights[place].item(), abs=6e-4)
+            if name == "placed":
+                assert number(figure, f"sum-{place}") == tokens[place]
+        total = (weights * tokens).sum().item()
+        assert number(figure, f"total-{name}") == pytest.approx(total, abs=6e-4)
+        bars = figure.locator(f'[data-part^="given-{name}"] rect').all()
+        given = sorted(float(bar.get_attribute("width")) for bar in bars)
+        expected = sorted((70 * weights * tokens).tolist())
+        assert given == pytest.approx(expected, abs=0.05)
+    return order.int().tolist()
+
+
+def test_tokens_change_places_by_steps_mouse_finger_and_keys(visit):
+    figure = visit("shuffled_tokens", reduced_motion="reduce", has_touch=True)
+    seen = [collected(figure)]
+    for _ in range(5):
+        press(figure, "Next")
+        seen.append(collected(figure))
+    assert len({tuple(order) for order in seen}) == 6
+    assert seen[0] == [3, 1, 2]
+    for _ in range(5):
+        press(figure, "Back")
+    first = figure.get_by_role("slider", name="place of the token 3")
+    x, y = middle(first.bounding_box())
+    apart = middle(figure.get_by_role("slider").nth(1).bounding_box())[0] - x
+    mouse = figure.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + 2 * apart, y, steps=4)
+    mouse.up()
+    assert collected(figure) == [1, 2, 3]
+    first.focus()
+    figure.page.keyboard.press("ArrowLeft")
+    assert collected(figure) == [1, 3, 2]
+    assert first.get_attribute("aria-valuetext") == "second"
+    assert not drag_by_finger(figure, (x + apart, y), (x, y))
+    assert collected(figure) == [3, 1, 2]
+
+
+# Positions
+
+
+KINDS = {"1-D": 14, "2-D": 14, "Untrained": 8, "Trained": 8}
+
+
+def similarities(name):
+    from book.drawings.position_similarity import similarity
+
+    side = KINDS[name]
+    kind = {"Untrained": "before", "Trained": "after"}.get(name, name)
+    return similarity(kind).reshape(side, side, side, side)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_map_is_pytorchs_wherever_one_chooses(visit, name):
+    figure = visit("position_similarity", reduced_motion="reduce")
+    press(figure, name)
+    side, similar = KINDS[name], similarities(name)
+    kind = {"Untrained": "before", "Trained": "after"}.get(name, name)
+    drawn = json.loads(figure.locator(".vit-drawing").get_attribute("data-numbers"))
+    low = drawn["kinds"][kind]["low"]
+    for row, column in ((0, 0), (side // 2, 2), (side - 1, side - 2)):
+        figure.page.mouse.click(*spot(figure, "handle-chosen", (row, column), side))
+        assert written(figure, "chosen") == f"row {row}, column {column}"
+        fill = figure.locator('[data-part="map"] g:visible rect').evaluate_all(
+            "cells => cells.map(cell => Number(cell.style.fillOpacity))"
+        )
+        expected = ((similar[row, column].flatten() - low) / (1 - low)).clamp_min(0)
+        assert fill == pytest.approx(expected.tolist(), abs=6e-3 / (1 - low))
+        x, y = spot(figure, "handle-chosen", (1, side - 2), side)
+        figure.page.mouse.move(x, y, steps=3)
+        assert written(figure, "compared") == f"row 1, column {side - 2}"
+        there = similar[row, column, 1, side - 2].item()
+        assert number(figure, "similarity") == pytest.approx(there, abs=6e-3)
+
+
+@pytest.mark.parametrize("name", ["1-D", "2-D"])
+def test_the_hands_point_where_the_package_has_them(visit, name):
+    from book.drawings.position_similarity import positions
+
+    figure = visit("position_similarity", reduced_motion="reduce")
+    press(figure, name)
+    vector = positions(name)[4 * 14 + 9].double()
+    if name == "1-D":  # sines, then cosines, of 384 clocks
+        pairs = vector.reshape(2, 384)[:, ::48]
+    else:  # the same of 192 for the row, and then for the column
+        pairs = vector.reshape(2, 2, 192)[:, :, :96:24].transpose(0, 1).flatten(1)
+    for clock, (sine, cosine) in enumerate(pairs.T.tolist()):
+        path = figure.locator(f'[data-part="hand-{clock}"] path').get_attribute("d")
+        (x, y), (right, down) = (map(float, end.split()) for end in path[1:].split("L"))
+        assert (right - x, y - down) == pytest.approx(
+            (13 * cosine, 13 * sine), abs=0.02
+        )
+
+
+def test_a_place_is_chosen_by_keys_and_the_other_one_too(visit):
+    figure = visit("position_similarity")
+    chosen = figure.get_by_role("slider", name="the chosen place")
+    other = figure.get_by_role("slider", name="the place it is compared with")
+    chosen.focus()
+    for key, place in (
+        ("ArrowUp", "row 3, column 9"),
+        ("ArrowLeft", "row 3, column 8"),
+        ("ArrowDown", "row 4, column 8"),
+    ):
+        figure.page.keyboard.press(key)
+        assert written(figure, "chosen") == place
+        assert chosen.get_attribute("aria-valuetext") == place
+    other.focus()
+    figure.page.keyboard.press("ArrowRight")
+    assert written(figure, "compared") == "row 3, column 10"
+    assert chosen.get_attribute("aria-valuenow") == str(4 * 14 + 8)
+    for _ in range(20):
+        figure.page.keyboard.press("ArrowRight")
+    assert written(figure, "compared") == "row 3, column 13", "as far as it goes"
+    expect(figure.get_by_role("status")).to_contain_text("row 3, column 13")
+
+
+def test_a_finger_taps_drags_and_scrolls(visit):
+    figure = visit("position_similarity", PHONE, has_touch=True, is_mobile=True)
+
+    def at(*place):
+        return spot(figure, "handle-chosen", place, 14)
+
+    figure.page.touchscreen.tap(*at(10, 2))
+    assert written(figure, "chosen") == "row 10, column 2"
+    assert not drag_by_finger(figure, at(10, 2), at(6, 6))
+    assert written(figure, "chosen") == "row 6, column 6"
+    assert not drag_by_finger(figure, at(3, 9), at(1, 11))
+    assert written(figure, "compared") == "row 1, column 11", "the ring is held too"
+    assert drag_by_finger(figure, at(12, 12), at(4, 12)), "elsewhere the page moves"
+    assert written(figure, "chosen") == "row 6, column 6"
+
+
+# Swin's window
+
+
+BLOCK = ["windows", "roll", "cut", "mask", "roll back"]
+
+
+def names_of(places):
+    return {10 * row + column for row, column in places}
+
+
+def lit(figure):
+    """The tokens that are not darkened, by name, row and column."""
+    tokens = figure.locator(".swin-sheet > g").evaluate_all(
+        """tokens => tokens.map(token => {
+            const {e, f} = token.transform.baseVal.consolidate().matrix;
+            const dark = token.querySelector(".swin-dark").style.opacity;
+            return [f / 30, e / 30, Number(dark)];
+        })"""
+    )
+    return names_of((row % 8, column % 8) for row, column, dark in tokens if not dark)
+
+
+def test_a_token_sees_whom_the_mask_of_the_package_lets_it_see(visit):
+    from book.drawings.swin_window import sees, windows
+
+    figure = visit("swin_window", reduced_motion="reduce")
+
+    def point_at(name, rolled):
+        by = 1 if rolled else 0
+        place = [(index - by) % 8 for index in divmod(name, 10)]
+        figure.page.mouse.move(*spot(figure, "handle-map", place, 8))
+
+    for index, step in enumerate(BLOCK):
+        assert written(figure, "step").endswith(step)
+        for name in (33, 0, 7, 70, 24, 4) if step != "roll" else ():
+            point_at(name, step in BLOCK[1:4])
+            inside = next(set(w) for w in windows.tolist() if name in w)
+            expected = {
+                "windows": sees(name, shifted=False),
+                "cut": inside,
+            }.get(step, sees(name, shifted=True))
+            assert lit(figure) == expected
+            assert written(figure, "count") == f"sees {len(expected)} of 64"
+            table = figure.locator('[data-part="pairs"] [data-pair]').evaluate_all(
+                "pairs => pairs.map(pair => pair.dataset.pair)"
+            )
+            allowed = [
+                key in sees(query, index > 0)
+                for query in sorted(inside, key=windows.flatten().tolist().index)
+                for key in sorted(inside, key=windows.flatten().tolist().index)
+            ]
+            if step in BLOCK[3:]:
+                assert [pair == "seen" for pair in table] == allowed
+            else:
+                assert set(table) == {"seen"}
+        figure.page.mouse.move(0, 0)
+        press(figure, "Next")
+
+
+@pytest.mark.parametrize("name", [33, 0, 16])
+def test_the_reach_is_that_of_the_blocks_of_the_package(visit, name):
+    from vit_steps.variants.swin import SwinBlock
+
+    torch.manual_seed(0)
+    blocks = [SwinBlock(4, (8, 8), 1, 2, shifted=k % 2 == 1).double() for k in range(4)]
+    figure = visit("swin_window", reduced_motion="reduce")
+    figure.page.mouse.click(*spot(figure, "handle-map", divmod(name, 10), 8))
+    for _ in BLOCK:
+        press(figure, "Next")
+    for count in (1, 2, 3, 4):
+        assert written(figure, "step") == f"After {count} block{'s' * (count > 1)}"
+        x = torch.randn(1, 8, 8, 4, dtype=torch.float64, requires_grad=True)
+        y = x
+        for block in blocks[:count]:
+            y = block(y)
+        row, column = divmod(name, 10)
+        (y[0, row, column] * torch.randn(4).double()).sum().backward()
+        reached = names_of(x.grad[0].abs().sum(dim=-1).nonzero().tolist())
+        assert lit(figure) == reached
+        assert number(figure, f"reached-{count - 1}") == len(reached)
+        press(figure, "Next")
+
+
+def test_the_map_rolls_and_the_chosen_token_rolls_with_it(visit):
+    figure = visit("swin_window", reduced_motion="reduce")
+    handle = figure.get_by_role("slider", name="the token that looks")
+    handle.focus()
+    for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft"):
+        figure.page.keyboard.press(key)
+    assert handle.get_attribute("aria-valuetext") == "row 0, column 2"
+
+    def framed():
+        frame = figure.locator('[data-part="frame"] rect').bounding_box()
+        grip = figure.locator('[data-part="handle-map"] .moving-grip').bounding_box()
+        (x, y), side = middle(frame), grip["width"] / 8
+        return int((y - grip["y"]) / side), int((x - grip["x"]) / side)
+
+    assert framed() == (0, 2)
+    press(figure, "Next")
+    assert framed() == (7, 1), "it came in again at the bottom"
+    figure.page.keyboard.press("Tab")
+    handle.focus()
+    figure.page.keyboard.press("ArrowUp")
+    assert handle.get_attribute("aria-valuetext") == "row 7, column 2"
+    images = figure.locator(".swin-sheet image")
+    assert images.count() == 64 + 15
+    loaded = images.first.evaluate("async i => (await fetch(i.href.baseVal)).status")
+    assert loaded == 200, "the cat is there"

@@ -88,36 +88,46 @@
       return button;
     }
 
-    /** A part of the drawing becomes a slider: dragged by mouse or finger, moved by arrow keys. */
-    slider(name, { box, low, high, step, label, along = "x", at, value, says, change }) {
+    /** A part of the drawing becomes a handle: found by the Tab key, heard as a slider. */
+    handle(name, [x, y, width, height], attributes) {
       const handle = this.part(name);
-      const [x, y, width, height] = box;
       handle.prepend(set(document.createElementNS(SVG, "rect"), { class: "moving-grip", x, y, width, height, rx: 4 }));
       handle.removeAttribute("aria-hidden");
-      set(handle, { role: "slider", tabindex: 0, "aria-label": label, "aria-valuemin": low, "aria-valuemax": high,
-        "aria-orientation": along === "x" ? "horizontal" : "vertical" });
       handle.classList.add("moving-handle");
+      return set(handle, { role: "slider", tabindex: 0, ...attributes });
+    }
+
+    /** Where in the drawing an event is. */
+    spot({ clientX, clientY }) {
+      return new DOMPoint(clientX, clientY).matrixTransform(this.svg.getScreenCTM().inverse());
+    }
+
+    /** Calls move with each spot that a handle is dragged to. A finger that holds nothing there scrolls the page. */
+    dragged(handle, move, holds = () => true) {
+      handle.addEventListener("pointerdown", (event) => {
+        if (event.button || (event.pointerType === "touch" && !holds(this.spot(event)))) return;
+        event.preventDefault();
+        handle.setPointerCapture(event.pointerId);
+        handle.focus({ preventScroll: true });
+        this.stop?.();
+        move(this.spot(event));
+      });
+      // Or the finger would scroll the page: browsers do not heed touch-action inside a drawing.
+      handle.addEventListener("touchstart", (event) => { if (holds(this.spot(event.touches[0]))) event.preventDefault(); }, { passive: false });
+      handle.addEventListener("pointermove", (event) => { if (handle.hasPointerCapture(event.pointerId)) move(this.spot(event)); });
+    }
+
+    /** A part of the drawing becomes a slider: dragged by mouse or finger, moved by arrow keys. */
+    slider(name, { box, low, high, step, label, along = "x", at, value, says, change }) {
+      const handle = this.handle(name, box, { "aria-label": label, "aria-valuemin": low, "aria-valuemax": high,
+        "aria-orientation": along === "x" ? "horizontal" : "vertical" });
       const show = () => set(handle, { "aria-valuenow": value(), "aria-valuetext": says(value()) });
       const move = (to) => {
         const rounded = clamp(Math.round(to / step) * step, low, high);
         if (rounded !== value()) change(rounded);
         show();
       };
-      const follow = (event) => {
-        const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.svg.getScreenCTM().inverse());
-        move(at(along === "x" ? point.x : point.y));
-      };
-      handle.addEventListener("pointerdown", (event) => {
-        if (event.button) return;
-        event.preventDefault();
-        handle.setPointerCapture(event.pointerId);
-        handle.focus({ preventScroll: true });
-        this.stop?.();
-        follow(event);
-      });
-      // Or the finger would scroll the page: browsers do not heed touch-action inside a drawing.
-      handle.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
-      handle.addEventListener("pointermove", (event) => { if (handle.hasPointerCapture(event.pointerId)) follow(event); });
+      this.dragged(handle, ({ x, y }) => move(at(along === "x" ? x : y)));
       handle.addEventListener("keydown", (event) => {
         const far = 4 * step;
         const to = { ArrowUp: value() + step, ArrowRight: value() + step, ArrowDown: value() - step,
@@ -126,6 +136,40 @@
         event.preventDefault();
         this.stop?.();
         move(to);
+      });
+      show();
+      return show;
+    }
+
+    /** A part becomes a grid of which one place, [row, column], is chosen: by a click or a tap, by dragging, by arrow
+        keys. A mouse that only passes over a place points at it. */
+    places(name, { grid: [left, top, width, height], box = [left, top, width, height], size, label, value, says, choose, point }) {
+      const handle = this.handle(name, box, { "aria-label": label, "aria-valuemin": 0 });
+      const show = () => {
+        const [[rows, columns], [row, column]] = [size(), value()];
+        set(handle, { "aria-valuemax": rows * columns - 1, "aria-valuenow": row * columns + column, "aria-valuetext": says([row, column]) });
+      };
+      const inside = (place) => place.map((index, axis) => clamp(index, 0, size()[axis] - 1));
+      const at = ({ x, y }) => inside([Math.floor((y - top) / (height / size()[0])), Math.floor((x - left) / (width / size()[1]))]);
+      const go = (place) => {
+        if (String(place) !== String(value())) choose(place);
+        show();
+      };
+      const near = (spot) => at(spot).every((index, axis) => Math.abs(index - value()[axis]) <= 1);
+      this.dragged(handle, (spot) => go(at(spot)), near);
+      handle.addEventListener("click", (event) => go(at(this.spot(event)))); // a tap
+      let pointed = null;
+      const pass = (place) => { if (String(place) !== String(pointed)) point?.(pointed = place); };
+      handle.addEventListener("pointermove", (event) => {
+        if (event.pointerType === "mouse" && !handle.hasPointerCapture(event.pointerId)) pass(at(this.spot(event)));
+      });
+      handle.addEventListener("pointerleave", () => pass(null));
+      handle.addEventListener("keydown", (event) => {
+        const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+        if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        this.stop?.();
+        go(inside(value().map((index, axis) => index + step[axis])));
       });
       show();
       return show;

@@ -1,0 +1,63 @@
+// Chapter 3: three tokens change places, and what attention collects changes only if the places add something.
+(() => {
+  "use strict";
+  const figures = (globalThis.vitFigures ??= {});
+  const NAMES = ["first", "second", "third"];
+
+  /** The attention weights of numbers, their softmax, and what each number gives to the sum. */
+  function collect(numbers) {
+    const exps = numbers.map(Math.exp);
+    const total = exps.reduce((sum, number) => sum + number, 0);
+    const weights = exps.map((exp) => exp / total);
+    const given = numbers.map((number, i) => weights[i] * number);
+    return { weights, given, sum: given.reduce((sum, number) => sum + number, 0) };
+  }
+
+  function start(figure) {
+    const { set, written } = figures;
+    const { tokens, added, orders, columns, bars, apart: wide } = figure.numbers;
+    const apart = columns[1] - columns[0];
+    let order = orders[0];
+
+    function draw() {
+      const sums = {};
+      for (const [name, numbers] of Object.entries({
+        alone: order.map((token) => tokens[token]),
+        placed: order.map((token, place) => tokens[token] + added[place]),
+      })) {
+        const { weights, given, sum } = collect(numbers);
+        let x = bars.x;
+        order.forEach((token, place) => {
+          set(figure.part(`given-${name}-${token}`).firstElementChild, { x, width: bars.unit * given[place] });
+          x += bars.unit * given[place];
+          figure.write(`weight-${name}-${place}`, weights[place].toFixed(3));
+          if (name === "placed") figure.write(`sum-${place}`, written(numbers[place]));
+        });
+        sums[name] = sum.toFixed(3);
+        figure.write(`total-${name}`, sums[name]);
+      }
+      order.forEach((token, place) => { figure.part(`handle-${token}`).style.transform = `translateX(${columns[place] - columns[token]}px)`; });
+      figure.part("now").style.transform = `translateX(${wide * orders.indexOf(order)}px)`;
+      figure.say(`In this order, attention collects ${sums.alone} without positions, and ${sums.placed} with them. Drag the tokens into another order.`);
+      told.forEach((tell) => tell());
+    }
+
+    const told = [];
+    const show = figure.steps({ count: orders.length, show: (index) => { order = orders[index]; draw(); } });
+    tokens.forEach((number, token) => told.push(figure.slider(`handle-${token}`, {
+      box: [columns[token] - 27, 10, 54, 46],
+      low: 0, high: 2, step: 1,
+      label: `place of the token ${number}`,
+      at: (x) => (x - columns[0]) / apart,
+      value: () => order.indexOf(token),
+      says: (place) => NAMES[place],
+      change: (place) => {
+        const moved = order.filter((other) => other !== token);
+        moved.splice(place, 0, token);
+        show(orders.findIndex((known) => String(known) === String(moved)));
+      },
+    })));
+  }
+
+  Object.assign(figures, { collect, shuffled_tokens: start });
+})();
