@@ -7,8 +7,9 @@ head's scores, and T·6D. On the page it moves: image, patches and model can be 
 
 from math import log2
 
-from book.drawings.kit import Box, Drawing, Word, number
-from vit_steps.cost import attention_cost, patch_grid, token_count
+from book.drawings.kit import Box, Colour, Drawing, Word, number
+from vit_steps.cost import attention_cost, token_count
+from vit_steps.sizes import patch_grid
 
 # D and heads: arXiv 2010.11929, table 1; tiny and small: arXiv 2012.12877, table 1.
 MODELS = {
@@ -113,10 +114,11 @@ def to_scale(drawing: Drawing, T: int, D: int) -> None:
             358, y, f"{large(quadratic + linear)} MACs", bold=True, anchor="end"
         )
     share = quadratic / (quadratic + linear)
-    for name, x, colour, words in (
+    parts: tuple[tuple[str, float, Colour, str], ...] = (
         ("quadratic", 2, "asking", f"quadratic, T × T: {share:.1%}"),
         ("linear", 186, "position", f"linear, T × 6D: {1 - share:.1%}"),
-    ):
+    )
+    for name, x, colour, words in parts:
         drawing.box(x, y + 8, 11, 11, colour=colour, radius=2)
         with drawing.part(f"share-{name}"):
             drawing.text(x + 17, y + 18, words)
@@ -127,6 +129,9 @@ def to_scale(drawing: Drawing, T: int, D: int) -> None:
         drawing.box(STAGE.x + side, top, long, side, colour="position", radius=0)
     with drawing.part("area-quadratic"):
         drawing.box(STAGE.x, top, side, side, colour="asking", radius=0)
+    with drawing.part("hint", moving=True):
+        hint = "Press Next, and the patches get smaller."
+        drawing.text(2, STAGE.y + 20, hint, size=11, colour="soft")
     with drawing.part("ghost", moving=True):
         first = Box(STAGE.x, top, side + long, side)
         outlined(drawing, first)
@@ -155,8 +160,8 @@ def track(drawing: Drawing, name: str, words: str, x: float, equal: float) -> No
     with drawing.part(f"mark-{name}"):
         y = place.y
         drawing.line((equal, y - 9), (equal, y + 9), colour="asking", thick=2)
-        words = Word("T = 6D", "asking", bold=True)
-        drawing.text(equal, y + 20, words, size=10.5, anchor="middle")
+        said = Word("T = 6D", "asking", bold=True)
+        drawing.text(equal, y + 20, said, size=10.5, anchor="middle")
     with drawing.part(f"handle-{name}"), drawing.part(f"knob-{name}"):
         drawing.circle(x, place.y, 8, "ink", thick=2)
 

@@ -204,17 +204,18 @@ def wrong(frame: list[int] | None) -> list[int] | None:
 
 
 def legend(drawing: Drawing) -> None:
-    for x, y, colour, full, words in (
-        (2, 5, "ink", False, "the residual stream"),
-        (166, 5, "asking", True, "what is left in it of the start"),
-        (2, 22, PARTS["attention"], True, "what attention adds"),
-        (166, 22, PARTS["MLP"], True, "what the MLP adds"),
-    ):
+    entries: tuple[tuple[float, float, Colour, str], ...] = (
+        (2, 5, "ink", "the residual stream"),
+        (166, 5, "asking", "what is left in it of the start"),
+        (2, 22, PARTS["attention"], "what attention adds"),
+        (166, 22, PARTS["MLP"], "what the MLP adds"),
+    )
+    for x, y, colour, words in entries:
         place = Box(x, y, 11, 11)
-        if full:
-            drawing.full(place, colour, radius=2)
-        else:
+        if colour == "ink":
             drawing.box(x, y, 11, 11, colour=colour, radius=2)
+        else:
+            drawing.full(place, colour, radius=2)
         drawing.text(x + 17, y + 10, words, size=11.5)
 
 

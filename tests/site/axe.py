@@ -4,7 +4,11 @@ from axe_playwright_python.base import AXE_SCRIPT
 
 from tests.site.visit import PHONE
 
-COLOUR = ["color-contrast", "link-in-text-block"]
+# Rules about colours, and what they look at: nothing that is again of a kind.
+COLOUR = {
+    "color-contrast": ":not([data-again])",
+    "link-in-text-block": "a[href]:not([data-again]), [role=link]:not([data-again])",
+}
 # Rules that axe leaves off unless asked for: new in WCAG 2.2, or on trial.
 MORE = [
     "target-size",
@@ -56,7 +60,10 @@ AGAIN_OF_A_KIND = """() => {
             seen.add(name);
             all = false;
         }
-        if (!all) for (const child of left) child.dataset.again = "";
+        if (!all)
+            for (const child of left)
+                for (const each of [child, ...child.querySelectorAll("*")])
+                    each.dataset.again = "";
         return all;
     };
     for (const marked of document.querySelectorAll("[data-again]"))
@@ -65,33 +72,41 @@ AGAIN_OF_A_KIND = """() => {
 }"""
 
 
+CONFIGURE = """rules => axe.configure(
+    { rules: Object.entries(rules).map(([id, selector]) => ({ id, selector })) })"""
+
+
 def prepare(tab):
     """Bring axe to an open page, of which little is looked at twice afterwards."""
     tab.evaluate(ONE_OF_EACH_KIND)
     tab.evaluate(AXE_SCRIPT)
+    tab.evaluate(CONFIGURE, COLOUR)
 
 
-def find_shape(tab, size):
-    """What all rules but those about colours find at one size."""
+def find(tab, size, theme):
+    """What all rules find at one size and in one theme."""
     tab.set_viewport_size(size)
     rules = {rule: {"enabled": True} for rule in MORE}
     rules["target-size"] = {"enabled": size is PHONE}
-    rules |= {rule: {"enabled": False} for rule in COLOUR}
-    return violations(tab, {"rules": rules})
+    show(tab, theme)
+    # what is played by itself is asked of the page, and not of its style sheets
+    return violations(tab, {"rules": rules, "preload": {"assets": ["media"]}})
 
 
 def find_colours(tab, theme):
+    """What the rules about colours find in one theme, at the size the page has."""
+    show(tab, theme)
+    return violations(tab, {"runOnly": list(COLOUR)})
+
+
+def show(tab, theme):
     tab.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
     tab.evaluate(AGAIN_OF_A_KIND)
-    return violations(tab, {"runOnly": COLOUR}, "[data-again]")
 
 
-def violations(tab, options, without=None):
+def violations(tab, options):
     found = tab.evaluate(
-        """([options, without]) => axe.run(
-            { include: [["html"]], exclude: without ? [[without]] : [] },
-            { resultTypes: ["violations"], ...options })""",
-        [options, without],
+        """options => axe.run({ resultTypes: ["violations"], ...options })""", options
     )["violations"]
     return [
         (rule["id"], node["target"], node["html"][:100], node["failureSummary"])

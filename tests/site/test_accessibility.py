@@ -32,8 +32,7 @@ def test_axe_finds_nothing_in_a_listing(tab, page):
     """They are alike but for their words, so at one width and in one theme."""
     tab.goto((HTML / f"{page}.html").as_uri())
     axe.prepare(tab)
-    assert axe.find_shape(tab, WIDE) == []
-    assert axe.find_colours(tab, "light") == []
+    assert axe.find(tab, WIDE, "light") == []
 
 
 @pytest.mark.parametrize("part", ["main p", "main a", "footer *"])

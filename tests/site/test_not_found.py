@@ -52,9 +52,8 @@ def test_a_lost_reader_finds_the_way(browser, size):
     assert too_wide(visit.tab) == [0, []]
     assert visit.tab.locator("article h1").inner_text() == "This page does not exist"
     axe.prepare(visit.tab)
-    assert axe.find_shape(visit.tab, size) == []
-    for theme in ("light", "dark"):
-        assert axe.find_colours(visit.tab, theme) == []
+    assert axe.find(visit.tab, size, "light") == []
+    assert axe.find_colours(visit.tab, "dark") == []
     visit.tab.locator(".not-found-search input").fill("softmax")
     visit.tab.keyboard.press("Enter")
     visit.tab.wait_for_url(f"{SITE}search.html?q=softmax")

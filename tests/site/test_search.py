@@ -474,9 +474,8 @@ def test_axe_finds_nothing_in_what_was_found(browser, page):
         assert too_wide(one.tab)[0] == 0
     axe.prepare(one.tab)
     for size in (WIDE, PHONE):
-        assert axe.find_shape(one.tab, size) == []
-        for theme in ("light", "dark"):
-            assert axe.find_colours(one.tab, theme) == [], theme
+        assert axe.find(one.tab, size, "light") == []
+        assert axe.find_colours(one.tab, "dark") == []
     one.context.close()
 
 

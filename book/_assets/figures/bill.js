@@ -93,6 +93,7 @@
       const times = (quadratic + linear) / (first.quadratic + first.linear);
       const same = now.image === began.image && now.patch === began.patch;
       figure.part("ghost").style.visibility = same ? "hidden" : "visible";
+      figure.part("hint").style.visibility = same && now.model === figure.numbers.model ? "visible" : "hidden";
       figure.write("compared", same ? "" : `Dashed: ${began.image} pixels in patches of ${began.patch}, to the same scale.`);
       cut();
       move("image", along.image(now.image), along.image(now.patch * side(now.model)));
@@ -104,7 +105,7 @@
       const more = times >= 10 ? counted(Math.round(times)) : Number(times.toPrecision(2));
       figure.say(`${now.model}/${now.patch} at ${now.image}: ${counted(T)} tokens and ${large(quadratic + linear)} MACs in a block`
         + `${same ? "" : `, ${more} times the dashed band`}. ${percent(share)} of them are quadratic. `
-        + `The squares of scores ${fits ? "fit" : "do not fit"} into ${memory(limit)}.`);
+        + `The squares of scores ${fits ? "fit" : "do not fit"} into ${memory(limit).replace(" ", "\u00a0")}.`);
       for (const tell of told) tell();
     }
 
