@@ -13,7 +13,7 @@ import psutil
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from classroom.grading import feedback, gradebook, worker
+from classroom.grading import feedback, gradebook
 from classroom.grading.course import Course
 from classroom.grading.gradebook import CourseChanged
 from classroom.grading.intake import Intake, NoSubmissions, take_in
@@ -114,7 +114,7 @@ def _grade(
     )
     compile_packages()
     folder = _temporary_folder()
-    start_server(folder, [worker.__name__, feedback.__name__, "vit_check.judge"])
+    start_server(folder, ["classroom.grading.preloaded"])
     terms = replace(terms, temporary=folder)
     with bar:
         needed = sorted({submission.assignment for submission in todo})

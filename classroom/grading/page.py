@@ -101,6 +101,14 @@ def _image(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
     return str(escape(self.renderInlineAsText(tokens[index].children, options, env)))
 
 
+def prepare() -> None:
+    """Compile what makes pages: it takes long, and is kept."""
+    for name in _environment().list_templates():
+        _environment().get_template(name)
+    code("1")
+    markdown("1")
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(

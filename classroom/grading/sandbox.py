@@ -246,6 +246,12 @@ def _packages() -> set[Path]:
     return {Path(folder) for folders in places for folder in folders}
 
 
+def prepare() -> None:
+    """Look for what every sandbox shows: it takes long, and is kept."""
+    _python_environment()
+    _list_of_fonts()
+
+
 def compile_packages() -> None:
     """Ours, once for all; inside, where nothing can be written, each kernel would."""
     for folder in _packages():
