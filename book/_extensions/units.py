@@ -16,10 +16,13 @@ class KeepUnits(SphinxTransform):
     default_priority = 830
 
     def apply(self, **kwargs: Any) -> None:
-        for text in list(self.document.findall(nodes.Text)):
-            kept = SPACE_BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
-            if kept != text and not isinstance(text.parent, NOT_PROSE):
-                text.parent.replace(text, nodes.Text(kept))
+        for part in list(self.document.findall(nodes.TextElement)):
+            if isinstance(part, NOT_PROSE):
+                continue
+            for place, text in enumerate(part.children):
+                if isinstance(text, nodes.Text):
+                    kept = SPACE_BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
+                    part[place] = nodes.Text(kept)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -118,14 +118,14 @@ class FormulasInSentences(SphinxTransform):
             keep_together(formula if line is None else line)
 
 
-def keep_together(formula: nodes.Node) -> None:
-    after = formula.next_node(descend=False, siblings=True)
-    if not isinstance(after, nodes.Text) or not (ends := ENDS.match(after)):
-        return
-    whole = nodes.inline(classes=["unbroken"])
-    formula.parent.replace(after, nodes.Text(after[ends.end() :]))
-    formula.parent.replace(formula, whole)
-    whole += [formula, nodes.Text(ends.group())]
+def keep_together(formula: nodes.Element) -> None:
+    parent = formula.parent
+    place = parent.index(formula)
+    after = parent[place + 1] if place + 1 < len(parent) else None
+    if isinstance(after, nodes.Text) and (ends := ENDS.match(after)):
+        whole = nodes.inline("", "", formula, nodes.Text(ends.group()))
+        whole["classes"].append("unbroken")
+        parent[place : place + 2] = [whole, nodes.Text(after[ends.end() :])]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

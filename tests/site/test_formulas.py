@@ -71,6 +71,12 @@ def test_what_ends_a_clause_stays_with_its_formula():
     assert root.parent.parent.astext() == r"up to \sqrt{6/a}. Then"
 
 
+def test_what_ends_a_clause_is_taken_from_where_it_stands():
+    parts = [nodes.literal("", "a"), nodes.Text(". "), nodes.math("", "D")]
+    sentence = written(nodes.paragraph("", "", *parts, nodes.Text(". ")))
+    assert [part.astext() for part in sentence] == ["a", ". ", "D.", " "]
+
+
 def test_a_number_stays_with_its_unit():
     sentence = nodes.paragraph("", "", nodes.Text("4.1 % of 2 GiB, 3 more"))
     sentence += nodes.literal("", "5 % 2")
