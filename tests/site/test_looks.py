@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from PIL import Image
 
-from book._extensions import pictures
+from book._extensions import numbered_words, pictures
 from book._extensions.repository import Repository
 from tests.conftest import ROOT, read
 from tests.site.conftest import in_all_fonts
@@ -437,3 +437,48 @@ def test_tables_of_cells_look_like_those_of_the_text(open_page, scheme):
     )
     assert of_text == of_cells
     assert "tabular-nums" in of_text[0]
+
+
+# Words that stay together
+
+PROSE = "article.bd-article :is(p, li, td, figcaption)"
+NOT_PROSE = ["code", "pre", "svg", "script", "summary", "h1", "h2", "h3", "h4"]
+
+
+@every_page
+def test_a_number_stays_on_the_line_of_its_word(page):
+    document = page_soup(page)
+    divided = [
+        str(text)
+        for element in document.select(PROSE)
+        for text in element.find_all(string=numbered_words.SPACE_BEFORE_NUMBER)
+        if not text.find_parent(NOT_PROSE) and not text.find_parent(class_="vit-table")
+    ]
+    assert divided == []
+
+
+def test_there_are_words_with_numbers():
+    document = page_soup("notebooks/exercises/08_training")
+    assert "chapter\N{NO-BREAK SPACE}8" in document.get_text()
+    assert "difficulty\N{NO-BREAK SPACE}●" in document.get_text()
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_index_is_as_wide_as_the_page(open_page, width):
+    tab = open_page("genindex", viewport={"width": width, "height": 800})
+    assert tab.locator("table.indextable").count() > 20
+    assert not tab.evaluate("""() => [...document.querySelectorAll('.indextable')]
+        .filter(table => table.scrollWidth > table.clientWidth).length""")
+
+
+SIDE_ROADS = sorted(s for s in SOURCES if s.startswith("notebooks/side_roads/"))
+
+
+@pytest.mark.parametrize("page", SIDE_ROADS)
+def test_a_side_roads_imports_are_folded_and_its_question_stands_out(page):
+    article = page_soup(page).select_one("article.bd-article > section")
+    first = article.select_one("div.cell:not(.tag_remove-cell)")
+    assert first.select_one("summary .collapsed").get_text(strip=True) == "Imports"
+    for bold in article.select(":scope > p > strong:only-child"):
+        if bold.get_text().endswith("?"):
+            assert "page-question" in bold.parent["class"]

@@ -38,6 +38,29 @@ def test_fields_have_one_style(page):
     assert not {"Shape", "Shape:"} & set(rubrics)
 
 
+@every_page
+def test_signatures_can_be_read(page):
+    """Types without the module they are from, defaults as somebody wrote them."""
+    for signature in soup(page).select("dt.sig"):
+        assert not re.search(r"~|<|\*args, \*\*kwargs", signature.get_text())
+
+
+@every_page
+def test_no_sentence_is_taken_for_a_type(page):
+    fields = soup(page).select("dl.field-list > dt")
+    assert "Type:" not in {name.get_text() for name in fields}
+    shapes = [n.find_next_sibling("dd") for n in fields if n.get_text() == "Shape:"]
+    assert not [shape.get_text() for shape in shapes if shape.find("em")]
+
+
+@every_page
+def test_a_command_is_code(page):
+    for text in soup(page).select("article p"):
+        for code in text.select("code"):
+            code.decompose()
+        assert "python -m" not in text.get_text()
+
+
 def test_everything_is_described_once():
     names = [name for page in PAGES for name in described(page)]
     assert len(names) > 250

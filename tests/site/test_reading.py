@@ -239,8 +239,11 @@ def test_a_sentence_in_a_table_keeps_room(opened, page):
 FOLDS = """() => [...document.querySelectorAll('article summary')].map(line => {
     const of = getComputedStyle(line);
     const all = getComputedStyle(line.parentElement);
+    const signs = [...line.querySelectorAll('svg')]
+        .filter(sign => sign.getClientRects().length);
     return [of.fontSize, of.fontWeight, of.color, of.backgroundColor, of.borderTopWidth,
-        of.listStyleType, all.boxShadow, all.backgroundColor].join('; ');
+        of.listStyleType, all.boxShadow, all.backgroundColor,
+        `${signs.length} signs beside its triangle`].join('; ');
 })"""
 
 
