@@ -32,7 +32,6 @@ LEFT_OUT = [
 # Words of code without a colour, of which each would be an element of the tagged PDF.
 BLACK_WORDS = "pre span.n, pre span.p, pre span.w"
 LONGEST_WHOLE = 20  # lines of code; longer code may go on on the next page
-MATHJAX = "_static/mathjax/es5/tex-chtml.js"
 STYLES = [
     "_static/fonts/fonts.css",
     "_static/styles/theme.css",
@@ -41,6 +40,7 @@ STYLES = [
     "_static/pygments.css",
     "_static/styles/sphinx-book-theme.css",
     "_static/sphinx-design.min.css",
+    "_static/formulas.css",
     "_static/book.css",
     "_static/first_page.css",
     "_static/lab/lab.css",
@@ -51,10 +51,7 @@ HEAD = """<!DOCTYPE html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{title}</title>
 {sheets}
 <style>{heads}</style>
-<script>window.MathJax = {{ chtml: {{ displayAlign: "left", displayIndent: "1.5em" }},
-  options: {{ enableMenu: false, ignoreHtmlClass: "mathjax_ignore",
-    processHtmlClass: "math" }} }};</script>
-<script defer src="{mathjax}"></script></head>
+</head>
 <body class="book-on-paper"><main>
 """
 TITLE_PAGE = """
@@ -232,7 +229,6 @@ class Paper:
                 for sheet in STYLES
             ),
             heads="\n".join(heads),
-            mathjax=(HTML / MATHJAX).as_uri(),
         )
         body = "".join(map(str, self.articles.values()))
         if len(self.pages) > 1:

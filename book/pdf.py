@@ -29,7 +29,7 @@ def print_page(tab: Page, html: str, target: Path) -> None:
     document.write_text(html, encoding="utf-8")
     try:
         tab.goto(document.as_uri(), wait_until="load")
-        tab.evaluate("MathJax.startup.promise.then(() => document.fonts.ready)")
+        tab.evaluate("document.fonts.ready")
         tab.pdf(
             path=target,
             format="A4",

@@ -34,13 +34,12 @@ BYTES = """() => performance.getEntries()
     .filter(entry => 'transferSize' in entry)
     .reduce((sum, entry) => sum + entry.transferSize, 0)"""
 # What is folded is opened, what fades in is there.
-UNFOLD = """async () => {
+UNFOLD = """() => {
     const style = document.createElement("style");
     style.textContent = "* { transition: none !important; animation: none !important }";
     document.head.append(style);
     for (const fold of document.querySelectorAll("details")) fold.open = true;
     for (const button of document.querySelectorAll(".unfold")) button.click();
-    await window.MathJax?.startup?.promise;
 }"""
 
 
@@ -73,7 +72,7 @@ def test_it_is_whole_quiet_and_light(opened):
 # Fonts
 
 # Which family each character is set in, those put there by scripts and styles as well.
-# A formula has MathJax's fonts, and says its characters in a style sheet of its own.
+# A formula has MathJax's fonts, and its letters stand in a style sheet of its own.
 WRITTEN = """() => {
     const written = {};
     const take = (element, text, part) => {
@@ -127,8 +126,6 @@ def test_every_formula_is_read_out_once(opened):
     assert len(formulas) == opened.tab.locator(".math.notranslate").count()
     for text, spoken, drawing_hidden in formulas:
         assert spoken and drawing_hidden, text
-    failed = opened.tab.locator("mjx-merror").count()
-    assert failed == 0, "a formula that MathJax cannot read"
 
 
 def test_there_are_pages_with_formulas():

@@ -66,7 +66,7 @@ def from_the_browser(browser, site, tmp_path_factory):
     context = browser.new_context(color_scheme="dark")
     tab = context.new_page()
     tab.goto(f"{site}{CHAPTER}.html", wait_until="load")
-    tab.evaluate("MathJax.startup.promise")
+    tab.evaluate("document.fonts.ready")
     tab.pdf(path=file, format="A4", print_background=True)
     context.close()
     return pypdf.PdfReader(file)
