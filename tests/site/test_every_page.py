@@ -96,8 +96,8 @@ WRITTEN = """() => {
 
 
 def icons():
-    css = (HTML / "_static" / "icons.css").read_text(encoding="utf-8")
-    return {chr(int(code, 16)) for code in re.findall(r'content: "\\(\w+)"', css)}
+    css = (HTML / "_static" / "theme.css").read_text(encoding="utf-8")
+    return set(re.findall(r'content: "([\ue000-\uf8ff])"', css))
 
 
 def test_it_takes_the_books_fonts_and_no_other(opened):

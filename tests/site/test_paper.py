@@ -204,6 +204,15 @@ def test_short_code_is_on_one_page(which, request):
         assert any(squeezed(code) in page for page in pages), code
 
 
+def test_code_on_paper_has_no_two_blank_lines_together():
+    article = Paper([CHAPTER]).articles[CHAPTER]
+    code = [pre.get_text() for pre in article.select(".cell_input pre")]
+    page = soup(HTML / f"{CHAPTER}.html").select(".cell_input pre")
+    assert any("\n\n\n" in pre.get_text() for pre in page)
+    assert any("\n\n" in text for text in code)
+    assert not [text for text in code if "\n\n\n" in text]
+
+
 def test_a_still_stands_for_the_lab(browser, site, book):
     assert sum("A still of the panel." in text for text in texts(book)) == 1
     tab = browser.new_page()
