@@ -29,18 +29,11 @@ LEFT_OUT = [
     ".toctree-wrapper",
     ".folded",
 ]
-# Words of code without a colour, of which each would be an element of the tagged PDF.
-BLACK_WORDS = "pre span.n, pre span.p, pre span.w"
-LONGEST_WHOLE = 20  # lines of code; longer code may go on on the next page
-MATHJAX = "_static/mathjax/es5/tex-chtml.js"
+LONGEST_WHOLE = 14  # lines of code; longer code may go on on the next page
 STYLES = [
     "_static/fonts/fonts.css",
-    "_static/styles/theme.css",
-    "_static/styles/bootstrap.css",
-    "_static/styles/pydata-sphinx-theme.css",
-    "_static/pygments.css",
-    "_static/styles/sphinx-book-theme.css",
-    "_static/sphinx-design.min.css",
+    "_static/theme.css",
+    "_static/formulas.css",
     "_static/book.css",
     "_static/first_page.css",
     "_static/lab/lab.css",
@@ -51,10 +44,7 @@ HEAD = """<!DOCTYPE html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{title}</title>
 {sheets}
 <style>{heads}</style>
-<script>window.MathJax = {{ chtml: {{ displayAlign: "left", displayIndent: "1.5em" }},
-  options: {{ enableMenu: false, ignoreHtmlClass: "mathjax_ignore",
-    processHtmlClass: "math" }} }};</script>
-<script defer src="{mathjax}"></script></head>
+</head>
 <body class="book-on-paper"><main>
 """
 TITLE_PAGE = """
@@ -104,6 +94,17 @@ def title_of(article: Tag) -> str:
     return article.h1.get_text() if article.h1 else ""
 
 
+def leave_one_blank_line(code: Tag) -> None:
+    """Where there are two between functions, or around what folds."""
+    newlines = 0
+    for text in code.find_all(string=True):
+        kept = ""
+        for sign in text:
+            newlines = newlines + 1 if sign == "\n" else 0
+            kept += sign if newlines <= 2 else ""
+        text.replace_with(kept)
+
+
 class Paper:
     """One document made of pages; an id on a page becomes page--id in it."""
 
@@ -138,8 +139,8 @@ class Paper:
             button.name, button.attrs = "span", {"class": "unfold"}
         for part in article.select(", ".join(LEFT_OUT)):
             part.decompose()
-        for word in article.select(BLACK_WORDS):
-            word.unwrap()
+        for code in article.select(".cell_input pre"):
+            leave_one_blank_line(code)
         for code in article.select("div[class*=highlight-]"):
             if code.get_text().strip().count("\n") < LONGEST_WHOLE:
                 around = (
@@ -232,7 +233,6 @@ class Paper:
                 for sheet in STYLES
             ),
             heads="\n".join(heads),
-            mathjax=(HTML / MATHJAX).as_uri(),
         )
         body = "".join(map(str, self.articles.values()))
         if len(self.pages) > 1:

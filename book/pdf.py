@@ -4,10 +4,13 @@
 
 The PDFs stand in `_build/html/downloads`, and the pages' buttons lead to them. They
 have an outline, tags for screen readers and running heads; the book has contents with
-the numbers of the pages, and is printed until these are right.
+the numbers of the pages, and is printed until these are right: in the meantime a second
+browser prints the pages.
 """
 
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from time import perf_counter
 
@@ -29,7 +32,7 @@ def print_page(tab: Page, html: str, target: Path) -> None:
     document.write_text(html, encoding="utf-8")
     try:
         tab.goto(document.as_uri(), wait_until="load")
-        tab.evaluate("MathJax.startup.promise.then(() => document.fonts.ready)")
+        tab.evaluate("document.fonts.ready")
         tab.pdf(
             path=target,
             format="A4",
@@ -83,20 +86,21 @@ def write_pdf(browser: Browser, pages: list[str], target: Path) -> None:
     describe(target, paper.title)
 
 
-def main(asked: list[str]) -> None:
-    if not (HTML / "index.html").exists():
-        sys.exit("Stopped: the book is not built yet: make book")
-    pages = pages_on_paper()
-    if unknown := set(asked) - set(pages):
-        sys.exit(f"Stopped: not on paper: {', '.join(sorted(unknown))}")
+def print_all(pages: list[str]) -> None:
+    """Print the PDFs of some pages with a browser of their own.
+
+    Raises:
+        RuntimeError: there is no browser, or it could not print.
+    """
     with sync_playwright() as playwright:
         browser = launch(playwright)
         if browser is None:
-            sys.exit("Stopped: no Chromium, Chrome or Edge is installed")
+            raise RuntimeError("no Chromium, Chrome or Edge is installed")
         try:
-            for page in asked or pages:
+            for page in pages:
                 begun, target = perf_counter(), HTML / FOLDER / pdf_of(page)
-                write_pdf(browser, pages if page == FRONT else [page], target)
+                whole = pages_on_paper() if page == FRONT else [page]
+                write_pdf(browser, whole, target)
                 number = len(PdfReader(target).pages)
                 print(
                     f"{target.name}: {number} pages, {target.stat().st_size:,} bytes, "
@@ -104,8 +108,25 @@ def main(asked: list[str]) -> None:
                     flush=True,
                 )
         except Error as error:
-            sys.exit(f"Stopped: the book was not printed: {error}")
+            raise RuntimeError(f"the book was not printed: {error}") from None
         browser.close()
+
+
+def main(asked: list[str]) -> None:
+    if not (HTML / "index.html").exists():
+        sys.exit("Stopped: the book is not built yet: make book")
+    pages = pages_on_paper()
+    if unknown := set(asked) - set(pages):
+        sys.exit(f"Stopped: not on paper: {', '.join(sorted(unknown))}")
+    wanted = asked or pages
+    (HTML / FOLDER).mkdir(exist_ok=True)
+    # The book takes as long as all of its pages alone.
+    shares = [[p for p in wanted if p == FRONT], [p for p in wanted if p != FRONT]]
+    with ProcessPoolExecutor(mp_context=get_context("spawn")) as printers:
+        try:
+            list(printers.map(print_all, filter(None, shares)))
+        except RuntimeError as error:
+            sys.exit(f"Stopped: {error}")
     link_pdfs(HTML, Repository.of(ROOT).pages, pages)
 
 

@@ -6,8 +6,7 @@
       else wide.removeAttribute("tabindex");
     }
   };
-  addEventListener("load", async () => {
-    await window.MathJax?.startup?.promise;
+  addEventListener("load", () => {
     mark();
     addEventListener("resize", mark);
     addEventListener("toggle", mark, true); // what was folded has a width only now

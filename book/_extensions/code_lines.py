@@ -2,8 +2,9 @@
 
 So a line that is too long for the screen goes on behind its own indentation, and
 nothing that it says looks like a statement of its own (``.line`` in book.css). A word
-that is too long for a phone may break between its names. The text is that of the code,
-sign by sign.
+that is too long for a phone may break between its names. What has the colour of plain
+text (code_colours.py) needs no span of its own, which spares a browser half of a page's
+elements. The text is that of the code, sign by sign.
 """
 
 import re
@@ -17,6 +18,9 @@ from sphinx.highlighting import PygmentsBridge
 TAG = re.compile(r"<[^>]+>")
 SIGNS_ON_A_PHONE = 36
 MAY_BREAK_AFTER = re.compile(r'<span class="(?:o">[.=]|p">[^<]*[(\[,])</span>')
+PLAIN = re.compile(
+    r'<span class="(?:bp|err|esc|na|nb|ne|nn|nx|n|o|pm|p|py|si|vm|w|x)">([^<]*)</span>'
+)
 
 
 def in_a_span(line: str) -> str:
@@ -29,6 +33,7 @@ def in_a_span(line: str) -> str:
     code = line.removesuffix("\n")
     if indent + max(map(len, text.split())) > SIGNS_ON_A_PHONE:
         code = MAY_BREAK_AFTER.sub(r"\g<0><wbr>", code)
+    code = PLAIN.sub(r"\1", code)
     return f'<span class="line"{style}>{code}</span>\n'
 
 

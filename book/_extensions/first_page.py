@@ -16,7 +16,6 @@ from book._extensions.launch_buttons import repository_of
 from vit_steps import model_cost
 from vit_steps.data import PHOTOS
 
-AFTER_MATHJAX = 900
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -62,27 +61,8 @@ def add_files(
             app.add_js_file(script, loading_method="defer")
 
 
-def drop_mathjax(
-    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
-) -> None:
-    """Sphinx adds it where a page below this one in the contents has a formula."""
-    if page == app.config.root_doc and not list(doctree.findall(is_formula)):
-        scripts = context["script_files"]
-        scripts[:] = [s for s in scripts if not is_mathjax(app, s)]
-
-
-def is_formula(node: nodes.Node) -> bool:
-    return isinstance(node, nodes.math | nodes.math_block)
-
-
-def is_mathjax(app: Sphinx, script: Any) -> bool:
-    body = script.attributes.get("body") or ""
-    return app.config.mathjax_path in str(script.filename) or "MathJax" in body
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_role("counted", Counted())
     app.add_role("colab", Colab())
     app.connect("html-page-context", add_files)
-    app.connect("html-page-context", drop_mathjax, priority=AFTER_MATHJAX)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -32,13 +32,16 @@ def names_shown(folder: Path) -> set[str]:
     return {name for page in pages for name in NAME.findall(page.read_text("utf-8"))}
 
 
-def font_face(file: Path, family: str, codes: set[int]) -> str | None:
+def font_face(
+    file: Path, family: str, codes: set[int], hinting: bool = False
+) -> str | None:
     """The font's glyphs for these codes as a CSS rule; None if it has none of them."""
     font = TTFont(file)
     present = codes & font.getBestCmap().keys()
     if not present:
         return None
-    options = subset.Options(layout_features=[], name_IDs=[], hinting=False)
+    options = subset.Options(layout_features=[], name_IDs=[], hinting=hinting)
+    options.drop_tables += ["FFTM"]  # a note of the program that made the font
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=present)
     cutter.subset(font)

@@ -171,8 +171,7 @@ def heading_of(section: Tag) -> Tag | None:
 
 
 def formula_of(element: Tag) -> str:
-    """Between ``\\(`` and ``\\)``, or ``\\[`` and ``\\]``."""
-    return plain(element.get_text().strip()[2:-2])
+    return plain(str(element["data-latex"]))
 
 
 def text_of(element: Tag) -> str:

@@ -104,7 +104,7 @@ def test_the_version_is_the_same_everywhere():
 def test_licences():
     assert text("LICENSE").startswith("MIT License")
     assert "Attribution 4.0 International" in text("LICENSE-TEXT")
-    assert "Apache License" in text("book/_assets/mathjax/LICENSE")
+    assert "Apache License" in text("book/mathjax/LICENSE")
     assert (ROOT / "vit_steps" / "py.typed").exists()
 
 

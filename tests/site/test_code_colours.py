@@ -1,8 +1,14 @@
 """The colours of code: few, calm, readable on the ground that the page gives them."""
 
+import re
+
 import pytest
+from pygments import highlight
+from pygments.lexers import PythonLexer
+from pygments.token import STANDARD_TYPES
 
 from book._extensions import code_colours
+from book._extensions.code_lines import PLAIN, LineFormatter
 from book._extensions.dark_figures import contrast, rgb
 from tests.site.test_browser import CHAPTERS
 from tests.site.test_looks import in_both_themes
@@ -30,6 +36,16 @@ def test_a_style_has_no_other_ink(theme):
     inks = code_colours.INKS[theme]
     used = {f"#{said['color']}" for _, said in code_colours.style(theme)}
     assert used == set(inks.values()) - {inks["ground"]}
+
+
+def test_what_needs_no_span_has_the_colour_of_text():
+    names = set(re.search(r"\(\?:([\w|]+)\)", PLAIN.pattern)[1].split("|"))
+    for theme, inks in code_colours.INKS.items():
+        for kind, said in code_colours.style(theme):
+            if STANDARD_TYPES.get(kind) in names:
+                assert (f"#{said['color']}", said["bold"]) == (inks["text"], False)
+    html = highlight("x = f(1)", PythonLexer(), LineFormatter())
+    assert '<span class="line">x = f(<span class="mi">1</span>)</span>' in html
 
 
 COLOURS = """() => {

@@ -358,16 +358,9 @@ def test_the_first_screen_has_what_a_visitor_looks_for(open_page, size, last):
     assert tab.locator(order[1]).bounding_box()["height"] < 100, "one line, or three"
 
 
-def test_no_formula_stands_on_it_and_no_script_for_formulas():
-    assert not page_soup(PAGE).select(".math")
-    scripts = [s.get("src", "") + s.get_text() for s in page_soup(PAGE)("script")]
-    assert not [script for script in scripts if "mathjax" in script.lower()]
-
-
 def test_its_files_are_loaded_on_no_other_page():
     own = re.compile(r"_static/(first_page\.css|cover\w*\.js)")
     assert len(set(own.findall(str(page_soup(PAGE))))) == 3
     for page in ("book/lab", f"notebooks/{CHAPTERS[4].stem}"):
         html = (HTML / f"{page}.html").read_text("utf-8")
         assert not own.search(html)
-    assert "mathjax" in html, "which has formulas"

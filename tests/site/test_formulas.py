@@ -1,107 +1,99 @@
-"""Formulas in sentences: set as text, whole on their line, and the same everywhere.
+"""Formulas are set when the book is built; no page needs a script for them.
 
 Needs _build/html, which `make book` makes.
 """
 
 import re
+from types import SimpleNamespace
 
 import pytest
-from docutils import nodes
-from docutils.utils import new_document
 
-from book._extensions.units import KeepUnits
-from book._extensions.variables import FormulasInSentences, one_line
-from tests.conftest import ROOT, read
-from tests.site.test_pages import HTML, page_soup
-
-FIRST_CHAPTERS = [
-    *sorted((ROOT / "notebooks").glob("0[0-7]*.ipynb")),
-    *sorted((ROOT / "notebooks" / "exercises").glob("0[0-7]*.ipynb")),
-]
-NOT_PROSE = re.compile(
-    r"```.*?```|\$\$.*?\$\$|\$[^$\n]+\$|`[^`\n]*`|<[^>\n]*>|\]\([^)\n]*\)", re.DOTALL
+from book._extensions.formulas import (
+    NAME,
+    STYLES,
+    Formulas,
+    Typesetter,
+    lines_of,
+    styles_for,
 )
+from tests.site.test_pages import HTML, SOURCES, page_soup
+
+PAGES = [page for page in SOURCES if page_soup(page).select(".math")]
 
 
-def written(paragraph):
-    document = new_document("a page")
-    document += paragraph
-    for transform in (KeepUnits, FormulasInSentences):
-        transform(document).apply()
-    return paragraph
+@pytest.fixture(scope="module")
+def mathjax():
+    typesetter = Typesetter()
+    yield typesetter
+    typesetter.close()
+
+
+def test_a_formula_is_drawn_and_can_be_read_out(mathjax):
+    html = mathjax.typeset(r"\frac{q k^{\mathsf T}}{\sqrt{d_k}}", display=True)
+    assert 'jax="CHTML"' in html and 'display="true"' in html
+    assert "<msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></mfrac></math>" in html
 
 
 @pytest.mark.parametrize(
-    "formula, text, letters",
+    ("latex", "said"),
     [
-        ("T", "T", "T"),
-        ("D = 768", "D = 768", "D"),
-        ("(B, h, T, d)", "(B, h, T, d)", "BhTd"),
-        (r"2 \cdot T^2 \cdot d", "2·T²·d", "Td"),
-        (r"T / (T + 6D) = 1{,}025 / 5{,}633", "T/(T + 6D) = 1,025/5,633", "TTD"),
-        (r"(\dots, T_q, d)", "(…, Tq, d)", "Tqd"),
-        (r"D \times D", "D×D", "DD"),
-        (r"\mathrm{softmax}(qk^{\mathsf T}/\sqrt{d})v", "softmax(qkᵀ/√d)v", "qkdv"),
-        (r"-\ln(1/K) = \ln K", "−ln(1/K) = ln K", "KK"),
-        (r"10^{-14}", "10⁻¹⁴", ""),
-        ("(-1, x)", "(−1, x)", "x"),
-        ("(3D,)", "(3D,)", "D"),
-        ("D - 1", "D − 1", "D"),
+        (r"x_{i", "missing close brace"),
+        (r"\softmax(x)", r"Undefined control sequence \softmax"),
     ],
 )
-def test_a_formula_of_one_line_is_text(formula, text, letters):
-    line = one_line(formula)
-    assert line.astext() == text
-    in_italics = [n.astext() for n in line.findall() if n.tagname == "variable"]
-    assert in_italics == list(letters)
+def test_what_mathjax_cannot_read_is_a_clear_error(mathjax, latex, said):
+    with pytest.raises(ValueError) as error:
+        mathjax.typeset(latex)
+    assert repr(latex) in str(error.value) and said in str(error.value)
+    assert "<mi>x</mi>" in mathjax.typeset("x"), "and the next one is set"
 
 
-@pytest.mark.parametrize(
-    "formula", [r"\frac{1}{2}", r"\sum_i x_i", r"W_{o,0}", r"\Phi", r"\left(a\right)"]
-)
-def test_what_is_more_than_one_line_stays_a_formula(formula):
-    assert one_line(formula) is None
+def test_a_build_says_which_formula_it_is_and_goes_on(caplog):
+    formulas = Formulas()
+    place = SimpleNamespace(source="chapter.md", line=7)
+    assert formulas.html(place, r"a < \nothing", display=False) == r"a &lt; \nothing"
+    formulas.typesetter.close()
+    assert r"\nothing" in caplog.text
 
 
-def test_what_ends_a_clause_stays_with_its_formula():
-    root = nodes.math("", r"\sqrt{6/a}")
-    written(nodes.paragraph("", "", nodes.Text("up to "), root, nodes.Text(". Then")))
-    assert root.parent["classes"] == ["unbroken"]
-    assert root.parent.astext() == r"\sqrt{6/a}."
-    assert root.parent.parent.astext() == r"up to \sqrt{6/a}. Then"
+def test_lines_are_aligned():
+    assert lines_of(r"a &= b \\ &= c") == r"\begin{split}a &= b \\ &= c\end{split}"
+    assert r"\begin{aligned}a\\b\end{aligned}" in lines_of("a\n\nb")
 
 
-def test_what_ends_a_clause_is_taken_from_where_it_stands():
-    parts = [nodes.literal("", "a"), nodes.Text(". "), nodes.math("", "D")]
-    sentence = written(nodes.paragraph("", "", *parts, nodes.Text(". ")))
-    assert [part.astext() for part in sentence] == ["a", ". ", "D.", " "]
+def test_the_styles_are_those_of_the_formulas_that_there_are(mathjax):
+    html = mathjax.typeset("x + 1")
+    css = styles_for(mathjax.styles(), set(NAME.findall(html)))
+    assert set(re.findall(r'content: "(.)"', css)) == {"x", "+", "1"}
+    assert css.count("@font-face") == 3, "one without letters, the upright, the italic"
+    assert "mjx-mfrac" not in css and len(css) < 15_000
 
 
-def test_a_number_stays_with_its_unit():
-    sentence = nodes.paragraph("", "", nodes.Text("4.1 % of 2 GiB, 3 more"))
-    sentence += nodes.literal("", "5 % 2")
-    assert written(sentence).astext() == "4.1\xa0% of 2\xa0GiB, 3 more5 % 2"
+def test_there_are_pages_with_formulas_and_their_style_sheet():
+    assert len(PAGES) >= 5
+    css = (HTML / "_static" / STYLES).read_text("utf-8")
+    assert len(css) < 80_000 and css.count("url(") == css.count('url("data:')
+    written = {
+        name
+        for page in PAGES
+        for drawing in page_soup(page).select("mjx-math")
+        for name in NAME.findall(str(drawing))
+    }
+    characters = {name for name in written if re.match("mjx-c[0-9A-F]+$", name)}
+    assert len(characters) > 40
+    assert not {name for name in characters if f".{name}" not in css}
 
 
-@pytest.mark.parametrize("path", FIRST_CHAPTERS, ids=lambda path: path.stem[:2])
-def test_a_variable_is_a_formula_in_prose_as_well(path):
-    upright = re.compile(r"(?<![\w.-])[BCDHKLMNPTdh](?:_\w)? [=×·+] \S+|\b\w_\w\b")
-    for cell in read(path).cells:
-        if cell.cell_type == "markdown":
-            prose = NOT_PROSE.sub(" · ", cell.source)
-            assert not (found := upright.search(prose)), (
-                f"{path.name}, cell {cell.id}: write ${found[0]}$, not {found[0]}"
-            )
+@pytest.mark.parametrize("page", SOURCES)
+def test_a_page_loads_the_styles_if_it_has_a_formula_and_never_a_script(page):
+    links = [link["href"] for link in page_soup(page).select("link[rel=stylesheet]")]
+    assert any(STYLES in link for link in links) == (page in PAGES)
+    scripts = [s.get("src", "") + s.get_text() for s in page_soup(page)("script")]
+    assert not [script for script in scripts if "mathjax" in script.lower()]
+    for formula in page_soup(page).select(".math"):
+        assert formula["data-latex"] and formula.select_one("mjx-math")
+        assert "\\(" not in formula.get_text()
 
 
-def test_a_page_with_nothing_larger_needs_no_mathjax():
-    page = page_soup("book/glossary")
-    assert page.select(".formula var")
-    assert not page.select("script[src*=mathjax]")
-
-
-def test_variables_have_a_font_of_their_own():
-    css = (HTML / "_static" / "fonts" / "fonts.css").read_text(encoding="utf-8")
-    assert 'font-family: "Book Variables"' in css
-    book = (HTML / "_static" / "book.css").read_text(encoding="utf-8")
-    assert re.search(r'^var \{ font-family: "Book Variables"', book, re.MULTILINE)
+def test_the_licence_is_named():
+    assert "Apache License" in (HTML / "_static" / STYLES).read_text("utf-8")[:80]

@@ -246,9 +246,3 @@ def test_no_notebook_syntax_is_left_in_the_text(page):
     text = page_soup(page).find("article").get_text()
     for leftover in (":::", "{cite", "{note", "<details", "```"):
         assert leftover not in text
-
-
-def test_formulas_come_from_the_books_own_mathjax():
-    fonts = HTML / "_static/mathjax/es5/output/chtml/fonts/woff-v2"
-    assert len(list(fonts.glob("*.woff"))) >= 20
-    assert (HTML / "_static/mathjax/LICENSE").exists()

@@ -66,7 +66,7 @@ def from_the_browser(browser, site, tmp_path_factory):
     context = browser.new_context(color_scheme="dark")
     tab = context.new_page()
     tab.goto(f"{site}{CHAPTER}.html", wait_until="load")
-    tab.evaluate("MathJax.startup.promise")
+    tab.evaluate("document.fonts.ready")
     tab.pdf(path=file, format="A4", print_background=True)
     context.close()
     return pypdf.PdfReader(file)
@@ -202,6 +202,15 @@ def test_short_code_is_on_one_page(which, request):
     assert len(short) > 10
     for code in short:
         assert any(squeezed(code) in page for page in pages), code
+
+
+def test_code_on_paper_has_no_two_blank_lines_together():
+    article = Paper([CHAPTER]).articles[CHAPTER]
+    code = [pre.get_text() for pre in article.select(".cell_input pre")]
+    page = soup(HTML / f"{CHAPTER}.html").select(".cell_input pre")
+    assert any("\n\n\n" in pre.get_text() for pre in page)
+    assert any("\n\n" in text for text in code)
+    assert not [text for text in code if "\n\n\n" in text]
 
 
 def test_a_still_stands_for_the_lab(browser, site, book):

@@ -25,7 +25,7 @@ FIRST = "notebooks/02_patch_embedding"
 ARTICLE = """<main><nav>Contents</nav><article class="bd-article">
 <section id="top"><h1>5. Heads<a class="headerlink" href="#top">#</a></h1>
 <nav>a map</nav><p>A <em>head</em> is one. (See Vaswani et al. 2017.) Why \
-<span class="math">\\(\\sqrt{d}\\)</span>?</p>
+<span class="math" data-latex="\\sqrt{d}">d</span>?</p>
 <img alt="Two heads." src="a.png">
 <section id="merge"><h2>Merge</h2>
 <ul><li>First <code>merge</code></li><li>then</li></ul>

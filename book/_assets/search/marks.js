@@ -56,13 +56,12 @@
     return note;
   };
 
-  /** Formulas grow when they are set, and move what is below them: back to the section, unless the reader has moved on. */
+  /** What comes late may move what is below it: back to the section, unless the reader has moved on. */
   const stay = async (target) => {
     let isLeft = false;
     for (const kind of ["wheel", "touchstart", "keydown", "pointerdown"])
       addEventListener(kind, () => (isLeft = true), { once: true, passive: true });
     await new Promise((resolve) => (document.readyState === "complete" ? resolve() : addEventListener("load", resolve)));
-    await globalThis.MathJax?.startup?.promise;
     if (!isLeft) target.scrollIntoView();
   };
 

@@ -1,0 +1,113 @@
+"""What a page loads: one style sheet of the theme, scripts that wait, nothing unused.
+
+Needs _build/html, which `make book` makes.
+"""
+
+from types import SimpleNamespace
+
+import pytest
+import tinycss2
+
+from book._extensions.deferred_scripts import AT_ONCE, defer
+from book._extensions.theme_styles import (
+    Names,
+    of_a_sheet,
+    used,
+    whole,
+    write_styles,
+)
+from tests.site.test_pages import HTML, SOURCES, page_soup
+
+CSS = """
+p { margin: 0 }
+.card, .modal > .body { color: red }
+#top:not(.gone) { color: blue }
+.gone.card { color: green }
+@media print { .gone { color: red } .card { color: black } }
+@media screen { .gone { color: red } }
+@keyframes turn { from { opacity: 0 } }
+.bs-tip-auto { color: blue }
+.bs-other-auto { color: blue }
+"""
+
+
+def test_rules_for_what_is_nowhere_are_left_out():
+    css = used(
+        of_a_sheet(CSS), Names.of(['class="card" id="top"'], ["`bs-tip-${end}`"])
+    )
+    assert "p{margin: 0}" in css and "\n.card{color: red}" in css
+    assert "#top:not(.gone)" in css and "@keyframes turn" in css
+    assert ".bs-tip-auto" in css, "a script puts its name together"
+    assert "@media print {\n.card{color: black}\n}" in css
+    for left_out in ("modal", "green", "screen", "bs-other"):
+        assert left_out not in css
+
+
+def test_a_sheet_is_read_with_what_it_imports(tmp_path):
+    (tmp_path / "styles").mkdir()
+    (tmp_path / "basic.css").write_text("p { margin: 0 }")
+    sheet = tmp_path / "styles" / "theme.css"
+    sheet.write_text('/* first */ @import "../basic.css"; b { color: red }')
+    assert whole(sheet) == "/* first */ p { margin: 0 } b { color: red }"
+
+
+@pytest.fixture
+def small_site(tmp_path):
+    static = tmp_path / "_static"
+    (static / "styles").mkdir(parents=True)
+    (static / "styles" / "theme.css").write_text(".card { color: red }")
+    (static / "styles" / "theme.css.map").touch()
+    (static / "pygments.css").write_text(".k { color: blue } .gone { color: red }")
+    (static / "book.css").touch()
+    (static / "a.js").write_text('menu.classList.add("k")')
+    links = "".join(
+        f'<link href="../_static/{sheet}" rel="stylesheet" />\n'
+        for sheet in ("styles/theme.css", "pygments.css?v=1", "book.css")
+    )
+    page = tmp_path / "book" / "page.html"
+    page.parent.mkdir()
+    page.write_text(f'<head>{links}</head><p class="card">')
+    return tmp_path
+
+
+def test_a_page_gets_one_sheet_of_the_theme(small_site):
+    build = SimpleNamespace(builder=SimpleNamespace(format="html"), outdir=small_site)
+    write_styles(build, None)
+    html = (small_site / "book" / "page.html").read_text()
+    assert html.count("<link") == 2 and 'href="../_static/theme.css"' in html
+    css = (small_site / "_static" / "theme.css").read_text()
+    assert css == ".card{color: red}\n.k{color: blue}\n"
+    left = [f.name for f in (small_site / "_static").rglob("*") if f.is_file()]
+    assert sorted(left) == ["a.js", "book.css", "theme.css"]
+
+
+def test_scripts_wait_and_unused_ones_stay_away():
+    def script(name):
+        return SimpleNamespace(filename=name, attributes={})
+
+    names = ["_static/copybutton.js", "_static/design-tabs.js", None, *AT_ONCE]
+    files = [script(name) for name in names]
+    defer(None, "page", "", {"script_files": files, "body": "<p>"}, None)
+    assert [s.filename for s in files] == [names[0], *names[2:]]
+    assert [bool(s.attributes) for s in files] == [True, False, False, False]
+    tabs = [script(names[1])]
+    defer(None, "page", "", {"script_files": tabs, "body": 'class="sd-tab-set"'}, None)
+    assert tabs
+
+
+@pytest.mark.parametrize("page", SOURCES)
+def test_little_holds_a_page_up(page):
+    head = page_soup(page).head
+    sheets = [link["href"] for link in head.select('link[rel="stylesheet"]')]
+    assert len(sheets) <= 8 and sum("theme.css" in sheet for sheet in sheets) == 1
+    scripts = [s for s in head.find_all("script", src=True)]
+    at_once = [s["src"] for s in scripts if not s.has_attr("defer")]
+    assert len(at_once) <= len(AT_ONCE), at_once
+
+
+def test_the_themes_sheet_is_small_and_sound():
+    css = (HTML / "_static" / "theme.css").read_text(encoding="utf-8")
+    assert 50_000 < len(css) < 160_000 and "@import" not in css
+    assert not [rule for rule in tinycss2.parse_stylesheet(css) if rule.type == "error"]
+    for name in (".bd-sidebar-primary", ".highlight .k", ".sd-card", ".fa-bars"):
+        assert name in css
