@@ -12,7 +12,7 @@ from docutils.utils import new_document
 from book._extensions.units import KeepUnits
 from book._extensions.variables import FormulasInSentences, one_line
 from tests.conftest import ROOT, read
-from tests.site.test_pages import HTML, page_soup
+from tests.site.test_pages import HTML
 
 FIRST_CHAPTERS = [
     *sorted((ROOT / "notebooks").glob("0[0-7]*.ipynb")),
@@ -92,8 +92,6 @@ def test_a_variable_is_a_formula_in_prose_as_well(path):
             assert not (found := upright.search(prose)), (
                 f"{path.name}, cell {cell.id}: write ${found[0]}$, not {found[0]}"
             )
-
-
 
 
 def test_variables_have_a_font_of_their_own():
