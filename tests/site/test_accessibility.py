@@ -44,6 +44,14 @@ def test_axe_sees_a_colour_that_is_too_pale(tab, part):
     assert axe.find_colours(tab, "light")
 
 
+def test_axe_sees_what_is_no_colour(tab):
+    tab.goto((HTML / "book/notation.html").as_uri())
+    nameless = "document.createElement('button')"
+    tab.evaluate(f"document.querySelector('article').prepend({nameless})")
+    axe.prepare(tab)
+    assert "button-name" in {rule for rule, *_ in axe.find(tab, PHONE, "dark")}
+
+
 # What axe does not look at
 
 KINDS = ["book/intro", "book/lab", "book/teaching", "book/glossary", "book/package"]
