@@ -213,10 +213,10 @@ def test_code_on_paper_has_no_two_blank_lines_together():
     assert not [text for text in code if "\n\n\n" in text]
 
 
-def test_a_still_stands_for_the_lab(browser, site, book):
-    assert sum("A still of the panel." in text for text in texts(book)) == 1
+def test_a_still_stands_for_the_lab(browser, site, chapter):
+    assert sum("A still of the panel." in text for text in texts(chapter)) == 1
     tab = browser.new_page()
-    tab.goto(f"{site}{PAGES[0]}.html")
+    tab.goto(f"{site}{CHAPTER}.html")
     panel, still = tab.locator(".vit-lab"), tab.locator(".lab-still")
     assert (panel.is_visible(), still.is_visible()) == (True, False)
     tab.emulate_media(media="print")
