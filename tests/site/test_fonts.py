@@ -152,7 +152,7 @@ KINDS = {
     ".bd-sidebar-primary .nav-link, .bd-sidebar-primary a.reference": "Book Text",
     ".model-strip .name": "Book Text",
     "article table td": "Book Text",
-    "div.cell_input:not(details *) pre .o": "Book Code",
+    "div.cell_input:not(details *) pre .line": "Book Code",
     "div.cell_output pre": "Book Code",
     "article code .pre": "Book Code",
 }
