@@ -27,7 +27,5 @@ def stopped(command: Callable[[], None], words: Callable[[str], str] = str) -> i
 def check_new(output: str, overwrite: bool) -> None:
     """Raise FileExistsError if the output is there and is not to be replaced."""
     if Path(output).exists() and not overwrite:
-        raise FileExistsError(
-            f"output: {output!r} is there already; choose another name, or replace it "
-            "with --overwrite"
-        )
+        way = "choose another name, or replace it with --overwrite"
+        raise FileExistsError(f"output: {output!r} is there already; {way}")

@@ -87,7 +87,6 @@ class BatchShares(Batches):
         return len(range(self.rank, self.size(index), self.world))
 
     def weight(self, index: int) -> float:
-        """What a share's mean loss counts for; 1 where all shares are of one size."""
         return self.own_size(index) * self.world / self.size(index)
 
     def mean(self, losses: list[Tensor]) -> float:

@@ -17,8 +17,9 @@ def patchify(images: Tensor, patch_size: Size) -> Tensor:
         them.
     """
     if images.ndim != 4:
-        shape = tuple(images.shape)
-        raise ValueError(f"images: got shape {shape}, expected (B, C, H, W)")
+        raise ValueError(
+            f"images: got shape {tuple(images.shape)}, expected (B, C, H, W)"
+        )
     B, C, H, W = images.shape
     rows, columns = patch_grid((H, W), patch_size)
     height, width = as_pair(patch_size, "patch_size")

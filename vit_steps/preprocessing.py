@@ -100,10 +100,8 @@ def _pixels(image: Any, in_channels: int) -> Tensor:
     if isinstance(image, Image.Image):
         image = np.array(_in_8_bits(image))
     if not isinstance(image, (np.ndarray, Tensor)):
-        raise ValueError(
-            f"image: got {type(image).__name__}, expected a path, an image of "
-            "Pillow's, an array or a tensor"
-        )
+        kinds = "a path, an image of Pillow's, an array or a tensor"
+        raise ValueError(f"image: got {type(image).__name__}, expected {kinds}")
     kind, shape = str(image.dtype).removeprefix("torch."), tuple(image.shape)
     if kind != "uint8" and "float" not in kind:
         raise ValueError(f"image: got {kind}, expected uint8, or floats from 0 to 1")

@@ -149,10 +149,8 @@ def _all_grey(samples: Samples) -> bool:
 def _listed(root: Path) -> tuple[tuple[str, ...], Samples, list[Samples]]:
     """Classes, training files, and those of ``val`` and ``test`` where they are."""
     if not root.is_dir():
-        raise FileNotFoundError(
-            f"root: there is no folder {root}; expected one with a folder of images "
-            "for each class"
-        )
+        wanted = "expected one with a folder of images for each class"
+        raise FileNotFoundError(f"root: there is no folder {root}; {wanted}")
     given = [part for part in ("train", "val", "test") if (root / part).is_dir()]
     whole = given[:1] != ["train"] or len(given) == 1
     first, *others = [root] if whole else [root / part for part in given]

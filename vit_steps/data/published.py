@@ -81,10 +81,9 @@ def fashion_mnist(
     if part not in PER_CLASS:
         raise ValueError(f"part: got {part!r}, expected train or test")
     if not full and (root is not None or download):
-        raise ValueError(
-            f"{'root' if root is not None else 'download'}: expected full=True with "
-            "it; what is read without comes with the package"
-        )
+        name = "download" if root is None else "root"
+        why = "what is read without comes with the package"
+        raise ValueError(f"{name}: expected full=True with it; {why}")
     if not full:
         check_digest(SHIPPED, SHIPPED_SHA256, "install vit_steps again")
         with np.load(SHIPPED, allow_pickle=False) as arrays:

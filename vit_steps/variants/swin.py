@@ -20,8 +20,10 @@ def window_partition(x: Tensor, window_size: int) -> Tensor:
     B, rows, columns, D = x.shape
     w = window_size
     if rows % w or columns % w:
-        got = f"x: got a map of {rows}×{columns} tokens"
-        raise ValueError(f"{got}, expected multiples of {window_size = }")
+        raise ValueError(
+            f"x: got a map of {rows}×{columns} tokens, expected multiples of "
+            f"{window_size = }"
+        )
     x = x.reshape(B, rows // w, w, columns // w, w, D)
     return x.transpose(2, 3).reshape(-1, w * w, D)  # (B·windows, w², D)
 
@@ -195,8 +197,9 @@ class PatchMerging(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         B, rows, columns, D = x.shape
         if rows % 2 or columns % 2:
-            got = f"x: got a map of {rows}×{columns} tokens"
-            raise ValueError(f"{got}, expected even numbers")
+            raise ValueError(
+                f"x: got a map of {rows}×{columns} tokens, expected even numbers"
+            )
         x = x.reshape(B, rows // 2, 2, columns // 2, 2, D).permute(0, 1, 3, 4, 2, 5)
         return self.reduction(self.norm(x.flatten(3)))  # (B, rows/2, columns/2, 2·D)
 
@@ -224,8 +227,10 @@ class SwinConfig:
         for name in (*sizes, "embed_dim", "window_size"):
             check_count(getattr(self, name), name)
         if not self.depths or len(self.depths) != len(self.num_heads):
-            got = f"num_heads: got {self.num_heads}"
-            raise ValueError(f"{got}, expected one for each of {self.depths = }")
+            raise ValueError(
+                f"num_heads: got {self.num_heads}, expected one for each of "
+                f"{self.depths = }"
+            )
         side = self.image_size // self.patch_size
         if self.image_size % self.patch_size or side % 2 ** (len(self.depths) - 1):
             raise ValueError(
@@ -316,7 +321,9 @@ class SwinTransformer(nn.Module):
         """(B, C, H, W) -> (B, K): logits, from the mean over the last map's tokens."""
         C, side = self.config.in_channels, self.config.image_size
         if images.ndim != 4 or images.shape[1:] != (C, side, side):
-            got = f"images: got shape {tuple(images.shape)}"
-            raise ValueError(f"{got}, expected (B, {C}, {side}, {side})")
+            raise ValueError(
+                f"images: got shape {tuple(images.shape)}, expected (B, {C}, {side}, "
+                f"{side})"
+            )
         x = self.norm(self.layers(self.patch_embed(images)))  # (B, H/32, W/32, 8·D)
         return self.head(x.mean(dim=(1, 2)))  # (B, K)
