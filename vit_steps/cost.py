@@ -12,7 +12,7 @@ from vit_steps.sizes import Size, as_pair, check_count, check_heads, patch_grid
 
 
 def token_count(image_size: Size, patch_size: Size) -> int:
-    """Number of patches: N = (H / P) · (W / P).
+    """Number of patch tokens: N = (H / P) · (W / P).
 
     The class token, which makes it T = N + 1, is not counted. Sizes are pixels, an int
     for a square or a (height, width).

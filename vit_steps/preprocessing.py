@@ -137,7 +137,7 @@ def opened(path: str) -> Any:
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no image, or one that would lose by that unseen.
+        ValueError: if it is no image, or one whose values do not fit into 8 bits.
     """
     from PIL import Image, ImageOps
 

@@ -21,7 +21,7 @@ LIST_OF_ALL = "book/package"
 FIRST, BEFORE_NAPOLEON, AFTER_NAPOLEON = 300, 400, 600
 # What the package's docstrings say in a line, and napoleon reads below a heading.
 SHAPE = re.compile(r"^Shape: ")
-RAISES = re.compile(r"^Raises: ((?:\w+, )*\w+):? ")
+RAISES = re.compile(r"^Raises: ([A-Z]\w+(?:, [A-Z]\w+)*)[:,]? ")
 # A field of a dataclass, and what is said of it beside it.
 FIELD = re.compile(r"^    (\w+): [^#\n]+?  # (.+)$", re.MULTILINE)
 # "D." where a text begins would open a list that counts with letters
@@ -90,12 +90,22 @@ def describe_fields(
 def open_lines(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
-    """``Shape: …`` and ``Raises: ValueError if …`` become sections."""
-    text = "\n".join(
-        RAISES.sub(r"Raises:\n    \1: ", SHAPE.sub("Shape:\n    ", line))
-        for line in lines
-    )
-    lines[:] = text.split("\n")
+    """``Shape: …`` and ``Raises: ValueError if …`` become sections.
+
+    What goes on in the lines below goes on in the section.
+    """
+    opened = []
+    raises = False
+    for line in lines:
+        raises = raises and line.startswith(" ")
+        if found := RAISES.match(line):
+            opened += ["Raises:", f"    {found[1]}: {line[found.end() :]}"]
+            raises = True
+        elif found := SHAPE.match(line):
+            opened += ["Shape:", f"    {line[found.end() :]}"]
+        else:
+            opened.append(f"    {line}" if raises else line)
+    lines[:] = opened
 
 
 def escape_letters(

@@ -830,9 +830,15 @@ def test_a_link_carries_the_state_without_filling_the_history(fresh):
     assert fresh.evaluate("history.length") == length
     said = look.locator(".vl-answer").inner_text()
     image = fresh.evaluate("[...vitLab.source.image()]")
+    look.get_by_label("true box").uncheck()
+    look.get_by_role("button", name="It stays").click()
     look.get_by_role("button", name="Reset").click()
+    look.get_by_role("button", name="It stays").wait_for()
+    drawn(fresh)
     assert state_in(fresh) == ""
     assert answered(look) == 5
+    assert look.get_by_label("true box").is_checked()
+    assert look.locator(".vl-change").inner_text() == ""  # nothing is compared
     fresh.evaluate("location.hash = 'digit=6&shuffle=1&head=2.1'")
     drawn(fresh)
     assert look.locator(".vl-answer").inner_text() == said

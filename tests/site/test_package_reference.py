@@ -124,10 +124,13 @@ def test_a_shape_and_an_error_in_a_line_are_sections():
         "Shape: (T, D) ->",
         "    (D,)",
         "Raises: OSError, ValueError if",
+        "    it is: no.",
+        "Raises: ValueError, with the name, if",
     ]
     open_lines(None, "function", "name", None, None, lines)
     opened = ["Cut.", "", "Shape:", "    (T, D) ->", "    (D,)", "Raises:"]
-    assert lines == [*opened, "    OSError, ValueError: if"]
+    opened += ["    OSError, ValueError: if", "        it is: no.", "Raises:"]
+    assert lines == [*opened, "    ValueError: with the name, if"]
 
 
 def test_what_stands_beside_a_field_is_its_description():

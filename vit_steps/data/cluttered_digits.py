@@ -1,6 +1,6 @@
 """Cluttered digits: a digit somewhere on a texture, among bright scraps of others.
 
-Where the digit is, is known, so that attention can be scored. The scraps are there so
+The digit's place is known, so that attention can be scored. The scraps are there so
 that brightness alone does not give the place away (the idea is that of Cluttered
 MNIST: Mnih et al. 2014, arXiv 1406.6247, section 4.1).
 """

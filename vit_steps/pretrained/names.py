@@ -105,7 +105,8 @@ def from_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
     DeiT's and DINOv2's own files (torch.hub) are read too; the ``mask_token`` of the
     latter is to be dropped.
 
-    Raises: ValueError if a value is no tensor. So do the other three.
+    Raises: ValueError if a value is no tensor, as ``from_torchvision``,
+        ``from_huggingface`` and ``from_dinov2`` do.
     """
     return rename(state_dict, TIMM | _FACEBOOK)
 
@@ -146,7 +147,8 @@ def to_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
     """Our state dict for timm's ``VisionTransformer``.
 
     Raises: WeightsMismatch with the names that the other side has no place for;
-        ``without`` leaves them out. So do the other three.
+        ``without`` leaves them out. ``to_torchvision``, ``to_huggingface`` and
+        ``to_dinov2`` do the same.
     """
     return rename(state_dict, TIMM, "timm")
 
@@ -200,7 +202,7 @@ def without(state_dict: Mapping[str, Tensor], *names: str) -> StateDict:
 def rename(
     state_dict: Mapping[str, Tensor], table: Mapping[str, str], receiver: str = ""
 ) -> StateDict:
-    """Apply a table. What it does not know stays, or is refused by a ``receiver``."""
+    """Rename by a table. What it does not know stays, or a ``receiver`` refuses it."""
     renamed: StateDict = {}
     unknown = []
     translate = translator(table)

@@ -17,6 +17,7 @@
   /** One sentence for a switch that was thrown. */
   function changeInWords(what, before, after) {
     const [was, is] = [inWords(before), inWords(after)];
+    if (before.level && after.level) return `${what}: nothing changes, all ten stay alike.`;
     if (before.level || after.level || before.best !== after.best) return `${what}: ${was} becomes ${is}.`;
     if (was === is) return `${what}: it stays ${is}.`;
     return `${what}: it stays ${after.best}, but with ${lab.percent(after.sure)} instead of ${lab.percent(before.sure)}.`;
@@ -72,7 +73,7 @@
         const wrong = !level && truth !== null && truth !== best;
         said.classList.toggle("vl-wrong", wrong);
         judged.classList.toggle("vl-wrong", wrong);
-        judged.textContent = truth === null || level ? "" : wrong ? `✗ Wrong: it is a ${truth}.` : `✓ Right: it is a ${truth}.`;
+        judged.textContent = truth === null || level ? "" : `${wrong ? "✗ Wrong" : "✓ Right"}: it is ${truth === 8 ? "an" : "a"} ${truth}.`;
         return [said.textContent, judged.textContent.slice(2)].filter(Boolean).join(" ");
       },
     };

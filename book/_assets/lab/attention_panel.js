@@ -102,12 +102,13 @@
     }
 
     /** Shows a whole state. Gives what is then to be seen, or null where weights do not come. */
-    async function showState({ weights: name, shuffled: isShuffled, off, head: chosen, asks, ...scene }) {
+    async function showState({ weights: name, shuffled: isShuffled, off, head: chosen, asks, ...scene }, { compared = false } = {}) {
       if (!(await changeWeights(name))) return null;
       Object.assign(switches, { shuffled: isShuffled, off: new Set(off), head: chosen, asks });
       Object.assign(pointed, { head: null, token: null });
       source.set(scene);
       changes = null; // not the last drag going on
+      if (!compared) ran = null;
       run();
       const inside = {};
       for (let block = 0; block < depth; block++)
@@ -167,7 +168,7 @@
 
     function looksInWords(hint = true) {
       const point = matchMedia("(hover: none)").matches ? "Touch" : "Point at";
-      if (!head()) return `${point} a map: it falls on the image as light. ${point} a patch: then that patch asks.`;
+      if (!head()) return `${point} a map: it falls on the image as light. ${point} a patch to see where that patch looks.`;
       const shares = mapOf(head());
       const below = hint && lab.isHead(switches.head) && !pointed.head ? " Its numbers are below." : "";
       return `${capital(lab.mapName(head()))}: ${percent(inBox(shares))} inside the box, ${percent(Math.max(...shares))} on one patch.${below}`;
@@ -209,17 +210,19 @@
     const says = el("div", { class: "vl-says" }, verdict.element,
       ...(show === "heads" ? [] : [el("div", { class: "vl-switches", role: "group", "aria-label": "Take something away" },
         labelled("shuffle the positions", shuffled), labelled("Weights", weights))]));
+    const bets = whole ? lab.challengeCard({ show: showState, measured }) : null;
     const keeping = whole ? lab.keepingButtons({
       state,
       reset: () => {
         tell("");
-        return showState(lab.firstState());
+        showGrid.checked = showBox.checked = true;
+        return bets.open(0);
       },
       paint: () => lab.picture(source, boardShows(), result.answer, [refresh(), change, head() ? looksInWords(false) : ""].filter(Boolean)),
       tell,
     }) : "";
     const stage = el("div", { class: "vl-panel vl-attention" },
-      whole ? lab.challengeCard({ show: showState, measured }) : "",
+      bets?.element ?? "",
       el("div", { class: "vl-top" }, board.element, says),
       looks,
       el("div", { class: "vl-heads" }, maps.element),
@@ -231,7 +234,7 @@
     const below = el("div", { class: "vl-panel vl-below" }, inside.element,
       el("div", {}, strip, stripScale.element),
       el("div", {}, el("h3", {}, "All the tokens"),
-        el("p", {}, `What enters block 0: ${T} rows of ${D} numbers each, the class token’s first. The row of the token that asks is framed.`)));
+        el("p", {}, `What enters block 0: ${T} rows of ${D} numbers each, the class token’s first. The row of the token that looks is framed.`)));
     const element = el("div", {}, stage, below);
 
     const keeper = whole ? lab.addressKeeper({ state, show: showState, tell }) : null;

@@ -32,7 +32,7 @@
       change: { top: 0, left: 0 },
       bets: STAYS,
       outcome: stays,
-      why: () => "In training the digit could be anywhere, so the model had to learn to find it. Look at the maps of blocks 1 and 2: nearly all of them have followed the digit into its corner.",
+      why: () => "In training the digit could be anywhere, so the model had to learn to find it. Look at the maps of blocks 1 and 2: their heads have followed the digit into its corner.",
     },
     {
       title: "One head less",
@@ -59,7 +59,7 @@
       change: { ground: "none" },
       bets: [["surer", "Surer"], ["same", "About as sure"], ["less", "Less sure"]],
       outcome: ({ before, after }) => (Math.abs(after.sure - before.sure) < 0.03 ? "same" : after.sure > before.sure ? "surer" : "less"),
-      why: () => "In training the model never met such black patches, so nothing was learned about them, and anything can happen. For this 8 it costs a good deal of certainty, but for most digits hardly any: press a few others and compare.",
+      why: () => "In training the model never met such black patches, so nothing was learned about them, and anything can happen. For this 8 it costs a good deal of certainty, but for most digits hardly any: set the background back to grass, choose another digit, and turn it black again.",
     },
     {
       title: "The head that looks away",
@@ -68,7 +68,7 @@
       change: { scraps: 0 },
       bets: [["0.2", "Block 0, head 2"], ["2.1", "Block 2, head 1"], ["3.3", "Block 3, head 3"]],
       outcome: ({ after }) => Object.keys(after.inside).reduce((least, name) => (after.inside[name] < after.inside[least] ? name : least)),
-      why: ({ after }) => `Only ${lab.percent(after.inside["0.2"])} of what block 0’s head 2 looks at is inside the box, hardly more than the 25\u00a0% of looking anywhere. In block 0 no token has received anything from another yet, so a head there can only go by a single patch and its position. That is enough to find a digit, as the three heads beside it show, but this one has learned to look for something else.`,
+      why: ({ after }) => `Only ${lab.percent(after.inside["0.2"])} of what block 0’s head 2 looks at is inside the box, hardly more than the 25\u00a0% of looking anywhere. In block 0 no token has received anything from another yet, so a head there can only go by a single patch and its position. That is enough to find a digit, as the three heads beside it show. What this one looks for, we don’t know.`,
     },
     {
       title: "An empty box",
@@ -77,7 +77,7 @@
       change: { drawn: drawing("0".repeat(64)) },
       bets: [["spread", "All ten are about alike"], ["names", "It names one digit"]],
       outcome: ({ after }) => (after.sure > 0.5 ? "names" : "spread"),
-      why: ({ after }) => `The softmax always shares out 100\u00a0% among the ten, and in training one of them was right every time. So the model has never practised doubt, and says ${after.best}.`,
+      why: ({ after }) => `The softmax always shares out 100\u00a0% among the ten, and in training one of them was right every time. So one of them gets most of it, here the ${after.best}. Look where the maps fall when there is nothing in the box.`,
     },
     {
       title: "Crossed out",
@@ -99,7 +99,10 @@
     },
   ];
 
-  /** show(state): shows it, and promises what is then seen: the answer, and each head's share inside the box. */
+  /**
+   * {element, open(index)}. show(state, {compared}): shows it, beside what was seen before if that is asked for,
+   * and promises what is then seen: the answer, and each head's share inside the box.
+   */
   function challengeCard({ show, measured }) {
     const { el, button } = lab;
     const title = el("h2");
@@ -128,7 +131,7 @@
       const challenge = CHALLENGES[index];
       const scene = { ...lab.firstState(), ...challenge.scene };
       const before = await show(scene);
-      const after = await show({ ...scene, ...challenge.change });
+      const after = await show({ ...scene, ...challenge.change }, { compared: true });
       if (!before || !after) return; // weights did not come, which has been said
       const right = challenge.outcome({ before, after });
       const [, text] = challenge.bets.find(([name]) => name === right);
@@ -142,9 +145,10 @@
     }
 
     ask();
-    return el("section", { class: "vl-challenge", "aria-label": "Make a bet" },
+    const element = el("section", { class: "vl-challenge", "aria-label": "Make a bet" },
       el("div", { class: "vl-challenge-words" }, el("div", { class: "vl-row" }, place, title), words),
       el("div", { class: "vl-challenge-hands" }, choices, el("div", { class: "vl-row vl-turn" }, back, next)));
+    return { element, open };
   }
 
   Object.assign(lab, { CHALLENGES, challengeCard });

@@ -3,6 +3,8 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
+  const isBlank = (drawn) => !drawn || drawn.every((ink) => ink === 0);
+
   /** {kind, words, goesOn}, or null where the answers are not to be compared, as after another digit. */
   function whatChanged(was, is) {
     const differs = (...keys) => keys.some((key) => String(was[key]) !== String(is[key]));
@@ -16,7 +18,7 @@
     const drawn = differs("drawn");
     if (moved) said.push("Moved");
     if (drawn) said.push("Drawn");
-    if (said.length === 0 || differs("digit", "example") || (drawn && !is.drawn)) return null;
+    if (said.length === 0 || differs("digit", "example") || (drawn && (isBlank(was.drawn) || isBlank(is.drawn)))) return null;
     if (said.length > 1) return { kind: "several", words: "All changes together", goesOn: false };
     return { kind: said[0], words: said[0], goesOn: moved || drawn };
   }

@@ -81,6 +81,8 @@
       try {
         await navigator.clipboard.writeText(address);
         tell("The link is copied.");
+        copy.textContent = "Copied";
+        setTimeout(() => { copy.textContent = "Copy link"; }, 2000);
       } catch {
         field.hidden = false; // not allowed here: the reader copies it
         field.value = address;

@@ -34,7 +34,7 @@
       "mlp.fc2": ["MLP, narrow", `${M} numbers become ${D} again.`, "06_encoder_block"],
       block: ["Added: the block's end", "The second residual connection. This goes into the next block.", "06_encoder_block"],
       norm: ["Final norm", "A last LayerNorm.", "07_vision_transformer"],
-      class_token: ["The class token", `Its ${D} numbers are all that the head gets to see.`, "07_vision_transformer"],
+      class_token: ["The class token", `Its ${D} numbers are all that the classifier gets to see.`, "07_vision_transformer"],
       head: ["Logits", `One number a class, 0 to ${K - 1}.`, "07_vision_transformer"],
       probabilities: ["Probabilities", "A softmax makes them sum to 1.", "07_vision_transformer"],
     };

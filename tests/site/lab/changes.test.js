@@ -22,6 +22,10 @@ test("each switch has its words", () => {
 test("another digit is not compared; a drag goes on, a switch does not", () => {
   assert.equal(words({ digit: 6 }), undefined);
   assert.equal(words({}), undefined);
+  const [ink, more, blank] = [[0, 1], [1, 1], [0, 0]].map((levels) => Float64Array.from(levels));
+  assert.equal(words({ drawn: ink }), undefined);
+  assert.equal(words({ drawn: blank }, { drawn: ink }), undefined);
+  assert.equal(words({ drawn: more }, { drawn: ink }), "Drawn");
   const first = lab.firstState();
   assert.equal(lab.whatChanged(first, { ...first, top: 0 }).goesOn, true);
   assert.equal(lab.whatChanged(first, { ...first, shuffled: true }).goesOn, false);
@@ -34,6 +38,8 @@ test("one sentence says what became of the answer", () => {
   assert.equal(lab.changeInWords("Moved", sure, answer(0, 0, 3)), "Moved: it stays 2 with 91\u00a0%.");
   assert.equal(lab.changeInWords("Moved", sure, answer(0, 0, 1)), "Moved: it stays 2, but with 58\u00a0% instead of 91\u00a0%.");
   assert.equal(lab.changeInWords("Moved", sure, answer(0, 0, 0)), "Moved: 2 with 91\u00a0% becomes all ten alike.");
+  const none = answer(0, 0, 0);
+  assert.equal(lab.changeInWords("Moved", none, none), "Moved: nothing changes, all ten stay alike.");
 });
 
 test("an accuracy is given where it was measured, and nowhere else", () => {
