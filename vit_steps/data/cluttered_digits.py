@@ -47,7 +47,8 @@ def make(
     grounds = grounds[..., frontier:] if part == "test" else grounds[..., :frontier]
     count = PARTS[part] if count is None else count
     seed = len(PARTS) * seed + list(PARTS).index(part)  # each part has its own
-    return cluttered_digits(images[indices], labels[indices], grounds, count, seed)
+    drawn_from = images[indices], labels[indices], grounds, count
+    return cluttered_digits(*drawn_from, seed=seed)
 
 
 def textures() -> Tensor:
