@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+import tqdm.std
 from sklearn.metrics import log_loss, top_k_accuracy_score
 from torch import nn
 from torch.nn import functional as F
@@ -630,7 +631,9 @@ def test_a_config_out_of_range_is_refused(change, match):
 # --- what is shown -------------------------------------------------------------------
 
 
-def test_the_bar_shows_each_epoch(capfd):
+def test_the_bar_shows_each_epoch(capfd, monkeypatch):
+    # a terminal's, also where another test has imported Jupyter's parts
+    monkeypatch.setattr("tqdm.auto.tqdm", tqdm.std.tqdm)
     train(small_vit(), stripes(), QUICK)
     bar = capfd.readouterr().err
     assert "9/9" in bar and "top1=" in bar and "loss=" in bar
