@@ -42,7 +42,7 @@ LICENCES = {
     "firacode/LICENSE": "LICENSE-FiraCode.txt",
 }
 TEXT, CODE, VARIABLES = "Book Text", "Book Code", "Book Variables"
-MATHJAX = ROOT / "book" / "_assets" / "mathjax" / "es5/output/chtml/fonts/woff-v2"
+MATHJAX = ROOT / "book" / "mathjax" / "fonts"
 
 
 @dataclass(frozen=True)

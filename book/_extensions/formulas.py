@@ -54,9 +54,12 @@ class Typesetter:
 
     def ask(self, **question: Any) -> dict[str, str]:
         assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(f"{json.dumps(question)}\n")
-        self.process.stdin.flush()
-        said = self.process.stdout.readline()
+        try:
+            self.process.stdin.write(f"{json.dumps(question)}\n")
+            self.process.stdin.flush()
+            said = self.process.stdout.readline()
+        except BrokenPipeError:
+            said = ""
         if not said:
             raise RuntimeError("Node.js has ended; what it says stands above")
         answer: dict[str, str] = json.loads(said)

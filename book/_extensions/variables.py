@@ -1,9 +1,9 @@
 r"""Formulas that a sentence is made of: $T$, $D = 768$, $(B, h, T, d)$, $2 \cdot T^2$.
 
 They are letters, numbers and signs on one line, so they are set as text: the letters in
-the font that they have in larger formulas, everything else in the sentence's own. So a
-page with a hundred of them needs no more time than one without, and they are there
-without scripts. What is more than that, a fraction for instance, is MathJax's.
+the font that they have in larger formulas, everything else in the sentence's own. MathJax
+would make some twenty elements of each, and a chapter has hundreds. What is more than
+that, a fraction for instance, is MathJax's (formulas.py).
 
 No formula is divided between lines, unless it is longer than a phone is wide, nor from
 the comma or the full stop after it.
@@ -108,7 +108,9 @@ def join_texts(line: nodes.inline) -> None:
 
 
 class FormulasInSentences(SphinxTransform):
-    default_priority = 840  # before the page is said to need MathJax
+    default_priority = (
+        840  # after NoBreakSpaces, which takes sentences as they are written
+    )
 
     def apply(self, **kwargs: Any) -> None:
         for formula in list(self.document.findall(nodes.math)):

@@ -105,6 +105,9 @@ def test_licences():
     assert text("LICENSE").startswith("MIT License")
     assert "Attribution 4.0 International" in text("LICENSE-TEXT")
     assert "Apache License" in text("book/mathjax/LICENSE")
+    places = re.findall(r"\b(?:book|vit_steps)/[\w/.]*\w", text("LICENSE-TEXT"))
+    assert "book/mathjax" in places
+    assert not [place for place in places if not (ROOT / place).exists()]
     assert (ROOT / "vit_steps" / "py.typed").exists()
 
 

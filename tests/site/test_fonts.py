@@ -13,6 +13,7 @@ import pytest
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font
 
+from book.fonts import MATHJAX
 from tests.conftest import NOTEBOOKS, ROOT, read
 from tests.site.conftest import in_all_fonts
 from tests.site.test_pages import HTML, SOURCES
@@ -92,6 +93,10 @@ def test_the_fonts_are_small_and_bring_their_licences():
         licence = (FONTS / name).read_text(encoding="utf-8")
         assert "Copyright" in licence and "SIL OPEN FONT LICENSE" in licence
     assert (FIGURES / "LICENSE-Inter.txt").exists()
+
+
+def test_the_letters_of_formulas_are_where_they_are_made_of():
+    assert (MATHJAX / "MathJax_Math-Italic.woff").exists()
 
 
 # Figures

@@ -8,8 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from book._extensions import formulas as extension
 from book._extensions.formulas import (
     NAME,
+    NODE_IN,
     STYLES,
     Formulas,
     Typesetter,
@@ -32,6 +34,17 @@ def test_a_formula_is_drawn_and_can_be_read_out(mathjax):
     html = mathjax.typeset(r"\frac{q k^{\mathsf T}}{\sqrt{d_k}}", display=True)
     assert 'jax="CHTML"' in html and 'display="true"' in html
     assert "<msqrt><msub><mi>d</mi><mi>k</mi></msub></msqrt></mfrac></math>" in html
+
+
+def test_a_node_that_cannot_run_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(extension, "NODE_IN", [str(tmp_path)])
+    with pytest.raises(FileNotFoundError, match=re.escape(str(tmp_path))):
+        Typesetter()
+    monkeypatch.setattr(extension, "NODE_IN", NODE_IN)
+    monkeypatch.setattr(extension, "MATHJAX", tmp_path)  # has nothing to run
+    typesetter = Typesetter()
+    with pytest.raises(RuntimeError, match="what it says stands above"):
+        typesetter.styles()
 
 
 @pytest.mark.parametrize(

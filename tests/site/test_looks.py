@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from PIL import Image
 
-from book._extensions import numbered_words, pictures
+from book._extensions import no_break_spaces, pictures
 from book._extensions.repository import Repository
 from tests.conftest import ROOT, read
 from tests.site.conftest import in_all_fonts
@@ -446,12 +446,12 @@ NOT_PROSE = ["code", "pre", "svg", "script", "summary", "h1", "h2", "h3", "h4"]
 
 
 @every_page
-def test_a_number_stays_on_the_line_of_its_word(page):
+def test_a_number_stays_on_the_line_of_its_word_and_its_unit(page):
     document = page_soup(page)
     divided = [
         str(text)
         for element in document.select(PROSE)
-        for text in element.find_all(string=numbered_words.SPACE_BEFORE_NUMBER)
+        for text in element.find_all(string=no_break_spaces.DIVIDED)
         if not text.find_parent(NOT_PROSE) and not text.find_parent(class_="vit-table")
     ]
     assert divided == []

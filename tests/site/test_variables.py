@@ -9,7 +9,7 @@ import pytest
 from docutils import nodes
 from docutils.utils import new_document
 
-from book._extensions.units import KeepUnits
+from book._extensions.no_break_spaces import NoBreakSpaces
 from book._extensions.variables import FormulasInSentences, one_line
 from tests.conftest import ROOT, read
 from tests.site.test_pages import HTML
@@ -26,7 +26,7 @@ NOT_PROSE = re.compile(
 def written(paragraph):
     document = new_document("a page")
     document += paragraph
-    for transform in (KeepUnits, FormulasInSentences):
+    for transform in (NoBreakSpaces, FormulasInSentences):
         transform(document).apply()
     return paragraph
 
