@@ -1,4 +1,4 @@
-"""What belongs together stays on one line: 4.1 %, 2 GiB, chapter 7, difficulty ●●○○○."""
+"""What belongs together stays on one line: 4.1 %, 2 GiB, chapter 7, level ●●○○○."""
 
 import re
 from typing import Any

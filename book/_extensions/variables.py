@@ -1,9 +1,9 @@
 r"""Formulas that a sentence is made of: $T$, $D = 768$, $(B, h, T, d)$, $2 \cdot T^2$.
 
 They are letters, numbers and signs on one line, so they are set as text: the letters in
-the font that they have in larger formulas, everything else in the sentence's own. MathJax
-would make some twenty elements of each, and a chapter has hundreds. What is more than
-that, a fraction for instance, is MathJax's (formulas.py).
+the font that they have in larger formulas, everything else in the sentence's own.
+MathJax would make some twenty elements of each, and a chapter has hundreds. What is
+more than that, a fraction for instance, is MathJax's (formulas.py).
 
 No formula is divided between lines, unless it is longer than a phone is wide, nor from
 the comma or the full stop after it.
