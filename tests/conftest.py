@@ -7,6 +7,8 @@ import pytest
 import torch
 from hypothesis import settings
 
+from tests.kernels import forked
+
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SIDE_ROADS = sorted((ROOT / "notebooks" / "side_roads").glob("*.ipynb"))
@@ -19,6 +21,11 @@ REQUIRED = os.environ.get("REQUIRED", "").split()
 # A slow machine is not a wrong answer, and a failure must come again.
 settings.register_profile("book", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("book")
+
+
+def pytest_configure(config):
+    if config.option.nbval and forked.POSSIBLE:
+        forked.fork_kernels()
 
 
 def read(path):
