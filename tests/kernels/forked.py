@@ -21,6 +21,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 
 POSSIBLE = sys.platform == "linux"
 NAME = "forked"
+INLINE = "module://matplotlib_inline.backend_inline"  # as ipykernel says it
 SERVER = Path(__file__).with_name("server.py")
 
 
@@ -63,6 +64,7 @@ def start_server():
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
+        env=os.environ | {"MPLBACKEND": INLINE},  # before Matplotlib is imported
     )
 
 

@@ -11,10 +11,6 @@ import os
 import signal
 import sys
 
-# As ipykernel says it, and before Matplotlib hears of it.
-os.environ.setdefault("MPLBACKEND", "module://matplotlib_inline.backend_inline")
-del sys.path[0]  # this folder, which a kernel does not know
-
 import ipykernel.ipkernel
 import ipykernel.kernelapp
 import ipykernel.zmqshell
@@ -55,6 +51,7 @@ def become_kernel(connection: str, folder: str, environment: dict[str, str]) -> 
         os.dup2(nothing, stream)
     os.close(nothing)
     os.chdir(folder)
+    del sys.path[0]  # the folder of this script
     os.environ.clear()
     os.environ.update(environment, JPY_PARENT_PID=server)
     numpy.random.seed()  # Python's own numbers are seeded anew in any fork
