@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import settings
 
-from tests.kernels import forked
+from tests.forked import process
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -24,8 +24,10 @@ settings.load_profile("book")
 
 
 def pytest_configure(config):
-    if config.option.nbval and forked.POSSIBLE:
-        forked.fork_kernels()
+    if process.POSSIBLE and config.getoption("nbval", False):
+        from tests.forked import kernels  # nbval is not everywhere
+
+        kernels.fork_kernels()
 
 
 def read(path):

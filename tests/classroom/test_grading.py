@@ -12,6 +12,7 @@ from classroom.grading.grade import grade_class
 from classroom.grading.gradebook import marks
 from tests.classroom.bench.adversaries import kinds
 from tests.classroom.in_sandbox import QUICK, in_sandbox, table
+from tests.classroom.shared_runs import sharing_runs
 
 KINDS = {kind.name: kind for kind in kinds()}
 
@@ -28,9 +29,10 @@ def graded(exercises, tmp_path_factory):
     beside.write_text("marks")
     before = fingerprint(folder)
     out = folder.parent / "graded"
-    results = grade_class(
-        folder / "submissions", out, [exercises.path], QUICK, progress=False
-    )
+    with sharing_runs():
+        results = grade_class(
+            folder / "submissions", out, [exercises.path], QUICK, progress=False
+        )
     assert fingerprint(folder) == before
     course = Course(out)
     found = marks(course, results)
@@ -55,6 +57,16 @@ def test_each_gets_the_mark_it_deserves(name, graded, exercises):
     assert result.status == ("graded" if KINDS[name].readable else "unreadable")
     assert mark.score == KINDS[name].expected(exercises), result.failures
     assert mark.maximum == 14
+
+
+@in_sandbox
+def test_what_is_the_same_once_restored_is_run_once(graded):
+    runs = [result.computed for result, _ in graded[1].values() if result.kernels]
+    of_right = graded[1]["right"][0].computed
+    of_empty = graded[1]["empty"][0].computed
+    assert len(runs) > 40
+    assert runs.count(of_right) == runs.count(of_empty) == 5
+    assert runs.count(graded[1]["half right"][0].computed) == 1
 
 
 @in_sandbox

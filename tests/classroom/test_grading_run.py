@@ -21,6 +21,7 @@ from classroom.grading.result import Result
 from classroom.grading.sandbox import run_sandboxed
 from tests.classroom.bench.adversaries import dump, solved
 from tests.classroom.in_sandbox import QUICK, in_sandbox, table
+from tests.classroom.shared_runs import sharing_runs
 from tests.classroom.small_exercises import write_source
 from tests.conftest import ROOT
 
@@ -174,7 +175,9 @@ def test_no_upload_stops_the_class(exercises, tmp_path):
         for file in (b"\xff", good):
             archive.writestr(moodle.format("Same", len(file), "x.ipynb"), file)
     out = tmp_path / "out"
-    grade_class(tmp_path / "export.zip", out, [exercises.path], QUICK, progress=False)
+    with sharing_runs():
+        place = tmp_path / "export.zip"
+        grade_class(place, out, [exercises.path], QUICK, progress=False)
     rows = {row[2]: row for row in table(out / "marks.csv")[1:]}
     assert {number: row[4] for number, row in rows.items()} == {
         **dict.fromkeys(("500", "501", "502", "503"), "12"),

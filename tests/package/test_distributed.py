@@ -1,5 +1,6 @@
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from safetensors.torch import load_file
 from torch import distributed as dist
 
 from tests.conftest import ROOT
+from tests.forked.process import start
 from tests.package.small_training import QUICK, small_vit, stripes
 from vit_steps import distributed
 from vit_steps.checkpoint import read_checkpoint
@@ -25,15 +27,30 @@ STORE_APART = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
 
 
-def run(*arguments, processes=2):
-    launcher = [*TORCHRUN, "--nproc-per-node", str(processes)] if processes > 1 else []
-    command = [*(launcher or [sys.executable]), "-m", *map(str, arguments)]
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"}
-    done = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+def run(folder, module, *arguments, processes=2):
+    """Processes with the variables that torchrun would give them, and what they print.
+
+    That torchrun gives them is seen below, where one of them is killed.
+    """
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    shared = {"OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1"}
+    if processes > 1:
+        shared |= {"TORCHELASTIC_RUN_ID": "tests", "WORLD_SIZE": str(processes)}
+        shared |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    started = []
+    for rank in range(processes):
+        environment = os.environ | shared | {"RANK": str(rank), "LOCAL_RANK": str(rank)}
+        output = folder / f"printed {processes} {rank}.txt"
+        process = start(module, arguments, ROOT, environment, output)
+        started.append((process, output))
+    printed = ""
+    for process, output in started:
+        code = process.wait(timeout=300)
+        printed += output.read_text()
+        assert code == 0, printed[-3000:]
+    return printed
 
 
 def be_process(monkeypatch, number):
@@ -121,8 +138,9 @@ def test_a_restart_that_would_call_the_dead_says_what_to_do(monkeypatch):
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("distributed")
-    run("tests.package.distributed_training", folder, "alone", processes=1)
-    run("tests.package.distributed_training", folder, "spread", "shard", "again")
+    program = "tests.package.distributed_training"
+    run(folder, program, folder, "alone", processes=1)
+    run(folder, program, folder, "spread", "shard", "again")
     return folder
 
 
@@ -175,7 +193,7 @@ def workers(parent):
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no kill -9")
 def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
-    stdout = run(*command(tmp_path, "whole"))
+    stdout = run(tmp_path, *command(tmp_path, "whole"))
     assert stdout.count("images: loss") == 1  # one process speaks
 
     launcher = [*TORCHRUN, "--nproc-per-node", "2", "--max-restarts", "2", "-m"]
@@ -207,7 +225,7 @@ def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
 
 
 def test_the_command_can_shard(tmp_path):
-    run(*command(tmp_path, "sharded"), "--shard")
+    run(tmp_path, *command(tmp_path, "sharded"), "--shard")
     _, made = read_checkpoint(tmp_path / "sharded.safetensors")
     assert made["train_config"]["epochs"] == 3 and made["test"]["top1"] > 0.2
     assert len(made["classes"]) == 10 and len(made["mean"]) == 1

@@ -8,14 +8,15 @@ import pytest
 from jupyter_client.manager import KernelManager
 
 from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, code_cells, tags
-from tests.kernels.forked import POSSIBLE, ForkedKernelManager, fork_kernels
+from tests.forked.kernels import ForkedKernelManager, fork_kernels
+from tests.forked.process import POSSIBLE
 
 pytestmark = pytest.mark.skipif(not POSSIBLE, reason="kernels are not forked here")
 
 LOOK = """
 import json, os, resource, signal, sys, threading
 names = sorted(name for name in globals() if not name.startswith("_i"))
-import torch, vit_steps
+import torch, vit_check, vit_steps.data, vit_steps.notebook  # as in every notebook
 modules = sorted(sys.modules)
 import matplotlib.pyplot as plt
 import numpy
@@ -111,11 +112,9 @@ def test_no_notebook_uses_what_only_the_server_has_imported(looks):
     (there, _), (beside, _) = looks
     assert set(there) <= set(beside)
     extra = set(beside) - set(there)
-    assert "matplotlib.pyplot" in extra
-    assert unimported("import matplotlib as mpl\nmpl.pyplot.plot()", extra) == {
-        "matplotlib.pyplot"
-    }
-    assert not unimported("import matplotlib.pyplot as plt\nplt.plot()", extra)
+    careless = "import sklearn as sk\nsk.datasets.load_digits()"
+    assert unimported(careless, extra) == {"sklearn.datasets"}
+    assert not unimported(careless + "\nimport sklearn.datasets", extra)
     sources = {path: source_of(path) for path in every_notebook()}
     sources |= {p: p.read_text(encoding="utf-8") for p in ROOT.glob("vit_*/**/*.py")}
     for path, source in sources.items():

@@ -1,0 +1,42 @@
+"""Kernels for nbval that are forked from a server.
+
+Where there is no such fork, and when a notebook is tested without the tests of this
+folder, a kernel is started as Jupyter starts it.
+"""
+
+from importlib.metadata import EntryPoint
+
+import nbval.kernel
+from jupyter_client.manager import KernelManager
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+
+from tests.forked.process import ForkedProcess
+
+NAME = "forked"
+
+
+def fork_kernels():
+    """Let nbval's kernels be forked from now on, in this process."""
+    provisioner = EntryPoint(NAME, f"{__name__}:ForkedProvisioner", "")
+    KernelProvisionerFactory.instance().provisioners[NAME] = provisioner
+    nbval.kernel.KernelManager = ForkedKernelManager
+
+
+class ForkedKernelManager(KernelManager):
+    @property
+    def kernel_spec(self):
+        spec = super().kernel_spec
+        spec.metadata["kernel_provisioner"] = {"provisioner_name": NAME}
+        return spec
+
+
+class ForkedProvisioner(LocalProvisioner):
+    async def launch_kernel(self, cmd, **kwargs):
+        self.cwd = kwargs["cwd"]
+        module, *arguments = cmd[cmd.index("-m") + 1 :]
+        assert module == "ipykernel_launcher"
+        arguments += ["--IPKernelApp.parent_handle", "{parent}"]  # it ends with it
+        environment = kwargs["env"] | {"JPY_PARENT_PID": "{parent}"}
+        self.process = ForkedProcess(module, arguments, self.cwd, environment)
+        self.pid = self.pgid = self.process.pid
+        return self.connection_info

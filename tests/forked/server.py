@@ -1,0 +1,93 @@
+"""Forks processes from one that has imported what each of them would import anew.
+
+Started as a script, by ``process.py``. Only imports are made here, and they are those
+that a notebook or a training makes anyway: a process finds no name and no number that
+it would not find if it had been started by itself.
+"""
+
+import gc
+import json
+import os
+import runpy
+import signal
+import sys
+import traceback
+
+import ipykernel.ipkernel
+import ipykernel.kernelapp
+import ipykernel.zmqshell
+import matplotlib.backends.backend_agg
+import matplotlib.pyplot
+import numpy
+import skimage.io
+import sklearn.datasets
+import torch
+import torch.distributed.fsdp
+
+import vit_check
+import vit_steps.data
+import vit_steps.notebook
+import vit_steps.training
+from vit_steps import optional
+
+optional.timm()  # with torchvision, and the compiler that trainings begin with
+assert ipykernel and matplotlib and skimage and sklearn and vit_check and vit_steps
+
+
+def serve() -> dict:
+    """Fork a process for each request; in that process, return the request."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            return json.loads(line)
+        print(child, flush=True)
+    sys.exit()
+
+
+def run(
+    module: str,
+    arguments: list[str],
+    folder: str,
+    environment: dict[str, str],
+    output: str,
+    code: str,
+) -> None:
+    """As ``python -m module arguments`` does.
+
+    Args:
+        output: the file that takes what is printed.
+        code: the file that takes the exit code.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    os.setsid()
+    for stream, path in enumerate((os.devnull, output, output)):
+        opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        os.dup2(opened, stream)
+        os.close(opened)
+    os.chdir(folder)
+    sys.path[0] = folder
+    os.environ.clear()
+    os.environ.update(
+        {k: v.replace("{parent}", PARENT) for k, v in environment.items()}
+    )
+    numpy.random.seed()  # Python's own numbers are seeded anew in any fork
+    torch.seed()
+    sys.argv = [module, *(word.replace("{parent}", PARENT) for word in arguments)]
+    ended = 1
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        ended = 0
+    except SystemExit as stop:
+        ended = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with open(code, "w", encoding="utf-8") as file:
+            file.write(str(ended))
+
+
+if __name__ == "__main__":
+    gc.freeze()  # a collection in a process would copy what it shares with the others
+    PARENT = str(os.getpid())
+    run(**serve())
