@@ -1,15 +1,20 @@
 """The package's pages: tables of what a module has, and arguments as they are meant.
 
 ``module-contents`` makes a table of functions and classes, each with a link to its
-description and the first sentence of it. On the page that lists everything, a row also
-keeps the anchors of what it names. The package once had a single page, and an address
-from then leads to the row.
+description and the first sentence of it. Functions that no notebook, no page and no
+interface of the package names are a module's own, and left out; so are the commands,
+which have a page. On the page that lists everything, a row also keeps the anchors of
+what it names. The package once had a single page, and an address from then leads to
+the row.
 """
 
 import inspect
+import json
 import re
 from dataclasses import is_dataclass
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -17,6 +22,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.ext.autosummary import Autosummary
 
+ROOT = Path(__file__).resolve().parents[2]
 LIST_OF_ALL = "book/package"
 FIRST, BEFORE_NAPOLEON, AFTER_NAPOLEON = 300, 400, 600
 # What the package's docstrings say in a line, and napoleon reads below a heading.
@@ -24,8 +30,30 @@ SHAPE = re.compile(r"^Shape: ")
 RAISES = re.compile(r"^Raises: ([A-Z]\w+(?:, [A-Z]\w+)*)[:,]? ")
 # A field of a dataclass, and what is said of it beside it.
 FIELD = re.compile(r"^    (\w+): [^#\n]+?  # (.+)$", re.MULTILINE)
+# A name in code: what is called, imported, or set as code in a sentence.
+NAME_IN_CODE = re.compile(r"\b(\w+)\(|(?:import|as) (\w+)|`(\w+)`")
+COMMAND = "main"
 # "D." where a text begins would open a list that counts with letters
 LETTER = re.compile(r"^(\s*(?::[^:]+:\s+)?[A-Za-z])\.(?=\s|$)")
+
+
+@cache
+def named_to_readers() -> set[str]:
+    """The names in code on notebooks and pages, and those that the package offers."""
+    texts = [p.read_text("utf-8") for p in (ROOT / "vit_steps").rglob("__init__.py")]
+    texts += [p.read_text("utf-8") for p in (ROOT / "book").rglob("*.md")]
+    for path in (ROOT / "notebooks").rglob("*.ipynb"):
+        cells = json.loads(path.read_text("utf-8"))["cells"]
+        texts += ["".join(cell["source"]) for cell in cells]
+    found = (names for text in texts for names in NAME_IN_CODE.findall(text))
+    return {name for names in found for name in names}
+
+
+def is_inner(thing: Any) -> bool:
+    """Whether it is a module's own function, or a command."""
+    if not inspect.isfunction(thing):
+        return False
+    return thing.__name__ == COMMAND or thing.__name__ not in named_to_readers()
 
 
 def public_names(module: str) -> list[str]:
@@ -38,6 +66,7 @@ def public_names(module: str) -> list[str]:
         and getattr(thing, "__module__", None) == module
         and (inspect.isclass(thing) or callable(thing))
         and inspect.getdoc(thing)
+        and not is_inner(thing)
     ]
 
 
@@ -72,6 +101,12 @@ def keep_the_anchors(app: Sphinx, document: nodes.document, page: str) -> None:
     for entry in document.findall(nodes.paragraph):
         if name := entry.get("named"):
             entry["ids"] += [n for n in known if f"{n}.".startswith(f"{name}.")]
+
+
+def leave_out_inner(
+    app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any
+) -> bool | None:
+    return True if what == "module" and is_inner(thing) else None
 
 
 def describe_fields(
@@ -117,6 +152,7 @@ def escape_letters(
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autosummary")
     app.add_directive("module-contents", ModuleContents)
+    app.connect("autodoc-skip-member", leave_out_inner)
     app.connect("autodoc-process-docstring", describe_fields, priority=FIRST)
     app.connect("autodoc-process-docstring", open_lines, priority=BEFORE_NAPOLEON)
     app.connect("autodoc-process-docstring", escape_letters, priority=AFTER_NAPOLEON)

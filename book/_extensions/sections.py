@@ -54,7 +54,8 @@ def sentences(paragraph: str) -> Iterator[str]:
     begin = ""
     for part in END.split(paragraph):
         begin = f"{begin} {part}".strip()
-        if not ABBREVIATION.search(begin):
+        in_bracket = begin.count("(") > begin.count(")")
+        if not in_bracket and not ABBREVIATION.search(begin):
             yield begin
             begin = ""
     if begin:

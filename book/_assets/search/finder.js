@@ -196,13 +196,22 @@
     }
   };
 
+  /** Where a piece begins that is not to begin inside a bracket. */
+  const outsideBrackets = (text, begin) => {
+    const opened = [];
+    for (let at = 0; at < begin; at++)
+      if (text[at] === "(") opened.push(at);
+      else if (text[at] === ")") opened.pop();
+    return opened[0] ?? begin;
+  };
+
   /** A text in pieces, marked or not, around the first word that is marked if it is too long. */
   search.marked = (text, terms, longest = Infinity) => {
     const marks = search.words(text).filter(({ word }) => terms.some((one) => search.isFoundUnder(word, one)));
     let begin = 0, end = text.length;
     if (end > longest) {
       const middle = marks[0]?.start ?? 0;
-      begin = middle < longest * 0.7 ? 0 : text.indexOf(" ", middle - longest / 2) + 1;
+      begin = middle < longest * 0.7 ? 0 : outsideBrackets(text, text.indexOf(" ", middle - longest / 2) + 1);
       if (begin + longest < end) end = Math.max(text.lastIndexOf(" ", begin + longest), (marks[0]?.end ?? 0));
     }
     const pieces = [];
