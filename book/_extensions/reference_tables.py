@@ -36,7 +36,11 @@ def list_table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def written(value: Any) -> str:
-    return f"{value:,.0f}" if isinstance(value, int | float) and value > 1000 else str(value)
+    return (
+        f"{value:,.0f}"
+        if isinstance(value, int | float) and value > 1000
+        else str(value)
+    )
 
 
 class ValueTable(SphinxDirective):
