@@ -16,11 +16,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import vit_check
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+
+import vit_check
 from vit_check.chapters.questions import CHAPTERS
 
 EXERCISES = Path(__file__).resolve().parents[2] / "notebooks" / "exercises"
@@ -36,11 +37,8 @@ def list_table(rows: Iterable[Sequence[str]]) -> str:
 
 
 def written(value: Any) -> str:
-    return (
-        f"{value:,.0f}"
-        if isinstance(value, int | float) and value > 1000
-        else str(value)
-    )
+    is_large = isinstance(value, int | float) and value > 1000
+    return f"{value:,.0f}" if is_large else str(value)
 
 
 class ValueTable(SphinxDirective):

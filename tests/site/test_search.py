@@ -258,25 +258,25 @@ def test_what_is_looked_for_comes_first(search_page, question):
 
 def test_a_term_of_the_index_leads_to_its_section_and_its_entry(search_page, built):
     """The section that explains it comes first, or the page that is about it."""
-    columns = built["sections"]
+    columns, titles = built["sections"], built["sections"]["title"]
     pages = [built["pages"][page] for page in columns["page"]]
-    here = [
-        f"{p['address']}#{a}" for p, a in zip(pages, columns["anchor"], strict=True)
+    places = [
+        f"{page['address']}#{anchor}"
+        for page, anchor in zip(pages, columns["anchor"], strict=True)
     ]
-    terms = [n for n, at in enumerate(columns["explained_at"]) if at is not None]
+    tops = {n for n, page in enumerate(pages) if titles[n] == page["title"]}
+    explained_at = columns["explained_at"]
+    terms = [n for n, at in enumerate(explained_at) if at is not None]
     assert len(terms) > 120
     astray = {}
     for term in terms:
-        question = re.sub(r" \(.*\)", "", columns["title"][term])
-        explained = columns["explained_at"][term]
-        about = {
-            n for n, page in enumerate(pages) if columns["title"][n] == page["title"]
-        }
-        places = [here.index(one) for one in search_page.tab.evaluate(FIND, question)]
-        others = {n for n in terms if columns["title"][n].startswith(f"{question} (")}
-        right = {explained, *(columns["explained_at"][n] for n in others)}
-        if places[0] not in right | about or term not in places[:4]:
-            astray[question] = [here[n] for n in places[:4]]
+        question = re.sub(r" \(.*\)", "", titles[term])
+        alike = [n for n in terms if titles[n].startswith(f"{question} (")]
+        right = tops | {explained_at[n] for n in [term, *alike]}
+        asked = search_page.tab.evaluate(FIND, question)
+        first = [places.index(place) for place in asked[:4]]
+        if first[0] not in right or term not in first:
+            astray[question] = asked[:4]
     assert astray == {}
 
 
