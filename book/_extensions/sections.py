@@ -135,7 +135,7 @@ class Reader:
                 if name and self.here:
                     self.here.code.append(text_of(child))
             else:
-                if self.here is not outside and (links := child.css.select(LINK)):
+                if self.here and (links := child.css.select(LINK)):
                     self.here.explained_at = str(links[-1]["href"])
                 self.read_block(child)
         self.here = outside
