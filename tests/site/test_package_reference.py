@@ -178,13 +178,13 @@ def cells_of(page, heading):
 
 
 def test_values_that_have_a_name_are_listed():
-    head, *photos = cells_of("data", "photographs")
+    head, *photos = cells_of("data", "module-vit_steps.data.photographs")
     assert head == ["", "library", "credit", "license"]
     assert [name for name, *_ in photos] == list(PHOTOS)
     head, _, _, base, *_ = cells_of("model", "vision-transformer")
     shown = [str(getattr(ViTConfig.base(), column)) for column in head[1:]]
     assert base == ["base", *shown]
-    devices = cells_of("speed_and_scale", "the-cost-of-a-training")[1:]
+    devices = cells_of("speed_and_scale", "module-vit_steps.training_cost")[1:]
     assert [name for name, *_ in devices] == list(ACCELERATORS)
     assert devices[1][1:] == ["312,000,000,000,000", "80,000,000,000"]
 
