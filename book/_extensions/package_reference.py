@@ -8,9 +8,11 @@ what it names. The package once had a single page, and an address from then lead
 the row.
 """
 
+import ast
 import inspect
 import json
 import re
+from contextlib import suppress
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
@@ -30,30 +32,47 @@ SHAPE = re.compile(r"^Shape: ")
 RAISES = re.compile(r"^Raises: ([A-Z]\w+(?:, [A-Z]\w+)*)[:,]? ")
 # A field of a dataclass, and what is said of it beside it.
 FIELD = re.compile(r"^    (\w+): [^#\n]+?  # (.+)$", re.MULTILINE)
-# A name in code: what is called, imported, or set as code in a sentence.
-NAME_IN_CODE = re.compile(r"\b(\w+)\(|(?:import|as) (\w+)|`(\w+)`")
-COMMAND = "main"
+NAME_IN_A_SENTENCE = re.compile(r"`(?:[\w.]+\.)?(\w+)(?:\([^`]*\))?`")
+COMMAND, CHECKS = "main", "check_"
 # "D." where a text begins would open a list that counts with letters
 LETTER = re.compile(r"^(\s*(?::[^:]+:\s+)?[A-Za-z])\.(?=\s|$)")
 
 
 @cache
 def named_to_readers() -> set[str]:
-    """The names in code on notebooks and pages, and those that the package offers."""
-    texts = [p.read_text("utf-8") for p in (ROOT / "vit_steps").rglob("__init__.py")]
-    texts += [p.read_text("utf-8") for p in (ROOT / "book").rglob("*.md")]
+    """The names that notebooks define, import or reach for, that sentences have in
+    code, and that the package offers."""
+    pages = [p.read_text("utf-8") for p in (ROOT / "book").rglob("*.md")]
+    code = [p.read_text("utf-8") for p in (ROOT / "vit_steps").rglob("__init__.py")]
     for path in (ROOT / "notebooks").rglob("*.ipynb"):
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-        texts += ["".join(cell["source"]) for cell in cells]
-    found = (names for text in texts for names in NAME_IN_CODE.findall(text))
-    return {name for names in found for name in names}
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            texts = code if cell["cell_type"] == "code" else pages
+            texts.append("".join(cell["source"]))
+    named = {name for text in pages for name in NAME_IN_A_SENTENCE.findall(text)}
+    for text in code:
+        with suppress(SyntaxError):  # of a cell's magic
+            named |= {
+                name for node in ast.walk(ast.parse(text)) for name in names(node)
+            }
+    return named
+
+
+def names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    if isinstance(node, ast.ImportFrom):
+        return [one.name for one in node.names]
+    return []
 
 
 def is_inner(thing: Any) -> bool:
-    """Whether it is a module's own function, or a command."""
+    """Whether it is a module's own function, a check of arguments, or a command."""
     if not inspect.isfunction(thing):
         return False
-    return thing.__name__ == COMMAND or thing.__name__ not in named_to_readers()
+    name = thing.__name__
+    return name == COMMAND or name.startswith(CHECKS) or name not in named_to_readers()
 
 
 def public_names(module: str) -> list[str]:

@@ -27,9 +27,11 @@ from vit_check.chapters.questions import CHAPTERS
 EXERCISES = Path(__file__).resolve().parents[2] / "notebooks" / "exercises"
 
 
-def list_table(rows: Iterable[Sequence[str]]) -> str:
-    """A table in reStructuredText; the first row is its head."""
-    lines = [".. list-table::", "   :header-rows: 1", "   :widths: auto", ""]
+def list_table(rows: Iterable[Sequence[str]], options: Iterable[str]) -> str:
+    """A table in reStructuredText."""
+    lines = [".. list-table::", "   :widths: auto"]
+    lines += [f"   :{option}" for option in options]
+    lines.append("")
     for row in rows:
         for place, cell in enumerate(row):
             lines.append(f"   {'* -' if place == 0 else '  -'} {cell}")
@@ -59,7 +61,7 @@ class ValueTable(SphinxDirective):
         for key, value in thing.items():
             fields = (written(getattr(value, column)) for column in columns)
             rows.append([f"``{key}``", *fields])
-        return self.parse_text_to_nodes(list_table(rows))
+        return self.parse_text_to_nodes(list_table(rows, ["header-rows: 1"]))
 
 
 def checks() -> Iterable[tuple[str, list[str]]]:
@@ -72,15 +74,16 @@ def checks() -> Iterable[tuple[str, list[str]]]:
 
 class CheckTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
-        rows = [["``check.…``", "what it is given", "exercises"]]
+        rows = []
         for chapter, names in checks():
             [path] = EXERCISES.glob(f"[0-9][0-9]_{chapter}.ipynb")
-            document = f"/notebooks/exercises/{path.stem}"
-            link = f":doc:`{int(path.stem[:2])} <{document}>`"
+            address = f"/notebooks/exercises/{path.stem}"
+            link = f":doc:`exercises {int(path.stem[:2])} <{address}>`"
             for name in names:
                 given = getattr(vit_check, name).signature
-                rows.append([f"``{name}``", f"``{given}``", link])
-        return self.parse_text_to_nodes(list_table(rows))
+                rows.append([f"``{name}``", f"``{given}`` ({link})"])
+        options = ["class: autosummary checks"]
+        return self.parse_text_to_nodes(list_table(rows, options))
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -165,7 +165,8 @@ def test_a_table_has_what_a_module_defines_and_describes():
 def test_a_modules_own_functions_and_the_commands_are_not_listed():
     listed = {name for page in PAGES for name in described(page)}
     assert "vit_steps.train.main" not in listed
-    assert "vit_steps.checkpoint.check_writable" not in listed
+    assert "vit_steps.sizes.check_count" not in listed
+    assert "vit_steps.data.folder.load_folder" not in listed
     assert {"vit_steps.data.loading.load", "vit_steps.optional.timm"} <= listed
     assert not [name for name in listed if not name.startswith("vit_steps.")]
 
@@ -190,13 +191,13 @@ def test_values_that_have_a_name_are_listed():
 
 
 def test_each_check_is_listed_with_what_it_is_given():
-    _, *rows = cells_of("tests", "the-checks-of-the-exercises")
+    rows = cells_of("tests", "the-checks-of-the-exercises")
     names = {name for name, *_ in rows}
     assert len(rows) == len(names) > 60
     others = {"CheckFailed", "answer", "answers"}
     assert names == set(vit_check.__all__) - others
-    chapter, given = next((c, g) for n, g, c in rows if n == "patchify")
-    assert chapter == "2" and given == vit_check.patchify.signature
+    said = next(said for name, said in rows if name == "patchify")
+    assert said == f"{vit_check.patchify.signature} (exercises 2)"
 
 
 @pytest.mark.parametrize(
