@@ -22,7 +22,6 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import chain
 from pathlib import Path
 from string import ascii_letters
 from xml.etree import ElementTree
@@ -56,7 +55,7 @@ class Face:
 
     @property
     def wanted(self) -> set[int]:
-        return {TEXT: WANTED, CODE: WANTED | BOXES, VARIABLES: LETTERS}[self.family]
+        return {TEXT: WANTED, CODE: IN_CODE, VARIABLES: LETTERS}[self.family]
 
 
 FACES = [
@@ -107,16 +106,27 @@ FACES = [
     ),
 ]
 
-WANTED = {
-    *chain(range(0x20, 0x7F), range(0xA0, 0x180)),  # Latin-1, Latin Extended-A
-    *chain(range(0x391, 0x3AA), range(0x3B1, 0x3CA)),  # Greek
+ASCII = set(range(0x20, 0x7F))
+WANTED = ASCII | {
+    *range(0xA0, 0x100),  # Latin-1
+    *map(ord, "ČčĆćŁłŠšŽž"),  # of names
+    *map(ord, "ΓΔΘΛΞΠΣΦΨΩαβγδεζηθικλμνξπρστφχψω"),
     *map(ord, "–—‘’‚“”„†•…‰′″‹›⁄€™\u2009\u202f\u2060"),
     *map(ord, "⁰⁴⁵⁶⁷⁸⁹⁺⁻ⁿ₀₁₂₃₄₅₆₇₈₉ₙᵀᵗᵢⱼ"),
     *map(ord, "←↑→↓↔↦⇒⇔∂∇∈∏∑−∕∘√∞∥∫≈≠≤≥⊙⊤⋅‖⟨⟩ℓℝ"),
     *map(ord, "■□▲△▶▼◆○●✓✗"),
 }
 LETTERS = set(map(ord, ascii_letters))
-BOXES = {*range(0x2500, 0x2580), *range(0x2580, 0x25A0)}  # of tables in code
+# What code lacks of these is the text's. The lines are those of tables and bars.
+IN_CODE = ASCII | set(
+    map(
+        ord,
+        "\xa0°±²³·¼½×÷éΣΦαβγδεηλμπστφω–—‘’“”…⁰¹⁴⁵⁶⁷⁸⁹⁻₀₁₂ᵀᵗ←→∂∇∈∏∑−√∞≈≠≤≥⊤⟨⟩ℝ"
+        "─│┌┐└┘├┤┬┴┼═║▁▂▃▄▅▆▇█▉▊▋▌▍▎▏░▒▓■□▶●✓",
+    )
+)
+# For a reader's labels: Latin Extended-A, and Greek.
+MORE_ON_FIGURES = {*range(0x100, 0x180), *range(0x391, 0x3AA), *range(0x3B1, 0x3CA)}
 KEPT_FEATURES = ["kern", "tnum", "mark", "mkmk", "ccmp"]  # none that joins "->" or "!="
 
 # What a font lacks of these is made of its own letters: raised or lowered, and smaller.
@@ -267,9 +277,9 @@ def main() -> None:
             "   Font License: their LICENSE files stand here. */\n"
         ]
         for face in FACES:
-            font = cut(face, folder, face.wanted)
-            rules.append(rule(face, font))
+            rules.append(rule(face, cut(face, folder, face.wanted)))
             if face.on_figures:
+                font = cut(face, folder, face.wanted | MORE_ON_FIGURES)
                 file = FIGURES / f"{face.name}.ttf"
                 file.write_bytes(packed(font, None))
                 print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")

@@ -8,7 +8,8 @@ or leaves out is counted, nor are headings, tables and displayed formulas; a nam
 code and a formula in a sentence are a word each. What is stated is rounded up to the
 next five. It stands in the first cell of a chapter or a side road ("It takes about 45
 minutes."), and in each table with a column "minutes" whose row links to the notebook. A
-row that links sections of notebooks states the minutes of these sections, rounded up.
+row that links sections of notebooks states the minutes of these sections, rounded up,
+and the row "all of it" what is above it in sum.
 The cards of the first page (book/notebook_cards.py) count for themselves.
 """
 
@@ -142,21 +143,22 @@ def with_time(markdown: str, number: int) -> str:
 
 def with_times_in_tables(markdown: str, folder: Path) -> str:
     """Text with the time of each notebook that a row links, in a column "minutes"."""
-    lines, column = markdown.split("\n"), None
+    lines, column, total = markdown.split("\n"), None, 0
     for number, line in enumerate(lines):
         cells = line.split("|")
         names = [cell.strip() for cell in cells]
         if not line.startswith("|"):
-            column = None
+            column, total = None, 0
         elif column is None:
             column = names.index("minutes") if "minutes" in names else -1
-        elif (
-            column > 0
-            and names[column].isdecimal()  # 0–10 is a part of a lesson
-            and (stated := linked_minutes(line, folder)) is not None
-        ):
-            cells[column] = f" {stated} "
-            lines[number] = "|".join(cells)
+        elif column > 0 and names[column].isdecimal():  # 0–10 is a part of a lesson
+            stated = linked_minutes(line, folder)
+            if names[1] == "all of it":
+                stated = total
+            if stated is not None:
+                total += stated
+                cells[column] = f" {stated} "
+                lines[number] = "|".join(cells)
     return "\n".join(lines)
 
 

@@ -196,8 +196,7 @@ def mass_inside(
             are the first pixels outside.
 
     Shape: attention (B, ..., N), boxes (B, 4) -> (B, ...)
-    Raises: ValueError if a shape does not fit, or a box is empty or not inside the
-        image.
+    Raises: ValueError if a shape does not fit, or a box is empty or not inside.
     """
     H, W = as_pair(image_size, "image_size")
     height, width = as_pair(patch_size, "patch_size")

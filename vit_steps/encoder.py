@@ -77,12 +77,13 @@ class LayerScale(nn.Module):
 class EncoderBlock(nn.Module):
     """Pre-norm encoder block: equations 2 and 3 in arXiv 2010.11929.
 
-    x + attention(norm(x)), then x + mlp(norm(x)); the residual is the x from before the
-    norm. The norms' eps is 1e-6, as in the paper's code, not PyTorch's 1e-5; Hugging
-    Face's ViTs have 1e-12.
+    x + attention(norm(x)), then x + mlp(norm(x)). The norms' eps is 1e-6, as in the
+    paper's code, not PyTorch's 1e-5; Hugging Face's ViTs have 1e-12.
 
     Args:
-        embed_dim, num_heads, mlp_ratio: D, h and M / D.
+        embed_dim: D.
+        num_heads: h.
+        mlp_ratio: M / D.
         drop_rate: dropout after the attention's projection and both layers of the MLP.
         attn_drop_rate: dropout on the attention weights.
         drop_path_rate: stochastic depth of both branches.

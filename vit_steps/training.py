@@ -214,8 +214,9 @@ def train(
         checkpoint: a .safetensors file for the state after each epoch; None for none.
         resume: go on from the checkpoint if there is one.
         callbacks: called with the history after each epoch.
-        wrapped, batches, write: what to call in place of the model, who sees which
-            images and who writes the checkpoint; ``train_together`` hands them in.
+        wrapped: what to call in place of the model; ``train_together`` hands in DDP.
+        batches: which images this process sees, and in which order.
+        write: writes the checkpoint, in one process alone if there are several.
 
     Raises:
         ValueError: if the data is empty or does not fit the model, the model has no

@@ -86,7 +86,8 @@ def training_memory(
         batch_size: B, images on one device, not on all.
         sharded: weights, gradients and the optimiser's averages are split over the
             devices (FSDP), instead of being the same on all.
-        checkpointing, autocast: as in ``activation_bytes``.
+        checkpointing: keep only the input of each block; see ``activation_bytes``.
+        autocast: compute in bfloat16; see ``activation_bytes``.
 
     Raises: ValueError if a count is below 1.
     """

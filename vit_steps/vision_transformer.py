@@ -212,7 +212,8 @@ class VisionTransformer(nn.Module):
             name: "cluttered-digits" or "fashion-mnist", which ship with the package,
                 or the path of a file that ``save_pretrained`` wrote.
             num_classes: K; another than the file's gets a new head, 0 none.
-            image_size, in_channels: others are made by ``transfer``.
+            image_size: if it is another, ``transfer`` interpolates the positions.
+            in_channels: if it is another, ``transfer`` adapts the patch embedding.
 
         Raises:
             FileNotFoundError: if there is no such model and no such file.

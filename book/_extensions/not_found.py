@@ -1,7 +1,8 @@
 """Where the page for addresses that lead nowhere finds what it shows.
 
 A host shows ``404.html`` at any depth, so its links begin at the host's root: with the
-path of the site, which the repository's address gives.
+path of the site, which the repository's address gives. Opened as a file, the page looks
+for them beside it.
 """
 
 from urllib.parse import urlsplit
@@ -13,9 +14,10 @@ AFTER_THE_ADDRESS = 900  # social.py sets it
 
 
 def set_the_root(app: Sphinx, config: Config) -> None:
-    config.notfound_urls_prefix = urlsplit(config.html_baseurl).path
+    root = urlsplit(config.html_baseurl).path
+    config.notfound_urls_prefix = root
     config.notfound_template = "not-found.html"
-    config.notfound_context = {"title": "Page not found"}
+    config.notfound_context = {"title": "Page not found", "root": root}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -1,15 +1,22 @@
 """The package's pages: tables of what a module has, and arguments as they are meant.
 
 ``module-contents`` makes a table of functions and classes, each with a link to its
-description and the first sentence of it. On the page that lists everything, a row also
-keeps the anchors of what it names. The package once had a single page, and an address
-from then leads to the row.
+description and the first sentence of it. Functions that no notebook, no page and no
+interface of the package names are a module's own, and left out; so are the commands,
+which have a page. On the page that lists everything, a row also keeps the anchors of
+what it names. The package once had a single page, and an address from then leads to
+the row.
 """
 
+import ast
 import inspect
+import json
 import re
+from contextlib import suppress
 from dataclasses import is_dataclass
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -17,6 +24,7 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.ext.autosummary import Autosummary
 
+ROOT = Path(__file__).resolve().parents[2]
 LIST_OF_ALL = "book/package"
 FIRST, BEFORE_NAPOLEON, AFTER_NAPOLEON = 300, 400, 600
 # What the package's docstrings say in a line, and napoleon reads below a heading.
@@ -24,8 +32,47 @@ SHAPE = re.compile(r"^Shape: ")
 RAISES = re.compile(r"^Raises: ([A-Z]\w+(?:, [A-Z]\w+)*)[:,]? ")
 # A field of a dataclass, and what is said of it beside it.
 FIELD = re.compile(r"^    (\w+): [^#\n]+?  # (.+)$", re.MULTILINE)
+NAME_IN_A_SENTENCE = re.compile(r"`(?:[\w.]+\.)?(\w+)(?:\([^`]*\))?`")
+COMMAND, CHECKS = "main", "check_"
 # "D." where a text begins would open a list that counts with letters
 LETTER = re.compile(r"^(\s*(?::[^:]+:\s+)?[A-Za-z])\.(?=\s|$)")
+
+
+@cache
+def named_to_readers() -> set[str]:
+    """The names that notebooks define, import or reach for, that sentences have in
+    code, and that the package offers."""
+    pages = [p.read_text("utf-8") for p in (ROOT / "book").rglob("*.md")]
+    code = [p.read_text("utf-8") for p in (ROOT / "vit_steps").rglob("__init__.py")]
+    for path in (ROOT / "notebooks").rglob("*.ipynb"):
+        for cell in json.loads(path.read_text("utf-8"))["cells"]:
+            texts = code if cell["cell_type"] == "code" else pages
+            texts.append("".join(cell["source"]))
+    named = {name for text in pages for name in NAME_IN_A_SENTENCE.findall(text)}
+    for text in code:
+        with suppress(SyntaxError):  # of a cell's magic
+            named |= {
+                name for node in ast.walk(ast.parse(text)) for name in names(node)
+            }
+    return named
+
+
+def names(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    if isinstance(node, ast.Attribute):
+        return [node.attr]
+    if isinstance(node, ast.ImportFrom):
+        return [one.name for one in node.names]
+    return []
+
+
+def is_inner(thing: Any) -> bool:
+    """Whether it is a module's own function, a check of arguments, or a command."""
+    if not inspect.isfunction(thing):
+        return False
+    name = thing.__name__
+    return name == COMMAND or name.startswith(CHECKS) or name not in named_to_readers()
 
 
 def public_names(module: str) -> list[str]:
@@ -38,6 +85,7 @@ def public_names(module: str) -> list[str]:
         and getattr(thing, "__module__", None) == module
         and (inspect.isclass(thing) or callable(thing))
         and inspect.getdoc(thing)
+        and not is_inner(thing)
     ]
 
 
@@ -72,6 +120,12 @@ def keep_the_anchors(app: Sphinx, document: nodes.document, page: str) -> None:
     for entry in document.findall(nodes.paragraph):
         if name := entry.get("named"):
             entry["ids"] += [n for n in known if f"{n}.".startswith(f"{name}.")]
+
+
+def leave_out_inner(
+    app: Sphinx, what: str, name: str, thing: Any, skip: bool, options: Any
+) -> bool | None:
+    return True if what == "module" and is_inner(thing) else None
 
 
 def describe_fields(
@@ -117,6 +171,7 @@ def escape_letters(
 def setup(app: Sphinx) -> dict[str, bool]:
     app.setup_extension("sphinx.ext.autosummary")
     app.add_directive("module-contents", ModuleContents)
+    app.connect("autodoc-skip-member", leave_out_inner)
     app.connect("autodoc-process-docstring", describe_fields, priority=FIRST)
     app.connect("autodoc-process-docstring", open_lines, priority=BEFORE_NAPOLEON)
     app.connect("autodoc-process-docstring", escape_letters, priority=AFTER_NAPOLEON)

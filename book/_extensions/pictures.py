@@ -3,7 +3,8 @@
 Every picture has its width, height and time of loading, so that no page jumps.
 A figure's output says how many CSS pixels it is wide, half of the pixels that it has,
 so that it is crisp on a dense screen; what says nothing is shown pixel by pixel. All
-but the first picture of a page wait until the reader comes near.
+but the first picture of a page wait until the reader comes near, and the first lets
+the style sheets and fonts go ahead, without which no word can be read.
 """
 
 import re
@@ -59,7 +60,9 @@ def complete_pictures(html: str, page: Path) -> str:
         reserve_its_place(image, page)
         image["decoding"] = "async"
         at_once = first and match.start() == first.start()
-        if not at_once and "logo__image" not in image.get_attribute_list("class"):
+        if at_once:
+            image["fetchpriority"] = "low"
+        elif "logo__image" not in image.get_attribute_list("class"):
             image["loading"] = "lazy"
         return str(image)
 

@@ -10,6 +10,7 @@ import re
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urljoin
 
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
@@ -64,6 +65,7 @@ def content(pages: list[Page]) -> dict[str, Any]:
     tops = {id(page.sections[0]) for page in pages}
     rows = [(place, s) for place, page in enumerate(pages) for s in page.sections]
     number = {id(s): row for row, (_, s) in enumerate(rows) if id(s) not in tops}
+    at = {f"{pages[n].address}#{s.anchor}": row for row, (n, s) in enumerate(rows)}
     return {
         "pages": [
             {
@@ -79,6 +81,10 @@ def content(pages: list[Page]) -> dict[str, Any]:
             "anchor": [s.anchor for _, s in rows],
             "title": [s.title for _, s in rows],
             "parent": [number.get(id(s.parent)) for _, s in rows],
+            "explained_at": [
+                s.explained_at and at[urljoin(pages[place].address, s.explained_at)]
+                for place, s in rows
+            ],
             "names": [s.names for _, s in rows],
             "introduced": [s.introduced for _, s in rows],
             "prose": [s.prose for _, s in rows],

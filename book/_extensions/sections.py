@@ -24,6 +24,7 @@ FURNITURE = (
     "details.hide, .toctree-wrapper, .vit-lab, .viewcode-link, .caption-number, "
     ".fn-bracket, .field-list > dt"
 )
+LINK = "dl.glossary > dd a.internal"
 ENTRY = "dl.py > dt[id], dl.glossary > dt[id]"
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|al|vs|cf|Fig|Eq|No|pp)\.$")
 LETTER = re.compile(r"[^\W\d_]")
@@ -43,6 +44,7 @@ class Section:
     pictures: list[str] = field(default_factory=list)
 
     introduced: list[str] = field(default_factory=list)
+    explained_at: str | None = None  # of a term: where its entry leads
 
     @property
     def names(self) -> list[str]:
@@ -54,7 +56,8 @@ def sentences(paragraph: str) -> Iterator[str]:
     begin = ""
     for part in END.split(paragraph):
         begin = f"{begin} {part}".strip()
-        if not ABBREVIATION.search(begin):
+        in_bracket = begin.count("(") > begin.count(")")
+        if not in_bracket and not ABBREVIATION.search(begin):
             yield begin
             begin = ""
     if begin:
@@ -132,6 +135,8 @@ class Reader:
                 if name and self.here:
                     self.here.code.append(text_of(child))
             else:
+                if self.here and (links := child.css.select(LINK)):
+                    self.here.explained_at = str(links[-1]["href"])
                 self.read_block(child)
         self.here = outside
 

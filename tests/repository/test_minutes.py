@@ -84,6 +84,14 @@ def test_a_table_says_the_time_of_the_notebook_that_a_row_links():
     assert written == head + row.format(number) + "\n" + other
 
 
+def test_the_last_row_of_a_table_may_be_the_sum():
+    number = minutes.in_fives(minutes.minutes(SIDE_ROADS[0]))
+    row = f"| [a road]({SIDE_ROADS[0].name}) | {number} |\n"
+    table = f"| road | minutes |\n|---|---|\n{row}{row}| all of it | {{}} |\n"
+    written = minutes.with_times_in_tables(table.format(7), SIDE_ROADS[0].parent)
+    assert written == table.format(2 * number)
+
+
 def test_minutes_are_stated_in_fives():
     assert [minutes.in_fives(n) for n in (1, 5, 41, 45, 46)] == [5, 5, 45, 45, 50]
 
@@ -193,7 +201,11 @@ def test_the_three_hour_route_leads_through_chapters_1_to_7():
     rows = [row for row in route.splitlines() if "#" in row and row.startswith("|")]
     stems = [set(re.findall(r"notebooks/(\w+)\.ipynb#", row)) for row in rows]
     assert stems == [{path.stem} for path in CHAPTERS[1:8]]
-    assert 150 < sum(int(row.split("|")[-2]) for row in rows) <= 180
+    total = sum(int(row.split("|")[-2]) for row in rows)
+    assert 150 < total <= 180
+    assert f"| all of it | | {total} |" in route
+    titles = [read(path).cells[0].source.split("\n")[0] for path in CHAPTERS[1:8]]
+    assert [f"# {row.split('|')[1].strip()}" for row in rows] == titles
 
 
 def test_chapters_1_to_7_take_five_hours():

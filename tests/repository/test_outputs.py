@@ -168,3 +168,30 @@ def test_papers_that_are_linked_stand_in_the_bibliography(path):
     text = "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
     for number in set(re.findall(r"arxiv\.org/abs/(\d{4}\.\d{4,5})", text)):
         assert number in bibliography, f"{path.name} links arXiv {number}"
+
+
+LINKED_PAPER = re.compile(r"(\d{4})\]\(https://arxiv\.org/abs/([\d.]+)\)")
+
+
+def test_a_paper_has_the_same_year_wherever_it_is_linked():
+    years = {}
+    for path in NOTEBOOKS:
+        for year, paper in LINKED_PAPER.findall(prose_of(path)):
+            years.setdefault(paper, set()).add(year)
+    assert len(years) > 50
+    assert {paper: found for paper, found in years.items() if len(found) > 1} == {}
+
+
+CODE_AND_FORMULAS = re.compile(r"`[^`]*`|\$\$.*?\$\$|\$[^$]*\$", re.DOTALL)
+
+
+def prose_of(path):
+    cells = [c.source for c in read(path).cells if c.cell_type == "markdown"]
+    return CODE_AND_FORMULAS.sub("", "\n".join(cells))
+
+
+@every_notebook
+def test_a_size_is_written_one_way_and_a_greek_letter_as_a_formula(path):
+    prose = prose_of(path)
+    assert re.findall(r"\d[ \xa0]×[ \xa0]\d+(?!\d| =)", prose) == []
+    assert re.findall(r"[α-ορ-ω]", prose) == []  # but for π

@@ -85,7 +85,7 @@ def test_all_that_is_written_is_in_the_fonts(path):
 
 def test_the_fonts_are_small_and_bring_their_licences():
     css = FONTS / "fonts.css"
-    assert css.stat().st_size < 200_000
+    assert css.stat().st_size < 120_000, "no word is shown before it is read"
     addresses = re.findall(r'url\("([^"]{8})', css.read_text(encoding="utf-8"))
     assert set(addresses) == {"data:fon"}, "a font that comes later moves what is read"
     for name in ("Inter", "FiraCode", "MathJax_Math"):

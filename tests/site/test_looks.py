@@ -358,6 +358,7 @@ def test_every_picture_has_its_place_before_it_comes(page):
     # a still is for paper, which does not wait for what is lazy
     shown = soup(path).select("article img:not(.lab-still img)")
     assert not any("loading" in image.attrs for image in shown[:1])
+    assert all(image["fetchpriority"] == "low" for image in shown[:1])  # words first
     assert all(image["loading"] == "lazy" for image in shown[1:])
 
 
@@ -399,6 +400,7 @@ def test_a_picture_of_each_sort(tmp_path):
     assert "style" not in halved.attrs and percent["style"] == "width: 100%;"
     assert natural["alt"] == "1 > 0" and halved["alt"] == "a > b"
     assert "loading" not in logo.attrs and "loading" not in natural.attrs
+    assert "fetchpriority" not in logo.attrs and natural["fetchpriority"] == "low"
     assert all(tag["loading"] == "lazy" for tag in (halved, percent, drawn))
     assert pictures.complete_pictures(once, tmp_path / "page.html") == once
 

@@ -61,3 +61,17 @@ def test_a_lost_reader_finds_the_way(browser, size):
     visit.tab.locator("article a").first.click()
     visit.tab.wait_for_url(f"{SITE}book/intro.html")
     visit.context.close()
+
+
+def test_opened_as_a_file_it_has_its_style_and_its_links(browser):
+    visit = Visit(browser)
+    visit.tab.goto((HTML / "404.html").as_uri())
+    visit.tab.wait_for_load_state("load")
+    visit.tab.wait_for_function("document.styleSheets.length > 3")
+    links = visit.tab.locator("article a[href]")
+    first = links.first.evaluate("link => link.href")
+    assert first == (HTML / "book" / "intro.html").as_uri()
+    button = visit.tab.locator(".theme-switch-button:visible").first
+    button.click()
+    visit.tab.wait_for_function("document.documentElement.dataset.mode !== 'auto'")
+    visit.context.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import vit_check
 from book._extensions.command_help import help_of
 from book._extensions.package_reference import (
     describe_fields,
@@ -16,7 +17,9 @@ from book._extensions.package_reference import (
 )
 from tests.conftest import ROOT
 from tests.site.test_pages import HTML, page_soup, soup
-from vit_steps.training_cost import Accelerator
+from vit_steps import ViTConfig
+from vit_steps.data import PHOTOS
+from vit_steps.training_cost import ACCELERATORS, Accelerator
 
 PAGES = sorted((HTML / "book" / "package").glob("*.html"))
 LIST_OF_ALL = "book/package"
@@ -61,9 +64,18 @@ def test_a_command_is_code(page):
         assert "python -m" not in text.get_text()
 
 
+@every_page
+def test_each_argument_has_words_of_its_own(page):
+    for fields in soup(page).select("dl.field-list"):
+        name = fields.find("dt", string=re.compile("Parameters"))
+        items = name.find_next_sibling("dd").select("li > p") if name else []
+        said = [item.get_text().partition(" – ")[2] for item in items]
+        assert len(set(said)) == len(said), said
+
+
 def test_everything_is_described_once():
     names = [name for page in PAGES for name in described(page)]
-    assert len(names) > 250
+    assert len(names) > 200
     assert len(names) == len(set(names))
 
 
@@ -148,6 +160,44 @@ def test_a_table_has_what_a_module_defines_and_describes():
     ]
     module = import_module("vit_steps.encoder")
     assert all(inspect.getdoc(getattr(module, n.rpartition(".")[2])) for n in names)
+
+
+def test_a_modules_own_functions_and_the_commands_are_not_listed():
+    listed = {name for page in PAGES for name in described(page)}
+    assert "vit_steps.train.main" not in listed
+    assert "vit_steps.sizes.check_count" not in listed
+    assert "vit_steps.data.folder.load_folder" not in listed
+    assert {"vit_steps.data.loading.load", "vit_steps.optional.timm"} <= listed
+    assert not [name for name in listed if not name.startswith("vit_steps.")]
+
+
+def cells_of(page, heading):
+    """The rows of the table that a page's section ends with."""
+    section = page_soup(f"book/package/{page}").find("section", id=heading)
+    rows = section.select("table:last-of-type tr")
+    return [[cell.get_text().strip() for cell in row.select("td, th")] for row in rows]
+
+
+def test_values_that_have_a_name_are_listed():
+    head, *photos = cells_of("data", "module-vit_steps.data.photographs")
+    assert head == ["", "library", "credit", "license"]
+    assert [name for name, *_ in photos] == list(PHOTOS)
+    head, _, _, base, *_ = cells_of("model", "vision-transformer")
+    shown = [str(getattr(ViTConfig.base(), column)) for column in head[1:]]
+    assert base == ["base", *shown]
+    devices = cells_of("speed_and_scale", "module-vit_steps.training_cost")[1:]
+    assert [name for name, *_ in devices] == list(ACCELERATORS)
+    assert devices[1][1:] == ["312,000,000,000,000", "80,000,000,000"]
+
+
+def test_each_check_is_listed_with_what_it_is_given():
+    rows = cells_of("tests", "the-checks-of-the-exercises")
+    names = {name for name, *_ in rows}
+    assert len(rows) == len(names) > 60
+    others = {"CheckFailed", "answer", "answers"}
+    assert names == set(vit_check.__all__) - others
+    said = next(said for name, said in rows if name == "patchify")
+    assert said == f"{vit_check.patchify.signature} (exercises 2)"
 
 
 @pytest.mark.parametrize(

@@ -72,12 +72,13 @@ def test_a_formula_is_found_as_one_types_it(formula, text):
     assert plain(formula) == text
 
 
-def test_a_sentence_does_not_end_with_an_abbreviation():
-    text = "Cut it, e.g. Twice. “Why?” Because (cf. Figure 1) it works."
+def test_a_sentence_does_not_end_with_an_abbreviation_or_in_a_bracket():
+    text = "Cut it, e.g. Twice. “Why?” Because (cf. Figure 1) it works. (It is. Try.)"
     assert list(sentences(text)) == [
         "Cut it, e.g. Twice.",
         "“Why?”",
         "Because (cf. Figure 1) it works.",
+        "(It is. Try.)",
     ]
 
 
@@ -193,7 +194,11 @@ FOUND = {  # what one types: the section that a reader of the book would send th
     "quantization": "side_roads/out_into_the_world#eight-bits",
     "own photos": "side_roads/your_own_photographs#your-own-photographs",
     "grading": "book/teaching#grading",
-    "colab": "book/teaching#in-colab",
+    "Colab": "book/intro#take-it-with-you",
+    "install": "book/intro#take-it-with-you",
+    "overfitting": "08_training#what-breaks-each-ingredient-taken-away",
+    "load timm weights": "10_pretrained_weights#pretrained-weights",
+    "normal": "02_patch_embedding#the-module",
     "quiz": "book/teaching#a-quiz-of-twenty-questions",
     # a letter too few, two in the wrong order, half a word
     "atention maps": "09_attention_maps#attention-maps",
@@ -249,6 +254,52 @@ def test_each_chapter_is_asked_for():
 @pytest.mark.parametrize("question", FOUND)
 def test_what_is_looked_for_comes_first(search_page, question):
     assert found(search_page, question)[0] == FOUND[question]
+
+
+def test_a_term_of_the_index_leads_to_its_section_and_its_entry(search_page, built):
+    """The section that explains it comes first, or the page that is about it."""
+    columns, titles = built["sections"], built["sections"]["title"]
+    pages = [built["pages"][page] for page in columns["page"]]
+    places = [
+        f"{page['address']}#{anchor}"
+        for page, anchor in zip(pages, columns["anchor"], strict=True)
+    ]
+    tops = {n for n, page in enumerate(pages) if titles[n] == page["title"]}
+    explained_at = columns["explained_at"]
+    terms = [n for n, at in enumerate(explained_at) if at is not None]
+    assert len(terms) > 120
+    astray = {}
+    for term in terms:
+        question = re.sub(r" \(.*\)", "", titles[term])
+        alike = [n for n in terms if titles[n].startswith(f"{question} (")]
+        right = tops | {explained_at[n] for n in [term, *alike]}
+        asked = search_page.tab.evaluate(FIND, question)
+        first = [places.index(place) for place in asked[:4]]
+        if first[0] not in right or term not in first:
+            astray[question] = asked[:4]
+    assert astray == {}
+
+
+def test_a_normal_distribution_normalises_nothing(search_page):
+    stem = "word => bookSearch.forms(word).stem"
+    words = ["normal", "normalise", "normalization", "normalized"]
+    normal, *others = [search_page.tab.evaluate(stem, word) for word in words]
+    assert len(set(others)) == 1 and normal not in others
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        (f"{'Before that. ' * 30}(Or, as {'some ' * 20}say, weights.)", "… (Or, as"),
+        (f"{'one two ' * 40}weights", "… "),
+    ],
+)
+def test_an_excerpt_does_not_begin_in_a_bracket(search_page, text, begins):
+    script = """text => bookSearch.marked(text, [new Set(["weight"])], 240)
+        .map(piece => piece.text).join("")"""
+    excerpt = search_page.tab.evaluate(script, text)
+    assert excerpt.startswith(begins) and "weights" in excerpt
+    assert len(excerpt) < 320
 
 
 @pytest.mark.parametrize("question", AMONG_THREE)

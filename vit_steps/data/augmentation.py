@@ -13,7 +13,7 @@ NAMES = ("digits", "cluttered-digits", "fashion-mnist", "cifar-10", "folder")
 def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
     """Random changes to one image, float between 0 and 1, before normalisation.
 
-    What is harmless depends on what is seen, so ``name`` is one of ``NAMES``.
+    What is harmless depends on what is seen, so ``name`` is one of those of ``load``.
 
     Shape: (C, H, W) -> (C, H, W), of ``image_size``
     Raises: ValueError if there is no data of that name.

@@ -126,8 +126,7 @@ def cifar10(
 def read_idx(path: Path) -> np.ndarray:
     """Read a gzipped idx file of bytes: MNIST's format, and Fashion-MNIST's.
 
-    Raises: ValueError if the file is damaged, of another kind, or larger than any of
-        them.
+    Raises: ValueError if the file is damaged, of another kind, or too large.
     """
     try:
         with gzip.open(path) as file:

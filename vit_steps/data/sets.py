@@ -16,8 +16,8 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
 
     Args:
         images: as they were taken, float32 between 0 and 1 or uint8.
-        labels, boxes: int64. A box is top, left, bottom, right in pixels, bottom and
-            right exclusive; None where nobody knows where the objects are.
+        labels: the class of each image, int64.
+        boxes: top, left, bottom, right, int64 pixels, the last two exclusive; or None.
         transform: what an image goes through on its way out, random or not.
 
     Shape: images (n, C, H, W), labels (n,), boxes (n, 4)

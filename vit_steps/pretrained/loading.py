@@ -26,8 +26,7 @@ def load_weights(
     """Load a state dict in our names, all of it or nothing; returns the model.
 
     What no tensor tells cannot be checked here: the number of heads, the norms' eps,
-    the kind of GELU, whether the head reads the class token. ``first_difference``
-    checks that.
+    the kind of GELU, and what the head reads. ``first_difference`` checks that.
 
     Args:
         drop: names in the file to leave out; ``"head"`` is all of ``head.*``.

@@ -26,8 +26,11 @@
     [/\b(photos?|pictures)\b/i, "photographs"],
     [/\beinsum\b/i, "einops"],
     [/\bmulti[- ]?gpu\b/i, "DDP"],
+    [/\b(load|use) (timm|torchvision|hugging ?face)('s)? (weights|models?)\b/i, "load weights"],
     [/\bexplainability\b|\binterpretability\b/i, "what attention maps do not tell"],
   ];
+  // Where what a reader wants to do is told, though other sections have more of the words.
+  const TOLD_AT = [[/^(install(ation|ing)?|set ?up|colab|kaggle|binder|download)$/i, "book/intro.html#take-it-with-you"]];
   const LEADS_IN = /^(\d+\. |By hand: |Proof: |The module: |What breaks: |The picture: )/;
   const COMES_AFTER = /^(Recap|Further reading|Exercises|What breaks|The bug|Case \d)/; // what explains comes before
   const ENOUGH = 5; // sections that have every word; where fewer do, those follow that lack one
@@ -39,6 +42,8 @@
     if (field === "page") return section.page.title;
     return section[field].join("\n");
   };
+  const wordsOf = (text) => search.words(text).map(({ word }) => word);
+  const telling = (text) => wordsOf(text).filter((word) => !SAYS_LITTLE.has(word.toLowerCase()));
   const stems = (text) => ` ${search.words(text).map(({ word }) => search.forms(word).stem).join(" ")} `;
 
   search.Finder = class {
@@ -51,11 +56,12 @@
       });
       for (const section of this.sections)
         section.rank = [section, this.sections[section.parent]].some((one) => COMES_AFTER.test(one?.title)) ? 0.65 : 1;
+      this.terms = this.sections.filter((one) => one.explained_at !== null);
       this.vocabulary = new Set();
       this.index = new globalThis.MiniSearch({
         fields: Object.keys(WEIGHTS),
         extractField: textOf,
-        tokenize: (text) => search.words(text).map(({ word }) => word),
+        tokenize: wordsOf,
         processTerm: (word) => {
           const all = [...search.forms(word).all];
           for (const term of all) this.vocabulary.add(term);
@@ -124,9 +130,8 @@
     }
 
     answer(question) {
-      const asked = search.words(question).map(({ word }) => word);
-      const telling = asked.filter((word) => !SAYS_LITTLE.has(word.toLowerCase()));
-      const words = telling.length ? telling : asked;
+      const asked = wordsOf(question);
+      const words = telling(question).length ? telling(question) : asked;
       const having = words.map((word) => this.having(word, word === asked.at(-1)));
       const phrases = [stems(asked.join(" ")), stems(words.join(" "))];
       let found = [];
@@ -145,6 +150,7 @@
       else found = found.filter(({ missing }) => missing <= least + 1);
       for (const one of found) one.score *= 0.2 ** (one.missing - least);
       this.keepOrder(found);
+      this.lift(found, phrases, question);
       return found;
     }
 
@@ -164,6 +170,26 @@
       if (phrases.includes(title)) return Math.max(gain, isTop ? 6 : 4);
       if (phrases.some((phrase) => title.includes(phrase))) return Math.max(gain, isTop ? 4 : 2.5);
       return gain;
+    }
+
+    /** A term of the index is answered by the page that is called so, else where it is explained; its entry comes next. */
+    lift(found, phrases, question) {
+      const first = [], next = [];
+      const [, address] = TOLD_AT.find(([pattern]) => pattern.test(question)) ?? [];
+      if (address) first.push(this.sections.find(({ page, anchor }) => `${page.address}#${anchor}` === address));
+      for (const term of this.terms) {
+        if (!phrases.includes(stems(term.title.replace(/\(.*?\)/g, "")))) continue;
+        const place = this.sections[term.explained_at];
+        const tops = this.sections.filter(({ title, page }) => title === page.title && page.weight > 0.7);
+        const title = (top) => stems(telling(top.title.replace(LEADS_IN, "")).join(" "));
+        const top = tops.find((one) => phrases.includes(title(one)))
+          ?? tops.find((one) => one.page === place.page && phrases.some((phrase) => title(one).includes(phrase)));
+        first.push(top ?? place);
+        next.push(term);
+      }
+      const best = Math.max(0, ...found.map(({ score }) => score));
+      for (const [gain, sections] of [[1.1, next], [1.2, first]])
+        for (const one of found) if (sections.includes(one.section)) one.score = best * gain;
     }
 
     /** Exercises come after their chapter, and the package's definitions after the chapters that build them. */
@@ -196,13 +222,22 @@
     }
   };
 
+  /** Where a piece begins that is not to begin inside a bracket. */
+  const outsideBrackets = (text, begin) => {
+    const opened = [];
+    for (let at = 0; at < begin; at++)
+      if (text[at] === "(") opened.push(at);
+      else if (text[at] === ")") opened.pop();
+    return opened[0] ?? begin;
+  };
+
   /** A text in pieces, marked or not, around the first word that is marked if it is too long. */
   search.marked = (text, terms, longest = Infinity) => {
     const marks = search.words(text).filter(({ word }) => terms.some((one) => search.isFoundUnder(word, one)));
     let begin = 0, end = text.length;
     if (end > longest) {
       const middle = marks[0]?.start ?? 0;
-      begin = middle < longest * 0.7 ? 0 : text.indexOf(" ", middle - longest / 2) + 1;
+      begin = middle < longest * 0.7 ? 0 : outsideBrackets(text, text.indexOf(" ", middle - longest / 2) + 1);
       if (begin + longest < end) end = Math.max(text.lastIndexOf(" ", begin + longest), (marks[0]?.end ?? 0));
     }
     const pieces = [];

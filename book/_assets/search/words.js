@@ -17,10 +17,14 @@
   const SPELT = [[/(?<=[a-z]{3})our/, "or"], [/is(?=(e[ds]?|ing|ations?)$)/, "iz"], [/tre(?=s?$)/, "ter"], [/^grey/, "gray"], [/^licence/, "license"]];
   const spell = (word) => SPELT.reduce((spelt, [here, there]) => spelt.replace(here, there), word);
 
+  /** What the stemmer would take for another word: a normal distribution normalises nothing. */
+  const STEMS = [[/^normali[sz]/, "normaliz"]];
+
   const form = (whole) => {
     if (!/^[a-z]{4,}$/.test(whole)) return { whole, stem: whole };
     stemmer ??= new globalThis.Stemmer();
-    return { whole, stem: stemmer.stemWord(spell(whole)) };
+    const [, stem] = STEMS.find(([word]) => word.test(whole)) ?? [];
+    return { whole, stem: stem ?? stemmer.stemWord(spell(whole)) };
   };
 
   /** The form of a word, those of its parts if it has several, and all that they are found under. */

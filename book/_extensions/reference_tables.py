@@ -1,0 +1,92 @@
+"""Tables of the package's pages that are computed: values, and the checks.
+
+``value-table`` shows the fields of the objects in a dictionary, or of those that a
+class makes under some names::
+
+    .. value-table:: vit_steps.vision_transformer.ViTConfig
+       :rows: tiny small base
+       :columns: embed_dim depth num_heads
+
+``check-table`` shows what each check of the exercises is to be given.
+"""
+
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+import vit_check
+from vit_check.chapters.questions import CHAPTERS
+
+EXERCISES = Path(__file__).resolve().parents[2] / "notebooks" / "exercises"
+
+
+def list_table(rows: Iterable[Sequence[str]], options: Iterable[str]) -> str:
+    """A table in reStructuredText."""
+    lines = [".. list-table::", "   :widths: auto"]
+    lines += [f"   :{option}" for option in options]
+    lines.append("")
+    for row in rows:
+        for place, cell in enumerate(row):
+            lines.append(f"   {'* -' if place == 0 else '  -'} {cell}")
+    return "\n".join(lines)
+
+
+def written(value: Any) -> str:
+    is_large = isinstance(value, int | float) and value > 1000
+    return f"{value:,.0f}" if is_large else str(value)
+
+
+class ValueTable(SphinxDirective):
+    required_arguments = 1
+    option_spec = {  # noqa: RUF012
+        "rows": directives.unchanged_required,
+        "columns": directives.unchanged_required,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        module, _, name = self.arguments[0].rpartition(".")
+        thing = getattr(import_module(module), name)
+        columns = self.options["columns"].split()
+        if "rows" in self.options:
+            makers = self.options["rows"].split()
+            thing = {maker: getattr(thing, maker)() for maker in makers}
+        rows = [["", *(f"``{column}``" for column in columns)]]
+        for key, value in thing.items():
+            fields = (written(getattr(value, column)) for column in columns)
+            rows.append([f"``{key}``", *fields])
+        return self.parse_text_to_nodes(list_table(rows, ["header-rows: 1"]))
+
+
+def checks() -> Iterable[tuple[str, list[str]]]:
+    """Each chapter's name in ``vit_check``, and the names of its checks."""
+    for questions in CHAPTERS:
+        folder = questions.__name__.rpartition(".")[0]
+        names = [n for n in vit_check.__all__ if find_spec(f"{folder}.{n}")]
+        yield folder.rpartition(".")[2], names
+
+
+class CheckTable(SphinxDirective):
+    def run(self) -> list[nodes.Node]:
+        rows = []
+        for chapter, names in checks():
+            [path] = EXERCISES.glob(f"[0-9][0-9]_{chapter}.ipynb")
+            address = f"/notebooks/exercises/{path.stem}"
+            link = f":doc:`exercises {int(path.stem[:2])} <{address}>`"
+            for name in names:
+                given = getattr(vit_check, name).signature
+                rows.append([f"``{name}``", f"``{given}`` ({link})"])
+        options = ["class: autosummary checks"]
+        return self.parse_text_to_nodes(list_table(rows, options))
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    app.add_directive("value-table", ValueTable)
+    app.add_directive("check-table", CheckTable)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
