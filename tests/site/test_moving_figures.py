@@ -11,6 +11,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from tests.conftest import ROOT, code_cells
 from tests.site.visit import NARROWEST, PHONE, WIDE, Visit
 from vit_steps.attention import scaled_dot_product_attention
 from vit_steps.cost import attention_cost, token_count
@@ -391,10 +392,19 @@ def rows_on_the_page(figure):
 def test_the_image_is_cut_as_the_package_cuts_it(visit, forgets):
     from book.drawings.split_move_join import image, joined, moved, not_moved, split
 
+    (code,) = (
+        c.source
+        for c in code_cells(ROOT / f"{CHAPTERS['split_move_join']}.ipynb")
+        if c.id == "tiny"
+    )
     figure = visit("split_move_join", reduced_motion="reduce")
     assert rows_on_the_page(figure) == image.tolist()
     if forgets:
         press(figure, "Forget the move")
+        assert written(figure, "step") == "✗ joined: scrambled", "it is seen at once"
+        for _ in range(3):
+            press(figure, "Back")
+    assert written(figure, "holds-0") == ""
     for tensor in (
         split,
         split if forgets else moved,
@@ -402,8 +412,11 @@ def test_the_image_is_cut_as_the_package_cuts_it(visit, forgets):
     ):
         press(figure, "Next")
         assert written(figure, "shape") == f"{tuple(tensor.shape)}"
+        assert written(figure, "code") in code, "as in the cell above"
         assert read_in_order(figure) == tensor.flatten().tolist()
     assert rows_on_the_page(figure) == tensor.tolist()
+    held = "patches 0 and 1" if forgets else "patch 0"
+    assert written(figure, "holds-0") == held
     assert written(figure, "step") == ("✗ joined: scrambled" if forgets else "✓ joined")
     press(figure, "Forget the move")
     assert rows_on_the_page(figure) == (joined if forgets else not_moved).tolist()
@@ -613,7 +626,10 @@ CUT, TRANSPOSE, MERGE = CALLS
         ([TRANSPOSE, CUT], "✗ scrambled"),
         ([TRANSPOSE, CUT, TRANSPOSE], "✗ scrambled"),
         ([CUT, TRANSPOSE, CUT], "✗ scrambled"),
-        ([CUT, MERGE], "✓ merged"),
+        ([CUT, MERGE], "as it was"),
+        ([MERGE], "as it was"),
+        ([TRANSPOSE, TRANSPOSE], "as it was"),
+        ([CUT, TRANSPOSE, TRANSPOSE, MERGE, CUT, MERGE], "as it was"),
         ([CUT, TRANSPOSE, MERGE, TRANSPOSE, CUT], "✗ scrambled"),
     ],
 )
