@@ -13,6 +13,7 @@ from torch.optim import SGD, AdamW, Optimizer
 from book.drawings.kit import Box, Drawing, Point
 
 START, STEPS = (-9.0, 1.5), 25
+MOST = 40  # steps that can be taken
 STEEPER = 50  # across, at the same distance from the bottom
 OPTIMISERS = ("SGD", "AdamW")
 LR = {"SGD": 0.036, "AdamW": 0.4}  # as it begins
@@ -65,7 +66,8 @@ def draw() -> Drawing:
     drawing.numbers = {
         "start": START,
         "steeper": STEEPER,
-        "steps": STEPS,
+        "steps": MOST,
+        "shown": STEPS,
         "warmup": WARMUP,
         "rates": {
             name: {"apart": apart, "stops": stops, "first": round(LR[name] / apart)}
@@ -97,11 +99,14 @@ def draw() -> Drawing:
         for line in (0, 1):
             with drawing.part(f"line-{name}-{line}", moving=True):
                 drawing.text(LEFT, bottom + 15 + 14 * line, "", size=11)
-    with drawing.part("steps", moving=True):
-        with drawing.part("step"):
-            y = STEP_TRACK.y + 4
-            drawing.text(LEFT, y, f"step {STEPS}", size=12, bold=True)
-        track(drawing, "steps", STEP_TRACK, STEP_TRACK.right)
+    with drawing.part("step", moving=True):
+        y = STEP_TRACK.y + 4
+        drawing.text(LEFT, y, f"step {STEPS}", size=12, bold=True)
+    track(drawing, "steps", STEP_TRACK, STEPS / MOST)
+    for step in (0, 10, 20, 30, 40):
+        with drawing.part(f"tick-{step}", moving=True):
+            x = STEP_TRACK.x + STEP_TRACK.width * step / MOST
+            drawing.text(x, STEP_TRACK.y + 21, f"{step}", size=10.5, anchor="middle")
     return drawing
 
 
@@ -112,14 +117,12 @@ def panel(drawing: Drawing, name: str, places: list[Point]) -> None:
     with drawing.part(f"title-{name}"):
         title = f"{name}, learning rate {LR[name]:g}"
         drawing.text(LEFT, top - 11, title, size=12.5, bold=True)
-    with drawing.part(f"rate-{name}", moving=True):
-        apart, stops = STOPS[name]
-        share = (LR[name] / apart - 1) / (stops - 1)
-        sliding = Box(TRACK.x, top - 15, TRACK.width, 0)
-        track(drawing, name, sliding, sliding.x + share * sliding.width)
+    apart, stops = STOPS[name]
+    sliding = Box(TRACK.x, top - 15, TRACK.width, 0)
+    track(drawing, name, sliding, (LR[name] / apart - 1) / (stops - 1))
     with drawing.at(LEFT, top):
         drawing.box(0, 0, place.width, place.height, ground=False, radius=3)
-        for reach in (1, 3, 5, 7, 9, 11, 13):
+        for reach in (1, 3, 5, 7, 9, 11):
             contour(drawing, reach)
         with drawing.part(f"ghost-{name}", moving=True):
             drawing.line((0, 0), (0, 0), thick=1, dashed=True)
@@ -128,11 +131,14 @@ def panel(drawing: Drawing, name: str, places: list[Point]) -> None:
         with drawing.part(f"dots-{name}"):
             for step in places[1:]:
                 drawing.circle(*on_sheet(step), 1.6, "ink", thick=1.5)
+        with drawing.part(f"more-{name}", moving=True):
+            for _ in range(STEPS, MOST):
+                drawing.circle(0, 0, 1.6, "ink", thick=1.5)
         with drawing.part(f"last-{name}", moving=True):
             drawing.line((0, 0), (0, 0), colour="query", thick=3)
         x, y = on_sheet(START)
         drawing.circle(x, y, 3.5, "asking", thick=2)
-        drawing.text(x + 8, y + 1, "start", size=11, bold=True)
+        drawing.text(x + 8, y + 6, "start", size=11, bold=True)
         x, y = on_sheet((0, 0))
         drawing.line((x - 5, y), (x + 5, y), colour="asking", thick=2)
         drawing.line((x, y - 5), (x, y + 5), colour="asking", thick=2)
@@ -143,11 +149,12 @@ def panel_at(name: str) -> Box:
     return Box(LEFT, PANELS[name], (TO - FROM) * UNIT, 2 * HALF * UNIT)
 
 
-def track(drawing: Drawing, name: str, place: Box, x: float) -> None:
-    """A slider, with its knob at x."""
-    drawing.line((place.x, place.y), (place.right, place.y), thick=3)
-    with drawing.part(f"handle-{name}"), drawing.part(f"knob-{name}"):
-        drawing.circle(x, place.y, 8, "ink", thick=2)
+def track(drawing: Drawing, name: str, place: Box, share: float) -> None:
+    """A slider with its knob at a share of its length."""
+    with drawing.part(f"track-{name}", moving=True):
+        drawing.line((place.x, place.y), (place.right, place.y), thick=3)
+    with drawing.part(f"handle-{name}", moving=True), drawing.part(f"knob-{name}"):
+        drawing.circle(place.x + share * place.width, place.y, 8, "ink", thick=2)
 
 
 def contour(drawing: Drawing, reach: float) -> None:

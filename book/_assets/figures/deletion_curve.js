@@ -3,6 +3,14 @@
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
 
+  const few = (words) => (count) => (count === 1 ? `the ${words}` : `the ${count} ${words}`);
+  const OTHERS = {
+    random: (count) => (count === 1 ? "a random one" : `${count} random ones`),
+    brightest: few("brightest"),
+    "ink in the box": few("brightest in the box"),
+    "least attended": few("least attended"),
+  };
+
   function start(figure) {
     const { set } = figures;
     const { pictures, orders, side, patch, photo, bar, second, chart } = figure.numbers;
@@ -25,12 +33,16 @@
       figure.write("covered", `${now} of ${patches} patches covered`);
       set(figure.part("now").firstElementChild, { transform: `translate(${across(now) - across(figure.numbers.covered)} 0)` });
       set(figure.part("knob-covered").firstElementChild, { x: across(now) - 8 });
-      const other = orders[shown[1]].replace(" first", "").toLowerCase();
-      const [left, right] = halves;
-      figure.say(now === 0 ? `Nothing is covered yet. The model gives the ${picture.label} ${left.share}. Press Play, or drag the line.`
-        : `With the most attended covered, the model gives the ${picture.label} ${left.share} and answers ${left.answer}; `
-          + `with ${other}, ${right.share} and ${right.answer}.`);
+      figure.say(sentence(...halves));
       told?.();
+    }
+
+    function sentence(left, right) {
+      const digit = `the ${picture.label}`;
+      if (now === 0) return `Nothing is covered yet: ${digit} has a probability of ${left.share}. Drag the line, and watch the bars.`;
+      if (now === patches) return `All ${patches} patches are covered. The model sees nothing but grey, and answers ${left.answer}.`;
+      const most = now === 1 ? "most attended patch" : `${now} most attended patches`;
+      return `Without the ${most}, ${digit} gets ${left.share} and the answer is ${left.answer}; without ${OTHERS[shown[1]](now)}, ${right.share} and ${right.answer}.`;
     }
 
     function drawHalf(half, { order, shares, answers }) {

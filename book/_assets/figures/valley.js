@@ -33,23 +33,24 @@
 
   function start(figure) {
     const { set, SVG, written } = figures;
-    const { start: top, steeper, steps, warmup, rates, panels, left, half, unit, track, stepTrack } = figure.numbers;
+    const { start: top, steeper, steps, shown, warmup, rates, panels, left, half, unit, track, stepTrack } = figure.numbers;
     const names = Object.keys(rates);
     const stops = Object.fromEntries(names.map((name) => [name, rates[name].first]));
     let warms = false;
-    let now = steps;
+    let now = shown;
+    let untouched = true;
 
     for (const name of names) { // a path that leaves the valley is cut off at its edge
       const edge = set(document.createElementNS(SVG, "clipPath"), { id: `valley-edge-${name}` });
       edge.append(set(document.createElementNS(SVG, "rect"), panels[name]));
       figure.svg.append(edge);
-      for (const part of ["ghost", "path", "dots", "last"]) figure.part(`${part}-${name}`).setAttribute("clip-path", `url(#${edge.id})`);
+      for (const part of ["ghost", "path", "dots", "more", "last"]) figure.part(`${part}-${name}`).setAttribute("clip-path", `url(#${edge.id})`);
     }
 
     const peak = (name) => stops[name] * rates[name].apart;
     const rate = (name, step, warm) => peak(name) * (warm ? Math.min(1, (step + 1) / (warmup + 1)) : 1);
     const walk = (name, warm) => descend(name, Array.from({ length: steps }, (_, step) => rate(name, step, warm)), top, steeper);
-    const far = ([x, y]) => written(Math.hypot(x, y));
+    const far = ([x, y]) => Math.hypot(x, y).toFixed(1);
     const fixed = (number) => (Math.abs(number) < 0.005 ? "0.00" : number.toFixed(2).replace("-", "−"));
 
     function draw() {
@@ -59,6 +60,7 @@
       set(figure.part("knob-steps").firstElementChild, { x: stepTrack.x + (stepTrack.width * now) / steps - 8 });
       figure.say(sentence(walked));
       for (const tell of told) tell();
+      untouched = false;
     }
 
     function drawPath(name, places) {
@@ -69,7 +71,7 @@
       for (const [part, through] of Object.entries({
         path: places.slice(0, now + 1), last: places.slice(before, now + 1), ghost: warms ? walk(name, false) : [top],
       })) set(figure.part(`${part}-${name}`).firstElementChild, { d: line(through) });
-      [...figure.part(`dots-${name}`).children].forEach((dot, index) => {
+      [`dots-${name}`, `more-${name}`].flatMap((part) => [...figure.part(part).children]).forEach((dot, index) => {
         const [x, y] = spot(places[index + 1]);
         const radius = dot.width.baseVal.value / 2;
         set(dot, { x: x - radius, y: y - radius });
@@ -85,12 +87,13 @@
     }
 
     function sentence(walked) {
-      if (now === 0) return "Both stand at the start, a little up the wall. Press Play, or drag a learning rate.";
+      if (now === 0) return "Both stand at the start, a little up the wall. Take the steps one by one, or change a learning rate.";
       const [SGD, AdamW] = names.map((name) => far(walked[name][now]));
       return [`After ${now === 1 ? "one step" : `${now} steps`} SGD is ${SGD} units from the lowest point, and AdamW ${AdamW}.`,
-        now === 1 ? "AdamW's step is as long across as along, although the gradients are not." : "",
-        Math.abs(walked.SGD[now][1]) > Math.abs(top[1]) ? "SGD's steps are too long for the walls: it is thrown out." : "",
-        warms ? `The first ${warmup} learning rates are smaller. Dashed: without warm-up.` : ""].filter(Boolean).join(" ");
+        now === 1 ? "AdamW’s step is as long across as along, although it is much steeper across." : "",
+        Math.abs(walked.SGD[now][1]) > Math.abs(top[1]) ? "SGD’s steps are too long for the walls: it is thrown out." : "",
+        warms ? `The first ${warmup} learning rates are smaller. Dashed: without warm-up.` : "",
+        untouched ? "Drag a learning rate, or the step." : ""].filter(Boolean).join(" ");
     }
 
     const told = [];
