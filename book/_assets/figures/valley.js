@@ -41,7 +41,7 @@
     let untouched = true;
 
     for (const name of names) { // a path that leaves the valley is cut off at its edge
-      const edge = set(document.createElementNS(SVG, "clipPath"), { id: `valley-edge-${name}` });
+      const edge = set(document.createElementNS(SVG, "clipPath"), { id: `valley-edge-${name}`, "aria-hidden": true });
       edge.append(set(document.createElementNS(SVG, "rect"), panels[name]));
       figure.svg.append(edge);
       for (const part of ["ghost", "path", "dots", "more", "last"]) figure.part(`${part}-${name}`).setAttribute("clip-path", `url(#${edge.id})`);
@@ -89,11 +89,11 @@
     function sentence(walked) {
       if (now === 0) return "Both stand at the start, a little up the wall. Take the steps one by one, or change a learning rate.";
       const [SGD, AdamW] = names.map((name) => far(walked[name][now]));
-      return [`After ${now === 1 ? "one step" : `${now} steps`} SGD is ${SGD} units from the lowest point, and AdamW ${AdamW}.`,
-        now === 1 ? "AdamW’s step is as long across as along, although it is much steeper across." : "",
-        Math.abs(walked.SGD[now][1]) > Math.abs(top[1]) ? "SGD’s steps are too long for the walls: it is thrown out." : "",
-        warms ? `The first ${warmup} learning rates are smaller. Dashed: without warm-up.` : "",
-        untouched ? "Drag a learning rate, or the step." : ""].filter(Boolean).join(" ");
+      const dashed = warms ? " Dashed: without warm-up." : "";
+      if (now === 1) return `AdamW’s first step is as long across as along, although it is much steeper across.${dashed}`;
+      if (Math.abs(walked.SGD[now][1]) > Math.abs(top[1])) return `SGD is thrown out: its steps are too long for the walls. AdamW is ${AdamW} units from the lowest point.${dashed}`;
+      return `After ${now} steps SGD is ${SGD} units from the lowest point, and AdamW ${AdamW}.`
+        + (warms ? ` The first ${warmup} learning rates are smaller.${dashed}` : untouched ? " Drag a learning rate, or the step." : "");
     }
 
     const told = [];
