@@ -32,8 +32,10 @@ def inlined(file: Path, alt: str) -> str | None:
     ElementTree.register_namespace("", SVG.strip("{}"))
     html = ElementTree.tostring(svg, encoding="unicode")
     if figure := svg.get("data-figure"):  # it moves
+        _, _, width, height = map(float, svg.get("viewBox", "").split())
+        ratio = f' style="--ratio: {width / height:.3f}"'
         controls = '<div class="moving-controls"></div>'
-        return f'<div class="moving moving-{figure}">{html}{controls}</div>'
+        return f'<div class="moving moving-{figure}"{ratio}>{html}{controls}</div>'
     return html
 
 

@@ -10,6 +10,7 @@ from math import log2
 from book.drawings.kit import Box, Colour, Drawing, Word, number
 from vit_steps.cost import attention_cost, token_count
 from vit_steps.sizes import patch_grid
+from vit_steps.training_cost import ACCELERATORS
 
 # D and heads: arXiv 2010.11929, table 1; tiny and small: arXiv 2012.12877, table 1.
 MODELS = {
@@ -22,10 +23,11 @@ MODELS = {
 MODEL, IMAGE, PATCH = "ViT-B", 224, 16  # as it begins
 PATCHES = (32, 16, 8, 4, 2, 1)
 SIDES = (32, 2048, 32)  # of the image: from, to, in steps of
-LIMIT = 2 * 2**30  # bytes, in which the squares are to find room
-PHOTO = Box(2, 4, 92, 92)
-STAGE = Box(2, 148, 356, 116)
-TRACKS = {"image": Box(96, 322, 250, 0), "patch": Box(96, 370, 250, 0)}
+LIMIT = ACCELERATORS["H100"].memory  # bytes, in which the squares are to find room
+GPU = f"a GPU of {LIMIT / 1e9:g}\u00a0GB"
+PHOTO = Box(2, 4, 84, 84)
+STAGE = Box(2, 132, 356, 78)
+TRACKS = {"image": Box(96, 268, 250, 0), "patch": Box(96, 314, 250, 0)}
 GRID_FROM = 2.5  # units between two lines of the grid; below, it is a veil
 
 
@@ -41,7 +43,7 @@ def draw() -> Drawing:
         "high, and T and 6D together long. A square of T by T at its left end is the "
         f"quadratic part, {quadratic / (quadratic + linear):.1%} of the area. All the "
         f"rest, T by 6D, is linear. The squares of scores of the {heads} heads take "
-        f"{memory(squares)}, which fits into {memory(LIMIT)}.",
+        f"{memory(squares)}, which fits into {GPU}.",
     )
     drawing.numbers = {
         "models": MODELS,
@@ -50,6 +52,7 @@ def draw() -> Drawing:
         "sides": SIDES,
         "patches": PATCHES,
         "patch": PATCHES.index(PATCH),
+        "gpu": GPU,
         "limit": LIMIT,
         "gridFrom": GRID_FROM,
         "photo": vars(PHOTO),
@@ -91,22 +94,22 @@ def counted(drawing: Drawing, T: int, heads: int, squares: int) -> None:
     """Tokens, and what has to be kept for them."""
     x = PHOTO.right + 12
     with drawing.part("tokens"):
-        drawing.text(x, 18, f"T = {T:,} tokens", size=15, bold=True)
+        drawing.text(x, 16, f"T = {T:,} tokens", size=15, bold=True)
     with drawing.part("patches"):
         words = f"{T - 1:,} patches and the class token"
-        drawing.text(x, 34, words, size=11, colour="soft")
+        drawing.text(x, 31, words, size=11, colour="soft")
     with drawing.part("scores"):
-        drawing.text(x, 58, f"{T:,} × {T:,} scores in each head")
+        drawing.text(x, 52, f"{T:,} × {T:,} scores in each head")
     with drawing.part("squares"):
-        drawing.text(x, 75, f"{heads} heads, float32: {memory(squares)}")
+        drawing.text(x, 69, f"{heads} heads, float32: {memory(squares)}")
     with drawing.part("fits"):
-        drawing.text(x, 93, f"✓ fits into {memory(LIMIT)}", bold=True, colour="value")
+        drawing.text(x, 87, f"✓ fits into {GPU}", bold=True, colour="value")
 
 
 def to_scale(drawing: Drawing, T: int, D: int) -> None:
     """T·T and T·6D as areas."""
     quadratic, linear = macs(T, D)
-    y = PHOTO.bottom + 22
+    y = PHOTO.bottom + 18
     with drawing.part("block"):
         drawing.text(2, y, f"A block of {MODEL}, D = {D}", bold=True)
     with drawing.part("macs"):
@@ -115,8 +118,8 @@ def to_scale(drawing: Drawing, T: int, D: int) -> None:
         )
     share = quadratic / (quadratic + linear)
     parts: tuple[tuple[str, float, Colour, str], ...] = (
-        ("quadratic", 2, "asking", f"quadratic, T × T: {share:.1%}"),
-        ("linear", 186, "position", f"linear, T × 6D: {1 - share:.1%}"),
+        ("quadratic", 2, "asking", f"quadratic, 2T²D: {share:.1%}"),
+        ("linear", 186, "position", f"linear, 12TD²: {1 - share:.1%}"),
     )
     for name, x, colour, words in parts:
         drawing.box(x, y + 8, 11, 11, colour=colour, radius=2)
@@ -131,14 +134,14 @@ def to_scale(drawing: Drawing, T: int, D: int) -> None:
         drawing.box(STAGE.x, top, side, side, colour="asking", radius=0)
     with drawing.part("hint", moving=True):
         hint = "Press Next, and the patches get smaller."
-        drawing.text(2, STAGE.y + 20, hint, size=11, colour="soft")
+        drawing.text(2, STAGE.bottom - 26, hint, size=11, colour="soft")
     with drawing.part("ghost", moving=True):
         first = Box(STAGE.x, top, side + long, side)
         outlined(drawing, first)
     drawing.lines(
         2,
         STAGE.bottom + 15,
-        "Drawn to scale: at T = 6D the two parts are equal squares.",
+        "MACs: 2D times the area. At T = 6D both parts are equal squares.",
         size=11,
     )
     with drawing.part("compared", moving=True):
@@ -183,7 +186,9 @@ def memory(size: float) -> str:
 
 
 def large(count: float) -> str:
-    return written(count, 1000, ("", "thousand", "million", "billion", "trillion"))
+    return written(
+        count, 1000, ("", "thousand", "million", "billion", "trillion", "quadrillion")
+    )
 
 
 def written(value: float, step: int, units: tuple[str, ...]) -> str:

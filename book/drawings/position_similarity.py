@@ -23,12 +23,13 @@ MODEL = "cluttered-digits"
 SIDE, EMBED_DIM = 14, 768
 CHOSEN, COMPARED = (4, 9), (3, 9)  # where it begins, in the grid of 14×14
 CHOSEN_SMALL, COMPARED_SMALL = (3, 3), (2, 3)  # and in that of 8×8
-KINDS = {  # what each is called, and the similarity where its colour begins
-    "1-D": ("1-D clocks", 0.35),
-    "2-D": ("2-D clocks", 0.65),
-    "before": ("learned, untrained", 0.0),
-    "after": ("learned, trained", 0.0),
+KINDS = {
+    "1-D": "1-D clocks",
+    "2-D": "2-D clocks",
+    "before": "learned, untrained",
+    "after": "learned, trained",
 }
+POWER = 1.5  # of a similarity: how full its colour is, the same on all maps
 SHADES = 16
 
 MAP = Box(2, 26, 224, 224)
@@ -93,11 +94,11 @@ def draw() -> Drawing:
             kind: {
                 "name": name,
                 "side": side_of(kind),
-                "low": low,
                 "begins": begins(kind),
             }
-            for kind, (name, low) in KINDS.items()
+            for kind, name in KINDS.items()
         },
+        "power": POWER,
         "learned": {kind: below_diagonal(kind) for kind in ("before", "after")},
         "embed_dim": EMBED_DIM,
         "clocks": [clock_place(i) for i in range(8)],
@@ -115,30 +116,26 @@ def draw() -> Drawing:
 
 def at_rest(drawing: Drawing, kind: str) -> None:
     """One map, with its scale."""
-    name, low = KINDS[kind]
-    drawing.text(0, 11, name, size=12, bold=True)
+    drawing.text(0, 11, KINDS[kind], size=12, bold=True)
     place = Box(0, 18, STILL, STILL)
     here = begins(kind)[0]
-    shaded(drawing, place, seen_from(kind, here), low)
+    shaded(drawing, place, seen_from(kind, here))
     side = side_of(kind)
     drawing.frame(place.cell(*here, side, side), around=0)
     for step in range(SHADES):
         bar = Box(place.right + 6, place.y, 9, STILL).row(step, SHADES)
-        drawing.full(bar, "position", 1 - step / (SHADES - 1))
+        drawing.full(bar, "position", (1 - step / (SHADES - 1)) ** POWER)
     drawing.box(place.right + 6, place.y, 9, STILL, ground=False, thick=0.75, radius=0)
     drawing.text(place.right + 19, place.y + 9, "1", size=10.5)
-    drawing.text(place.right + 19, place.bottom, lowest(low), size=10.5)
+    drawing.text(place.right + 19, place.centre + 4, "0.5", size=10.5)
+    drawing.text(place.right + 19, place.bottom, "≤ 0", size=10.5)
 
 
-def lowest(low: float) -> str:
-    return f"{low:g}" if low else "≤ 0"
-
-
-def shaded(drawing: Drawing, place: Box, values: Tensor, low: float) -> None:
+def shaded(drawing: Drawing, place: Box, values: Tensor) -> None:
     """Cells that are fuller the more similar they are; one path for each shade."""
     rows, columns = values.shape
     runs: dict[int, list[Box]] = {}  # neighbours of one shade are one box
-    shades = ((values - low) / (1 - low)).clamp_min(0) * (SHADES - 1)
+    shades = values.clamp_min(0) ** POWER * (SHADES - 1)
     for row, numbers in enumerate(shades.round().int().tolist()):
         column = 0
         for shade, run in groupby(numbers):
@@ -156,7 +153,7 @@ def shaded(drawing: Drawing, place: Box, values: Tensor, low: float) -> None:
 def stage(drawing: Drawing) -> None:
     """One map, which the script fills, and the clocks of two places."""
     with drawing.part("kind"):
-        drawing.text(2, 14, KINDS["1-D"][0], size=13, bold=True)
+        drawing.text(2, 14, KINDS["1-D"], size=13, bold=True)
     drawing.text(MAP.right, 14, "choose a place", size=11, colour="soft", anchor="end")
     drawing.text(PANEL.x, 14, "similarity", size=11, colour="soft")
     with drawing.part("similarity"):
@@ -189,11 +186,10 @@ def stage(drawing: Drawing) -> None:
                 drawing.text(PANEL.x, 92 + 17 * line, "", size=12)
     for step in range(SHADES):
         bar = Box(MAP.x, 260, MAP.width, 9).column(step, SHADES)
-        drawing.full(bar, "position", step / (SHADES - 1))
+        drawing.full(bar, "position", (step / (SHADES - 1)) ** POWER)
     drawing.box(MAP.x, 260, MAP.width, 9, ground=False, thick=0.75, radius=0)
-    with drawing.part("low"):
-        drawing.text(MAP.x, 283, "0.3", size=10.5)
-    drawing.text(MAP.middle, 283, "similarity", size=10.5, anchor="middle")
+    drawing.text(MAP.x, 283, "similarity ≤ 0", size=10.5)
+    drawing.text(MAP.middle, 283, "0.5", size=10.5, anchor="middle")
     drawing.text(MAP.right, 283, "1", size=10.5, anchor="end")
     with drawing.part("mean-0"):
         drawing.text(PANEL.x, 268, "the mean cosine of", size=10.5, colour="soft")
@@ -211,8 +207,10 @@ def marks(drawing: Drawing) -> None:
     cell = MAP.width / SIDE
     with drawing.part("handle-chosen", moving=True), drawing.part("frame"):
         drawing.frame(Box(MAP.x, MAP.y, cell, cell), around=0)
+    with drawing.part("pointed", moving=True):
+        drawing.circle(MAP.x, MAP.y, 5, "ink", ground=False, thick=1)
     with drawing.part("handle-compared", moving=True):
-        drawing.circle(MAP.x, MAP.y, 6, "ink", ground=False, thick=2)
+        drawing.circle(MAP.x, MAP.y, 7, "ink", ground=False, thick=2)
 
 
 def below_diagonal(kind: str) -> list[int]:

@@ -161,20 +161,18 @@ def draw() -> Drawing:
         "wide": WIDE,
     }
     legend(drawing)
+    with drawing.part("now", moving=True):
+        tops = (TOP + index * PITCH + 16 for index in range(len(STACKS)))
+        drawing.shape("".join(f"M{RIGHT} {top}v78" for top in tops), "ink")
     for index, name in enumerate(STACKS):
         with drawing.at(0, TOP + index * PITCH):
             one_stack(drawing, name)
     bottom = TOP + len(STACKS) * PITCH
-    for part in ("now", "handle-block"):
-        with drawing.part(part, moving=True):
-            if part == "now":
-                lines = [
-                    f"M{RIGHT} {TOP + i * PITCH + 16}v78" for i in range(len(STACKS))
-                ]
-                drawing.shape("".join(lines), "ink")
-            else:
-                with drawing.part("knob-block"):
-                    drawing.circle(RIGHT, bottom + 10, 8, "ink", thick=2)
+    with drawing.part("handle-block", moving=True):
+        y = bottom + 10
+        drawing.line((LEFT, y), (RIGHT, y), thick=3)
+        with drawing.part("knob-block"):
+            drawing.circle(RIGHT, y, 8, "ink", thick=2)
     for block in range(0, BLOCKS + 1, 2):
         x = LEFT + block * WIDE
         drawing.text(x, bottom + 32, f"{block}", size=10.5, anchor="middle")
@@ -226,6 +224,12 @@ def one_stack(drawing: Drawing, name: str) -> None:
     with drawing.part(f"count-{name}"):
         said = "all tokens equal" if count is None else f"{count} of {N} recognised"
         drawing.text(358, 11, said, anchor="end")
+    length, left = stack.lengths[-1]
+    with drawing.part(f"length-{name}"):
+        drawing.text(LEFT + 4, 25, f"length {length:.1f}", size=10.5, colour="soft")
+    with drawing.part(f"left-{name}"):
+        said = f"of the start {left:.1f}"
+        drawing.text(LEFT + 68, 25, said, size=10.5, colour="asking")
     with drawing.part(f"cat-{name}"):
         put_together(drawing, stack.answers[-1])
     with drawing.part(f"empty-{name}"):

@@ -123,9 +123,19 @@ def all_orders(drawing: Drawing, sums: dict[bool, list[float]]) -> None:
     for y, name in ((36, "without"), (53, "with")):
         drawing.text(2, TABLE.y + y, name, size=11)
     for index, order in enumerate(ORDERS):
-        x = TABLE.column(index, len(ORDERS)).middle
+        column = TABLE.column(index, len(ORDERS))
         tokens = " ".join(str(TOKENS[token]) for token in order)
-        drawing.text(x, TABLE.y + 16, tokens, size=11, colour="soft", anchor="middle")
-        for y, placed in ((36, False), (53, True)):
-            text = f"{sums[placed][index]:.3f}"
-            drawing.text(x, TABLE.y + y, text, size=11, anchor="middle")
+        with drawing.part(f"order-{index}"):
+            drawing.full(column, "soft", 0)
+            lines: list[tuple[float, str, Colour]] = [(16, tokens, "soft")]
+            for y, placed in ((36, False), (53, True)):
+                lines.append((y, f"{sums[placed][index]:.3f}", "ink"))
+            for y, said, colour in lines:
+                drawing.text(
+                    column.middle,
+                    TABLE.y + y,
+                    said,
+                    size=11,
+                    colour=colour,
+                    anchor="middle",
+                )

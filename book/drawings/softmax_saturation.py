@@ -53,11 +53,11 @@ def draw() -> Drawing:
         "chart": {"x": CHART.x, "y": CHART.bottom, "w": CHART.width, "h": CHART.height},
         "slope": SLOPE.width,
     }
-    drawing.text(2, 14, f"One query, {KEYS} keys of ", size=13)
+    said = drawing.text(2, 14, f"Mean of 1,000 queries, {KEYS} keys:", size=13)
     with drawing.part("d"):
-        drawing.text(150, 14, f"d = {SHOWN}", size=13, bold=True)
+        drawing.text(said.right + 12, 14, f"d = {SHOWN}", size=13, bold=True)
     with drawing.part("hint", moving=True):
-        drawing.text(358, 14, "drag d below", size=11, colour="soft", anchor="end")
+        drawing.text(358, 14, "drag d", size=11, colour="soft", anchor="end")
     shared(drawing, "undivided", "softmax(q kᵀ), undivided")
     shared(drawing, "divided", "softmax(q kᵀ / √d)")
     chart(drawing)
@@ -92,7 +92,12 @@ def shared(drawing: Drawing, name: str, formula: str) -> None:
 
 def chart(drawing: Drawing) -> None:
     """The largest weight against d."""
-    drawing.text(2, CHART.y - 14, "attention weight of the best key", size=11)
+    y = CHART.y - 14
+    drawing.text(2, y, "attention weight of the best key", size=11)
+    for x, divided, said in ((190, False, "undivided"), (268, True, "divided by √d")):
+        ends = (x, y - 4), (x + 14, y - 4)
+        drawing.line(*ends, colour="asking", thick=2, dashed=not divided)
+        drawing.text(x + 18, y, said, size=11)
     for share in (0, 0.5, 1):
         y = CHART.bottom - CHART.height * share
         drawing.text(CHART.x - 6, y + 4, f"{share:g}", size=10.5, anchor="end")
@@ -103,8 +108,6 @@ def chart(drawing: Drawing) -> None:
     for divided in (False, True):
         points = [(across(d), up(d, divided)) for d in DIMS]
         drawing.line(*points, colour="asking", thick=2, dashed=not divided)
-    drawing.text(across(16) - 10, up(32, False) + 4, "undivided", size=11, anchor="end")
-    drawing.text(across(128) + 8, up(1024, True) - 7, "divided by √d", size=11)
     x = across(SHOWN)
     with drawing.part("now"):
         drawing.line((x, CHART.y), (x, CHART.bottom + 12), colour="ink", thick=1)

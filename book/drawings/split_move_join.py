@@ -105,6 +105,11 @@ def on_the_move(drawing: Drawing) -> None:
                 written = [[str(number)]]
                 cell, colour = (side, side), COLOURS[patch]
                 drawing.cells(0, 0, written, cell, colour, size=0.15 * side + 8.2)
+    for row in range(ROWS**2):
+        with drawing.part(f"row-{row}"):
+            drawing.text(0, 0, "", size=11, colour="soft", anchor="end")
+        with drawing.part(f"holds-{row}"):
+            drawing.text(0, 0, "", size=11)
     with drawing.part("code"):
         drawing.text(4, 362, "", size=11.5, code=True)
 

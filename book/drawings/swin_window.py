@@ -23,7 +23,7 @@ CARRIED = ("not carried", "over the top", "sideways", "both ways")
 SMALL, LARGE = 14, 30  # a token at rest and on the move
 MAP = Box(2, 24, SIDE * LARGE, SIDE * LARGE)
 MASKS = Box(246, 20, SIDE * SMALL, SIDE * SMALL)  # at rest
-PANEL = Box(252, 44, 106, 106)  # a row and a column of tokens, and a table of pairs
+PANEL = Box(252, 58, 104, 104)  # a row and a column of tokens, and a table of pairs
 
 names = 10 * torch.arange(SIDE)[:, None] + torch.arange(SIDE)  # (rows, columns)
 rolled = names.roll((-SHIFT, -SHIFT), dims=(0, 1))
@@ -136,17 +136,21 @@ def stage(drawing: Drawing) -> None:
         with drawing.part(f"lines-{first}"):
             lines(drawing, MAP, first)
     with drawing.part("window"):
-        drawing.text(PANEL.x, PANEL.y - 7, "who sees whom", size=10.5)
+        drawing.text(PANEL.x, 37, "who sees whom", size=11, bold=True)
+        drawing.text(PANEL.x, PANEL.y - 5, "query ↓", size=10.5, colour="soft")
+        drawing.text(
+            PANEL.right, PANEL.y - 5, "key →", size=10.5, colour="soft", anchor="end"
+        )
         with drawing.part("pairs"):
             side = PANEL.width / 5
             drawing.box(
                 PANEL.x + side, PANEL.y + side, 4 * side, 4 * side, radius=0, thick=1
             )
     with drawing.part("legend"):
-        legend(drawing, PANEL.x, 174)
+        legend(drawing, PANEL.x, PANEL.bottom + 14)
     with drawing.part("reach"):
         for index in range(BLOCKS):
-            y = PANEL.y + 46 * index
+            y = 48 + 46 * index
             with drawing.part(f"reach-{index}"):
                 words = f"{index + 1} block{'s' * (index > 0)}"
                 drawing.text(PANEL.x, y, words, size=11)

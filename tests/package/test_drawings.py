@@ -337,7 +337,7 @@ def test_a_photograph_is_kept_once_and_its_pieces_where_they_are_drawn():
 
 
 def test_the_bill_has_the_numbers_of_the_chapter():
-    from book.drawings.bill import LIMIT, MODELS, large, macs, memory
+    from book.drawings.bill import GPU, MODELS, large, macs, memory
     from vit_steps.vision_transformer import ViTConfig
 
     presets = (ViTConfig.tiny, ViTConfig.small, ViTConfig.base)
@@ -357,9 +357,9 @@ def test_the_bill_has_the_numbers_of_the_chapter():
         millions = [f"{n / 1e6:,.0f}" for n in (quadratic, linear)]
         assert line.split()[1:] == [f"{T:,}", *millions, share]
     assert "4.1%" in drawn("bill") and "1.45 billion MACs" in drawn("bill")
-    assert memory(LIMIT) == "2 GiB" and memory(1_862_832) == "1.78 MiB"
+    assert GPU == "a GPU of 80\u00a0GB" and memory(1_862_832) == "1.78 MiB"
     assert (
-        large(4_224_000_000_000) == "4.22 trillion" and large(1e15) == "1,000 trillion"
+        large(4_224_000_000_000) == "4.22 trillion" and large(1e15) == "1 quadrillion"
     )
 
 

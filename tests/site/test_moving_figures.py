@@ -12,6 +12,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from tests.conftest import ROOT, code_cells
 from tests.site.visit import NARROWEST, PHONE, WIDE, Visit
 from vit_steps.attention import scaled_dot_product_attention
 from vit_steps.attention_maps import mask_patches
@@ -130,13 +131,39 @@ def test_it_fits_and_its_targets_are_large_enough_for_a_finger(visit, name):
         assert min(box["width"], box["height"]) >= 40
         assert around["x"] - 1 <= box["x"]
         assert box["x"] + box["width"] <= around["x"] + around["width"] + 9
-    sizes = figure.evaluate(
-        """f => { const svg = f.querySelector("svg");
-            const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-            return [...svg.querySelectorAll("text")].map(
-                text => scale * parseFloat(getComputedStyle(text).fontSize)); }"""
-    )
-    assert min(sizes) >= 9.5
+    assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 9.5
+
+
+SIZES_OF_LETTERS = """figure => {
+    const svg = figure.querySelector("svg");
+    const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    return [...svg.querySelectorAll("text")].map(
+        text => scale * parseFloat(getComputedStyle(text).fontSize));
+}"""
+
+
+@every_figure
+def test_a_low_window_shows_it_whole_and_legibly(visit, name):
+    figure = visit(name, {"width": 1366, "height": 650})
+    assert room(figure) <= 615, "with its buttons, below the bar of the page"
+    assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 10
+
+
+@pytest.mark.parametrize(
+    "name", ["bill", "softmax_saturation", "residual_stream", "shuffled_tokens"]
+)
+def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
+    figure = visit(name, PHONE, has_touch=True, is_mobile=True)
+    slider = figure.get_by_role("slider").first
+    slider.scroll_into_view_if_needed()
+    before = slider.get_attribute("aria-valuetext")
+    x, y = middle(slider.bounding_box())
+    assert drag_by_finger(figure, (x + 30, y), (x + 25, y - 200))
+    assert slider.get_attribute("aria-valuetext") == before
+    slider.scroll_into_view_if_needed()
+    x, y = middle(slider.bounding_box())
+    assert not drag_by_finger(figure, (x, y), (x + 90, y - 20))
+    assert slider.get_attribute("aria-valuetext") != before
 
 
 @every_figure
@@ -147,7 +174,6 @@ def test_it_is_heard_once_and_politely(visit, name):
     before = status.text_content()
     unusual = {
         "split_and_merge": "reshape(T, h, d)",
-        "residual_stream": "Back",
         "position_similarity": "2-D",
     }
     press(figure, unusual.get(name, "Next"))
@@ -174,7 +200,7 @@ def test_whoever_wants_no_motion_gets_steps(visit, name):
 
 def billed(figure, model, image, patch):
     """What the package counts for a block, beside what the page shows."""
-    from book.drawings.bill import LIMIT, MODELS, STAGE, large, macs, memory
+    from book.drawings.bill import GPU, LIMIT, MODELS, STAGE, large, macs, memory
 
     D, heads = MODELS[model]
     T = token_count(image, patch) + 1
@@ -188,11 +214,11 @@ def billed(figure, model, image, patch):
         "tokens": f"T = {T:,} tokens",
         "scores": f"{T:,} × {T:,} scores in each head",
         "squares": f"{heads} heads, float32: {memory(squares)}",
-        "fits": f"{fits} into {memory(LIMIT)}",
+        "fits": f"{fits} into {GPU}",
         "block": f"A block of {model}, D = {D}",
         "macs": f"{large(quadratic + linear)} MACs",
-        "share-quadratic": f"quadratic, T × T: {share:.1%}",
-        "share-linear": f"linear, T × 6D: {1 - share:.1%}",
+        "share-quadratic": f"quadratic, 2T²D: {share:.1%}",
+        "share-linear": f"linear, 12TD²: {1 - share:.1%}",
         "side-image": f"{image} pixels",
         "side-patch": f"{patch} {pixels}",
     }.items():
@@ -240,6 +266,19 @@ def test_the_bill_is_the_packages(visit):
     )
 
 
+def test_the_bill_grows_by_a_number_one_can_remember(visit):
+    from book.drawings.bill import macs
+
+    figure = visit("bill", reduced_motion="reduce")
+    first, *others = (sum(macs((224 // P) ** 2 + 1, 768)) for P in (16, 8, 4, 2, 1))
+    for other in others:
+        times = f"{float(f'{other / first:.2g}'):,g}"
+        press(figure, "Next")
+        expect(figure.get_by_role("status")).to_contain_text(f", {times} times the")
+    slider = figure.get_by_role("slider", name="patch")
+    assert slider.get_attribute("aria-valuetext") == "1 pixel"
+
+
 def test_marks_on_the_sliders_say_where_both_parts_are_equal(visit):
     figure = visit("bill", reduced_motion="reduce")
     image = figure.get_by_role("slider", name="image")
@@ -264,7 +303,7 @@ def test_the_bill_grows_from_the_dashed_one(visit):
     for _ in range(60):
         sides.append(lying(figure, "area-quadratic")[2])
         figure.page.wait_for_timeout(20)
-    assert sides == sorted(sides) and len(set(sides)) > 3, "it grows bit by bit"
+    assert sides == sorted(sides) and len(set(sides)) > 2, "it grows bit by bit"
     *_, width, height = lying(figure, "ghost")
     assert width / height == pytest.approx((197 + 6 * 768) / 197, rel=1e-3)
     assert lying(figure, "area-quadratic")[3] / height == pytest.approx(785 / 197)
@@ -311,9 +350,8 @@ def test_each_block_leaves_of_the_cat_what_its_tokens_tell(visit):
 
     figure = visit("residual_stream", reduced_motion="reduce")
     slider = figure.get_by_role("slider")
-    assert slider.get_attribute("aria-valuetext") == str(BLOCKS)
+    assert slider.get_attribute("aria-valuetext") == "0", "there is something to do"
     slider.focus()
-    figure.page.keyboard.press("Home")
     for block in range(BLOCKS + 1):
         assert written(figure, "block") == str(block)
         for name in STACKS:
@@ -328,6 +366,10 @@ def test_each_block_leaves_of_the_cat_what_its_tokens_tell(visit):
                 said = f"{count} of 196 recognised"
                 assert written(figure, f"count-{name}") == said
                 expect(empty).to_be_hidden()
+            lengths = stack.lengths[block * stack.steps]
+            for part, length in zip(("length", "left"), lengths, strict=True):
+                shown = number(figure, f"{part}-{name}")
+                assert shown == pytest.approx(length, abs=0.06)
             for which, part in enumerate(("stream", "first")):
                 path = figure.locator(f'[data-part="{part}-{name}"] path')
                 x, y = path.get_attribute("d").split("L")[-1].split("V")[0].split()
@@ -345,7 +387,7 @@ def test_the_stream_is_played_from_the_start_and_dragged(visit):
     figure = visit("residual_stream")
     figure.page.clock.install()
     press(figure, "Play")
-    for block in range(3):
+    for block in (1, 2, 3):
         assert written(figure, "block") == str(block)
         figure.page.clock.run_for(1250)
     box = figure.get_by_role("slider").bounding_box()
@@ -357,6 +399,19 @@ def test_the_stream_is_played_from_the_start_and_dragged(visit):
     expect(figure.get_by_role("button", name="Play", exact=True)).to_be_visible()
     figure.page.clock.run_for(5000)
     assert written(figure, "block") == "6", "dragging has stopped it"
+    for y, block in ((60, 9), (box["height"] - 20, 3)):
+        x = 20 + (box["width"] - 40) * block / 12
+        figure.page.mouse.click(box["x"] + x, box["y"] + y)
+        said = "a click on a stream, or on the track, jumps"
+        assert written(figure, "block") == str(block), said
+
+
+def test_on_paper_the_stream_has_gone_through_all_blocks(visit):
+    figure = visit("residual_stream", reduced_motion="reduce")
+    count = figure.locator('[data-part="count-pre-norm"] text')
+    for media, recognised in (("screen", 196), ("print", 193), ("screen", 196)):
+        figure.page.emulate_media(media=media)
+        expect(count).to_have_text(f"{recognised} of 196 recognised")
 
 
 # Split, move, join
@@ -396,10 +451,19 @@ def rows_on_the_page(figure):
 def test_the_image_is_cut_as_the_package_cuts_it(visit, forgets):
     from book.drawings.split_move_join import image, joined, moved, not_moved, split
 
+    (code,) = (
+        c.source
+        for c in code_cells(ROOT / f"{CHAPTERS['split_move_join']}.ipynb")
+        if c.id == "tiny"
+    )
     figure = visit("split_move_join", reduced_motion="reduce")
     assert rows_on_the_page(figure) == image.tolist()
     if forgets:
         press(figure, "Forget the move")
+        assert written(figure, "step") == "✗ joined: scrambled", "it is seen at once"
+        for _ in range(3):
+            press(figure, "Back")
+    assert written(figure, "holds-0") == ""
     for tensor in (
         split,
         split if forgets else moved,
@@ -407,8 +471,11 @@ def test_the_image_is_cut_as_the_package_cuts_it(visit, forgets):
     ):
         press(figure, "Next")
         assert written(figure, "shape") == f"{tuple(tensor.shape)}"
+        assert written(figure, "code") in code, "as in the cell above"
         assert read_in_order(figure) == tensor.flatten().tolist()
     assert rows_on_the_page(figure) == tensor.tolist()
+    held = "patches 0 and 1" if forgets else "patch 0"
+    assert written(figure, "holds-0") == held
     assert written(figure, "step") == ("✗ joined: scrambled" if forgets else "✓ joined")
     press(figure, "Forget the move")
     assert rows_on_the_page(figure) == (joined if forgets else not_moved).tolist()
@@ -514,6 +581,20 @@ def test_the_query_is_moved_by_keys(visit):
     assert first.get_attribute("aria-valuenow") == "2"
 
 
+def test_a_tie_is_called_a_tie(visit):
+    figure = visit("one_query")
+    status = figure.get_by_role("status")
+    expect(status).to_contain_text("Value 1 pulls hardest")
+    for _ in range(4):
+        figure.get_by_role("slider").nth(0).press("ArrowDown")
+    expect(status).to_contain_text("Values 1 and 2 pull equally hard")
+    for slider in (2, 3):
+        for _ in range(2):
+            figure.get_by_role("slider").nth(slider).press("ArrowDown")
+    expect(status).to_contain_text("Values 1, 2 and 3 pull equally hard")
+    expect(status).to_contain_text("each with an attention weight of 0.333")
+
+
 def test_a_term_of_the_formula_lights_what_it_names(visit):
     figure = visit("one_query")
     status, lit = figure.get_by_role("status"), figure.locator(".lit")
@@ -577,7 +658,10 @@ def test_the_softmax_has_the_numbers_of_its_drawing(visit):
                 torch.tensor(ends, dtype=torch.float64), expected, rtol=0, atol=1.5
             )
         figure.page.keyboard.press("ArrowRight")
-    expect(figure.get_by_role("status")).to_contain_text("0.94 of the attention")
+    heard = figure.get_by_role("status")
+    expect(heard).to_contain_text("0.94 of the attention")
+    expect(heard).to_contain_text(f"slope is {written(figure, 'slope-undivided')}")
+    expect(heard).to_contain_text(f"0.05 and {written(figure, 'slope-divided')}")
 
 
 def test_the_softmax_moves_from_one_d_to_the_other(visit):
@@ -618,7 +702,10 @@ CUT, TRANSPOSE, MERGE = CALLS
         ([TRANSPOSE, CUT], "✗ scrambled"),
         ([TRANSPOSE, CUT, TRANSPOSE], "✗ scrambled"),
         ([CUT, TRANSPOSE, CUT], "✗ scrambled"),
-        ([CUT, MERGE], "✓ merged"),
+        ([CUT, MERGE], "as it was"),
+        ([MERGE], "as it was"),
+        ([TRANSPOSE, TRANSPOSE], "as it was"),
+        ([CUT, TRANSPOSE, TRANSPOSE, MERGE, CUT, MERGE], "as it was"),
         ([CUT, TRANSPOSE, MERGE, TRANSPOSE, CUT], "✗ scrambled"),
     ],
 )
@@ -646,6 +733,28 @@ def test_the_bug_is_played(visit):
         expect(status).to_contain_text(said)
     assert written(figure, "code-0") == "q.reshape(T, h, d).transpose(0, 1)"
     assert written(figure, "code-1") == ".reshape(T, D)"
+
+
+def test_what_is_played_pauses_goes_on_and_gives_way(visit):
+    figure = visit("split_and_merge")
+    figure.page.clock.install()
+    press(figure, "Play the bug")
+    figure.page.clock.run_for(1900)
+    assert written(figure, "verdict") == "cut"
+    press(figure, "Pause")
+    figure.page.clock.run_for(9000)
+    assert written(figure, "verdict") == "cut"
+    press(figure, "Play the bug")
+    assert written(figure, "verdict") == "✓ split", "it goes on where it was"
+    press(figure, "Play")
+    assert written(figure, "verdict") == "", "the other begins at the start"
+    assert figure.get_by_role("button", name="Pause").count() == 1
+    figure.page.clock.run_for(1900)
+    press(figure, "transpose(0, 1)")
+    figure.page.clock.run_for(9000)
+    assert written(figure, "verdict") == "✓ split", "what a reader does ends it"
+    press(figure, "Play")
+    assert written(figure, "verdict") == ""
 
 
 # Places on a grid
@@ -732,9 +841,15 @@ def test_tokens_change_places_by_steps_mouse_finger_and_keys(visit):
     first.focus()
     figure.page.keyboard.press("ArrowLeft")
     assert collected(figure) == [1, 3, 2]
+    expect(figure.get_by_role("status")).to_contain_text(
+        "Without positions, attention still collects 2.575. "
+        "With them it collects 3.199 instead of 3.620."
+    )
     assert first.get_attribute("aria-valuetext") == "second"
     assert not drag_by_finger(figure, (x + apart, y), (x, y))
     assert collected(figure) == [3, 1, 2]
+    figure.locator('[data-part="order-4"]').click()
+    assert collected(figure) == [2, 3, 1], "a column of the table is its order"
 
 
 # Positions
@@ -753,25 +868,27 @@ def similarities(name):
 
 @pytest.mark.parametrize("name", KINDS)
 def test_the_map_is_pytorchs_wherever_one_chooses(visit, name):
+    from book.drawings.position_similarity import POWER
+
     figure = visit("position_similarity", reduced_motion="reduce")
     press(figure, name)
     side, similar = KINDS[name], similarities(name)
-    kind = {"Untrained": "before", "Trained": "after"}.get(name, name)
-    drawn = json.loads(figure.locator(".vit-drawing").get_attribute("data-numbers"))
-    low = drawn["kinds"][kind]["low"]
     for row, column in ((0, 0), (side // 2, 2), (side - 1, side - 2)):
         figure.page.mouse.click(*spot(figure, "handle-chosen", (row, column), side))
         assert written(figure, "chosen") == f"row {row}, column {column}"
         fill = figure.locator('[data-part="map"] g:visible rect').evaluate_all(
             "cells => cells.map(cell => Number(cell.style.fillOpacity))"
         )
-        expected = ((similar[row, column].flatten() - low) / (1 - low)).clamp_min(0)
-        assert fill == pytest.approx(expected.tolist(), abs=6e-3 / (1 - low))
+        expected = similar[row, column].flatten().clamp_min(0) ** POWER
+        assert fill == pytest.approx(expected.tolist(), abs=1e-2), "one scale for all"
+        ring = written(figure, "compared")
         x, y = spot(figure, "handle-chosen", (1, side - 2), side)
         figure.page.mouse.move(x, y, steps=3)
         assert written(figure, "compared") == f"row 1, column {side - 2}"
         there = similar[row, column, 1, side - 2].item()
         assert number(figure, "similarity") == pytest.approx(there, abs=6e-3)
+        figure.page.mouse.move(0, 0)
+        assert written(figure, "compared") == ring, "it was only a look"
 
 
 @pytest.mark.parametrize("name", ["1-D", "2-D"])
@@ -814,6 +931,21 @@ def test_a_place_is_chosen_by_keys_and_the_other_one_too(visit):
         figure.page.keyboard.press("ArrowRight")
     assert written(figure, "compared") == "row 3, column 13", "as far as it goes"
     expect(figure.get_by_role("status")).to_contain_text("row 3, column 13")
+    for key, place in (("End", "row 13, column 13"), ("Home", "row 0, column 0")):
+        figure.page.keyboard.press(key)
+        assert written(figure, "compared") == place
+
+
+def test_the_ring_is_dragged_by_mouse_and_stays(visit):
+    figure = visit("position_similarity", reduced_motion="reduce")
+    mouse = figure.page.mouse
+    mouse.move(*spot(figure, "handle-chosen", (3, 9), 14))
+    mouse.down()
+    mouse.move(*spot(figure, "handle-chosen", (8, 2), 14), steps=4)
+    mouse.up()
+    mouse.move(0, 0)
+    assert written(figure, "compared") == "row 8, column 2"
+    assert written(figure, "chosen") == "row 4, column 9"
 
 
 def test_a_finger_taps_drags_and_scrolls(visit):
@@ -1100,6 +1232,23 @@ def test_the_reach_is_that_of_the_blocks_of_the_package(visit, name):
         assert lit(figure) == reached
         assert number(figure, f"reached-{count - 1}") == len(reached)
         press(figure, "Next")
+
+
+def test_a_token_is_looked_at_in_passing_and_kept_by_a_click(visit):
+    figure = visit("swin_window", reduced_motion="reduce")
+    status, frame = figure.get_by_role("status"), figure.locator(".swin-preview")
+    figure.page.mouse.move(*spot(figure, "handle-map", (6, 1), 8))
+    expect(status).to_contain_text("row 6, column 1")
+    expect(status).to_contain_text("Click to choose it")
+    expect(frame).to_have_count(1)
+    press(figure, "Next")
+    press(figure, "Back")
+    expect(status).to_contain_text("row 3, column 3")
+    figure.page.mouse.click(*spot(figure, "handle-map", (6, 1), 8))
+    expect(frame).to_have_count(0)
+    for _ in BLOCK:
+        press(figure, "Next")
+    expect(status).to_contain_text("can have reached row 6, column 1")
 
 
 def test_the_map_rolls_and_the_chosen_token_rolls_with_it(visit):

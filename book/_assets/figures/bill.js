@@ -18,11 +18,15 @@
 
   const counted = (number) => number.toLocaleString("en");
   const memory = (bytes) => inUnits(bytes, 1024, ["bytes", "KiB", "MiB", "GiB", "TiB"]);
-  const large = (count) => inUnits(count, 1000, ["", "thousand", "million", "billion", "trillion"]);
+  const large = (count) => inUnits(count, 1000, ["", "thousand", "million", "billion", "trillion", "quadrillion"]);
+
+  const inPixels = (side) => `${side} ${side === 1 ? "pixel" : "pixels"}`;
+  /** How many times as much, to two digits. */
+  const times = (ratio) => counted(Number(ratio.toPrecision(2)));
 
   function start(figure) {
-    const { set, clamp } = figures;
-    const { models, sides: [low, high, step], patches, limit, gridFrom, photo, stage, tracks } = figure.numbers;
+    const { set } = figures;
+    const { models, sides: [low, high, step], patches, gpu, limit, gridFrom, photo, stage, tracks } = figure.numbers;
     const began = { image: figure.numbers.image, patch: patches[figure.numbers.patch] };
     const now = { ...began, model: figure.numbers.model };
     const along = {
@@ -66,7 +70,7 @@
 
     function move(name, to, half) {
       const track = tracks[name];
-      figure.write(`side-${name}`, `${now[name]} ${now[name] === 1 ? "pixel" : "pixels"}`);
+      figure.write(`side-${name}`, inPixels(now[name]));
       set(figure.part(`knob-${name}`).firstElementChild, { x: to - 8 });
       const mark = figure.part(`mark-${name}`);
       mark.style.visibility = half >= track.x && half <= track.x + track.width ? "visible" : "hidden";
@@ -83,14 +87,14 @@
       figure.write("scores", `${counted(T)} × ${counted(T)} scores in each head`);
       figure.write("squares", `${heads} heads, float32: ${memory(squares)}`);
       const fits = squares <= limit;
-      figure.write("fits", `${fits ? "✓ fits" : "✗ does not fit"} into ${memory(limit)}`);
+      figure.write("fits", `${fits ? "✓ fits" : "✗ does not fit"} into ${gpu}`);
       figure.part("fits").dataset.kind = fits ? "good" : "bad";
       figure.write("block", `A block of ${now.model}, D = ${D}`);
       figure.write("macs", `${large(quadratic + linear)} MACs`);
-      figure.write("share-quadratic", `quadratic, T × T: ${percent(share)}`);
-      figure.write("share-linear", `linear, T × 6D: ${percent(1 - share)}`);
+      figure.write("share-quadratic", `quadratic, 2T²D: ${percent(share)}`);
+      figure.write("share-linear", `linear, 12TD²: ${percent(1 - share)}`);
       const first = billOf(began.image, began.patch, models[now.model]);
-      const times = (quadratic + linear) / (first.quadratic + first.linear);
+      const ratio = (quadratic + linear) / (first.quadratic + first.linear);
       const same = now.image === began.image && now.patch === began.patch;
       figure.part("ghost").style.visibility = same ? "hidden" : "visible";
       figure.part("hint").style.visibility = same && now.model === figure.numbers.model ? "visible" : "hidden";
@@ -102,10 +106,9 @@
       const between = (t) => Object.fromEntries(Object.keys(to).map((key) => [key, from[key] + (to[key] - from[key]) * t]));
       if (motion) figure.tween((t) => draw(between(t)), 600);
       else draw(to);
-      const more = times >= 10 ? counted(Math.round(times)) : Number(times.toPrecision(2));
       figure.say(`${now.model}/${now.patch} at ${now.image}: ${counted(T)} tokens and ${large(quadratic + linear)} MACs in a block`
-        + `${same ? "" : `, ${more} times the dashed band`}. ${percent(share)} of them are quadratic. `
-        + `The squares of scores ${fits ? "fit" : "do not fit"} into ${memory(limit).replace(" ", "\u00a0")}.`);
+        + `${same ? "" : `, ${times(ratio)} times the dashed band`}. ${percent(share)} of them are quadratic. `
+        + `The squares of scores ${fits ? "fit" : "do not fit"} into ${gpu}.`);
       for (const tell of told) tell();
     }
 
@@ -124,13 +127,13 @@
       figure.slider("handle-image", {
         box: grip(tracks.image), low, high, step, label: "image side",
         at: (x) => low + ((x - tracks.image.x) / tracks.image.width) * (high - low),
-        value: () => now.image, says: (side) => `${side} pixels`,
+        value: () => now.image, says: inPixels,
         change: (to) => { now.image = to; show(false); },
       }),
       figure.slider("handle-patch", {
         box: grip(tracks.patch), low: 0, high: patches.length - 1, step: 1, label: "patch side",
         at: (x) => ((x - tracks.patch.x) / tracks.patch.width) * (patches.length - 1),
-        value: () => patches.indexOf(now.patch), says: (index) => `${patches[index]} pixels`,
+        value: () => patches.indexOf(now.patch), says: (index) => inPixels(patches[index]),
         change: finer,
       }),
     );

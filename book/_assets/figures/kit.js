@@ -102,19 +102,53 @@
       return new DOMPoint(clientX, clientY).matrixTransform(this.svg.getScreenCTM().inverse());
     }
 
-    /** Calls move with each spot that a handle is dragged to. A finger that holds nothing there scrolls the page. */
-    dragged(handle, move, holds = () => true) {
-      handle.addEventListener("pointerdown", (event) => {
-        if (event.button || (event.pointerType === "touch" && !holds(this.spot(event)))) return;
-        event.preventDefault();
-        handle.setPointerCapture(event.pointerId);
+    /** Calls move with each spot that a handle is dragged to. A finger that holds nothing there scrolls the page, and so
+        does one that goes up or down on a handle that moves sideways. */
+    dragged(handle, move, { holds = () => true, sideways = false } = {}) {
+      let held = false;
+      let began = null; // where a finger came down that has not yet said which way it goes
+      const hold = () => {
+        held = true;
         handle.focus({ preventScroll: true });
         this.stop?.();
+      };
+      handle.addEventListener("pointerdown", (event) => {
+        const touch = event.pointerType === "touch";
+        if (event.button || (touch && !holds(this.spot(event)))) return;
+        event.preventDefault();
+        handle.setPointerCapture(event.pointerId);
+        if (touch && sideways) return;
+        hold();
         move(this.spot(event));
       });
-      // Or the finger would scroll the page: browsers do not heed touch-action inside a drawing.
-      handle.addEventListener("touchstart", (event) => { if (holds(this.spot(event.touches[0]))) event.preventDefault(); }, { passive: false });
-      handle.addEventListener("pointermove", (event) => { if (handle.hasPointerCapture(event.pointerId)) move(this.spot(event)); });
+      handle.addEventListener("pointermove", (event) => { if (held) move(this.spot(event)); });
+      handle.addEventListener("pointerup", (event) => {
+        if (began) { // a tap
+          hold();
+          move(this.spot(event));
+        }
+        began = null;
+        held = false;
+      });
+      handle.addEventListener("lostpointercapture", () => { held = false; });
+      // For browsers do not heed touch-action inside a drawing.
+      handle.addEventListener("touchstart", (event) => {
+        const [finger] = event.touches;
+        began = null;
+        if (!holds(this.spot(finger))) return;
+        if (sideways) began = { x: finger.clientX, y: finger.clientY };
+        else event.preventDefault();
+      }, { passive: false });
+      handle.addEventListener("touchmove", (event) => {
+        const [finger] = event.touches;
+        if (began) {
+          const [across, down] = [finger.clientX - began.x, finger.clientY - began.y].map(Math.abs);
+          if (Math.max(across, down) < 3) return;
+          began = null;
+          if (across > down) hold();
+        }
+        if (held) event.preventDefault();
+      }, { passive: false });
     }
 
     /** A part of the drawing becomes a slider: dragged by mouse or finger, moved by arrow keys. */
@@ -127,7 +161,7 @@
         if (rounded !== value()) change(rounded);
         show();
       };
-      this.dragged(handle, ({ x, y }) => move(at(along === "x" ? x : y)));
+      this.dragged(handle, ({ x, y }) => move(at(along === "x" ? x : y)), { sideways: along === "x" });
       handle.addEventListener("keydown", (event) => {
         const far = 4 * step;
         const to = { ArrowUp: value() + step, ArrowRight: value() + step, ArrowDown: value() - step,
@@ -156,7 +190,7 @@
         show();
       };
       const near = (spot) => at(spot).every((index, axis) => Math.abs(index - value()[axis]) <= 1);
-      this.dragged(handle, (spot) => go(at(spot)), near);
+      this.dragged(handle, (spot) => go(at(spot)), { holds: near });
       handle.addEventListener("click", (event) => go(at(this.spot(event)))); // a tap
       let pointed = null;
       const pass = (place) => { if (String(place) !== String(pointed)) point?.(pointed = place); };
@@ -165,50 +199,63 @@
       });
       handle.addEventListener("pointerleave", () => pass(null));
       handle.addEventListener("keydown", (event) => {
-        const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
-        if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
+        const [row, column] = value();
+        const place = { ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], ArrowLeft: [row, column - 1],
+          ArrowRight: [row, column + 1], Home: [0, 0], End: size() }[event.key];
+        if (!place || event.altKey || event.ctrlKey || event.metaKey) return;
         event.preventDefault();
         this.stop?.();
-        go(inside(value().map((index, axis) => index + step[axis])));
+        go(inside(place));
       });
       show();
       return show;
     }
 
+    /** A button that calls next again and again, until that gives false; pressed in between, it pauses. */
+    player(text, next, seconds = SECONDS) {
+      let timer;
+      const stop = () => {
+        clearInterval(timer);
+        timer = undefined;
+        button.textContent = text;
+      };
+      const take = () => { if (!next()) stop(); };
+      const button = this.button(text, () => {
+        const playing = timer !== undefined;
+        this.stop?.();
+        if (playing) return;
+        this.stop = stop;
+        button.textContent = "Pause";
+        timer = setInterval(take, 1000 * seconds);
+        take();
+      });
+      button.classList.add("moving-play");
+    }
+
     /** Back, Play and Next, for steps 0 to count - 1; the arrow keys do what Back and Next do. */
     steps({ count, show, first = 0, seconds = SECONDS }) {
       let index = first;
-      let timer;
       const go = (to) => {
         index = clamp(to, 0, count - 1);
         back.setAttribute("aria-disabled", index === 0); // and not disabled, which would drop the focus
         next.setAttribute("aria-disabled", index === count - 1);
         show(index);
       };
-      const stop = () => {
-        clearInterval(timer);
-        timer = undefined;
-        play.textContent = "Play";
-      };
-      const start = () => {
-        play.textContent = "Pause";
-        go(index === count - 1 ? 0 : index + 1);
-        timer = setInterval(() => (index === count - 1 ? stop() : go(index + 1)), 1000 * seconds);
-      };
-      const by = (step) => () => { stop(); if (index + step >= 0 && index + step < count) go(index + step); };
+      const by = (step) => () => { this.stop?.(); if (index + step >= 0 && index + step < count) go(index + step); };
       const back = this.button("Back", by(-1));
-      const play = this.button("Play", () => (timer === undefined ? start() : stop()));
+      this.player("Play", () => {
+        go(index === count - 1 ? 0 : index + 1);
+        return index < count - 1;
+      }, seconds);
       const next = this.button("Next", by(1));
-      play.classList.add("moving-play");
       this.row.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
         if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
         event.preventDefault();
         by(step)();
       });
-      this.stop = stop;
       go(index);
-      return (to) => { stop(); go(to); };
+      return (to) => { this.stop?.(); go(to); };
     }
   }
 

@@ -55,9 +55,12 @@
       set(dot, { x: here[0] - side, y: here[1] - side });
 
       const root = written(Math.sqrt(query.length));
-      const most = weights.indexOf(Math.max(...weights));
+      const most = Math.max(...weights);
+      const strongest = weights.flatMap((weight, i) => (most - weight < 1e-9 ? [i + 1] : []));
+      const pulling = strongest.length === 1 ? `Value ${strongest} pulls hardest at the output now, with an attention weight of ${three(most)}.`
+        : `Values ${listed(strongest)} pull equally hard at the output now, each with an attention weight of ${three(most)}.`;
       figure.say([
-        `Drag the bars of the query. No value pulls harder at the output now than value ${most + 1}, with an attention weight of ${three(weights[most])}.`,
+        `Drag the bars of the query. ${pulling}`,
         `q: the query, ${listed(query.map((number) => written(number)))}.`,
         `q kᵀ: multiply the query by each key, number by number, and add up. The scores are ${listed(scores.map((number) => written(number)))}.`,
         `Divided by √d = √${query.length} = ${root}, the scores are ${listed(scaled.map((number) => written(number, 2)))}.`,

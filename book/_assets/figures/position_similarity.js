@@ -35,7 +35,7 @@
   const ABOUT = {
     "1-D": "1-D clocks count in reading order: a band along the row, which goes on in the next.",
     "2-D": "2-D clocks, half for the row and half for the column: a spot with a cross.",
-    before: "A small model before training: each place is like itself alone.",
+    before: "A small model before training: random numbers, and no place is much like another.",
     after: "The same model, trained: it has found out which places are near.",
   };
   const LEARNED = {
@@ -44,12 +44,13 @@
   };
 
   function start(figure) {
-    const { written, set, SVG } = figures;
-    const { map, kinds, embed_dim, clocks, hand } = figure.numbers;
+    const { set, SVG } = figures;
+    const { map, kinds, power, embed_dim, clocks, hand } = figure.numbers;
     const similarity = kindsOf(figure.numbers);
     const cells = new Map(); // by the side of the grid: a group with a square for each place
     const chosen = {}; // by the side of the grid, as is compared: both stay where they are when the kind changes
     const compared = {};
+    let pointed = null; // by a mouse that passes over it
     let kind = "1-D";
 
     const side = () => kinds[kind].side;
@@ -80,20 +81,22 @@
 
     function draw() {
       const here = chosen[side()];
-      const there = compared[side()];
+      const there = pointed ?? compared[side()];
       const alike = similarity[kind];
-      const { name, low } = kinds[kind];
+      const { name } = kinds[kind];
       for (const [of, group] of cells) group.style.display = of === side() ? "" : "none";
       [...cells.get(side()).children].forEach((cell, place) => {
         const value = alike(here, [Math.floor(place / side()), place % side()]);
-        cell.style.fillOpacity = Math.max(0, (value - low) / (1 - low)).toFixed(3);
+        cell.style.fillOpacity = (Math.max(0, value) ** power).toFixed(3);
       });
       const size = map.side / side();
       figure.part("frame").style.transform = `translate(${here[1] * size}px, ${here[0] * size}px)`;
       set(figure.part("frame").firstElementChild, { width: size, height: size });
-      figure.part("handle-compared").style.transform = `translate(${(there[1] + 0.5) * size}px, ${(there[0] + 0.5) * size}px)`;
+      const middle = ([row, column]) => `translate(${(column + 0.5) * size}px, ${(row + 0.5) * size}px)`;
+      figure.part("handle-compared").style.transform = middle(compared[side()]);
+      figure.part("pointed").style.display = pointed ? "" : "none";
+      figure.part("pointed").style.transform = middle(there);
       figure.write("kind", name);
-      figure.write("low", low ? written(low, 2) : "≤ 0");
       figure.write("chosen", said(here));
       figure.write("compared", said(there));
       const shown = alike(here, there).toFixed(2).replace("-", "−");
@@ -116,7 +119,7 @@
           }
         });
       }
-      figure.say(`${ABOUT[kind]} ${said(here)[0].toUpperCase()}${said(here).slice(1)} and ${said(there)}: ${shown}.`);
+      figure.say(`${ABOUT[kind]} ${said(here)[0].toUpperCase()}${said(here).slice(1)} and ${said(there)}: ${shown}.${pointed ? "" : " Drag the ring."}`);
     }
 
     const buttons = Object.entries({ "1-D": "1-D", "2-D": "2-D", before: "Untrained", after: "Trained" }).map(
@@ -125,13 +128,13 @@
     const common = { grid, size: () => [side(), side()], says: said };
     const told = [
       figure.places("handle-chosen", { ...common, label: "the chosen place", value: () => chosen[side()],
-        choose: (place) => { chosen[side()] = place; draw(); },
-        point: (place) => { if (place) { compared[side()] = place; draw(); told[1]?.(); } } }),
+        choose: (place) => { chosen[side()] = place; pointed = null; draw(); },
+        point: (place) => { pointed = place; draw(); } }),
       figure.places("handle-compared", { ...common, box: [map.x - 21, map.y - 21, 42, 42], label: "the place it is compared with",
         value: () => compared[side()], choose: (place) => { compared[side()] = place; draw(); } }),
     ];
     function look(name) {
-      kind = name;
+      [kind, pointed] = [name, null];
       for (const [other, button] of buttons) button.setAttribute("aria-pressed", other === kind);
       told.forEach((tell) => tell());
       draw();

@@ -3,6 +3,7 @@
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
   const ROWS = 14; // of patches
+  const LENGTHS = { length: "length", left: "of the start" }; // a part of the drawing, and what it says
 
   function start(figure) {
     const { set, SVG } = figures;
@@ -10,7 +11,7 @@
     const names = Object.keys(stacks);
     const blocks = stacks[names[0]].wrong.length - 1;
     const side = cat.width / ROWS;
-    let now = blocks;
+    let now = 0;
     let drawn = now; // on its way to now
 
     const node = (tag, attributes, ...children) => {
@@ -65,30 +66,41 @@
       set(figure.part("knob-block").firstElementChild, { x: x - 8 });
     }
 
-    function go(block) {
-      const from = drawn;
-      now = block;
-      figure.tween((t) => draw(from + (block - from) * t), 700);
+    /** Everything but the bands; gives what is said. */
+    function tell(block) {
       figure.write("block", `${block}`);
       const counts = names.map((name) => {
-        const { wrong, recognised } = stacks[name];
+        const { wrong, recognised, steps, lengths } = stacks[name];
+        Object.entries(LENGTHS).forEach(([part, words], which) => figure.write(`${part}-${name}`, `${words} ${lengths[block * steps][which].toFixed(1)}`));
         putTogether(name, wrong[block]);
         const count = recognised[block];
         figure.write(`count-${name}`, count === null ? "all tokens equal" : `${count} of ${ROWS ** 2} recognised`);
         return count === null ? `with ${name} all tokens are equal` : `${name} ${count}`;
       });
-      figure.say(block === 0 ? `Before the first block every token is recognised. Press Next, or drag the line.`
-        : `After block ${block}, of ${ROWS ** 2} patches: ${figures.listed(counts)}.`);
+      return block === 0 ? "Before the first block every token is recognised. Press Next, or drag the line."
+        : `After block ${block}, of ${ROWS ** 2} patches: ${figures.listed(counts)}.`;
+    }
+
+    function go(block) {
+      const from = drawn;
+      now = block;
+      figure.tween((t) => draw(from + (block - from) * t), 700);
+      figure.say(tell(block));
       told?.();
     }
 
     let told;
     const show = figure.steps({ count: blocks + 1, first: now, seconds: 1.2, show: go });
     told = figure.slider("handle-block", {
-      box: [left - 14, top + names.length * pitch - 12, blocks * wide + 28, 46],
+      box: [left - 14, top + 16, blocks * wide + 28, names.length * pitch + 18],
       low: 0, high: blocks, step: 1, label: "how many blocks the tokens have gone through",
       at: (x) => (x - left) / wide,
       value: () => now, says: (block) => String(block), change: show,
+    });
+    matchMedia("print").addEventListener("change", ({ matches }) => { // paper has the last frame, as the still picture
+      const block = matches ? blocks : now;
+      tell(block);
+      draw(block);
     });
   }
 

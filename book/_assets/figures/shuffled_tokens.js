@@ -18,6 +18,7 @@
     const { tokens, added, orders, columns, bars, apart: wide } = figure.numbers;
     const apart = columns[1] - columns[0];
     let order = orders[0];
+    let before = null; // what was collected in the order before
 
     function draw() {
       const sums = {};
@@ -38,12 +39,17 @@
       }
       order.forEach((token, place) => { figure.part(`handle-${token}`).style.transform = `translateX(${columns[place] - columns[token]}px)`; });
       figure.part("now").style.transform = `translateX(${wide * orders.indexOf(order)}px)`;
-      figure.say(`In this order, attention collects ${sums.alone} without positions, and ${sums.placed} with them. Drag the tokens into another order.`);
+      const still = before && before.alone === sums.alone ? "still " : "";
+      const moved = before && before.placed !== sums.placed ? ` instead of ${before.placed}` : "";
+      figure.say(`Without positions, attention ${still}collects ${sums.alone}. With them it collects ${sums.placed}${moved}.`
+        + (before ? "" : " Drag the tokens into another order."));
+      before = sums;
       told.forEach((tell) => tell());
     }
 
     const told = [];
     const show = figure.steps({ count: orders.length, show: (index) => { order = orders[index]; draw(); } });
+    orders.forEach((_, index) => figure.part(`order-${index}`).addEventListener("click", () => show(index)));
     tokens.forEach((number, token) => told.push(figure.slider(`handle-${token}`, {
       box: [columns[token] - 27, 10, 54, 46],
       low: 0, high: 2, step: 1,

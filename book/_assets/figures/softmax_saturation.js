@@ -49,9 +49,9 @@
       figure.tween((t) => draw(from + (index - from) * t), 500);
       figure.write("d", `d = ${dims[index]}`);
       for (const name of names) figure.write(`slope-${name}`, power(slopes[name][index]));
-      const [undivided, divided] = names.map((name) => share(name, index, 0).toFixed(2));
-      figure.say(`d = ${dims[index]}: the best of ${keys} keys gets ${undivided} of the attention without the division by √d, `
-        + `and ${divided} with it, on average.`);
+      const [undivided, divided] = names.map((name) => [share(name, index, 0).toFixed(2), power(slopes[name][index])]);
+      figure.say(`d = ${dims[index]}. Without √d, the best key gets ${undivided[0]} of the attention, and a typical weight's slope is ${undivided[1]}. `
+        + `With √d they are ${divided[0]} and ${divided[1]}.`);
       told?.();
     }
 

@@ -32,16 +32,19 @@
     const at = (x, y) => `translate(${x}px, ${y}px)`;
     let tensor = begin;
     let calls = [];
-    let timer;
+    let wasSplit = false; // since each row was one token's query
+    let [script, left] = [null, []]; // what is played, and what of it is still to come
 
-    /** What a reader should see in a tensor: good, bad or on the way, and a sentence. */
-    function judged({ numbers, shape }) {
-      const is = (other) => same(shape, other.shape) && same(numbers, other.numbers);
+    const is = (other) => same(tensor.shape, other.shape) && same(tensor.numbers, other.numbers);
+
+    /** What a reader should see now: good, bad or on the way, and a sentence. */
+    function judged() {
+      const { numbers, shape } = tensor;
       const first = numbers.slice(0, size(shape.slice(1)));
       const tokens = [...new Set(first.map((number) => Math.floor(number / 10)))].sort();
-      if (is(begin)) return calls.length
-        ? ["good", "✓ merged", "Each row is the query of one token again: the merge undoes the split."]
-        : ["", "", "Each row is the query of one token. Split it into heads: press the calls."];
+      if (is(begin) && !calls.length) return ["", "", "Each row is the query of one token. Split it into heads: press the calls."];
+      if (is(begin) && wasSplit) return ["good", "✓ merged", "Each row is the query of one token again: the merge undoes the split."];
+      if (is(begin)) return ["", "as it was", "Each row is still the query of one token. A split takes two calls: reshape(T, h, d), then transpose(0, 1)."];
       if (is(cut)) return ["", "cut", "Each query is cut into its heads' pieces, and nothing has moved. A block is still one token."];
       if (is(split)) return ["good", "✓ split", `Each block is one head: it has ${d} numbers of every token's query.`];
       if (same(shape, [T, D])) return ["bad", "✗ scrambled", `The shape is right, but row 0 holds numbers of tokens ${figures.listed(tokens.map(String))}.`];
@@ -51,7 +54,7 @@
 
     function draw() {
       const { numbers, shape } = tensor;
-      const [kind, verdict, sentence] = judged(tensor);
+      const [kind, verdict, sentence] = judged();
       const [blocks, rows, columns] = shape.length === 3 ? shape : [1, ...shape];
       const wide = blocks * columns * cell[0] + (blocks - 1) * APART;
       const [left, top] = [MIDDLE - wide / 2, STAGE - (rows * cell[1]) / 2];
@@ -87,33 +90,39 @@
     };
     function take(name) {
       const [call, made] = steps[name];
+      if (is(begin)) wasSplit = false;
       tensor = made();
+      wasSplit ||= is(split);
       calls.push(call);
       draw();
     }
-    function stop() {
-      clearInterval(timer);
-    }
     function again() {
-      stop();
-      [tensor, calls] = [begin, []];
+      [tensor, calls, wasSplit] = [begin, [], false];
       draw();
     }
-    function play(...names) {
-      again();
-      timer = setInterval(() => {
-        take(names.shift());
-        if (!names.length) stop();
-      }, 1800);
-    }
+    /** What a reader does ends what is played. */
+    const byHand = (act) => () => {
+      figure.stop?.();
+      script = null;
+      act();
+    };
+    const playing = (names) => () => {
+      if (script === names && left.length) {
+        take(left.shift());
+      } else {
+        again();
+        [script, left] = [names, [...names]];
+      }
+      return left.length > 0;
+    };
 
     for (const [name, [call]] of Object.entries(steps)) {
-      figure.button(call, () => { stop(); take(name); }).classList.add("moving-code");
+      figure.button(call, byHand(() => take(name))).classList.add("moving-code");
     }
     figure.newRow();
-    figure.button("Start again", again);
-    figure.button("Play", () => play("cut", "transpose", "transpose", "merge")).classList.add("moving-play");
-    figure.button("Play the bug", () => play("cut", "transpose", "merge")).classList.add("moving-play");
+    figure.button("Start again", byHand(again));
+    figure.player("Play", playing(["cut", "transpose", "transpose", "merge"]), 1.8);
+    figure.player("Play the bug", playing(["cut", "transpose", "merge"]), 1.8);
     draw();
   }
 

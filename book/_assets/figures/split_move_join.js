@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
-  const [MIDDLE, STAGE, STRIP, APART] = [180, 156, 304, 16]; // where things are centred, and how far patches stand apart
+  const [MIDDLE, STAGE, STRIP, APART, BETWEEN] = [180, 156, 304, 16, 8]; // where things are centred; between patches, between rows
 
   /** The numbers of an image patch by patch, in the order in which the move brings them. */
   function patchByPatch(side, P) {
@@ -28,10 +28,10 @@
       const place = (i) => (i - (side - 1) / 2) * cell + (Math.floor(i / P) - (across - 1) / 2) * gap;
       return [place(column), place(row)];
     };
+    const rowAt = (index) => (index - (patches.length / inside - 1) / 2) * (cell + BETWEEN);
     const inMatrix = (order) => (number) => {
       const place = order.indexOf(number);
-      const rows = order.length / inside;
-      return [((place % inside) - (inside - 1) / 2) * cell, (Math.floor(place / inside) - (rows - 1) / 2) * cell];
+      return [((place % inside) - (inside - 1) / 2) * cell, rowAt(Math.floor(place / inside))];
     };
     const inBlocks = (number) => {
       const place = patches.indexOf(number);
@@ -41,32 +41,42 @@
         (Math.floor(i / P) - (P - 1) / 2) * cell];
     };
 
+    /** The patches whose numbers these are. */
+    const held = (numbers) => {
+      const found = [...new Set(numbers.map((number) => Math.floor(patches.indexOf(number) / inside)))];
+      return found.length === 1 ? `patch ${found[0]}` : `patches ${figures.listed(found.map(String))}`;
+    };
+
     const [n, s] = [across, side];
     const steps = () => [
-      { name: "an image", shape: [s, s], at: inImage(0), order: lines, code: "image",
+      { name: "an image", shape: [s, s], at: inImage(0), order: lines, code: "tiny",
         says: "An image of 16 numbers, and a colour for each of its four patches. Press Next to cut it." },
-      { name: "split", shape: [n, P, n, P], at: inImage(APART), order: lines, code: "image.reshape(2, 2, 2, 2)",
+      { name: "split", shape: [n, P, n, P], at: inImage(APART), order: lines, code: "split = tiny.reshape(2, 2, 2, 2)",
         says: "Split: the sides are cut, and nothing has moved. Read in order, the patches still take turns." },
       forgets
-        ? { name: "no move", shape: [n, P, n, P], at: inImage(APART), order: lines, code: "image.reshape(2, 2, 2, 2)",
+        ? { name: "no move", shape: [n, P, n, P], at: inImage(APART), order: lines, code: "split = tiny.reshape(2, 2, 2, 2)",
           says: "The move is forgotten. Read in order, the patches still take turns." }
-        : { name: "move", shape: [n, n, P, P], at: inBlocks, order: patches, code: "….permute(0, 2, 1, 3)",
+        : { name: "move", shape: [n, n, P, P], at: inBlocks, order: patches, code: "moved = split.permute(0, 2, 1, 3)",
           says: "Move: the numbers of a patch come to lie next to each other. Watch the row below." },
       forgets
-        ? { name: "✗ joined: scrambled", kind: "bad", shape: [n * n, inside], at: inMatrix(lines), order: lines, code: "….reshape(4, 4)",
-          says: "The shape is right, but each row mixes two patches: the first is 0, 1, 2, 3, a line of the image." }
-        : { name: "✓ joined", kind: "good", shape: [n * n, inside], at: inMatrix(patches), order: patches, code: "….reshape(4, 4)",
+        ? { name: "✗ joined: scrambled", kind: "bad", shape: [n * n, inside], at: inMatrix(lines), order: lines, code: "split.reshape(4, 4)", named: true,
+          says: "Joined without the move. The shape is right, but each row is a line of the image, and mixes two patches." }
+        : { name: "✓ joined", kind: "good", shape: [n * n, inside], at: inMatrix(patches), order: patches, code: "moved.reshape(4, 4)", named: true,
           says: "Join: each row is one patch, and the first is 0, 1, 4, 5." },
     ];
 
     function draw(index) {
       step = index;
-      const { name, kind = "", shape, at, order, code, says } = steps()[index];
+      const { name, kind = "", shape, at, order, code, named, says } = steps()[index];
       for (const number of lines) {
         const [x, y] = at(number);
         const corner = [MIDDLE + x - cell / 2, STAGE + y - cell / 2];
         figure.part(`cell-${number}`).style.transform = `translate(${corner[0]}px, ${corner[1]}px)`;
         figure.part(`read-${number}`).style.transform = `translate(${4 + order.indexOf(number) * read}px, ${STRIP}px)`;
+      }
+      for (let i = 0; i < patches.length / inside; i++) {
+        figure.write(`row-${i}`, named ? `row ${i}` : "");
+        figure.write(`holds-${i}`, named ? held(order.slice(i * inside, (i + 1) * inside)) : "");
       }
       figure.write("step", name);
       figure.part("step").dataset.kind = kind;
@@ -75,11 +85,17 @@
       figure.say(says);
     }
 
+    for (let i = 0; i < patches.length / inside; i++) {
+      for (const [name, side] of [["row", -1], ["holds", 1]]) {
+        const x = MIDDLE + side * ((inside * cell) / 2 + BETWEEN);
+        figure.part(`${name}-${i}`).style.transform = `translate(${x}px, ${STAGE + rowAt(i) + 4}px)`;
+      }
+    }
     const show = figure.steps({ count: 4, show: draw });
     const forget = figure.button("Forget the move", () => {
       forgets = !forgets;
       forget.setAttribute("aria-pressed", forgets);
-      show(step);
+      show(step < 2 ? 3 : step); // before the move, the two differ in what they come to
     });
     forget.setAttribute("aria-pressed", false);
   }

@@ -81,13 +81,13 @@
 
     const STEPS = [
       { name: "Block 1: windows", lines: 0, lit: (one) => sees(one, 0), shift: 0,
-        says: (one) => `The framed token, in ${said(one)}, sees the ${w * w} tokens of its window. Point at another one.` },
+        says: (one) => `The framed token, in ${said(one)}, sees the ${w * w} tokens of its window.` },
       { name: "Block 2: roll", rolled: true, coloured: true,
         says: () => `The map moves up and to the left by ${shift}. What falls off comes in again on the other side, and keeps its colour.` },
       { name: "Block 2: cut", rolled: true, coloured: true, lines: 0, lit: (one) => inside(one, shift), shift,
-        says: () => "The same lines cut other windows. Point at the last row or column: tokens from opposite edges share a window." },
+        says: () => "The same lines cut other windows. In the last row and column, tokens from opposite edges share a window." },
       { name: "Block 2: mask", rolled: true, coloured: true, lines: 0, lit: (one) => sees(one, shift), shift, masked: true,
-        says: () => "A table of pairs for each window. Two tokens of different colours may not see each other: they are hatched." },
+        says: () => "A table for each window: rows look at columns. Hatched pairs, of different colours, may not see each other." },
       { name: "Block 2: roll back", coloured: true, lines: shift, lit: (one) => sees(one, shift), shift, masked: true,
         says: (one) => `Every token is where it was, and ${said(one)} has seen ${sees(one, shift).length === 1 ? "only itself" : `${sees(one, shift).length} tokens, across the old lines`}.` },
       ...[...Array(blocks).keys()].map((index) => ({
@@ -121,7 +121,10 @@
       figure.part("reach").style.display = step.reached ? "" : "none";
       if (step.reached) drawReach(one, step.reached);
       else if (step.lit) drawPairs(one, step);
-      figure.say(step.says(one));
+      const preview = pointed && !same(pointed, chosen);
+      figure.part("frame").classList.toggle("swin-preview", Boolean(preview));
+      const hint = preview ? "Click to choose it." : now === 0 ? "Choose another one on the map." : "";
+      figure.say(`${step.says(one)} ${hint}`.trim());
     }
 
     /** Around a token, or around its row in the table of its window. */
