@@ -70,7 +70,7 @@
     }
 
     let told;
-    const show = figure.steps({ count: patches + 1, first: now, seconds: 0.35, show: (count) => { now = count; draw(); } });
+    const show = figure.steps({ count: patches + 1, first: now, seconds: 0.35, meanwhile: "One patch after the other is covered. Watch the bars.", show: (count) => { now = count; draw(); } });
     figure.button("Another picture", () => { picture = pictures[(pictures.indexOf(picture) + 1) % pictures.length]; draw(); });
     figure.newRow();
     const buttons = names.slice(1).map((name) => [name, figure.button(orders[name].replace(" first", ""), () => { shown[1] = name; press(); draw(); })]);

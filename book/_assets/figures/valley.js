@@ -97,7 +97,7 @@
     }
 
     const told = [];
-    const show = figure.steps({ count: steps + 1, first: now, seconds: 0.4, show: (step) => { now = step; draw(); } });
+    const show = figure.steps({ count: steps + 1, first: now, seconds: 0.4, meanwhile: "Step by step: SGD above, AdamW below.", show: (step) => { now = step; draw(); } });
     const warm = figure.button("Warm-up", () => {
       warms = !warms;
       warm.setAttribute("aria-pressed", warms);
