@@ -524,16 +524,19 @@ class Drawing:
         self, places: Iterable[Box], colour: Colour, strength: float = 1
     ) -> None:
         """Many places full of a colour, as one shape."""
-        path = ""
-        for place in places:
-            x, y = map(number, self._moved(place.x, place.y))
-            wide, high = number(place.width), number(place.height)
-            path += f"M{x} {y}h{wide}v{high}h-{wide}z"
-            self._grow(place.bottom)
         element = self._add("path", 0, 0, f"vd-full vd-{colour}")
-        element.set("d", path)
+        element.set("d", self._outlines(places))
         if strength < 1:
             element.set("fill-opacity", number(strength))
+
+    def covers(self, places: Iterable[Box], brightness: float) -> None:
+        """Many places of one grey, from 0 to 1, the same in the light and the dark."""
+        path = self._outlines(places)
+        grey = self._add("path", 0, 0, "vd-cover")
+        grey.attrib |= {"d": path, "fill": f"#{3 * f'{round(255 * brightness):02x}'}"}
+        lines = self._add("path", 0, 0, "vd-stroke vd-line")
+        lines.set("d", path)
+        _stroke(lines, 0.6)
 
     def line(
         self,
@@ -674,6 +677,15 @@ class Drawing:
 
     def _moved(self, x: float, y: float) -> Point:
         return self._origin[0] + x, self._origin[1] + y
+
+    def _outlines(self, places: Iterable[Box]) -> str:
+        path = ""
+        for place in places:
+            x, y = map(number, self._moved(place.x, place.y))
+            wide, high = number(place.width), number(place.height)
+            path += f"M{x} {y}h{wide}v{high}h-{wide}z"
+            self._grow(place.bottom)
+        return path
 
     def _grow(self, y: float) -> None:
         self.height = max(self.height, self._origin[1] + y)

@@ -1,30 +1,43 @@
-"""SGD and AdamW in a narrow valley: the same start, as many steps."""
+"""SGD and AdamW in a narrow valley, from the same start: chapter 8.
+
+On the page it moves, step by step, at other learning rates and with warm-up
+(_assets/figures/valley.js).
+"""
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch.optim import SGD, AdamW, Optimizer
 
-from book.drawings.kit import Drawing, Point
+from book.drawings.kit import Box, Drawing, Point
 
 START, STEPS = (-9.0, 1.5), 25
+MOST = 40  # steps that can be taken
 STEEPER = 50  # across, at the same distance from the bottom
-SGD_LR, ADAMW_LR = 0.036, 0.4
+OPTIMISERS = ("SGD", "AdamW")
+LR = {"SGD": 0.036, "AdamW": 0.4}  # as it begins
+STOPS = {"SGD": (0.002, 22), "AdamW": (0.1, 12)}  # of its slider: apart, how many
 TOO_LARGE, SEEN = 0.042, 8  # with it SGD leaves the valley; after so many steps
+WARMUP = 10  # steps
 
-LEFT, UNIT, HALF = 2, 28, 1.9  # of a panel: edge, a unit, and how far up it reaches
+LEFT, UNIT, HALF = 2, 28, 1.7  # of a panel: edge, a unit, and how far up it reaches
 FROM, TO = -9.7, 2.9  # along the valley
+PANELS = {"SGD": 26, "AdamW": 182}  # their upper edges
+TRACK = Box(222, 0, 126, 0)  # of a learning rate, above its panel
+STEP_TRACK = Box(66, 330, 282, 0)
 POINTS = 30  # of half a contour
 
 
-def path(optimizer: str, lr: float, steps: int = STEPS) -> list[Point]:
-    """Where PyTorch's own optimiser goes, from the start on."""
+def path(
+    optimizer: str, lr: float | Sequence[float], steps: int = STEPS
+) -> list[Point]:
+    """Where PyTorch's own optimiser goes; ``lr`` is that of all steps, or of each."""
     w = torch.tensor(START, dtype=torch.float64, requires_grad=True)
-    walker: Optimizer = (
-        SGD([w], lr=lr) if optimizer == "SGD" else AdamW([w], lr=lr, weight_decay=0.0)
-    )
+    walker: Optimizer = SGD([w]) if optimizer == "SGD" else AdamW([w], weight_decay=0.0)
     places = [START]
-    for _ in range(steps):
+    for rate in [lr] * steps if isinstance(lr, float) else lr:
+        walker.param_groups[0]["lr"] = rate
         walker.zero_grad()
         height = (w[0] ** 2 + STEEPER * w[1] ** 2) / 2
         height.backward()  # type: ignore[no-untyped-call]
@@ -35,57 +48,113 @@ def path(optimizer: str, lr: float, steps: int = STEPS) -> list[Point]:
 
 
 def draw() -> Drawing:
-    slow, quick = path("SGD", SGD_LR), path("AdamW", ADAMW_LR)
+    slow, quick = (path(name, LR[name]) for name in OPTIMISERS)
     thrown_out = abs(path("SGD", TOO_LARGE, SEEN)[-1][1])
-    left = slow[-1][0]
-    said = f"{abs(left):.1f}", f"{abs(quick[-1][0]):.1f}"
+    first, left, reached = (
+        f"{math.hypot(*place):.1f}" for place in (START, slow[-1], quick[-1])
+    )
     drawing = Drawing(
         "SGD and AdamW in a narrow valley",
         "Two panels with the same long, narrow valley, drawn as contour lines, whose "
         f"walls are {STEEPER} times as steep as its floor. Both optimisers start at "
-        f"the left, {-START[0]:g} units from the lowest point and a little up the "
-        f"wall, and take {STEPS} steps. Above, SGD jumps from wall to wall, comes to "
-        "rest on the floor and creeps along it in ever smaller steps; it ends "
-        f"{said[0]} units from the lowest point. Below, AdamW makes steps of nearly "
-        f"equal length, swings across the floor and ends {said[1]} units away.",
+        f"the left, {first} units from the lowest point and a little up the wall, and "
+        f"take {STEPS} steps. Above, SGD jumps from wall to wall, comes to rest on the "
+        f"floor and creeps along it in ever smaller steps; it ends {left} units from "
+        "the lowest point. Below, AdamW makes steps of nearly equal length, swings "
+        f"across the floor and ends {reached} units away.",
     )
-    top = panel(drawing, 0, f"SGD, learning rate {SGD_LR:g}", slow)
-    top = drawing.lines(
-        LEFT,
-        top + 15,
-        f"After {STEPS} steps it is still {said[0]} of {-START[0]:g} units away. At "
-        f"{TOO_LARGE:g} the zigzag",
-        f"would grow: after {SEEN} steps it would be {thrown_out:.1f} up the wall.",
-    ).bottom
-    top = panel(drawing, top + 10, f"AdamW, learning rate {ADAMW_LR:g}", quick)
-    drawing.lines(
-        LEFT,
-        top + 15,
-        f"After {STEPS} steps it is {said[1]} units away. Steep or flat makes hardly",
-        "any difference to the length of its steps.",
-    )
+    drawing.numbers = {
+        "start": START,
+        "steeper": STEEPER,
+        "steps": MOST,
+        "shown": STEPS,
+        "warmup": WARMUP,
+        "rates": {
+            name: {"apart": apart, "stops": stops, "first": round(LR[name] / apart)}
+            for name, (apart, stops) in STOPS.items()
+        },
+        "panels": {name: vars(panel_at(name)) for name in OPTIMISERS},
+        "left": FROM,
+        "half": HALF,
+        "unit": UNIT,
+        "track": vars(TRACK),
+        "stepTrack": vars(STEP_TRACK),
+    }
+    said = {
+        "SGD": (
+            f"After {STEPS} steps it is still {left} of {first} units away. At "
+            f"{TOO_LARGE:g} the zigzag",
+            f"would grow: after {SEEN} steps it would be {thrown_out:.1f} up the wall.",
+        ),
+        "AdamW": (
+            f"After {STEPS} steps it is {reached} units away. Steep or flat makes",
+            "hardly any difference to the length of its first steps.",
+        ),
+    }
+    for name, places in zip(OPTIMISERS, (slow, quick), strict=True):
+        panel(drawing, name, places)
+        bottom = panel_at(name).bottom
+        with drawing.part(f"still-{name}"):
+            drawing.lines(LEFT, bottom + 15, *said[name], size=11)
+        for line in (0, 1):
+            with drawing.part(f"line-{name}-{line}", moving=True):
+                drawing.text(LEFT, bottom + 15 + 14 * line, "", size=11)
+    with drawing.part("step", moving=True):
+        y = STEP_TRACK.y + 4
+        drawing.text(LEFT, y, f"step {STEPS}", size=12, bold=True)
+    track(drawing, "steps", STEP_TRACK, STEPS / MOST)
+    for step in (0, 10, 20, 30, 40):
+        with drawing.part(f"tick-{step}", moving=True):
+            x = STEP_TRACK.x + STEP_TRACK.width * step / MOST
+            drawing.text(x, STEP_TRACK.y + 21, f"{step}", size=10.5, anchor="middle")
     return drawing
 
 
-def panel(drawing: Drawing, top: float, title: str, places: list[Point]) -> float:
-    """A valley with a path in it; gives its lower edge."""
-    drawing.text(LEFT, top + 14, title, size=12.5, bold=True)
-    with drawing.at(LEFT, top + 22):
-        width, height = (TO - FROM) * UNIT, 2 * HALF * UNIT
-        drawing.box(0, 0, width, height, colour="line", ground=False, radius=3)
-        for reach in (1, 3, 5, 7, 9, 11, 13):
+def panel(drawing: Drawing, name: str, places: list[Point]) -> None:
+    """A valley with an optimiser's path in it."""
+    place = panel_at(name)
+    top = place.y
+    with drawing.part(f"title-{name}"):
+        title = f"{name}, learning rate {LR[name]:g}"
+        drawing.text(LEFT, top - 11, title, size=12.5, bold=True)
+    apart, stops = STOPS[name]
+    sliding = Box(TRACK.x, top - 15, TRACK.width, 0)
+    track(drawing, name, sliding, (LR[name] / apart - 1) / (stops - 1))
+    with drawing.at(LEFT, top):
+        drawing.box(0, 0, place.width, place.height, ground=False, radius=3)
+        for reach in (1, 3, 5, 7, 9, 11):
             contour(drawing, reach)
-        drawing.line(*map(on_sheet, places), colour="ink", thick=1.25)
-        for place in places[1:-1]:
-            drawing.circle(*on_sheet(place), 1.6, "ink", thick=1.5)
-        x, y = on_sheet(places[0])
+        with drawing.part(f"ghost-{name}", moving=True):
+            drawing.line((0, 0), (0, 0), thick=1, dashed=True)
+        with drawing.part(f"path-{name}"):
+            drawing.line(*map(on_sheet, places), colour="ink", thick=1.25)
+        with drawing.part(f"dots-{name}"):
+            for step in places[1:]:
+                drawing.circle(*on_sheet(step), 1.6, "ink", thick=1.5)
+        with drawing.part(f"more-{name}", moving=True):
+            for _ in range(STEPS, MOST):
+                drawing.circle(0, 0, 1.6, "ink", thick=1.5)
+        with drawing.part(f"last-{name}", moving=True):
+            drawing.line((0, 0), (0, 0), colour="query", thick=3)
+        x, y = on_sheet(START)
         drawing.circle(x, y, 3.5, "asking", thick=2)
-        drawing.text(x + 8, y - 3, "start", size=11, bold=True)
+        drawing.text(x + 8, y + 6, "start", size=11, bold=True)
         x, y = on_sheet((0, 0))
         drawing.line((x - 5, y), (x + 5, y), colour="asking", thick=2)
         drawing.line((x, y - 5), (x, y + 5), colour="asking", thick=2)
         drawing.text(x + 32, y + 4, "lowest", size=11, bold=True)
-    return top + 22 + height
+
+
+def panel_at(name: str) -> Box:
+    return Box(LEFT, PANELS[name], (TO - FROM) * UNIT, 2 * HALF * UNIT)
+
+
+def track(drawing: Drawing, name: str, place: Box, share: float) -> None:
+    """A slider with its knob at a share of its length."""
+    with drawing.part(f"track-{name}", moving=True):
+        drawing.line((place.x, place.y), (place.right, place.y), thick=3)
+    with drawing.part(f"handle-{name}", moving=True), drawing.part(f"knob-{name}"):
+        drawing.circle(place.x + share * place.width, place.y, 8, "ink", thick=2)
 
 
 def contour(drawing: Drawing, reach: float) -> None:

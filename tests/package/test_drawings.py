@@ -425,15 +425,50 @@ def test_the_squares_have_the_sizes_of_the_chapter():
 
 
 def test_the_valley_is_as_steep_as_its_numbers_say():
-    from book.drawings.valley import SEEN, SGD_LR, STEEPER, STEPS, TOO_LARGE, path
+    from book.drawings.valley import LR, SEEN, STEEPER, STEPS, TOO_LARGE, path
 
-    slow, quick = path("SGD", SGD_LR), path("AdamW", 0.4)
+    slow, quick = path("SGD", LR["SGD"]), path("AdamW", LR["AdamW"])
     x, y = slow[0]
-    by_hand = x * (1 - SGD_LR) ** STEPS, y * (1 - STEEPER * SGD_LR) ** STEPS
+    by_hand = x * (1 - LR["SGD"]) ** STEPS, y * (1 - STEEPER * LR["SGD"]) ** STEPS
     assert slow[-1] == pytest.approx(by_hand)
-    assert SGD_LR < 2 / STEEPER < TOO_LARGE, "beyond 2 over the slope it is thrown out"
+    assert LR["SGD"] < 2 / STEEPER < TOO_LARGE, (
+        "beyond 2 over the slope it is thrown out"
+    )
     assert abs(path("SGD", TOO_LARGE, SEEN)[-1][1]) > 2 * y
     assert abs(quick[-1][0]) < abs(slow[-1][0]) / 5
+
+
+def test_the_covered_pictures_are_those_of_the_chapter():
+    """In its float32; the drawing is made in float64, to be the same everywhere."""
+    from book.drawings.deletion_curve import ORDERS, PICTURES, pictures
+    from vit_steps.attention_maps import deletion_curve
+    from vit_steps.checkpoint import read_checkpoint
+    from vit_steps.data import cluttered_digits
+    from vit_steps.vision_transformer import VisionTransformer
+
+    code = "\n".join(cell.source for cell in code_cells(CHAPTERS[9]))
+    assert f"zip(axes.flat[1:], {PICTURES}, strict=True)" in code
+    for name in ORDERS:
+        assert f'    "{name}": ' in code
+    images, labels, boxes = cluttered_digits.make(500, "test")
+    _, card = read_checkpoint("cluttered-digits")
+    inputs = data.normalize(images, card["mean"], card["std"])
+    model = VisionTransformer.from_pretrained("cluttered-digits")
+    found, grey = pictures()
+    assert grey == pytest.approx(card["mean"][0])
+    for index, picture in zip(PICTURES, found, strict=True):
+        assert picture.box == boxes[index].tolist()
+        for curve in picture.curves.values():
+            x, label = inputs[[index]], labels[[index]]
+            order = torch.tensor(curve.order)[None]
+            right = deletion_curve(model, x, label, order, range(65)).correct[:, 0]
+            assert right.tolist() == [a == picture.label for a in curve.answers]
+        with Image.open(kit.PHOTOGRAPHS / f"cluttered_digit_{index}.webp") as image:
+            pixels = torch.frombuffer(
+                bytearray(image.convert("L").tobytes()), dtype=torch.uint8
+            ).view(224, 224)
+        large = (255 * images[index, 0]).round().repeat_interleave(7, 0)
+        assert torch.equal(pixels.float(), large.repeat_interleave(7, 1))
 
 
 def test_the_pyramid_has_the_stages_of_the_model():

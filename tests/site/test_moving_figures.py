@@ -5,6 +5,7 @@ Skipped where there is no Chromium, Chrome or Edge.
 
 import json
 import math
+import re
 from itertools import pairwise
 
 import pytest
@@ -14,7 +15,9 @@ from playwright.sync_api import expect
 from tests.conftest import ROOT, code_cells
 from tests.site.visit import NARROWEST, PHONE, WIDE, Visit
 from vit_steps.attention import scaled_dot_product_attention
+from vit_steps.attention_maps import mask_patches
 from vit_steps.cost import attention_cost, token_count
+from vit_steps.training import learning_rate
 
 CHAPTERS = {
     "bill": "notebooks/01_why_patches",
@@ -25,6 +28,8 @@ CHAPTERS = {
     "softmax_saturation": "notebooks/04_scaled_dot_product_attention",
     "split_and_merge": "notebooks/05_multi_head_attention",
     "residual_stream": "notebooks/06_encoder_block",
+    "valley": "notebooks/08_training",
+    "deletion_curve": "notebooks/09_attention_maps",
     "swin_window": "notebooks/13_swin_and_deit",
 }
 STILL = {"split_move_join", "split_and_merge", "position_similarity", "swin_window"}
@@ -957,6 +962,193 @@ def test_a_finger_taps_drags_and_scrolls(visit):
     assert written(figure, "compared") == "row 1, column 11", "the ring is held too"
     assert drag_by_finger(figure, at(12, 12), at(4, 12)), "elsewhere the page moves"
     assert written(figure, "chosen") == "row 6, column 6"
+
+
+# The valley
+
+
+def rates(peak, warms):
+    """The chapter's warm-up, and no end in sight, so that no cosine is seen."""
+    from book.drawings.valley import MOST, WARMUP
+
+    warmup = WARMUP if warms else 0
+    return [learning_rate(step, 10**9, warmup, peak) for step in range(MOST)]
+
+
+def step(figure):
+    return figure.get_by_role("slider", name="step", exact=True)
+
+
+def walked(figure, name):
+    """Where an optimiser's path goes on the page, in the valley's units."""
+    from book.drawings.valley import FROM, HALF, LEFT, PANELS, UNIT
+
+    path = figure.locator(f'[data-part="path-{name}"] path').get_attribute("d")
+    spots = [[float(n) for n in spot.split()] for spot in path[1:].split("L")]
+    return [
+        ((x - LEFT) / UNIT + FROM, HALF - (y - PANELS[name]) / UNIT) for x, y in spots
+    ]
+
+
+@pytest.mark.parametrize("warms", [False, True], ids=["constant", "warm-up"])
+@pytest.mark.parametrize("key", ["first", "Home", "End"])
+def test_both_walk_as_pytorchs_do(visit, warms, key):
+    from book.drawings.valley import LR, MOST, STEEPER, STOPS, path
+
+    figure = visit("valley", reduced_motion="reduce")
+    if warms:
+        press(figure, "Warm-up")
+    step(figure).focus()
+    figure.page.keyboard.press("End")
+    for name, lr in LR.items():
+        slider = figure.get_by_role("slider", name=f"learning rate of {name}")
+        apart, stops = STOPS[name]
+        if key != "first":
+            slider.focus()
+            figure.page.keyboard.press(key)
+            lr = apart * (stops if key == "End" else 1)
+        assert float(slider.get_attribute("aria-valuetext")) == pytest.approx(lr)
+        expected = path(name, rates(lr, warms))
+        found = walked(figure, name)
+        assert len(found) == MOST + 1
+        for (x, y), (right, up) in zip(found, expected, strict=True):
+            assert (x, y) == pytest.approx((right, up), rel=1e-6, abs=3e-4)
+        (x, y), (right, up) = expected[-2:]
+        for line, (along, across) in enumerate(((x, STEEPER * y), (right - x, up - y))):
+            said = written(figure, f"line-{name}-{line}").replace("−", "-")
+            numbers = [float(n) for n in re.findall(r"-?\d+\.?\d*", said)][:2]
+            assert numbers == pytest.approx([along, across], abs=5.1e-3)
+
+
+def test_the_valley_is_walked_step_by_step(visit):
+    from book.drawings.valley import MOST, STEPS
+
+    figure = visit("valley")
+    figure.page.clock.install()
+    assert step(figure).get_attribute("aria-valuetext") == str(STEPS)
+    press(figure, "Play")
+    for count in range(STEPS + 1, STEPS + 4):
+        assert written(figure, "step") == f"step {count}"
+        assert len(walked(figure, "AdamW")) == count + 1
+        figure.page.clock.run_for(400)
+    press(figure, "Warm-up")
+    assert written(figure, "step") == f"step {STEPS + 4}", "a choice changes no step"
+    step(figure).focus()
+    for key, count in (("Home", 0), ("ArrowRight", 1), ("End", MOST)):
+        figure.page.keyboard.press(key)
+        assert written(figure, "step") == f"step {count}"
+    expect(figure.locator("button[aria-pressed=true]")).to_have_text("Warm-up")
+
+
+def test_adamws_first_step_is_its_learning_rate_in_both_directions(visit):
+    figure = visit("valley", reduced_motion="reduce")
+    step(figure).focus()
+    figure.page.keyboard.press("Home")
+    figure.page.keyboard.press("ArrowRight")
+    said = written(figure, "line-AdamW-1")
+    assert said.startswith("Step: 0.40 along, −0.40 across")
+    assert "−9.00 along" in written(figure, "line-AdamW-0")
+    press(figure, "Warm-up")
+    assert written(figure, "line-AdamW-1").startswith("Step: 0.04 along, −0.04 across")
+
+
+# Patches covered one by one
+
+
+@pytest.fixture(scope="module")
+def chapter_nine():
+    """Its model, its pictures and its orders of the patches, in float64."""
+    from vit_steps import VisionTransformer, data
+    from vit_steps.attention_maps import (
+        class_token_attention,
+        mass_inside,
+        patch_brightness,
+    )
+    from vit_steps.checkpoint import read_checkpoint
+    from vit_steps.data import cluttered_digits
+
+    images, labels, boxes = cluttered_digits.make(500, "test")
+    trained = VisionTransformer.from_pretrained("cluttered-digits").double()
+    _, card = read_checkpoint("cluttered-digits")
+    inputs = data.normalize(images, card["mean"], card["std"]).double()
+    torch.manual_seed(0)
+    random = torch.rand(500, 64)
+    images, labels, boxes, inputs, random = (
+        part[:40] for part in (images, labels, boxes, inputs, random)
+    )
+    with torch.no_grad():
+        _, weights = trained.encode(inputs, need_weights=True)
+    attention = class_token_attention(weights).mean(dim=(1, 2))
+    brightness = patch_brightness(images.double(), 4)
+    in_box = mass_inside(torch.eye(64).double().expand(40, 64, 64), boxes, 32, 4)
+    orders = {
+        "Random": random,
+        "Most attended first": attention,
+        "Ink in the box": brightness * in_box,
+        "Brightest": brightness,
+        "Least attended": -attention,
+    }
+    return trained, inputs, labels, orders
+
+
+def covered_patches(figure, half):
+    from book.drawings.deletion_curve import PHOTO, SECOND
+
+    path = figure.locator(f'[data-part="covers-{half}"] path').first.get_attribute("d")
+    corners = [[float(n) for n in d.split("h")[0].split()] for d in path.split("M")[1:]]
+    side = PHOTO.width / 8
+    return {
+        8 * round((y - PHOTO.y) / side) + round((x - PHOTO.x - half * SECOND) / side)
+        for x, y in corners
+    }
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_what_is_covered_costs_what_it_costs_in_the_chapter(visit, chapter_nine, place):
+    trained, inputs, labels, orders = chapter_nine
+    index = (17, 32, 0)[place]
+    label = int(labels[index])
+    figure = visit("deletion_curve", reduced_motion="reduce")
+    for _ in range(place):
+        press(figure, "Another picture")
+    slider = figure.get_by_role("slider")
+    for other in ("Random", "Brightest", "Ink in the box", "Least attended"):
+        press(figure, other)
+        slider.focus()
+        figure.page.keyboard.press("Home")
+        for count in range(0, 65, 4):
+            for half, name in enumerate(("Most attended first", other)):
+                order = orders[name][[index]].argsort(descending=True, stable=True)
+                chosen = order[:, :count]
+                assert covered_patches(figure, half) == set(chosen[0].tolist())
+                image = mask_patches(inputs[[index]], 4, chosen)
+                with torch.no_grad():
+                    shares = trained(image).softmax(dim=1)[0]
+                share, answer = shares[label].item(), int(shares.argmax())
+                assert number(figure, f"share-{half}") == pytest.approx(share, abs=6e-3)
+                mark = "✓" if answer == label else "✗"
+                assert written(figure, f"answer-{half}") == f"answer: {answer} {mark}"
+                bar = figure.locator(f'[data-part="bar-{half}"] rect')
+                height = float(bar.get_attribute("height"))
+                assert height / 144 == pytest.approx(share, abs=6e-3)
+            assert written(figure, "covered") == f"{count} of 64 patches covered"
+            figure.page.keyboard.press("PageUp")
+    visible = figure.locator('[data-part^="digit-"]:visible')
+    names = visible.evaluate_all("parts => parts.map(part => part.dataset.part)")
+    assert names == [f"digit-0-{place}", f"digit-1-{place}"]
+
+
+def test_patches_are_covered_by_mouse_and_finger(visit):
+    figure = visit("deletion_curve", PHONE, has_touch=True, is_mobile=True)
+    box = figure.get_by_role("slider").bounding_box()
+    _, y = middle(box)
+    left, right = box["x"] + 20, box["x"] + box["width"] - 30
+    assert not drag_by_finger(figure, (left, y), (right, y))
+    assert int(written(figure, "covered").split()[0]) > 55
+    press(figure, "Ink in the box")
+    press(figure, "Another picture")
+    assert int(written(figure, "covered").split()[0]) > 55, "a choice is kept"
+    assert written(figure, "title-1") == "Ink in the box first"
 
 
 # Swin's window

@@ -59,8 +59,10 @@
 
     /** One polite sentence; a second one within a moment takes the place of the first. */
     say(text) {
+      this.told = text;
+      const words = this.meanwhile ?? text;
       clearTimeout(this.speaking);
-      this.speaking = setTimeout(() => { if (this.words.textContent !== text) this.words.textContent = text; }, 150);
+      this.speaking = setTimeout(() => { if (this.words.textContent !== words) this.words.textContent = words; }, 150);
     }
 
     /** Calls draw with 0 to 1, once for each frame; with 1 at once for whoever wants no motion. */
@@ -211,13 +213,17 @@
       return show;
     }
 
-    /** A button that calls next again and again, until that gives false; pressed in between, it pauses. */
-    player(text, next, seconds = SECONDS) {
+    /** A button that calls next again and again, until that gives false; pressed in between, it pauses. Where it goes
+        too quickly for a sentence a step, meanwhile is said in the place of them all. */
+    player(text, next, { seconds = SECONDS, meanwhile } = {}) {
       let timer;
       const stop = () => {
         clearInterval(timer);
         timer = undefined;
         button.textContent = text;
+        if (!this.meanwhile) return;
+        this.meanwhile = undefined;
+        this.say(this.told);
       };
       const take = () => { if (!next()) stop(); };
       const button = this.button(text, () => {
@@ -225,6 +231,7 @@
         this.stop?.();
         if (playing) return;
         this.stop = stop;
+        this.meanwhile = meanwhile;
         button.textContent = "Pause";
         timer = setInterval(take, 1000 * seconds);
         take();
@@ -233,7 +240,7 @@
     }
 
     /** Back, Play and Next, for steps 0 to count - 1; the arrow keys do what Back and Next do. */
-    steps({ count, show, first = 0, seconds = SECONDS }) {
+    steps({ count, show, first = 0, ...played }) {
       let index = first;
       const go = (to) => {
         index = clamp(to, 0, count - 1);
@@ -246,7 +253,7 @@
       this.player("Play", () => {
         go(index === count - 1 ? 0 : index + 1);
         return index < count - 1;
-      }, seconds);
+      }, played);
       const next = this.button("Next", by(1));
       this.row.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -121,8 +121,8 @@
     }
     figure.newRow();
     figure.button("Start again", byHand(again));
-    figure.player("Play", playing(["cut", "transpose", "transpose", "merge"]), 1.8);
-    figure.player("Play the bug", playing(["cut", "transpose", "merge"]), 1.8);
+    figure.player("Play", playing(["cut", "transpose", "transpose", "merge"]), { seconds: 1.8 });
+    figure.player("Play the bug", playing(["cut", "transpose", "merge"]), { seconds: 1.8 });
     draw();
   }
 
