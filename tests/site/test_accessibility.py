@@ -75,11 +75,22 @@ CUT_OFF = """() => [...document.querySelectorAll("body *")].filter(element => {
 }).map(element => [element.className, element.innerText.slice(0, 60)])"""
 
 
-@pytest.mark.parametrize("page", KINDS)
-def test_a_page_reflows_and_its_text_takes_more_room(browser, site, page):
+@pytest.fixture(scope="module", params=KINDS)
+def still_page(request, kept_visit, site):
+    tab = kept_visit(reduced_motion="reduce").tab
+    tab.goto(f"{site}{request.param}.html", wait_until="networkidle")
+    return tab
+
+
+def test_nothing_moves_for_a_reader_who_wants_it_still(still_page):
+    running = "document.getAnimations().filter(a => a.playState === 'running').length"
+    assert still_page.evaluate(running) == 0
+
+
+def test_a_page_reflows_and_its_text_takes_more_room(still_page):
     """WCAG 1.4.10 and 1.4.12."""
-    tab = browser.new_page(viewport=ZOOMED)
-    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    tab = still_page
+    tab.set_viewport_size(ZOOMED)
     tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert too_wide(tab)[0] == 0
     tab.add_style_tag(content=SPACING)
@@ -87,17 +98,6 @@ def test_a_page_reflows_and_its_text_takes_more_room(browser, site, page):
         tab.set_viewport_size(size)
         assert tab.evaluate(CUT_OFF) == []
         assert too_wide(tab)[0] == 0
-    tab.close()
-
-
-@pytest.mark.parametrize("page", KINDS)
-def test_nothing_moves_for_a_reader_who_wants_it_still(browser, site, page):
-    context = browser.new_context(reduced_motion="reduce")
-    tab = context.new_page()
-    tab.goto(f"{site}{page}.html", wait_until="networkidle")
-    running = "document.getAnimations().filter(a => a.playState === 'running').length"
-    assert tab.evaluate(running) == 0
-    context.close()
 
 
 def test_a_label_goes_with_escape_and_stays_under_the_pointer(browser, site):

@@ -38,23 +38,17 @@ OF_EACH_KIND += ["book/teaching", CHAPTERS[1], CHAPTERS[13], EXERCISE]
 
 
 @pytest.mark.parametrize("browser", ["monospaced"], indirect=True)
-@pytest.mark.parametrize("page", [*OF_EACH_KIND, "search"])
-def test_no_page_scrolls_sideways_with_other_fonts(visit, page):
-    one = visit()
-    one.tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
-    one.tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    one.tab.evaluate("document.querySelectorAll('.unfold').forEach(b => b.click())")
-    for size in (WIDE, PHONE, NARROWEST):
-        one.tab.set_viewport_size(size)
-        assert too_wide(one.tab) == [0, []], f"{size['width']} pixels"
-
-
 @pytest.mark.parametrize("page", [*OF_EACH_KIND, *EXTRA, "index"])
-def test_page_from_a_folder(visit, page):
-    one = visit(color_scheme="dark")
+def test_page_from_a_folder_and_with_other_fonts(visits, page):
+    one = visits(color_scheme="dark")
     one.tab.set_viewport_size(PHONE)
     one.tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
     assert one.tab.title().strip()
+    one.tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    one.tab.evaluate("document.querySelectorAll('.unfold').forEach(b => b.click())")
+    for size in (PHONE, NARROWEST, WIDE):
+        one.tab.set_viewport_size(size)
+        assert too_wide(one.tab) == [0, []], f"{size['width']} pixels"
     assert one.outside(HTML.as_uri()) == []
     assert one.errors == []
 
