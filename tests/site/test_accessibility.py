@@ -100,9 +100,9 @@ def test_a_page_reflows_and_its_text_takes_more_room(still_page):
         assert too_wide(tab)[0] == 0
 
 
-def test_a_label_goes_with_escape_and_stays_under_the_pointer(browser, site):
+def test_a_label_goes_with_escape_and_stays_under_the_pointer(visits, site):
     """WCAG 1.4.13."""
-    tab = browser.new_page(viewport=WIDE)
+    tab = visits().tab
     tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
     button, label = tab.locator(".btn-fullscreen-button"), tab.locator(".tooltip")
     button.focus()
@@ -117,12 +117,11 @@ def test_a_label_goes_with_escape_and_stays_under_the_pointer(browser, site):
     assert label.is_visible()
     tab.mouse.move(400, 600)
     label.wait_for(state="detached")
-    tab.close()
 
 
-def test_a_menu_goes_with_escape_though_the_pointer_is_on_it(browser, site):
+def test_a_menu_goes_with_escape_though_the_pointer_is_on_it(visits, site):
     """WCAG 1.4.13."""
-    tab = browser.new_page(viewport=WIDE)
+    tab = visits().tab
     tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
     place = tab.locator(".dropdown-download-buttons").first
     menu = place.locator(".dropdown-menu")
@@ -132,23 +131,22 @@ def test_a_menu_goes_with_escape_though_the_pointer_is_on_it(browser, site):
     menu.wait_for()
     tab.keyboard.press("Escape")
     menu.wait_for(state="hidden")
-    tab.close()
 
 
-def test_no_key_by_itself_is_a_short_cut(browser, site):
+def test_no_key_by_itself_is_a_short_cut(visits, site):
     """WCAG 2.1.4: whoever dictates says single letters."""
-    tab = browser.new_page()
+    tab = visits().tab
     tab.goto(f"{site}book/notation.html", wait_until="networkidle")
     for key in "/skn?":
         tab.keyboard.press(key)
     assert tab.evaluate("document.activeElement === document.body")
     assert tab.url == f"{site}book/notation.html"
-    tab.close()
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_the_labs_board_is_less_than_ten_stops_away(browser, site, size):
-    tab = browser.new_page(viewport=size)
+def test_the_labs_board_is_less_than_ten_stops_away(visits, site, size):
+    tab = visits().tab
+    tab.set_viewport_size(size)
     tab.goto(f"{site}book/lab.html", wait_until="networkidle")
     tab.keyboard.press("Tab")
     tab.keyboard.press("Tab")
@@ -161,7 +159,6 @@ def test_the_labs_board_is_less_than_ten_stops_away(browser, site, size):
         tab.keyboard.press("Tab")
         stops += 1
     assert on_the_board.count()
-    tab.close()
 
 
 def test_the_switch_of_colours_says_its_state(browser, site):

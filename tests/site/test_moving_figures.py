@@ -5,6 +5,7 @@ Skipped where there is no Chromium, Chrome or Edge.
 
 import json
 import math
+from contextlib import contextmanager
 from itertools import pairwise
 
 import pytest
@@ -30,23 +31,40 @@ STILL = {"split_move_join", "split_and_merge", "position_similarity", "swin_wind
 every_figure = pytest.mark.parametrize("name", CHAPTERS)
 
 
+def figure_in(tab, address, name):
+    tab.goto(address)
+    figure = tab.locator(f".moving-{name}")
+    figure.scroll_into_view_if_needed()
+    return figure
+
+
 @pytest.fixture
 def visit(visits, site):
     """Opens a chapter at a figure; gives the figure, and afterwards nothing failed."""
     opened = []
 
     def at(name, size=WIDE, page=None, **options):
-        one = visits(**options)
-        opened.append(one)
-        one.tab.set_viewport_size(size)
-        one.tab.goto(f"{site}{page or CHAPTERS[name]}.html")
-        figure = one.tab.locator(f".moving-{name}")
-        figure.scroll_into_view_if_needed()
-        return figure
+        opened.append(visits(**options))
+        tab = opened[-1].tab
+        tab.set_viewport_size(size)
+        return figure_in(tab, f"{site}{page or CHAPTERS[name]}.html", name)
 
     yield at
     for one in opened:
         assert one.errors == []
+
+
+@pytest.fixture(scope="module")
+def shared(kept_visit, site):
+    """Opens a figure for tests that follow each other and do not mind what was done."""
+
+    @contextmanager
+    def at(name, **options):
+        one = kept_visit(**options)
+        yield figure_in(one.tab, f"{site}{CHAPTERS[name]}.html", name)
+        assert one.errors == []
+
+    return at
 
 
 DRAWN = """figure => Object.fromEntries(
@@ -83,13 +101,7 @@ def press(figure, name):
 # Every figure
 
 
-@every_figure
-@pytest.mark.parametrize("javascript, media", [(False, "screen"), (True, "print")])
-def test_without_scripts_and_on_paper_it_is_a_still_picture(
-    visit, name, javascript, media
-):
-    figure = visit(name, java_script_enabled=javascript)
-    figure.page.emulate_media(media=media)
+def is_a_still_picture(figure, name):
     expect(figure.locator(".vit-drawing")).to_be_visible()
     assert figure.locator(".vit-drawing").get_attribute("aria-label")
     assert figure.locator("button:visible, .vd-moving:visible").count() == 0
@@ -100,8 +112,62 @@ def test_without_scripts_and_on_paper_it_is_a_still_picture(
 
 
 @every_figure
-def test_it_needs_no_more_room_once_it_moves(visit, name):
-    figure = visit(name)
+def test_without_scripts_it_is_a_still_picture(visit, name):
+    is_a_still_picture(visit(name, java_script_enabled=False), name)
+
+
+@pytest.fixture(scope="module", params=CHAPTERS)
+def moving(request, shared):
+    """A figure with its name, as the tests before have left it."""
+    with shared(request.param) as figure:
+        yield figure, request.param
+
+
+def test_on_paper_it_is_a_still_picture(moving):
+    figure, name = moving
+    figure.page.emulate_media(media="print")
+    is_a_still_picture(figure, name)
+    figure.page.emulate_media(media="screen")
+
+
+def test_it_is_heard_once_and_politely(moving):
+    figure, name = moving
+    status = figure.get_by_role("status")
+    expect(status).not_to_be_empty()
+    before = status.text_content()
+    unusual = {
+        "split_and_merge": "reshape(T, h, d)",
+        "residual_stream": "Back",
+        "position_similarity": "2-D",
+    }
+    press(figure, unusual.get(name, "Next"))
+    expect(status).not_to_have_text(before)
+    heard = figure.locator(".vit-drawing > :not([aria-hidden=true])")
+    sliders = figure.get_by_role("slider").count()
+    assert heard.count() == sliders, "a screen reader meets the handles and no more"
+    assert figure.locator(".vit-drawing").get_attribute("role") == "group"
+
+
+def test_it_fits_and_its_targets_are_large_enough_for_a_finger(moving):
+    figure, _ = moving
+    figure.page.set_viewport_size(NARROWEST)
+    around = figure.bounding_box()
+    for target in figure.locator("button, [role=slider]").all():
+        box = target.bounding_box()
+        assert min(box["width"], box["height"]) >= 40
+        assert around["x"] - 1 <= box["x"]
+        assert box["x"] + box["width"] <= around["x"] + around["width"] + 9
+    sizes = figure.evaluate(
+        """f => { const svg = f.querySelector("svg");
+            const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+            return [...svg.querySelectorAll("text")].map(
+                text => scale * parseFloat(getComputedStyle(text).fontSize)); }"""
+    )
+    assert min(sizes) >= 9.5
+
+
+def test_it_needs_no_more_room_once_it_moves(moving):
+    figure, _ = moving
     for size in (WIDE, PHONE, NARROWEST):
         figure.page.set_viewport_size(size)
         before = figure.evaluate(HEIGHT_WITHOUT_SCRIPTS)
@@ -146,43 +212,6 @@ HEIGHTS_AS_IT_IS_USED = """figure => {
         cancelAnimationFrame});
     return heights;
 }"""
-
-
-@every_figure
-def test_it_fits_and_its_targets_are_large_enough_for_a_finger(visit, name):
-    figure = visit(name, NARROWEST, has_touch=True)
-    around = figure.bounding_box()
-    for target in figure.locator("button, [role=slider]").all():
-        box = target.bounding_box()
-        assert min(box["width"], box["height"]) >= 40
-        assert around["x"] - 1 <= box["x"]
-        assert box["x"] + box["width"] <= around["x"] + around["width"] + 9
-    sizes = figure.evaluate(
-        """f => { const svg = f.querySelector("svg");
-            const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-            return [...svg.querySelectorAll("text")].map(
-                text => scale * parseFloat(getComputedStyle(text).fontSize)); }"""
-    )
-    assert min(sizes) >= 9.5
-
-
-@every_figure
-def test_it_is_heard_once_and_politely(visit, name):
-    figure = visit(name)
-    status = figure.get_by_role("status")
-    expect(status).not_to_be_empty()
-    before = status.text_content()
-    unusual = {
-        "split_and_merge": "reshape(T, h, d)",
-        "residual_stream": "Back",
-        "position_similarity": "2-D",
-    }
-    press(figure, unusual.get(name, "Next"))
-    expect(status).not_to_have_text(before)
-    heard = figure.locator(".vit-drawing > :not([aria-hidden=true])")
-    sliders = figure.get_by_role("slider").count()
-    assert heard.count() == sliders, "a screen reader meets the handles and no more"
-    assert figure.locator(".vit-drawing").get_attribute("role") == "group"
 
 
 @every_figure
@@ -640,6 +669,12 @@ CALLS = {
 CUT, TRANSPOSE, MERGE = CALLS
 
 
+@pytest.fixture(scope="module")
+def split_and_merge(shared):
+    with shared("split_and_merge", reduced_motion="reduce") as figure:
+        yield figure
+
+
 @pytest.mark.parametrize(
     "calls, verdict",
     [
@@ -655,8 +690,9 @@ CUT, TRANSPOSE, MERGE = CALLS
         ([CUT, TRANSPOSE, MERGE, TRANSPOSE, CUT], "✗ scrambled"),
     ],
 )
-def test_the_calls_do_what_pytorchs_do(visit, calls, verdict):
-    figure = visit("split_and_merge", reduced_motion="reduce")
+def test_the_calls_do_what_pytorchs_do(split_and_merge, calls, verdict):
+    figure = split_and_merge
+    press(figure, "Start again")
     q = 10 * torch.arange(3)[:, None] + torch.arange(4)
     assert rows_on_the_page(figure) == q.tolist()
     for call in calls:
@@ -667,8 +703,6 @@ def test_the_calls_do_what_pytorchs_do(visit, calls, verdict):
         assert written(figure, "shape").endswith(f"= ({shape})")
         assert read_in_order(figure) == q.flatten().tolist()
     assert written(figure, "verdict") == verdict
-    press(figure, "Start again")
-    assert rows_on_the_page(figure)[0] == [0, 1, 2, 3]
 
 
 def test_the_bug_is_played(visit):
@@ -788,9 +822,35 @@ def similarities(name):
     return similarity(kind).reshape(side, side, side, side)
 
 
+@pytest.fixture(scope="module")
+def position_similarity(shared):
+    with shared("position_similarity", reduced_motion="reduce") as figure:
+        yield figure
+
+
+@pytest.mark.parametrize("name", ["1-D", "2-D"])
+def test_the_hands_point_where_the_package_has_them(position_similarity, name):
+    from book.drawings.position_similarity import positions
+
+    figure = position_similarity
+    press(figure, name)
+    vector = positions(name)[4 * 14 + 9].double()
+    if name == "1-D":  # sines, then cosines, of 384 clocks
+        pairs = vector.reshape(2, 384)[:, ::48]
+    else:  # the same of 192 for the row, and then for the column
+        pairs = vector.reshape(2, 2, 192)[:, :, :96:24].transpose(0, 1).flatten(1)
+    parts = drawn(figure)
+    for clock, (sine, cosine) in enumerate(pairs.T.tolist()):
+        path = parts[f"hand-{clock}"]["path"]
+        (x, y), (right, down) = (map(float, end.split()) for end in path[1:].split("L"))
+        assert (right - x, y - down) == pytest.approx(
+            (13 * cosine, 13 * sine), abs=0.02
+        )
+
+
 @pytest.mark.parametrize("name", KINDS)
-def test_the_map_is_pytorchs_wherever_one_chooses(visit, name):
-    figure = visit("position_similarity", reduced_motion="reduce")
+def test_the_map_is_pytorchs_wherever_one_chooses(position_similarity, name):
+    figure = position_similarity
     press(figure, name)
     side, similar = KINDS[name], similarities(name)
     kind = {"Untrained": "before", "Trained": "after"}.get(name, name)
@@ -809,26 +869,6 @@ def test_the_map_is_pytorchs_wherever_one_chooses(visit, name):
         assert written(figure, "compared") == f"row 1, column {side - 2}"
         there = similar[row, column, 1, side - 2].item()
         assert number(figure, "similarity") == pytest.approx(there, abs=6e-3)
-
-
-@pytest.mark.parametrize("name", ["1-D", "2-D"])
-def test_the_hands_point_where_the_package_has_them(visit, name):
-    from book.drawings.position_similarity import positions
-
-    figure = visit("position_similarity", reduced_motion="reduce")
-    press(figure, name)
-    vector = positions(name)[4 * 14 + 9].double()
-    if name == "1-D":  # sines, then cosines, of 384 clocks
-        pairs = vector.reshape(2, 384)[:, ::48]
-    else:  # the same of 192 for the row, and then for the column
-        pairs = vector.reshape(2, 2, 192)[:, :, :96:24].transpose(0, 1).flatten(1)
-    parts = drawn(figure)
-    for clock, (sine, cosine) in enumerate(pairs.T.tolist()):
-        path = parts[f"hand-{clock}"]["path"]
-        (x, y), (right, down) = (map(float, end.split()) for end in path[1:].split("L"))
-        assert (right - x, y - down) == pytest.approx(
-            (13 * cosine, 13 * sine), abs=0.02
-        )
 
 
 def test_a_place_is_chosen_by_keys_and_the_other_one_too(visit):
