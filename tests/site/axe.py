@@ -23,28 +23,37 @@ MORE = [
 # each. Contrast depends on colours, size and weight, so one of each kind is looked at:
 # the words of code are joined to the text around them, for all rules, and what is again
 # of a kind is left out where rules are about colours.
-ONE_OF_EACH_KIND = """() => {
+KINDS = """const grounds = new Map();
     const ground = element => {
-        for (; element; element = element.parentElement) {
+        if (element && !grounds.has(element)) {
             const colour = getComputedStyle(element).backgroundColor;
-            if (colour !== "rgba(0, 0, 0, 0)") return colour;
+            const own = colour !== "rgba(0, 0, 0, 0)";
+            grounds.set(element, own ? colour : ground(element.parentElement));
         }
+        return grounds.get(element);
     };
-    window.kind = element => {
+    const kind = element => {
         const style = getComputedStyle(element);
         return [element.className, style.color, ground(element), style.fontSize,
             style.fontWeight, style.opacity].join();
-    };
+    };"""
+ONE_OF_EACH_KIND = (
+    f"() => {{ {KINDS}"
+    """
     const seen = new Set(), again = [];
     for (const word of document.querySelectorAll("main :is(span, em, code)")) {
         const plain = word.getAttributeNames().every(name => name === "class");
         const apart = word.closest("mjx-container, button, table");
-        if (seen.has(kind(word)) && plain && !apart) again.push(word);
-        seen.add(kind(word));
+        const name = kind(word);
+        if (seen.has(name) && plain && !apart) again.push(word);
+        seen.add(name);
     }
     for (const word of again) word.replaceWith(...word.childNodes);
 }"""
-AGAIN_OF_A_KIND = """() => {
+)
+AGAIN_OF_A_KIND = (
+    f"() => {{ {KINDS}"
+    """
     const seen = new Set();
     const again = element => {
         let all = true;
@@ -54,11 +63,11 @@ AGAIN_OF_A_KIND = """() => {
             else all = false;
         const words = [...element.childNodes].some(
             node => node.nodeType === Node.TEXT_NODE && node.data.trim());
-        const link = element.closest("a");
-        const name = [kind(element), link && kind(link.parentElement)].join(";");
-        if (words && !seen.has(name)) {
+        if (words) {
+            const link = element.closest("a");
+            const name = [kind(element), link && kind(link.parentElement)].join(";");
+            if (!seen.has(name)) all = false;
             seen.add(name);
-            all = false;
         }
         if (!all)
             for (const child of left)
@@ -70,6 +79,7 @@ AGAIN_OF_A_KIND = """() => {
         delete marked.dataset.again;
     again(document.body);
 }"""
+)
 
 
 CONFIGURE = """rules => axe.configure(

@@ -11,6 +11,7 @@ import matplotlib
 import pytest
 
 from tests.conftest import REQUIRED, ROOT
+from tests.site.visit import Visit
 
 BROUGHT = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
 FONTS = {"dejavu": "DejaVuSans*.ttf", "monospaced": "DejaVuSansMono.ttf"}
@@ -60,6 +61,42 @@ def browser_with(tmp_path_factory):
 def browser(request, browser_with):
     """The browser of all tests; those marked ``in_all_fonts`` get one after another."""
     return browser_with(getattr(request, "param", "dejavu"))
+
+
+@pytest.fixture(scope="package")
+def kept_visit(browser):
+    """Gives the tab whose context has some options, which others were tested in."""
+    kept = {}
+
+    def visit_with(**options):
+        key = repr(sorted(options.items()))
+        if key not in kept:
+            kept[key] = Visit(browser, **options)
+        return kept[key].begin_again()
+
+    yield visit_with
+    for one in kept.values():
+        one.context.close()
+
+
+@pytest.fixture
+def visits(browser, kept_visit):
+    """Gives a kept tab, or one of its own to whoever is to be ``alone``.
+
+    That is who fills a store, the history or a clock, which the next page takes over.
+    """
+    own, given = [], []
+
+    def visit_with(alone=False, **options):
+        if alone or options in given:  # two tabs at once are two
+            own.append(Visit(browser, **options))
+            return own[-1]
+        given.append(options)
+        return kept_visit(**options)
+
+    yield visit_with
+    for one in own:
+        one.context.close()
 
 
 @pytest.fixture(scope="package")

@@ -75,11 +75,22 @@ CUT_OFF = """() => [...document.querySelectorAll("body *")].filter(element => {
 }).map(element => [element.className, element.innerText.slice(0, 60)])"""
 
 
-@pytest.mark.parametrize("page", KINDS)
-def test_a_page_reflows_and_its_text_takes_more_room(browser, site, page):
+@pytest.fixture(scope="module", params=KINDS)
+def still_page(request, kept_visit, site):
+    tab = kept_visit(reduced_motion="reduce").tab
+    tab.goto(f"{site}{request.param}.html", wait_until="networkidle")
+    return tab
+
+
+def test_nothing_moves_for_a_reader_who_wants_it_still(still_page):
+    running = "document.getAnimations().filter(a => a.playState === 'running').length"
+    assert still_page.evaluate(running) == 0
+
+
+def test_a_page_reflows_and_its_text_takes_more_room(still_page):
     """WCAG 1.4.10 and 1.4.12."""
-    tab = browser.new_page(viewport=ZOOMED)
-    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    tab = still_page
+    tab.set_viewport_size(ZOOMED)
     tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert too_wide(tab)[0] == 0
     tab.add_style_tag(content=SPACING)
@@ -87,22 +98,11 @@ def test_a_page_reflows_and_its_text_takes_more_room(browser, site, page):
         tab.set_viewport_size(size)
         assert tab.evaluate(CUT_OFF) == []
         assert too_wide(tab)[0] == 0
-    tab.close()
 
 
-@pytest.mark.parametrize("page", KINDS)
-def test_nothing_moves_for_a_reader_who_wants_it_still(browser, site, page):
-    context = browser.new_context(reduced_motion="reduce")
-    tab = context.new_page()
-    tab.goto(f"{site}{page}.html", wait_until="networkidle")
-    running = "document.getAnimations().filter(a => a.playState === 'running').length"
-    assert tab.evaluate(running) == 0
-    context.close()
-
-
-def test_a_label_goes_with_escape_and_stays_under_the_pointer(browser, site):
+def test_a_label_goes_with_escape_and_stays_under_the_pointer(visits, site):
     """WCAG 1.4.13."""
-    tab = browser.new_page(viewport=WIDE)
+    tab = visits().tab
     tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
     button, label = tab.locator(".btn-fullscreen-button"), tab.locator(".tooltip")
     button.focus()
@@ -117,12 +117,11 @@ def test_a_label_goes_with_escape_and_stays_under_the_pointer(browser, site):
     assert label.is_visible()
     tab.mouse.move(400, 600)
     label.wait_for(state="detached")
-    tab.close()
 
 
-def test_a_menu_goes_with_escape_though_the_pointer_is_on_it(browser, site):
+def test_a_menu_goes_with_escape_though_the_pointer_is_on_it(visits, site):
     """WCAG 1.4.13."""
-    tab = browser.new_page(viewport=WIDE)
+    tab = visits().tab
     tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
     place = tab.locator(".dropdown-download-buttons").first
     menu = place.locator(".dropdown-menu")
@@ -132,23 +131,22 @@ def test_a_menu_goes_with_escape_though_the_pointer_is_on_it(browser, site):
     menu.wait_for()
     tab.keyboard.press("Escape")
     menu.wait_for(state="hidden")
-    tab.close()
 
 
-def test_no_key_by_itself_is_a_short_cut(browser, site):
+def test_no_key_by_itself_is_a_short_cut(visits, site):
     """WCAG 2.1.4: whoever dictates says single letters."""
-    tab = browser.new_page()
+    tab = visits().tab
     tab.goto(f"{site}book/notation.html", wait_until="networkidle")
     for key in "/skn?":
         tab.keyboard.press(key)
     assert tab.evaluate("document.activeElement === document.body")
     assert tab.url == f"{site}book/notation.html"
-    tab.close()
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_the_labs_board_is_less_than_ten_stops_away(browser, site, size):
-    tab = browser.new_page(viewport=size)
+def test_the_labs_board_is_less_than_ten_stops_away(visits, site, size):
+    tab = visits().tab
+    tab.set_viewport_size(size)
     tab.goto(f"{site}book/lab.html", wait_until="networkidle")
     tab.keyboard.press("Tab")
     tab.keyboard.press("Tab")
@@ -161,7 +159,6 @@ def test_the_labs_board_is_less_than_ten_stops_away(browser, site, size):
         tab.keyboard.press("Tab")
         stops += 1
     assert on_the_board.count()
-    tab.close()
 
 
 def test_the_switch_of_colours_says_its_state(browser, site):

@@ -11,25 +11,12 @@ from bs4 import BeautifulSoup
 from playwright.sync_api import expect
 
 from tests.site.test_pages import HTML, SOURCES
-from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, too_wide
+from tests.site.visit import NARROWEST, PHONE, WIDE, too_wide
 
 CHAPTERS = [s for s in SOURCES if re.match(r"notebooks/\d", s)]
 EXERCISE = next(s for s in SOURCES if s.startswith("notebooks/exercises/"))
 EXTRA = ["search", "genindex", "_modules/index"]
 FIRST = "notebooks/02_patch_embedding"
-
-
-@pytest.fixture
-def visit(browser):
-    visits = []
-
-    def begin(**options):
-        visits.append(Visit(browser, **options))
-        return visits[-1]
-
-    yield begin
-    for one in visits:
-        one.context.close()
 
 
 # test_every_page.py says that no page takes other fonts than the book's.
@@ -38,29 +25,23 @@ OF_EACH_KIND += ["book/teaching", CHAPTERS[1], CHAPTERS[13], EXERCISE]
 
 
 @pytest.mark.parametrize("browser", ["monospaced"], indirect=True)
-@pytest.mark.parametrize("page", [*OF_EACH_KIND, "search"])
-def test_no_page_scrolls_sideways_with_other_fonts(visit, page):
-    one = visit()
-    one.tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
-    one.tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
-    one.tab.evaluate("document.querySelectorAll('.unfold').forEach(b => b.click())")
-    for size in (WIDE, PHONE, NARROWEST):
-        one.tab.set_viewport_size(size)
-        assert too_wide(one.tab) == [0, []], f"{size['width']} pixels"
-
-
 @pytest.mark.parametrize("page", [*OF_EACH_KIND, *EXTRA, "index"])
-def test_page_from_a_folder(visit, page):
-    one = visit(color_scheme="dark")
+def test_page_from_a_folder_and_with_other_fonts(visits, page):
+    one = visits(color_scheme="dark")
     one.tab.set_viewport_size(PHONE)
     one.tab.goto((HTML / f"{page}.html").as_uri(), wait_until="networkidle")
     assert one.tab.title().strip()
+    one.tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    one.tab.evaluate("document.querySelectorAll('.unfold').forEach(b => b.click())")
+    for size in (PHONE, NARROWEST, WIDE):
+        one.tab.set_viewport_size(size)
+        assert too_wide(one.tab) == [0, []], f"{size['width']} pixels"
     assert one.outside(HTML.as_uri()) == []
     assert one.errors == []
 
 
-def test_theme_is_switched_and_remembered(visit, site):
-    one = visit(color_scheme="light")
+def test_theme_is_switched_and_remembered(visits, site):
+    one = visits(alone=True, color_scheme="light")
     theme = "document.documentElement.dataset.theme"
     one.tab.goto(f"{site}{FIRST}.html")
     button = one.tab.locator(".theme-switch-button:visible")
@@ -78,8 +59,8 @@ def test_theme_is_switched_and_remembered(visit, site):
 FOCUSED = "document.activeElement"
 
 
-def test_first_stop_of_the_keyboard_leads_past_the_navigation(visit, site):
-    one = visit()
+def test_first_stop_of_the_keyboard_leads_past_the_navigation(visits, site):
+    one = visits()
     one.tab.goto(f"{site}{FIRST}.html")
     one.tab.keyboard.press("Tab")
     assert one.tab.evaluate(f"{FOCUSED}.innerText") == "Skip to main content"
@@ -92,9 +73,9 @@ def test_first_stop_of_the_keyboard_leads_past_the_navigation(visit, site):
 
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_every_stop_of_the_keyboard_is_seen(visit, site, size):
+def test_every_stop_of_the_keyboard_is_seen(visits, site, size):
     """Tab from the top into the text: each stop shows itself, none is hidden."""
-    one = visit()
+    one = visits()
     one.tab.set_viewport_size(size)
     one.tab.goto(f"{site}{FIRST}.html", wait_until="networkidle")
     for _ in range(80):
@@ -118,8 +99,8 @@ def test_every_stop_of_the_keyboard_is_seen(visit, site, size):
     pytest.fail("80 stops, and not in the text yet")
 
 
-def test_sidebar_opens_and_closes_by_keyboard_on_a_phone(visit, site):
-    one = visit()
+def test_sidebar_opens_and_closes_by_keyboard_on_a_phone(visits, site):
+    one = visits()
     one.tab.set_viewport_size(PHONE)
     one.tab.goto(f"{site}{FIRST}.html", wait_until="networkidle")
     link = one.tab.locator(".bd-sidebar-primary a.current")
@@ -141,9 +122,9 @@ def has_fold(page):
     return bool(BeautifulSoup(html, "html.parser").select(DRAWING_CELL))
 
 
-def test_folded_cell_opens_by_keyboard_and_says_what_it_does(visit, site):
+def test_folded_cell_opens_by_keyboard_and_says_what_it_does(visits, site):
     page = next(chapter for chapter in CHAPTERS if has_fold(chapter))
-    one = visit()
+    one = visits()
     one.tab.goto(f"{site}{page}.html", wait_until="networkidle")
     fold = one.tab.locator(DRAWING_CELL).first
     summary = fold.locator("summary")

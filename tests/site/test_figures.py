@@ -139,14 +139,17 @@ def test_an_svg_that_is_not_of_the_book_stays_a_picture(outputs):
     assert not outputs[5].find("svg")
 
 
+@pytest.fixture(scope="module")
+def address(small_book):
+    with served(small_book) as folder:
+        yield f"{folder}page.html"
+
+
 @pytest.fixture
-def page(small_book, browser):
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    with served(small_book) as address:
-        tab = context.new_page()
-        tab.goto(f"{address}page.html")
-        yield tab
-    context.close()
+def page(address, visits):
+    tab = visits().tab
+    tab.goto(address)
+    return tab
 
 
 TWO_FRAMES = (
@@ -202,17 +205,15 @@ def test_a_drawing_goes_with_the_theme_around_it(page, machine, place, ink):
 
 
 @pytest.mark.parametrize("machine, ink", [("light", LIGHT), ("dark", DARK)])
-def test_a_drawing_alone_goes_with_the_machine(browser, tmp_path, machine, ink):
+def test_a_drawing_alone_goes_with_the_machine(visits, tmp_path, machine, ink):
     """On a ground of its own: in JupyterLab it stands alone, whatever the theme."""
     file = tmp_path / "one_query.svg"
     file.write_text(drawing("one_query")._repr_svg_(), encoding="utf-8")
-    context = browser.new_context(color_scheme=machine)
-    tab = context.new_page()
+    tab = visits(color_scheme=machine).tab
     tab.goto(file.as_uri())
     assert set(tab.evaluate(INKS)) == {ink}
     ground = tab.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert ground == rgb(kit.PAPER[machine])
-    context.close()
 
 
 @pytest.mark.parametrize("width", [1280, 390, 320])
@@ -436,11 +437,8 @@ def test_an_opened_figure_is_large_and_can_be_seen_whole(page, width, height, th
     expect(dialog).to_be_visible()
 
 
-def test_without_scripts_a_figure_leads_to_its_file(small_book, browser):
-    context = browser.new_context(java_script_enabled=False)
-    with served(small_book) as address:
-        tab = context.new_page()
-        tab.goto(f"{address}page.html")
-        tab.locator(FIGURE_LINK).click()
-        tab.wait_for_url("**/*.png")
-    context.close()
+def test_without_scripts_a_figure_leads_to_its_file(address, visits):
+    tab = visits(java_script_enabled=False).tab
+    tab.goto(address)
+    tab.locator(FIGURE_LINK).click()
+    tab.wait_for_url("**/*.png")

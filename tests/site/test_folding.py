@@ -24,7 +24,6 @@ from book._extensions.folding import (
 from book.paper import Paper
 from tests.conftest import CHAPTERS, SIDE_ROADS, code_cells
 from tests.site.test_pages import HTML, page_soup
-from tests.site.visit import Visit
 
 CELL = dedent(
     '''\
@@ -230,21 +229,8 @@ CHAPTER = "notebooks/07_vision_transformer"
 
 
 @pytest.fixture
-def visit(browser):
-    visits = []
-
-    def begin(**options):
-        visits.append(Visit(browser, **options))
-        return visits[-1]
-
-    yield begin
-    for one in visits:
-        one.context.close()
-
-
-@pytest.fixture
-def chapter(visit, site):
-    one = visit(permissions=["clipboard-read", "clipboard-write"])
+def chapter(visits, site):
+    one = visits(permissions=["clipboard-read", "clipboard-write"])
     one.tab.goto(f"{site}{CHAPTER}.html", wait_until="networkidle")
     return one.tab
 
@@ -314,8 +300,8 @@ def sources_of(page):
     return [cell.source for cell in code_cells(path)]
 
 
-def test_without_scripts_all_lines_are_there_and_no_button(visit, site):
-    one = visit(java_script_enabled=False)
+def test_without_scripts_all_lines_are_there_and_no_button(visits, site):
+    one = visits(java_script_enabled=False)
     one.tab.goto(f"{site}{CHAPTER}.html")
     cell = module_cell(one.tab)
     assert not cell.locator(".unfold").first.is_visible()

@@ -15,6 +15,7 @@ from book._extensions.repository import Repository
 from tests.conftest import ROOT, read
 from tests.site.conftest import in_all_fonts
 from tests.site.test_pages import HTML, SOURCES, page_soup, soup
+from tests.site.visit import WIDE
 
 SITE = Repository.of(ROOT).pages
 CHAPTERS = sorted(s for s in SOURCES if re.match(r"notebooks/\d", s))
@@ -81,18 +82,14 @@ def test_no_id_stands_twice(page):
 
 
 @pytest.fixture
-def open_page(browser, site):
-    contexts = []
-
-    def tab_with(page, **options):
-        contexts.append(browser.new_context(**options))
-        tab = contexts[-1].new_page()
+def open_page(visits, site):
+    def tab_with(page, size=WIDE, **options):
+        tab = visits(**options).tab
+        tab.set_viewport_size(size)
         tab.goto(f"{site}{page}.html")
         return tab
 
-    yield tab_with
-    for context in contexts:
-        context.close()
+    return tab_with
 
 
 TEXTS = """() => [...document.querySelectorAll('.model-map text')]
@@ -467,7 +464,7 @@ def test_there_are_words_with_numbers():
 
 @pytest.mark.parametrize("width", [1280, 360])
 def test_the_index_is_as_wide_as_the_page(open_page, width):
-    tab = open_page("genindex", viewport={"width": width, "height": 800})
+    tab = open_page("genindex", {"width": width, "height": 800})
     assert tab.locator("table.indextable").count() > 20
     assert not tab.evaluate("""() => [...document.querySelectorAll('.indextable')]
         .filter(table => table.scrollWidth > table.clientWidth).length""")

@@ -3,6 +3,7 @@
 Needs _build/html, which `make book` makes.
 """
 
+import gc
 import re
 from functools import cache
 from itertools import pairwise
@@ -39,7 +40,13 @@ def built():
 
 @cache
 def soup(path):
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    """A page, which stays: looking through it for garbage takes long and is in vain."""
+    gc.disable()
+    try:
+        return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @cache

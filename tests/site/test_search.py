@@ -220,8 +220,7 @@ AMONG_THREE = {  # where the book has more than one good place
 }
 
 
-def opened(browser, address, **options):
-    visit = Visit(browser, **options)
+def opened(visit, address):
     visit.tab.goto(address)
     visit.tab.wait_for_function("Boolean(document.querySelector('.search-answers'))")
     return visit
@@ -230,7 +229,7 @@ def opened(browser, address, **options):
 @pytest.fixture(scope="module", params=["server", "folder"])
 def search_page(request, browser, site):
     base = site if request.param == "server" else HTML.as_uri() + "/"
-    visit = opened(browser, f"{base}search.html")
+    visit = opened(Visit(browser), f"{base}search.html")
     yield visit
     assert visit.errors == []
     assert visit.outside(base) == []
@@ -327,19 +326,6 @@ def test_what_others_call_something_is_called_something_here(search_page):
 # How they get there
 
 
-@pytest.fixture
-def visit(browser):
-    visits = []
-
-    def begin(address, **options):
-        visits.append(opened(browser, address, **options))
-        return visits[-1]
-
-    yield begin
-    for one in visits:
-        one.context.close()
-
-
 def ask(visit, question):
     visit.tab.locator(".bd-search-container input").fill(question)
     visit.tab.wait_for_function(
@@ -349,8 +335,8 @@ def ask(visit, question):
     )
 
 
-def test_results_are_grouped_by_page_with_the_sentence_that_matched(visit):
-    one = visit((HTML / "search.html").as_uri() + "?q=label+smoothing")
+def test_results_are_grouped_by_page_with_the_sentence_that_matched(visits):
+    one = opened(visits(), (HTML / "search.html").as_uri() + "?q=label+smoothing")
     group = one.tab.locator(".search-group").first
     expect(group.locator(".search-page-title")).to_have_text("8. Training")
     link = group.locator("li a").first
@@ -384,10 +370,10 @@ MARKED = (
 
 @pytest.mark.parametrize(("place", "question", "page", "anchor"), ARRIVALS)
 def test_a_click_lands_on_the_section_with_its_words_marked(
-    visit, site, place, question, page, anchor
+    visits, site, place, question, page, anchor
 ):
     base = site if place == "server" else HTML.as_uri() + "/"
-    one = visit(f"{base}search.html")
+    one = opened(visits(), f"{base}search.html")
     ask(one, question)
     link = one.tab.locator(f".search-answers a[href*='/{page}?'][href$='#{anchor}']")
     expect(one.tab.locator(".search-group").first).to_be_visible(timeout=PATIENCE)
@@ -403,8 +389,8 @@ def test_a_click_lands_on_the_section_with_its_words_marked(
     assert "highlight" not in one.tab.url
 
 
-def test_words_of_drawings_are_left_alone_and_escape_hides_the_marks(visit, browser):
-    one = Visit(browser)
+def test_words_of_drawings_are_left_alone_and_escape_hides_the_marks(visits):
+    one = visits()
     one.tab.goto((HTML / f"{LAST}.html").as_uri() + "?highlight=attent")
     one.tab.wait_for_function("CSS.highlights?.get('search')?.size > 30")
     assert not one.tab.evaluate(
@@ -414,7 +400,6 @@ def test_words_of_drawings_are_left_alone_and_escape_hides_the_marks(visit, brow
     one.tab.keyboard.press("Escape")
     one.tab.wait_for_function("!CSS.highlights.has('search')")
     assert one.errors == []
-    one.context.close()
 
 
 # A word that stands in a folded answer and nowhere else in its section
@@ -429,8 +414,8 @@ FOLDED_WORD = """() => {
 }"""
 
 
-def test_a_mark_in_a_folded_answer_opens_it(browser):
-    one = Visit(browser)
+def test_a_mark_in_a_folded_answer_opens_it(visits):
+    one = visits()
     address = (HTML / f"{FIRST}.html").as_uri()
     one.tab.goto(address)
     section, word = one.tab.evaluate(FOLDED_WORD)
@@ -440,11 +425,10 @@ def test_a_mark_in_a_folded_answer_opens_it(browser):
         "[...CSS.highlights.get('search')][0]"
         ".startContainer.parentElement.checkVisibility()"
     )
-    one.context.close()
 
 
-def dialog_on(browser, page, **options):
-    one = Visit(browser, **options)
+def dialog_on(visits, page, **options):
+    one = visits(**options)
     one.tab.goto((HTML / f"{page}.html").as_uri())
     one.tab.wait_for_function(
         "Boolean(document.querySelector('.search-button__button')?.onclick)"
@@ -452,8 +436,8 @@ def dialog_on(browser, page, **options):
     return one
 
 
-def test_the_dialog_answers_by_keyboard(browser):
-    one = dialog_on(browser, FIRST)
+def test_the_dialog_answers_by_keyboard(visits):
+    one = dialog_on(visits, FIRST)
     sections = [url for url in one.requests if url.endswith("sections.js")]
     assert sections == [], "the index is for those who search"
     one.tab.locator(".search-button__button:visible").first.focus()
@@ -478,17 +462,15 @@ def test_the_dialog_answers_by_keyboard(browser):
     one.tab.keyboard.press("Enter")
     one.tab.wait_for_url(re.compile(r"09_attention_maps\.html\?highlight="))
     assert one.errors == []
-    one.context.close()
 
 
-def test_enter_in_the_field_leads_to_the_search_page(browser):
-    one = dialog_on(browser, FIRST)
+def test_enter_in_the_field_leads_to_the_search_page(visits):
+    one = dialog_on(visits, FIRST)
     one.tab.keyboard.press("Control+k")
     one.tab.keyboard.type("rollout")
     one.tab.keyboard.press("Enter")
     one.tab.wait_for_url("**/search.html?q=rollout")
     expect(one.tab.locator(".search-group").first).to_be_visible(timeout=PATIENCE)
-    one.context.close()
 
 
 ICON_AND_WORDS = """place => {
@@ -500,22 +482,23 @@ ICON_AND_WORDS = """place => {
 }"""
 
 
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_the_magnifier_stands_beside_the_words(browser, size):
-    one = dialog_on(browser, "search")
-    one.tab.set_viewport_size(size)
-    assert one.tab.evaluate(ICON_AND_WORDS, ".bd-search-container") >= 4
-    one.tab.goto((HTML / "book/notation.html").as_uri())
-    one.tab.evaluate(
+@pytest.mark.parametrize(
+    ("page", "place"),
+    [("search", ".bd-search-container"), ("book/notation", ".search-button__wrapper")],
+)
+def test_the_magnifier_stands_beside_the_words(visits, page, place):
+    tab = dialog_on(visits, page).tab
+    tab.evaluate(
         "document.querySelector('.search-button__wrapper').classList.add('show')"
     )
-    assert one.tab.evaluate(ICON_AND_WORDS, ".search-button__wrapper") >= 4
-    one.context.close()
+    for size in (WIDE, PHONE):
+        tab.set_viewport_size(size)
+        assert tab.evaluate(ICON_AND_WORDS, place) >= 4, size
 
 
 @pytest.mark.parametrize("page", ["search", "book/notation"])
-def test_axe_finds_nothing_in_what_was_found(browser, page):
-    one = dialog_on(browser, page, reduced_motion="reduce")  # colours change at once
+def test_axe_finds_nothing_in_what_was_found(visits, page):
+    one = dialog_on(visits, page, reduced_motion="reduce")  # colours change at once
     if page != "search":
         one.tab.keyboard.press("Control+k")
     one.tab.locator("form.bd-search input:focus").fill("cls_token")
@@ -527,20 +510,17 @@ def test_axe_finds_nothing_in_what_was_found(browser, page):
     for size in (WIDE, PHONE):
         assert axe.find(one.tab, size, "light") == []
         assert axe.find_colours(one.tab, "dark") == []
-    one.context.close()
 
 
-def test_without_scripts_the_page_says_so(browser):
-    one = Visit(browser, java_script_enabled=False)
+def test_without_scripts_the_page_says_so(visits):
+    one = visits(java_script_enabled=False)
     one.tab.goto((HTML / "search.html").as_uri())
     expect(one.tab.get_by_text("The search needs scripts")).to_be_visible()
-    one.context.close()
 
 
-def test_a_reader_is_told_what_could_not_be_loaded(browser):
-    one = Visit(browser)
+def test_a_reader_is_told_what_could_not_be_loaded(visits):
+    one = visits(alone=True)
     one.tab.route("**/sections.js", lambda route: route.abort())
     one.tab.goto((HTML / "search.html").as_uri() + "?q=softmax")
     status = one.tab.locator(".bd-search-container [role=status]")
     expect(status).to_have_text(re.compile(r"sections\.js could not be loaded"))
-    one.context.close()

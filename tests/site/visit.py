@@ -8,6 +8,7 @@ class Visit:
     """A tab, and what went wrong and out in it."""
 
     def __init__(self, browser, **options):
+        self.options = options
         self.context = browser.new_context(viewport=WIDE, **options)
         self.tab = self.context.new_page()
         self.errors, self.requests = [], []
@@ -15,6 +16,20 @@ class Visit:
         self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
         self.tab.on("request", lambda request: self.requests.append(request.url))
         self.tab.on("requestfailed", self.note_failure)
+
+    def begin_again(self):
+        """As a new tab is, but for a process that knows the scripts of the book."""
+        self.tab.goto("about:blank")
+        self.tab.mouse.move(0, 0)
+        self.tab.set_viewport_size(WIDE)
+        self.tab.emulate_media(
+            media="null",
+            color_scheme=self.options.get("color_scheme", "light"),
+            reduced_motion=self.options.get("reduced_motion", "no-preference"),
+        )
+        self.errors.clear()
+        self.requests.clear()
+        return self
 
     def note(self, message):
         if message.type in ("error", "warning"):
