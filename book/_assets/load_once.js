@@ -9,6 +9,7 @@
         loading.set(name, new Promise((resolve, reject) => {
           const script = document.createElement("script");
           script.src = `${folder}${name}.js`;
+          script.async = false; // asked for at once, they come side by side and run in that order
           script.onload = resolve;
           script.onerror = () => {
             loading.delete(name);

@@ -66,7 +66,7 @@ def test_unit_tests_of_the_scripts():
 
         node = compute_driver_executable()[0]
     tests = sorted(map(str, (ROOT / "tests" / "site" / "lab").glob("*.test.js")))
-    assert len(tests) >= 5
+    assert len(tests) >= 6
     done = subprocess.run([node, "--test", *tests], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
     assert re.search(r"fail 0\b", done.stdout)
@@ -179,13 +179,15 @@ FORWARD = """([name, pixels, options]) => {
     images.push([...new Float32Array(bytes.buffer, at, 32 * 32)]);
   const off = new Set(options.off);
   const model = vitLab.model(name);
-  const parts = { logits: [], weights: [], rollout: [] };
+  const parts = { logits: [], weights: [], rollout: [], said: [] };
   for (const image of images) {
-    const { logits, weights } = vitLab.forward(model, image, { ...options, off });
-    const passed = vitLab.rollout(weights, model.heads, 65);
+    const given = { ...options, off };
+    const { logits, weights, blocks } = vitLab.forward(model, image, given);
+    const means = weights.map((table) => vitLab.averageHeads(table, [0, 1, 2, 3], 65));
     parts.logits.push(logits);
     parts.weights.push(...weights);
-    parts.rollout.push(vitLab.toPatches(vitLab.row(passed, 0, 0, 65)));
+    parts.rollout.push(vitLab.toPatches(vitLab.rollout(means, 0, 65)));
+    parts.said.push(...blocks.map((block) => block.logits));
   }
   const base64 = async (arrays) => new Promise((resolve) => {
     const reader = new FileReader();
@@ -199,15 +201,21 @@ AT_ONCE = 20  # images whose attention crosses over to Python as one text
 
 
 def in_the_page(tab, name, images, **options):
-    """Logits (B, K), weights (B, L, h, T, T) and rollouts (B, N) of the page's code."""
+    """Of the page's code: logits (B, K), weights (B, L, h, T, T), rollouts (B, N), and
+    the logits after each block (B, L, K)."""
     found = []
     for some in images.split(AT_ONCE):
         pixels = base64.b64encode(some.numpy().tobytes()).decode()
         texts = tab.evaluate(FORWARD, [name, pixels, {"off": [], **options}])
         found.append([numbers_in(text) for text in texts])
-    logits, weights, rollout = map(torch.cat, zip(*found, strict=True))
+    logits, weights, rollout, said = map(torch.cat, zip(*found, strict=True))
     B, T = len(images), 65
-    return logits.view(B, -1), weights.view(B, -1, 4, T, T), rollout.view(B, -1)
+    return (
+        logits.view(B, -1),
+        weights.view(B, -1, 4, T, T),
+        rollout.view(B, -1),
+        said.view(B, 4, -1),
+    )
 
 
 def numbers_in(text):
@@ -221,7 +229,12 @@ def in_pytorch(model, images):
         tokens, weights = model.encode(inputs, need_weights=True)
         logits = model.head(tokens[:, 0])
         rollout = class_token_to_patches(attention_rollout(weights))
-    return logits.double(), torch.stack(weights, dim=1).double(), rollout.double()
+        x, said = model.embed(inputs), []
+        for block in model.blocks:
+            x, _ = block(x)
+            said.append(model.head(model.norm(x)[:, 0]))
+    found = logits, torch.stack(weights, dim=1), rollout, torch.stack(said, dim=1)
+    return tuple(one.double() for one in found)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32])
@@ -267,7 +280,7 @@ def test_untrained_weights_say_nothing(page):
     page.evaluate("vitLab.fetch('untrained')")
     page.wait_for_function("vitLab.has('untrained')")
     images, _, _ = cluttered_digits.make(3, part="test")
-    logits, weights, _ = in_the_page(page, "untrained", images)
+    logits, weights, *_ = in_the_page(page, "untrained", images)
     assert (logits == 0).all()
     assert_close(
         weights,
@@ -378,13 +391,19 @@ def drawn(tab):
     )
 
 
-def shown_equals_pytorchs(tab, model=None):
+def shown_equals_pytorchs(tab, model=None, off=()):
     """The numbers on the page, against PyTorch's for the image on the page."""
     panel(tab, "attention").scroll_into_view_if_needed()  # else it waits
     tab.mouse.move(2, 2)  # no patch is pointed at
     drawn(tab)
     image = torch.tensor(tab.evaluate("[...vitLab.source.image()]")).view(1, 1, 32, 32)
-    logits, weights, rollout = in_pytorch(model or trained(), image)
+    logits, weights, rollout, said = in_pytorch(model or trained(), image)
+    if off:  # they do not count in what is averaged over heads
+        on = [
+            block[:, [h for h in range(4) if f"{index}.{h}" not in off]].mean(1, True)
+            for index, block in enumerate(weights.unbind(dim=1))
+        ]
+        rollout = class_token_to_patches(attention_rollout(on))
     where = tab.evaluate("vitLab.source.box()")
     box = torch.tensor([[where[s] for s in ("top", "left", "bottom", "right")]])
     attention = class_token_to_patches(weights)  # (1, L, h, N)
@@ -397,6 +416,12 @@ def shown_equals_pytorchs(tab, model=None):
     [name] = [name for name in names_of_maps(look) if "rollout" in name]
     expected = 100 * mass_inside(rollout, box, 32, 4).item()
     assert abs(int(re.search(r"(\d+)\s%", name)[1]) - expected) <= 0.51
+    blocks = look.locator("tbody th .vl-so-far").all_inner_texts()
+    for words, share in zip(blocks, said.softmax(dim=2)[0], strict=True):
+        digit, sure = re.fullmatch(r"says (\S+)\s+(\d+)\s%", words).groups()
+        level = share.max() - share.min() < 1e-6
+        assert digit == ("–" if level else str(share.argmax().item()))
+        assert abs(int(sure) - 100 * share.max()) <= 0.51
     probabilities = logits.softmax(dim=1)[0]
     shown = [
         int(text.strip("\xa0%")) for text in look.locator(".vl-value").all_inner_texts()
@@ -504,7 +529,7 @@ def test_any_patch_may_ask(page):
         page.keyboard.press(key)
     assert "row 2, column 1" in asks(look)
     image = torch.tensor(page.evaluate("[...vitLab.source.image()]")).view(1, 1, 32, 32)
-    _, weights, _ = in_pytorch(trained(), image)
+    _, weights, *_ = in_pytorch(trained(), image)
     row = weights[0, 3, 2, 1 + 17, 1:]
     where = page.evaluate("vitLab.source.box()")
     box = torch.tensor([[where[s] for s in ("top", "left", "bottom", "right")]])
@@ -681,9 +706,24 @@ def test_bets_come_out_as_they_say_and_say_what_is_so(fresh):
         if title == "Before training":  # "nothing draws the heads to the digit"
             assert sum(inside.values()) / 16 < 35
         card.get_by_role("button", name="Next").click()
-    assert card.locator("h2").inner_text() == next(iter(BETS))
-    card.get_by_role("button", name="Back").click()
+    assert card.locator("h2").inner_text() == "That was the last one"
+    # the first bet on each counts, and those were wrong
+    assert "9 of the 9 bets, and were right in 0." in card.inner_text()
+    turn = {name: card.get_by_role("button", name=name) for name in ("Back", "Next")}
+    assert turn["Next"].get_attribute("aria-disabled") == "true"
+    turn["Next"].focus()
+    fresh.keyboard.press("Enter")
+    assert card.locator("h2").inner_text() == "That was the last one"
+    turn["Back"].click()
     assert card.locator("h2").inner_text() == "Before training"
+    assert "Bet 9 of 9, 0 right so far" in card.inner_text()
+    turn["Next"].click()
+    card.get_by_role("button", name="From the start").click()
+    assert card.locator("h2").inner_text() == next(iter(BETS))
+    focused = fresh.evaluate("document.activeElement.textContent")
+    assert focused == "It stays"  # the button has gone
+    card.get_by_role("button", name="It changes").click()
+    card.get_by_text("Bet 1 of 9, 1 right so far").wait_for(timeout=PATIENCE)
 
 
 BOARD = "document.querySelector('.vl-board').toDataURL()"
@@ -707,6 +747,15 @@ def test_a_map_falls_on_the_board_by_mouse_and_by_keyboard(fresh):
     fresh.mouse.move(2, 2)
     first.evaluate("element => element.blur()")
     assert fresh.evaluate(BOARD) == plain
+    for key in ("Enter", "Escape"):  # kept and let go with the keyboard alone
+        first.focus()
+        fresh.keyboard.press("Enter")
+        assert first.get_attribute("aria-pressed") == "true"
+        fresh.keyboard.press(key)
+        assert first.get_attribute("aria-pressed") == "false"
+        assert fresh.evaluate(BOARD) == plain
+        assert fresh.evaluate("document.activeElement.className").startswith("vl-map")
+        first.evaluate("element => element.blur()")
 
     # One Tab stop, then arrow keys: from the class token's button to the maps, and on.
     look.get_by_role("button", name="class token").focus()
@@ -893,7 +942,8 @@ def test_link_and_picture_are_taken_along(fresh):
         look.get_by_role("button", name="Save picture").click()
     assert download.value.suggested_filename == "vit-lab.png"
     with Image.open(download.value.path()) as picture:
-        assert picture.size == (1280, 2 * (360 + 24 + 3 * 20))
+        # what it says, what changed, what is taken away, and who looks where
+        assert picture.size == (1280, 2 * (360 + 24 + 4 * 20))
         assert (
             len(picture.convert("RGB").getcolors(picture.width * picture.height)) > 100
         )
@@ -924,6 +974,43 @@ def test_image_maps_and_answer_are_on_one_screen(fresh, size):
     expect(fresh.locator(".bd-sidebar-primary")).to_be_visible()
 
 
+def test_the_drawing_pad_leaves_board_and_answer_in_sight(fresh):
+    look = panel(fresh, "attention")
+    look.get_by_role("button", name="Draw").click()
+    pad = look.get_by_role("application", name="Drawing pad")
+    assert fresh.evaluate("scrollY") == 0
+    areas = {
+        part: look.locator(part).first.bounding_box()
+        for part in (".vl-pad-card", ".vl-board", ".vl-answer", ".vl-bars")
+    }
+    card = areas.pop(".vl-pad-card")
+    for part, area in {"card": card, **areas}.items():
+        assert 48 <= area["y"] and area["y"] + area["height"] <= 720, part
+    for part, area in areas.items():
+        beside = (
+            card["x"] >= area["x"] + area["width"]
+            or area["x"] >= card["x"] + card["width"]
+        )
+        assert beside, part
+    pad.focus()
+    fresh.keyboard.press("Escape")
+    assert not pad.is_visible()
+    assert fresh.evaluate("document.activeElement.textContent") == "Draw"
+
+
+def test_what_is_told_is_in_sight(fresh):
+    look = panel(fresh, "attention")
+    fresh.evaluate("""() => { navigator.clipboard.writeText =
+        () => Promise.resolve(); }""")
+    look.get_by_role("button", name="Copy link").click()
+    told = look.get_by_text("The link is copied.")
+    told.wait_for()
+    area = told.bounding_box()
+    assert 48 <= area["y"] and area["y"] + area["height"] <= 720
+    look.get_by_label("shuffle the positions").check()  # it is of what was before
+    expect(told).to_have_count(0)
+
+
 def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
@@ -947,6 +1034,18 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     look.get_by_role("switch", name="block 3, head 1").tap()
     drawn(tab)
     assert "1 of 16 heads off" in look.inner_text()
+    maps = look.locator("table.vl-maps").bounding_box()  # the numbers follow them
+    inside = look.locator(".vl-inside").bounding_box()
+    assert 0 <= inside["y"] - maps["y"] - maps["height"] <= 60
+    tab.evaluate(f"scrollTo(0, {top - 300})")
+    area = look.get_by_role("button", name="class token").bounding_box()
+    middle = area["x"] + area["width"] / 2
+    pressed = look.get_by_role("button", name="class token")
+    for y in (area["y"] - 16, area["y"] + area["height"] + 2):  # a thumb's width
+        tab.touchscreen.tap(*patch_at(tab, 7, 7))
+        assert pressed.get_attribute("aria-pressed") == "false"
+        tab.touchscreen.tap(middle, y)
+        assert pressed.get_attribute("aria-pressed") == "true"
     context.close()
 
 
@@ -971,6 +1070,31 @@ def test_a_crossed_out_digit_is_another_digit_and_a_wiped_one_is_gone(page):
     look.get_by_role("button", name="digit 3").click()
 
 
+def test_heads_that_are_off_count_in_no_mean(page):
+    look = panel(page, "attention")
+    mean = look.get_by_role("button", name="block 2, mean of the heads")
+    for head in range(4):
+        look.get_by_role("switch", name=f"block 2, head {head}").click()
+    drawn(page)
+    assert "switched off" in mean.get_attribute("aria-label")
+    mean.click()
+    assert "all of them are off" in look.locator(".vl-looks").inner_text()
+    mean.click()
+    model = trained()
+    for head in range(4):
+        model = lab.without_head(model, 2, head)
+    image = torch.tensor(page.evaluate("[...vitLab.source.image()]")).view(1, 1, 32, 32)
+    _, weights, *_ = in_pytorch(model, image)
+    weights[:, 2] = torch.eye(65)  # nothing is passed between tokens
+    expected = class_token_to_patches(attention_rollout(weights.unbind(dim=1)))
+    where = page.evaluate("vitLab.source.box()")
+    box = torch.tensor([[where[s] for s in ("top", "left", "bottom", "right")]])
+    label = look.get_by_role("button", name="rollout").get_attribute("aria-label")
+    found = int(re.search(r"(\d+)\s%", label)[1])
+    assert abs(found - 100 * mass_inside(expected, box, 32, 4).item()) <= 0.51
+    look.get_by_role("button", name="All heads on").click()
+
+
 def test_what_is_taken_away_shows(page):
     look = panel(page, "attention")
     look.get_by_label("shuffle the positions").check()
@@ -980,7 +1104,7 @@ def test_what_is_taken_away_shows(page):
     look.get_by_label("shuffle the positions").uncheck()
 
     look.get_by_role("switch", name="block 1, head 2").click()
-    shown_equals_pytorchs(page, lab.without_head(trained(), 1, 2))
+    shown_equals_pytorchs(page, lab.without_head(trained(), 1, 2), off=["1.2"])
     assert f"{100 * measured['headOff'][1][2]:.1f}" in look.inner_text()
     assert "1 of 16 heads off" in look.inner_text()
     look.get_by_role("button", name="All heads on").click()
@@ -1003,7 +1127,7 @@ def test_what_changed_is_said(page):
     said = look.locator(".vl-said")
     said.evaluate("element => { element.textContent = ''; }")
     page.keyboard.press("ArrowDown")
-    words = re.compile(r"Moved: .*\d with \d+\s%.*\. The box begins")
+    words = re.compile(r"Moved: .*with \d+\s%.*\. The box begins")
     expect(said).to_have_text(words, timeout=PATIENCE)
     place = f"row {page.evaluate('vitLab.source.box().top')}, column"
     expect(said).to_contain_text(place, timeout=PATIENCE)

@@ -10,6 +10,11 @@
     return { probabilities, sure, best: probabilities.indexOf(sure), level: sure - Math.min(...probabilities) < 1e-9 };
   }
 
+  /** Whether an answer is not the truth, where that is known (else null). */
+  function isWrong({ best, level }, truth) {
+    return !level && truth !== null && truth !== best;
+  }
+
   function inWords({ best, sure, level }) {
     return level ? "all ten alike" : `${best} with ${lab.percent(sure)}`;
   }
@@ -48,13 +53,14 @@
     });
     return {
       element: el("ol", { class: "vl-bars" }, ...rows.map(({ row }) => row)),
-      show({ probabilities, best, level }, truth, before) {
+      show(answer, truth, before) {
+          const { probabilities, best, level } = answer;
         rows.forEach(({ bar, mark, value, row }, k) => {
           bar.show(probabilities[k], before ? before.probabilities[k] : null);
-          value.textContent = percent(probabilities[k]);
+          lab.write(value, percent(probabilities[k]));
           row.classList.toggle("vl-best", !level && k === best);
-          row.classList.toggle("vl-wrong", !level && k === best && truth !== null && truth !== best);
-          mark.textContent = k === truth ? "✓" : "";
+          row.classList.toggle("vl-wrong", k === best && isWrong(answer, truth));
+          lab.write(mark, k === truth ? "✓" : "");
           mark.title = k === truth ? "the digit in the image" : "";
         });
       },
@@ -68,12 +74,13 @@
     const judged = el("p", { class: "vl-verdict" });
     return {
       element: el("div", {}, said, judged),
-      show({ best, sure, level, probabilities }, truth) {
-        said.textContent = level ? `It says nothing: all ${probabilities.length} digits are equally likely.` : `It says ${best}, with ${percent(sure)}.`;
-        const wrong = !level && truth !== null && truth !== best;
+      show(answer, truth) {
+        const { best, sure, level, probabilities } = answer;
+        lab.write(said, level ? `It says nothing: all ${probabilities.length} digits are equally likely.` : `It says ${best}, with ${percent(sure)}.`);
+        const wrong = isWrong(answer, truth);
         said.classList.toggle("vl-wrong", wrong);
         judged.classList.toggle("vl-wrong", wrong);
-        judged.textContent = truth === null || level ? "" : `${wrong ? "✗ Wrong" : "✓ Right"}: it is ${truth === 8 ? "an" : "a"} ${truth}.`;
+        lab.write(judged, truth === null || level ? "" : `${wrong ? "✗ Wrong" : "✓ Right"}: it is ${truth === 8 ? "an" : "a"} ${truth}.`);
         return [said.textContent, judged.textContent.slice(2)].filter(Boolean).join(" ");
       },
     };
@@ -100,13 +107,13 @@
         const share = accuracyOf(switches, measured);
         const whole = share === measured.trained;
         bar.show(share ?? 0, whole ? null : measured.trained);
-        value.textContent = share === null ? "–" : show1(share);
+        lab.write(value, share === null ? "–" : show1(share));
         const start = `right on ${measured.images.toLocaleString("en")} test images`;
-        words.textContent = share === null ? `${start}: not measured for this combination`
-          : whole ? start : `${start} with this change, instead of ${show1(measured.trained)}`;
+        lab.write(words, share === null ? `${start}: not measured for this combination`
+          : whole ? start : `${start} with this change, instead of ${show1(measured.trained)}`);
       },
     };
   }
 
-  Object.assign(lab, { answerOf, changeInWords, answerBars, verdict, accuracyOf, accuracyBar });
+  Object.assign(lab, { answerOf, isWrong, changeInWords, answerBars, verdict, accuracyOf, accuracyBar });
 })();

@@ -15,6 +15,8 @@
     const T = rows * columns + 1;
     const switches = { weights: "trained", shuffled: false, off: new Set(), head: null, asks: 0 };
     const pointed = { head: null, token: null }; // at, just now
+    const rooms = {}; // of each model, in which it computes
+    const means = Array.from({ length: depth }, () => new Float64Array(T * T)); // of each block's heads that are on
     let result = null;
     let ran = null; // the state that the result is of
     let before = null; // the answer before the last change, and the kind of that change
@@ -25,6 +27,8 @@
     const token = () => pointed.token ?? switches.asks;
     const head = () => pointed.head ?? switches.head ?? (token() === 0 ? null : OF_A_PATCH);
     const state = () => ({ ...source.state, ...switches, off: [...switches.off].sort() });
+    const headsOn = (block) => Array.from({ length: h }, (_, index) => index).filter((index) => !switches.off.has(`${block}.${index}`));
+    const isOff = (name) => switches.off.has(name) || (name.endsWith(".mean") && headsOn(name[0]).length === 0);
 
     const board = lab.board(source, {
       asked: {
@@ -48,8 +52,7 @@
     const bars = lab.answerBars(classes);
     const changed = el("p", { class: "vl-change" });
     const accuracy = lab.accuracyBar(measured);
-    const told = el("p", { class: "vl-told vl-note", role: "status" });
-    const tell = (words) => { told.textContent = words; };
+    const toast = lab.toast();
 
     const maps = lab.headMaps({
       withRollout: show !== "heads",
@@ -59,9 +62,11 @@
         refresh();
       },
       choose: (name) => {
-        switches.head = name === switches.head ? null : name;
+        const letGo = name === null || name === switches.head;
+        switches.head = letGo ? null : name;
+        if (letGo) pointed.head = null; // or the focus would hold it
         refresh();
-        announcer.say(looksInWords());
+        announcer.say(letGo ? "No map is kept." : looksInWords());
       },
       toggle: (name) => {
         if (!switches.off.delete(name)) switches.off.add(name);
@@ -83,8 +88,10 @@
     }));
 
     const inside = lab.insidePanel();
-    const strip = el("canvas", { class: "vl-strip", role: "img" });
+    const strip = el("canvas", { class: "vl-strip", role: "img", "aria-label": `The ${T} tokens` }); // more, once it is seen
     const stripScale = lab.colourBar(lab.diverging);
+    const tokens = el("div", {}, strip, stripScale.element);
+    const showStrip = lab.whenSeen(tokens, paintStrip);
     const showGrid = el("input", { type: "checkbox", checked: true, onchange: refresh });
     const showBox = el("input", { type: "checkbox", checked: true, onchange: refresh });
 
@@ -96,7 +103,7 @@
         return true;
       } catch (error) {
         weights.value = switches.weights;
-        tell(`${error.message}. Choose again to try again.`);
+        toast.say(`${error.message}. Choose again to try again.`);
         return false;
       }
     }
@@ -121,38 +128,28 @@
       const key = lab.formatAddress({ ...now, head: null, asks: 0 });
       if (ran?.key === key) return refresh();
       const was = result?.answer;
-      const steps = {};
-      result = lab.forward(lab.model(switches.weights), source.image(), {
-        shuffled: switches.shuffled,
-        off: switches.off,
-        watch: (name, _, values) => { steps[name] = values; },
-      });
-      result.steps = steps;
-      result.tokens = steps.embed;
-      result.answer = lab.answerOf(result.logits);
-      result.means = result.weights.map((block) => lab.averageHeads(block, h, T));
-      result.rollout = lab.rollout(result.weights, h, T);
+      const model = lab.model(switches.weights);
+      const room = (rooms[switches.weights] ??= lab.roomFor(model));
+      lab.forward(model, source.image(), { shuffled: switches.shuffled, off: switches.off, room });
+      means.forEach((mean, block) => lab.averageHeads(room.weights[block], headsOn(block), T, mean));
+      const said = room.blocks.map(({ logits }) => lab.answerOf(logits)); // the last block's is the answer
+      result = { room, said, answer: said.at(-1) };
       const what = ran ? lab.whatChanged(ran.state, now) : null;
       if (!what) before = null;
       else if (!(what.goesOn && what.kind === changes)) before = was; // a drag is one change
       changes = what?.kind;
+      if (ran) toast.clear();
       ran = { key, state: now };
       change = before ? lab.changeInWords(what.words, before, result.answer) : "";
-      const said = refresh();
-      announcer.say([change || said, source.where()].join(" "));
+      const words = refresh();
+      announcer.say([change || words, source.where()].join(" "));
     }
 
     function mapOf(name) {
-      if (name === "rollout") return lab.toPatches(lab.row(result.rollout, 0, token(), T));
+      if (name === "rollout") return lab.toPatches(lab.rollout(means, token(), T));
       const [block, index] = name.split(".");
       return lab.toPatches(index === "mean"
-        ? lab.row(result.means[block], 0, token(), T) : lab.row(result.weights[block], Number(index), token(), T));
-    }
-
-    /** What a head's block has computed. */
-    function insideOf(name) {
-      const [q, k, v, scores, weights] = ["q", "k", "v", "scores", "weights"].map((step) => result.steps[`blocks.${name?.[0]}.attn.${step}`]);
-      return { q, k, v, scores, weights, T };
+        ? lab.row(means[block], 0, token(), T) : lab.row(result.room.weights[block], Number(index), token(), T));
     }
 
     function inBox(shares) {
@@ -169,40 +166,51 @@
     function looksInWords(hint = true) {
       const point = matchMedia("(hover: none)").matches ? "Touch" : "Point at";
       if (!head()) return `${point} a map: it falls on the image as light. ${point} a patch to see where that patch looks.`;
+      if (isOff(head()) && !lab.isHead(head())) return `${capital(lab.mapName(head()))}: all of them are off.`;
       const shares = mapOf(head());
       const below = hint && lab.isHead(switches.head) && !pointed.head ? " Its numbers are below." : "";
       return `${capital(lab.mapName(head()))}: ${percent(inBox(shares))} inside the box, ${percent(Math.max(...shares))} on one patch.${below}`;
     }
 
+    /** What stands under a picture that is taken along. */
+    function pictureInWords() {
+      const taken = lab.takenInWords(state());
+      const asking = head() ? `${capital(lab.tokenName(token()))} asks. ${looksInWords(false)}` : "";
+      const [answer, truth] = [result.answer, source.label];
+      return [verdict.show(answer, truth), change, taken && `${capital(taken)}.`, asking].filter(Boolean);
+    }
+
     function paintStrip() {
       const c = lab.context(strip, STRIP, 3 * T);
-      const { colour, high } = lab.colouring(result.tokens);
-      c.drawImage(lab.pixels(result.tokens, T, result.tokens.length / T, colour), 0, 0, STRIP, 3 * T);
+      const { embed } = result.room;
+      const colours = lab.colouring(embed);
+      c.drawImage(lab.pixels(embed, T, D, colours), 0, 0, STRIP, 3 * T);
       lab.frame(c, 1, 3 * token(), STRIP - 2, 3);
-      stripScale.show(`−${high.toFixed(1)}`, high.toFixed(1));
-      strip.setAttribute("aria-label", `The ${T} tokens as ${T} rows of ${D} numbers, from ${(-high).toFixed(1)} in blue to ${high.toFixed(1)} in red. Framed: ${lab.tokenName(token())}.`);
+      const high = colours.high.toFixed(1);
+      stripScale.show(`−${high}`, high);
+      strip.setAttribute("aria-label", `The ${T} tokens as ${T} rows of ${D} numbers, from −${high} in blue to ${high} in red. Framed: ${lab.tokenName(token())}.`);
     }
 
     /** Everything that is seen, from the last result. Gives the answer in words. */
     function refresh() {
       if (!result) return "";
       board.paint();
-      looks.textContent = looksInWords();
+      lab.write(looks, looksInWords());
       looks.classList.toggle("vl-hint", !head());
       maps.paint({
-        mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), off: switches.off,
-        title: `Where ${lab.tokenName(token())} looks (% in the box)`,
+        mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), isOff,
+        title: `Where ${lab.tokenName(token())} looks (% in the box)`, said: result.said, truth: source.label,
       });
       const said = verdict.show(result.answer, source.label);
       bars.show(result.answer, source.label, before);
-      changed.textContent = change;
+      lab.write(changed, change);
       accuracy.show(switches);
       shuffled.checked = switches.shuffled;
       weights.value = switches.weights;
-      offCount.textContent = `${switches.off.size} of ${depth * h} heads off.`;
+      lab.write(offCount, `${switches.off.size} of ${depth * h} heads off.`);
       allOn.hidden = switches.off.size === 0;
-      paintStrip();
-      inside.show(switches.head, insideOf(switches.head), token(), source.image());
+      showStrip();
+      inside.show(switches.head, result.room, token(), source.image());
       keeper?.write();
       return said;
     }
@@ -210,34 +218,34 @@
     const says = el("div", { class: "vl-says" }, verdict.element,
       ...(show === "heads" ? [] : [el("div", { class: "vl-switches", role: "group", "aria-label": "Take something away" },
         labelled("shuffle the positions", shuffled), labelled("Weights", weights))]));
+    const tools = lab.toolbar(source, el("div", { class: "vl-row" }, labelled("patches", showGrid), labelled("true box", showBox)));
     const bets = whole ? lab.challengeCard({ show: showState, measured }) : null;
     const keeping = whole ? lab.keepingButtons({
       state,
       reset: () => {
-        tell("");
+        toast.clear();
         showGrid.checked = showBox.checked = true;
-        return bets.open(0);
+        return bets.restart();
       },
-      paint: () => lab.picture(source, boardShows(), result.answer, [refresh(), change, head() ? looksInWords(false) : ""].filter(Boolean)),
-      tell,
+      paint: () => lab.picture(source, boardShows(), result.answer, pictureInWords()),
+      tell: toast.say,
     }) : "";
     const stage = el("div", { class: "vl-panel vl-attention" },
       bets?.element ?? "",
       el("div", { class: "vl-top" }, board.element, says),
       looks,
       el("div", { class: "vl-heads" }, maps.element),
+      inside.element,
       el("div", { class: "vl-answers" }, bars.element, changed, allOn, accuracy.element),
-      lab.toolbar(source, el("div", { class: "vl-row" }, labelled("patches", showGrid), labelled("true box", showBox))),
+      tools.element, tools.pad,
       keeping,
-      told,
       announcer.element);
-    const below = el("div", { class: "vl-panel vl-below" }, inside.element,
-      el("div", {}, strip, stripScale.element),
+    const below = el("div", { class: "vl-panel vl-below" }, tokens,
       el("div", {}, el("h3", {}, "All the tokens"),
         el("p", {}, `What enters block 0: ${T} rows of ${D} numbers each, the class token’s first. The row of the token that looks is framed.`)));
-    const element = el("div", {}, stage, below);
+    const element = el("div", {}, stage, toast.element, below);
 
-    const keeper = whole ? lab.addressKeeper({ state, show: showState, tell }) : null;
+    const keeper = whole ? lab.addressKeeper({ state, show: showState, tell: toast.say }) : null;
     source.onChange(lab.whenSeen(element, run));
     run();
     keeper?.read();

@@ -164,11 +164,12 @@
       const { top, left } = source.state;
       handle.style.top = `${(100 * top) / lab.IMAGE}%`;
       handle.style.left = `${(100 * left) / lab.IMAGE}%`;
+      handle.classList.toggle("vl-low", top + lab.DIGIT > lab.IMAGE - 4); // no room for words below it
       const seen = { ...shown(), above };
       paintBoard(lab.context(canvas, ...boardSize(above)), source, seen);
       if (!asked) return;
-      classButton.setAttribute("aria-pressed", String(seen.token === 0));
-      patches.setAttribute("aria-label", `The image in patches. Arrow keys choose the patch that asks, Home the class token. Now asks ${lab.tokenName(asked.token())}.`);
+      lab.mark(classButton, "aria-pressed", seen.token === 0);
+      lab.mark(patches, "aria-label", `The image in patches. Arrow keys choose the patch that asks, Home the class token. Now asks ${lab.tokenName(asked.token())}.`);
     }
 
     return { element: place, paint };

@@ -100,7 +100,7 @@
   ];
 
   /**
-   * {element, open(index)}. show(state, {compared}): shows it, beside what was seen before if that is asked for,
+   * {element, restart()}. show(state, {compared}): shows it, beside what was seen before if that is asked for,
    * and promises what is then seen: the answer, and each head's share inside the box.
    */
   function challengeCard({ show, measured }) {
@@ -111,20 +111,51 @@
     const place = el("span", { class: "vl-note" });
     const back = button("Back", () => open(index - 1));
     const next = button("Next", () => open(index + 1));
+    const won = new Map(); // by challenge, whether the first bet on it was right
     let index = 0;
 
     async function open(to) {
-      index = (to + CHALLENGES.length) % CHALLENGES.length;
+      if (to < 0 || to > CHALLENGES.length) return;
+      index = to;
+      if (index === CHALLENGES.length) return end();
       ask();
       await show({ ...lab.firstState(), ...CHALLENGES[index].scene });
+    }
+
+    /** What is left to be pressed; not disabled, which would drop the focus. */
+    function turn() {
+      back.setAttribute("aria-disabled", index === 0);
+      next.setAttribute("aria-disabled", index === CHALLENGES.length);
+    }
+
+    const count = () => [...won.values()].filter(Boolean).length;
+
+    function restart() {
+      won.clear();
+      return open(0);
+    }
+
+    function end() {
+      title.textContent = "That was the last one";
+      place.textContent = "";
+      words.textContent = `${won.size ? `You made ${won.size} of the ${CHALLENGES.length} bets, and were right in ${count()}. ` : ""}Now set a scene yourself: choose a digit, say what you expect, and only then throw a switch.`;
+      choices.replaceChildren(button("From the start", restart));
+      turn();
+    }
+
+    function tally() {
+      place.textContent = `Bet ${index + 1} of ${CHALLENGES.length}${won.size ? `, ${count()} right so far` : ""}`;
     }
 
     function ask() {
       const challenge = CHALLENGES[index];
       title.textContent = challenge.title;
-      place.textContent = `Bet ${index + 1} of ${CHALLENGES.length}`;
+      tally();
       words.textContent = challenge.question;
+      const held = choices.contains(document.activeElement);
       choices.replaceChildren(...challenge.bets.map(([bet, text]) => button(text, () => reveal(bet), { class: "vl-bet" })));
+      if (held) choices.firstChild.focus({ preventScroll: true });
+      turn();
     }
 
     async function reveal(bet) {
@@ -135,20 +166,21 @@
       if (!before || !after) return; // weights did not come, which has been said
       const right = challenge.outcome({ before, after });
       const [, text] = challenge.bets.find(([name]) => name === right);
-      const won = bet === right;
+      if (!won.has(index)) won.set(index, bet === right);
       words.replaceChildren(
-        el("strong", { class: won ? "vl-right" : "vl-wrong" }, won ? "✓ You were right. " : `✗ Not this time: ${text[0].toLowerCase()}${text.slice(1)}. `),
+        el("strong", { class: bet === right ? "vl-right" : "vl-wrong" }, bet === right ? "✓ You were right. " : `✗ Not this time: ${text[0].toLowerCase()}${text.slice(1)}. `),
         challenge.why({ before, after, measured }));
       const again = button("Again", () => open(index));
       choices.replaceChildren(again);
       again.focus({ preventScroll: true }); // the bets have gone
+      tally();
     }
 
     ask();
     const element = el("section", { class: "vl-challenge", "aria-label": "Make a bet" },
       el("div", { class: "vl-challenge-words" }, el("div", { class: "vl-row" }, place, title), words),
       el("div", { class: "vl-challenge-hands" }, choices, el("div", { class: "vl-row vl-turn" }, back, next)));
-    return { element, open };
+    return { element, restart };
   }
 
   Object.assign(lab, { CHALLENGES, challengeCard });

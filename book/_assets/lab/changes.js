@@ -32,5 +32,14 @@
     return is.length ? `${is.length} heads off` : "All heads on again";
   }
 
-  Object.assign(lab, { whatChanged });
+  /** What is taken away, or "" from the whole, trained model. */
+  function takenInWords({ weights, shuffled, off }) {
+    const said = [];
+    if (weights !== "trained") said.push(`${weights} weights`);
+    if (shuffled) said.push("positions shuffled");
+    if (off.length) said.push(off.length > 4 ? `${off.length} heads off` : `off: ${off.map(lab.mapName).join("; ")}`);
+    return said.join(", ");
+  }
+
+  Object.assign(lab, { whatChanged, takenInWords });
 })();

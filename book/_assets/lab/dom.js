@@ -20,6 +20,15 @@
     return `vl-${stem}-${counter++}`;
   }
 
+  /** Writes only what differs, so that the page is not laid out again for nothing. */
+  function write(element, text) {
+    if (element.textContent !== text) element.textContent = text;
+  }
+
+  function mark(element, attribute, value) {
+    if (element.getAttribute(attribute) !== String(value)) element.setAttribute(attribute, value);
+  }
+
   /** A labelled control: the label stands in front of it, or behind a checkbox. */
   function labelled(text, control) {
     control.id ||= uniqueId("control");
@@ -76,5 +85,5 @@
     return `${Math.round(100 * share)}\u00a0%`;
   }
 
-  Object.assign(lab, { el, uniqueId, labelled, choice, button, announcer, whenSeen, percent });
+  Object.assign(lab, { el, uniqueId, write, mark, labelled, choice, button, announcer, whenSeen, percent });
 })();

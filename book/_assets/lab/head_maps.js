@@ -1,14 +1,13 @@
-// A map for each head of each block: one Tab stop, arrow keys between them, a switch below each.
+// A map for each head of each block: one Tab stop, arrow keys between them, a switch below each. Beside each block, what it would answer.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
-  const SIDE = 64; // units of a small map
   const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
   /**
    * Maps are named as in a link: "2.1" block and head, "2.mean", "rollout".
    *
-   * look(name or null): pointed at, or focused. choose(name): pressed. toggle(name): a head goes off or on.
+   * look(name or null): pointed at, or focused. choose(name or null): kept, or let go. toggle(name): a head goes off or on.
    */
   function headMaps({ withRollout, look, choose, toggle }) {
     const { el, button, percent } = lab;
@@ -18,7 +17,8 @@
 
     function cell(name) {
       const canvas = el("canvas", { "aria-hidden": "true" });
-      const press = button(canvas, () => choose(name), {
+      const frame = el("span", { class: "vl-map-box" });
+      const press = button(el("span", { class: "vl-map-picture" }, canvas, frame), () => choose(name), {
         class: "vl-map", tabindex: -1, "aria-pressed": "false", onfocus: () => {
           stop(press);
           look(name);
@@ -32,14 +32,16 @@
         onpointerenter: (event) => { if (event.pointerType !== "touch") look(name); },
         onpointerleave: (event) => { if (event.pointerType !== "touch") look(null); },
       }, press, share);
-      return { name, canvas, press, share, mass, place };
+      return { name, canvas, frame, press, share, mass, place };
     }
 
+    const answers = Array.from({ length: depth }, () => ({ digit: el("strong"), sure: el("span") }));
     const body = el("tbody");
     for (let block = 0; block < depth; block++) {
       const row = heads.map((head) => cell(`${block}.${head}`));
       cells.push(row);
-      body.append(el("tr", {}, el("th", { scope: "row" }, `block ${block}`), ...row.map(({ place }) => place)));
+      body.append(el("tr", {}, el("th", { scope: "row" }, `block ${block}`,
+        el("span", { class: "vl-so-far" }, "says ", answers[block].digit, el("br"), answers[block].sure)), ...row.map(({ place }) => place)));
     }
     if (withRollout) {
       const rollout = cell("rollout");
@@ -52,6 +54,7 @@
       el("thead", {}, el("tr", {}, el("td", {}), ...heads.map((head) =>
         el("th", { scope: "col" }, head === "mean" ? "mean" : `head ${head}`)))), body);
     const all = cells.flat();
+    let boxAt = "";
     stop(all[0].press);
 
     /** The one that Tab comes to. */
@@ -67,35 +70,43 @@
       if (step) {
         const next = cells[lab.clamp(row + step[0], 0, cells.length - 1)];
         next[lab.clamp(column + step[1], 0, next.length - 1)].press.focus();
-      } else if (event.key === "Delete" || event.key === "o") {
+      } else if (event.key === "Escape") choose(null);
+      else if (event.key === "Delete" || event.key === "o") {
         if (!isHead(cells[row][column].name)) return;
         toggle(cells[row][column].name);
       } else return;
       event.preventDefault();
     }
 
-    /** shown: the map that is on the board. mapOf(name): the shares of the patches. inBox(shares): how much of them is inside the true box. */
-    function paint({ mapOf, inBox, box, chosen, shown, off, title }) {
-      caption.textContent = title;
+    /**
+     * shown: the map that is on the board. mapOf(name): the shares of the patches. inBox(shares): how much of them is
+     * inside the true box. isOff(name): a head that is, or a mean of such alone. said: what each block would answer.
+     */
+    function paint({ mapOf, inBox, box, chosen, shown, isOff, title, said, truth }) {
+      lab.write(caption, title);
+      answers.forEach(({ digit, sure }, block) => {
+        const answer = said[block];
+        lab.write(digit, answer.level ? "–" : String(answer.best));
+        lab.write(sure, percent(answer.sure));
+        digit.classList.toggle("vl-wrong", lab.isWrong(answer, truth));
+      });
+      const moved = `translate(${(100 * box.left) / lab.DIGIT}%, ${(100 * box.top) / lab.DIGIT}%)`;
+      if (moved !== boxAt) for (const { frame } of all) frame.style.transform = moved;
+      boxAt = moved;
       for (const { name, canvas, press, share, mass } of all) {
         const shares = mapOf(name);
         const inside = percent(inBox(shares));
-        const c = lab.context(canvas, SIDE, SIDE);
-        c.drawImage(lab.pixels(shares, rows, columns, lab.colouring(shares).colour), 0, 0, SIDE, SIDE);
-        const unit = SIDE / lab.IMAGE;
-        c.strokeStyle = "#fff";
-        c.lineWidth = 1;
-        c.strokeRect(box.left * unit + 0.5, box.top * unit + 0.5, lab.DIGIT * unit - 1, lab.DIGIT * unit - 1);
-        const isOff = off.has(name);
-        press.classList.toggle("vl-off", isOff);
+        const off = isOff(name);
+        lab.paintPixels(canvas, shares, rows, columns, lab.colouring(shares));
+        press.classList.toggle("vl-off", off);
         press.classList.toggle("vl-shown", name === shown);
-        press.setAttribute("aria-label", `${mapName(name)}: ${inside} inside the box${isOff ? ", switched off" : ""}`);
-        press.setAttribute("aria-pressed", String(name === chosen));
-        mass.textContent = isOff ? "off" : inside;
+        lab.mark(press, "aria-label", `${mapName(name)}: ${inside} inside the box${off ? ", switched off" : ""}`);
+        lab.mark(press, "aria-pressed", name === chosen);
+        lab.write(mass, off ? "off" : inside);
         if (!isHead(name)) continue;
-        share.setAttribute("aria-checked", String(!isOff));
-        share.setAttribute("aria-label", `${mapName(name)}, ${mass.textContent}`);
-        share.title = isOff ? "Switch this head on" : "Switch this head off";
+        lab.mark(share, "aria-checked", !off);
+        lab.mark(share, "aria-label", `${mapName(name)}, ${mass.textContent}`);
+        lab.mark(share, "title", off ? "Switch this head on" : "Switch this head off");
       }
     }
 

@@ -27,7 +27,7 @@
     };
   }
 
-  /** {element, show(name, numbers, asking, image)}; hidden while name is not a head's. */
+  /** {element, show(name, room, asking, image)}: room as forward() gives it; hidden while name is not a head's. */
   function insidePanel() {
     const { el, percent } = lab;
     const { heads: h, width: D, imageSize: [, columns], patchSize: [height, width] } = lab.model("trained");
@@ -51,7 +51,7 @@
     function strip(values, most) {
       const canvas = el("canvas", { class: "vl-vector", role: "img", "aria-label": `${d} numbers: ${Array.from(values, (value) => value.toFixed(1)).join(", ")}` });
       const c = lab.context(canvas, 8 * d, 14);
-      c.drawImage(lab.pixels(values, 1, d, (value) => lab.diverging(0.5 + value / (2 * most))), 0, 0, 8 * d, 14);
+      c.drawImage(lab.pixels(values, 1, d, lab.bothSigns(most)), 0, 0, 8 * d, 14);
       return canvas;
     }
 
@@ -65,21 +65,22 @@
       return canvas;
     }
 
-    const most = (rows) => Math.max(...rows.flatMap((row) => Array.from(row, Math.abs)));
+    const most = (rows) => Math.max(...rows.flatMap((row) => Array.from(row, Math.abs))) || 1;
     const cell = (part, ...content) => el("td", part ? { "data-part": part } : {}, ...content);
 
-    function show(name, numbers, asking, image) {
+    function show(name, { blocks, T }, asking, image) {
       element.hidden = !lab.isHead(name);
       if (element.hidden) return;
-      const { query, brought, tokens } = insideHead(numbers, Number(name.split(".")[1]), asking, numbers.T, d);
+      const [block, head] = name.split(".").map(Number);
+      const { query, brought, tokens } = insideHead(blocks[block], head, asking, T, d);
       const [first, rest] = [tokens.slice(0, MOST), tokens.slice(MOST)];
       title.textContent = `Inside ${lab.mapName(name)}`;
       words.textContent = `${lab.tokenName(asking).replace(/^t/, "T")} asks with its query. Its dot product with each key is divided by √d = √${d}${Number.isInteger(Math.sqrt(d)) ? ` = ${Math.sqrt(d)}` : ""}. A softmax turns these scores of all ${tokens.length} tokens, the class token among them, into attention weights. The values, mixed by these weights, are what the head brings. (The map leaves the class token out, so its shares can be larger.)`;
       const inKeys = most([query, ...first.map(({ key }) => key)]);
       const inValues = most([brought, ...first.map(({ value }) => value)]);
-      const head = ([part, text]) => el("th", { scope: "col", ...(part ? { "data-part": part } : {}) }, text);
+      const heading = ([part, text]) => el("th", { scope: "col", ...(part ? { "data-part": part } : {}) }, text);
       table.replaceChildren(
-        el("thead", {}, el("tr", {}, ...[["", "row, column"], ["k", "key k"], ["q", "q · k"], ["d", "÷ √d"], ["softmax", "softmax"], ["v", "value v"]].map(head))),
+        el("thead", {}, el("tr", {}, ...[["", "row, column"], ["k", "key k"], ["q", "q · k"], ["d", "÷ √d"], ["softmax", "softmax"], ["v", "value v"]].map(heading))),
         el("tbody", {},
           el("tr", {}, el("th", { scope: "row" }, "its query q"), cell("q", strip(query, inKeys)), cell(), cell(), cell(), cell()),
           ...first.map(({ token, key, value, product, score, weight }) => el("tr", {},

@@ -80,7 +80,7 @@
       const address = link(state());
       try {
         await navigator.clipboard.writeText(address);
-        tell("The link is copied.");
+        tell("The link is copied.", { briefly: true });
         copy.textContent = "Copied";
         setTimeout(() => { copy.textContent = "Copy link"; }, 2000);
       } catch {
@@ -96,7 +96,7 @@
         const anchor = el("a", { download: "vit-lab.png", href: URL.createObjectURL(blob) });
         anchor.click();
         setTimeout(() => URL.revokeObjectURL(anchor.href), 1000);
-        tell("The picture is saved as vit-lab.png.");
+        tell("The picture is saved as vit-lab.png.", { briefly: true });
       });
     });
     return el("div", { class: "vl-row vl-keep" }, button("Reset", reset), copy, save, field);

@@ -4,9 +4,9 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const here = new URL(".", document.currentScript.src).href;
-  const IMAGE = ["dom", "paint", "weights", "model", "sizes", "scene", "source", "board", "drawing_pad", "toolbar"];
+  const IMAGE = ["dom", "paint", "weights", "model", "sizes", "scene", "source", "board", "strokes", "drawing_pad", "toolbar"];
   const MODULES = {
-    attention: [...IMAGE, "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "attention_panel"],
+    attention: [...IMAGE, "toast", "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "attention_panel"],
     walk: [...IMAGE, "walk_panel"],
   };
   const DATA = { attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
@@ -18,9 +18,10 @@
     const panel = place.dataset.panel;
     place.setAttribute("aria-busy", "true");
     try {
-      for (const name of [...MODULES[panel], ...DATA[panel]]) await lab.fetch(name);
+      await Promise.all([...MODULES[panel], ...DATA[panel]].map(lab.fetch));
       const chapters = new URL("../../notebooks/", here).href;
       lab.source ??= lab.createSource();
+      await warmUp();
       const element =
         panel === "walk" ? lab.walkPanel(lab.source, { until: place.dataset.until, chapters })
         : lab.attentionPanel(lab.source, { show: place.dataset.show, whole: place.dataset.whole !== undefined });
@@ -35,6 +36,15 @@
     } finally {
       place.removeAttribute("aria-busy");
     }
+  }
+
+  const pause = () => new Promise((resume) => setTimeout(resume));
+
+  /** The first pass through the model is slow, until the browser has compiled it: it is taken in small steps. */
+  async function warmUp() {
+    await pause();
+    const model = lab.model("trained");
+    for (const _ of lab.inParts(model, lab.source.image())) await pause();
   }
 
   /** On the lab's own page a panel opens when it comes near; in a chapter, when the reader asks for it. */

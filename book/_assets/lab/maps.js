@@ -11,42 +11,35 @@
 
   /** The shares of the patches alone, summing to 1: (T) -> (N). */
   function toPatches(tokenRow) {
+    let sum = 0;
+    for (let i = 1; i < tokenRow.length; i++) sum += tokenRow[i];
     const patches = tokenRow.slice(1);
-    const sum = patches.reduce((a, b) => a + b, 0);
-    return sum > 0 ? patches.map((value) => value / sum) : patches;
+    if (sum > 0) for (let i = 0; i < patches.length; i++) patches[i] /= sum;
+    return patches;
   }
 
-  /** The mean over heads: (h, T, T) -> (T, T). */
-  function averageHeads(table, h, T) {
-    const out = new Float64Array(T * T);
-    for (let head = 0; head < h; head++)
-      for (let i = 0; i < T * T; i++) out[i] += table[head * T * T + i] / h;
+  /** The mean over those heads that are on: (h, T, T) -> (T, T); zeros, if none is. */
+  function averageHeads(table, heads, T, out = new Float64Array(T * T)) {
+    out.fill(0);
+    for (const head of heads)
+      for (let i = 0; i < T * T; i++) out[i] += table[head * T * T + i] / heads.length;
     return out;
   }
 
-  /** Attention rollout (Abnar and Zuidema 2020): the product of (I + mean over heads) / 2 of all blocks. */
-  function rollout(weights, h, T, residual = 0.5) {
-    let passed = identity(T);
-    for (const table of weights) {
-      const mixed = averageHeads(table, h, T).map((value, i) =>
-        (1 - residual) * value + (i % (T + 1) === 0 ? residual : 0));
-      passed = product(mixed, passed, T);
+  /** One token's row of attention rollout (Abnar and Zuidema 2020): of the product of (I + mean over heads) / 2 of all blocks. */
+  function rollout(means, token, T, residual = 0.5) {
+    let passed = new Float64Array(T);
+    passed[token] = 1;
+    for (let block = means.length - 1; block >= 0; block--) {
+      const on = new Float64Array(T);
+      for (let i = 0; i < T; i++) {
+        const share = (1 - residual) * passed[i];
+        for (let j = 0; j < T; j++) on[j] += share * means[block][i * T + j];
+        on[i] += residual * passed[i];
+      }
+      passed = on;
     }
     return passed;
-  }
-
-  function identity(T) {
-    return Float64Array.from({ length: T * T }, (_, i) => (i % (T + 1) === 0 ? 1 : 0));
-  }
-
-  function product(a, b, T) {
-    const out = new Float64Array(T * T);
-    for (let i = 0; i < T; i++)
-      for (let k = 0; k < T; k++) {
-        const factor = a[i * T + k];
-        for (let j = 0; j < T; j++) out[i * T + j] += factor * b[k * T + j];
-      }
-    return out;
   }
 
   /** The share of (N) that falls into a box of pixels; a patch that is cut counts by its area inside. */

@@ -6,19 +6,24 @@
   // matplotlib's viridis and RdBu at equal steps: light rises with the value, white is zero.
   const VIRIDIS = ["440154", "482878", "3e4989", "31688e", "26828e", "1f9e89", "35b779", "6ece58", "b5de2b", "fde725"];
   const BLUE_RED = ["053061", "2166ac", "4393c3", "92c5de", "d1e5f0", "f7f7f7", "fddbc7", "f4a582", "d6604d", "b2182b", "67001f"];
+  const TONES = 256;
   const sequential = scale(VIRIDIS);
   const diverging = scale(BLUE_RED);
+  const grey = { tones: scale(["000000", "ffffff"]), low: 0, high: 1 };
 
+  /** The tones from the first colour to the last: three bytes each. */
   function scale(colours) {
     const stops = colours.map((hex) => [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16)));
-    return (share) => {
-      const place = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
+    const tones = new Uint8Array(3 * TONES);
+    for (let tone = 0; tone < TONES; tone++) {
+      const place = (tone / (TONES - 1)) * (stops.length - 1);
       const i = Math.min(Math.floor(place), stops.length - 2);
-      return stops[i].map((value, channel) => value + (place - i) * (stops[i + 1][channel] - value));
-    };
+      stops[i].forEach((value, channel) => {
+        tones[3 * tone + channel] = Math.round(value + (place - i) * (stops[i + 1][channel] - value));
+      });
+    }
+    return tones;
   }
-
-  const grey = (share) => [255 * share, 255 * share, 255 * share];
 
   /** Sizes a canvas for the screen and returns a context that counts in CSS pixels. */
   function context(canvas, width, height, ratio = globalThis.devicePixelRatio || 1) {
@@ -35,43 +40,54 @@
   const sheets = new Map(); // one of each size, painted over and over
 
   /** A picture of rows × columns numbers, each shown as one pixel of it; good until the next of that size. */
-  function pixels(values, rows, columns, colour) {
+  function pixels(values, rows, columns, colours) {
     const size = `${rows} × ${columns}`;
-    if (!sheets.has(size)) {
-      const canvas = document.createElement("canvas");
-      [canvas.width, canvas.height] = [columns, rows];
-      const c = canvas.getContext("2d");
-      sheets.set(size, { canvas, c, data: c.createImageData(columns, rows) });
-    }
-    const { canvas, c, data } = sheets.get(size);
-    for (let i = 0; i < rows * columns; i++) {
-      const [r, g, b] = colour(values[i]);
-      data.data[4 * i] = r;
-      data.data[4 * i + 1] = g;
-      data.data[4 * i + 2] = b;
-      data.data[4 * i + 3] = 255;
-    }
-    c.putImageData(data, 0, 0);
+    if (!sheets.has(size)) sheets.set(size, document.createElement("canvas"));
+    const canvas = sheets.get(size);
+    paintPixels(canvas, values, rows, columns, colours);
     return canvas;
   }
 
-  /** Colours for numbers of both signs (white is 0), or from 0 up. Returns {colour, low, high}. */
+  const contents = new WeakMap(); // what was last put on a canvas
+
+  /** Makes a canvas of rows × columns pixels, each of them one of the numbers. */
+  function paintPixels(canvas, values, rows, columns, { tones, low, high }) {
+    if (!contents.has(canvas)) {
+      [canvas.width, canvas.height] = [columns, rows];
+      const c = canvas.getContext("2d");
+      contents.set(canvas, { c, image: c.createImageData(columns, rows) });
+    }
+    const { c, image } = contents.get(canvas);
+    const { data } = image;
+    const step = high > low ? (TONES - 1) / (high - low) : 0;
+    for (let i = 0; i < rows * columns; i++) {
+      const tone = 3 * Math.min(Math.max(Math.round((values[i] - low) * step), 0), TONES - 1);
+      data[4 * i] = tones[tone];
+      data[4 * i + 1] = tones[tone + 1];
+      data[4 * i + 2] = tones[tone + 2];
+      data[4 * i + 3] = 255;
+    }
+    c.putImageData(image, 0, 0);
+  }
+
+  /** Colours for numbers of both signs (white is 0), or from 0 up: {tones, low, high}. */
   function colouring(values) {
     let low = Infinity;
     let high = -Infinity;
-    for (const value of values) {
-      low = Math.min(low, value);
-      high = Math.max(high, value);
+    for (let i = 0; i < values.length; i++) {
+      if (values[i] < low) low = values[i];
+      if (values[i] > high) high = values[i];
     }
-    if (low >= 0) return { colour: (value) => sequential(high ? value / high : 0), low: 0, high };
-    const most = Math.max(-low, high);
-    return { colour: (value) => diverging(0.5 + value / (2 * most)), low: -most, high: most };
+    return low >= 0 ? { tones: sequential, low: 0, high } : bothSigns(Math.max(-low, high));
   }
 
+  const bothSigns = (most) => ({ tones: diverging, low: -most, high: most });
+
   /** A scale with its ends' words: {element, show(low, high)}. */
-  function colourBar(scale) {
+  function colourBar(tones) {
     const ends = [0, 1].map(() => lab.el("span"));
-    const steps = Array.from({ length: 11 }, (_, i) => `rgb(${scale(i / 10).map(Math.round).join(" ")})`);
+    const steps = Array.from({ length: 11 }, (_, i) => Math.round((i / 10) * (TONES - 1)))
+      .map((tone) => `rgb(${tones.subarray(3 * tone, 3 * tone + 3).join(" ")})`);
     const ramp = lab.el("span", { class: "vl-ramp", style: `background: linear-gradient(to right, ${steps.join(", ")})` });
     return {
       element: lab.el("p", { class: "vl-scale" }, ends[0], ramp, ends[1]),
@@ -109,5 +125,5 @@
     c.stroke();
   }
 
-  Object.assign(lab, { sequential, diverging, grey, context, pixels, colouring, colourBar, frame, gridLines, ASKING, TRUE_BOX });
+  Object.assign(lab, { diverging, grey, context, pixels, paintPixels, colouring, bothSigns, colourBar, frame, gridLines, ASKING, TRUE_BOX });
 })();

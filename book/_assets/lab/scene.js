@@ -99,34 +99,6 @@
     return apart(scrap.top, top) || apart(scrap.left, left);
   }
 
-  /**
-   * What is drawn becomes a digit as the data set's were made: cut out, scaled to 32 × 32 with its
-   * proportions kept, and the inked pixels counted in blocks of 4 × 4.
-   *
-   * drawn: side × side truth values. Returns 64 numbers from 0 to 1, or null if nothing is drawn.
-   */
-  function digitFromDrawing(drawn, side) {
-    let [top, left, bottom, right] = [side, side, -1, -1];
-    drawn.forEach((ink, i) => {
-      if (!ink) return;
-      const [row, column] = [Math.floor(i / side), i % side];
-      [top, left] = [Math.min(top, row), Math.min(left, column)];
-      [bottom, right] = [Math.max(bottom, row), Math.max(right, column)];
-    });
-    if (bottom < 0) return null;
-    const size = Math.max(bottom - top, right - left) + 1;
-    const [y0, x0] = [(top + bottom + 1 - size) / 2, (left + right + 1 - size) / 2];
-    const digit = new Float64Array(64);
-    for (let row = 0; row < 32; row++)
-      for (let column = 0; column < 32; column++) {
-        const y = Math.floor(y0 + ((row + 0.5) / 32) * size);
-        const x = Math.floor(x0 + ((column + 0.5) / 32) * size);
-        const inside = y >= 0 && y < side && x >= 0 && x < side;
-        if (inside && drawn[y * side + x]) digit[Math.floor(row / 4) * 8 + Math.floor(column / 4)] += 1 / 16;
-      }
-    return digit;
-  }
-
   /** mulberry32: the same seed gives the same numbers from 0 to 1. */
   function seededRandom(seed) {
     return () => {
@@ -142,6 +114,6 @@
   }
 
   Object.assign(lab, {
-    IMAGE, DIGIT, STEP, compose, enlarge, makeScrap, placeScrap, areApart, isClear, digitFromDrawing, seededRandom, clamp,
+    IMAGE, DIGIT, STEP, compose, enlarge, makeScrap, placeScrap, areApart, isClear, seededRandom, clamp,
   });
 })();

@@ -14,10 +14,12 @@
     const listeners = [];
     const state = { ...START };
     let scene;
+    let image = null; // of the scene, once it is asked for
 
     function compose() {
       const digit = state.drawn ?? digits[examples(state.digit)[state.example]];
       scene = { digit, top: state.top, left: state.left, ground: groundOf(state), scraps: scrapsOf(state) };
+      image = null;
     }
 
     function examples(label) {
@@ -64,7 +66,7 @@
       get label() {
         return state.drawn ? null : state.digit;
       },
-      image: () => lab.compose(scene),
+      image: () => (image ??= lab.compose(scene)),
       box: () => ({ top: state.top, left: state.left, bottom: state.top + lab.DIGIT, right: state.left + lab.DIGIT }),
       where: () => `The box begins in row ${state.top}, column ${state.left} of the pixels.`,
       /** A digit of this class: the next one, if one is shown already. */

@@ -48,6 +48,8 @@
     const announcer = lab.announcer();
     const board = lab.board(source);
     const about = stepsOf(lab.model("trained"));
+    const room = lab.roomFor(lab.model("trained"));
+    const tools = lab.toolbar(source);
     let steps = [];
     let index = 0;
 
@@ -68,8 +70,9 @@
       let done = false;
       lab.forward(lab.model("trained"), source.image(), {
         shuffled: shuffled.checked,
+        room,
         watch: (name, dimensions, values) => {
-          if (!done) steps.push({ name, dimensions, values: Float64Array.from(values) });
+          if (!done) steps.push({ name, dimensions, values });
           done ||= name === until;
         },
       });
@@ -113,7 +116,7 @@
     }
 
     const element = el("div", { class: "vl-panel" },
-      el("div", { class: "vl-walk-top" }, board.element, lab.toolbar(source)),
+      el("div", { class: "vl-walk-top" }, board.element, tools.element), tools.pad,
       el("div", { class: "vl-row" }, back, next, labelled("Step", select), labelled("shuffle the positions", shuffled)),
       labelled("Walk through", slider),
       title, shape, words, canvas, legend, el("p", {}, link),
@@ -134,7 +137,8 @@
       size(canvas, width, width);
       return "Black is 0, white is 1.";
     }
-    const { colour, low, high } = lab.colouring(values);
+    const colours = lab.colouring(values);
+    const { low, high } = colours;
     const scale = low < 0
       ? `Blue is negative, white 0, red positive; the strongest colours are ±${high.toPrecision(2)}.`
       : `Dark is 0, yellow ${high.toPrecision(2)}.`;
@@ -145,7 +149,7 @@
       const [count, numbers] = dimensions;
       const pitch = width / columns;
       for (let n = 0; n < count; n++) {
-        const patch = lab.pixels(values.subarray(numbers * n, numbers * (n + 1)), p, q, colour);
+        const patch = lab.pixels(values.subarray(numbers * n, numbers * (n + 1)), p, q, colours);
         c.drawImage(patch, (n % columns) * pitch + 3, Math.floor(n / columns) * pitch + 3, pitch - 6, pitch - 6);
       }
       size(canvas, width, width);
@@ -156,7 +160,7 @@
       const few = count <= 10;
       const height = few ? 72 : 32;
       const c = lab.context(canvas, width, height);
-      c.drawImage(lab.pixels(values, 1, count, colour), 0, 0, width, 32);
+      c.drawImage(lab.pixels(values, 1, count, colours), 0, 0, width, 32);
       if (few) {
         c.clearRect(0, 32, width, 40);
         const { color, fontFamily: family } = getComputedStyle(canvas);
@@ -175,7 +179,7 @@
       const [rows, columns] = dimensions;
       const height = Math.round((width * rows) / columns);
       const c = lab.context(canvas, width, height);
-      c.drawImage(lab.pixels(values, rows, columns, colour), 0, 0, width, height);
+      c.drawImage(lab.pixels(values, rows, columns, colours), 0, 0, width, height);
       size(canvas, width, height);
       const [down, across] = lab.model("trained").gridSize;
       return `${rows} rows, one ${rows === down * across ? "patch" : "token"} each, of ${columns} numbers. ${scale}`;
@@ -191,7 +195,7 @@
     const c = lab.context(canvas, width, height);
     c.clearRect(0, 0, width, height);
     for (let head = 0; head < h; head++) {
-      const tile = lab.pixels(values.subarray(head * rows * columns, (head + 1) * rows * columns), rows, columns, colour);
+      const tile = lab.pixels(values.subarray(head * rows * columns, (head + 1) * rows * columns), rows, columns, colours);
       c.drawImage(tile, (head % across) * (side + gap), Math.floor(head / across) * (tall + gap), side, tall);
     }
     size(canvas, width, height);

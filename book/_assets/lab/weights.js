@@ -52,21 +52,28 @@
   }
 
   function bytes(base64) {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+    const text = atob(base64);
+    const out = new Uint8Array(text.length);
+    for (let i = 0; i < out.length; i++) out[i] = text.charCodeAt(i);
+    return out;
   }
 
-  /** Base64 of little-endian float16 or float32 to a Float32Array. */
+  const WIDTHS = { float16: 2, float32: 4 }; // in bytes
+
+  /** Base64 of little-endian float16 or float32 to a Float64Array, with which JavaScript computes. */
   function decode(base64, dtype) {
+    const width = WIDTHS[dtype];
+    if (!width) throw new Error(`dtype: got "${dtype}", expected float16 or float32`);
     const raw = bytes(base64);
     const view = new DataView(raw.buffer);
-    if (dtype === "float32") {
-      return Float32Array.from({ length: raw.length / 4 }, (_, i) => view.getFloat32(4 * i, true));
+    const numbers = new Float64Array(raw.length / width);
+    for (let i = 0; i < numbers.length; i++) {
+      numbers[i] = width === 2 ? fromHalf(view.getUint16(2 * i, true)) : view.getFloat32(4 * i, true);
     }
-    if (dtype === "float16") {
-      return Float32Array.from({ length: raw.length / 2 }, (_, i) => fromHalf(view.getUint16(2 * i, true)));
-    }
-    throw new Error(`dtype: got "${dtype}", expected float16 or float32`);
+    return numbers;
   }
+
+  const POWERS = Float64Array.from({ length: 0x20 }, (_, exponent) => 2 ** (exponent - 15));
 
   /** IEEE 754 half precision: 1 bit of sign, 5 of exponent, 10 of fraction. */
   function fromHalf(bits) {
@@ -75,7 +82,7 @@
     const fraction = bits & 0x3ff;
     if (exponent === 0x1f) return fraction ? NaN : sign * Infinity;
     if (exponent === 0) return sign * fraction * 2 ** -24;
-    return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+    return sign * (1 + fraction / 1024) * POWERS[exponent];
   }
 
   Object.assign(lab, { receive, has, model, pictures, decode, fromHalf });

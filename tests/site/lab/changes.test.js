@@ -42,6 +42,14 @@ test("one sentence says what became of the answer", () => {
   assert.equal(lab.changeInWords("Moved", none, none), "Moved: nothing changes, all ten stay alike.");
 });
 
+test("what is taken away is named under a picture", () => {
+  const taken = (change) => lab.takenInWords({ ...lab.firstState(), ...change });
+  assert.equal(taken({}), "");
+  assert.equal(taken({ weights: "untrained", shuffled: true }), "untrained weights, positions shuffled");
+  assert.equal(taken({ off: ["1.1", "3.0"] }), "off: block 1, head 1; block 3, head 0");
+  assert.equal(taken({ off: ["0.0", "0.1", "0.2", "0.3", "1.0"] }), "5 heads off");
+});
+
 test("an accuracy is given where it was measured, and nowhere else", () => {
   const { measured } = lab.model("trained");
   const of = (switches) => lab.accuracyOf({ weights: "trained", shuffled: false, off: new Set(), ...switches }, measured);

@@ -12,15 +12,18 @@ test("shares of the patches sum to 1 without the class token's own", () => {
 test("a row of a head is cut from the block's table", () => {
   const table = Float64Array.from({ length: 2 * 3 * 3 }, (_, i) => i);
   assert.deepEqual([...lab.row(table, 1, 2, 3)], [15, 16, 17]);
-  assert.deepEqual([...lab.averageHeads(table, 2, 3)].slice(0, 2), [4.5, 5.5]);
+  assert.deepEqual([...lab.averageHeads(table, [0, 1], 3)].slice(0, 2), [4.5, 5.5]);
+  assert.deepEqual([...lab.averageHeads(table, [1], 3)].slice(0, 2), [9, 10]); // a head that is off does not count
+  assert.ok(lab.averageHeads(table, [], 3).every((value) => value === 0));
 });
 
 test("rollout: half stays, half goes, and the later block stands on the left", () => {
   const toFirst = Float64Array.of(1, 0, 1, 0);
   const swap = Float64Array.of(0, 1, 1, 0);
-  assert.deepEqual([...lab.rollout([toFirst], 1, 2)], [1, 0, 0.5, 0.5]);
-  assert.deepEqual([...lab.rollout([toFirst, swap], 1, 2)], [0.75, 0.25, 0.75, 0.25]);
-  assert.deepEqual([...lab.rollout([swap], 1, 2, 0)], [0, 1, 1, 0]);
+  const rows = (means, residual) => [0, 1].map((token) => [...lab.rollout(means, token, 2, residual)]);
+  assert.deepEqual(rows([toFirst]), [[1, 0], [0.5, 0.5]]);
+  assert.deepEqual(rows([toFirst, swap]), [[0.75, 0.25], [0.75, 0.25]]);
+  assert.deepEqual(rows([swap], 0), [[0, 1], [1, 0]]);
 });
 
 test("mass inside counts a cut patch by its area", () => {

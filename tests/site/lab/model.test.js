@@ -11,6 +11,7 @@ test("the error function, against a table of it", () => {
   // Abramowitz and Stegun 1964, table 7.1
   near([0, 0.5, 1, 2, 3].map(lab.erf), [0, 0.5204998778, 0.8427007929, 0.9953222650, 0.9999779095], 1e-10);
   near([-0.5, -7, 7].map(lab.erf), [-0.5204998778, -1, 1], 1e-10);
+  near([1 / 3, 1.2345].map(lab.erf), [0.3626481117, 0.9191623964], 1e-10); // between the steps of its table
 });
 
 test("a softmax of large numbers does not overflow", () => {
@@ -68,6 +69,27 @@ test("all scores zero: every token attends to all alike; a head that is off pass
   near(all["blocks.0.attn.proj"][1], [1, -1, 1, -1, 1, -1].map((sign) => sign / 3), 1e-6);
   const one = steps(model, [2, -2], { off: new Set(["0.1"]) });
   near(one["blocks.0.attn.proj"][1], [1 / 3, 0, 1 / 3, 0, 1 / 3, 0], 1e-6);
+});
+
+test("a room is used again, and nothing of the image before is left in it", () => {
+  const { trained, image } = { trained: lab.model("trained"), image: Float64Array.from({ length: 1024 }, (_, i) => (i % 7) / 7) };
+  const room = lab.roomFor(trained);
+  lab.forward(trained, image.map((value) => 1 - value), { room, off: new Set(["1.2"]) });
+  assert.equal(lab.forward(trained, image, { room }), room);
+  const fresh = lab.forward(trained, image);
+  assert.deepEqual(room.logits, fresh.logits);
+  assert.deepEqual(room.weights, fresh.weights);
+});
+
+test("the head on every patch: where patches are averaged, the mean of their votes is the answer", () => {
+  const model = small({
+    cls_token: undefined, pos_embed: new Float32Array(4), "patch_embed.proj.weight": Float32Array.of(1, -2),
+    "head.weight": Float32Array.of(1, 2, 3, 4), "head.bias": Float32Array.of(0.5, -0.5),
+  });
+  const { votes, logits, T } = lab.forward(model, [3, -1]);
+  assert.equal(T, 2);
+  near(logits, [0, 1].map((k) => (votes[k] + votes[2 + k]) / 2), 1e-12);
+  assert.notEqual(votes[0], votes[2]);
 });
 
 test("an image of another size is refused", () => {

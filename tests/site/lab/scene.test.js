@@ -45,16 +45,6 @@ test("scraps keep clear of each other while there is room", () => {
   while (scraps.length < 30) scraps.push(lab.makeScrap([full], 4, 12, random, scraps)); // and then overlap
 });
 
-test("a drawing is cut out, scaled and counted in blocks", () => {
-  assert.equal(lab.digitFromDrawing(new Uint8Array(48 * 48), 48), null);
-  const drawn = new Uint8Array(48 * 48);
-  for (let row = 10; row < 42; row++) for (let column = 20; column < 24; column++) drawn[row * 48 + column] = 1;
-  const digit = lab.digitFromDrawing(drawn, 48); // a stroke 32 high and 4 wide, in the middle
-  for (let row = 0; row < 8; row++) {
-    assert.deepEqual([...digit.subarray(8 * row, 8 * row + 8)], [0, 0, 0, 0.5, 0.5, 0, 0, 0]);
-  }
-});
-
 test("the same seed gives the same numbers, evenly", () => {
   const [a, b] = [lab.seededRandom(3), lab.seededRandom(3)];
   const numbers = Array.from({ length: 10000 }, a);

@@ -1,0 +1,47 @@
+// What is drawn becomes a digit as the data set's were made: a bitmap of 32 × 32, inked pixels counted in blocks of 4 × 4.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const SIDE = 32;
+  const PEN = 4; // pixels wide, as in the data set, however large the drawing was
+  const LEAST = 1 / 4; // of the pad: what is smaller is a dot, and not enlarged to a digit
+
+  /**
+   * strokes: lists of points [row, column], in shares of the pad. They are scaled to the bitmap with their
+   * proportions kept, and drawn there with a pen of its own. Returns 64 numbers from 0 to 1, or null if nothing is drawn.
+   */
+  function digitFromStrokes(strokes) {
+    const points = strokes.flat();
+    if (points.length === 0) return null;
+    const ends = [0, 1].map((axis) => points.map((point) => point[axis])).map((all) => [Math.min(...all), Math.max(...all)]);
+    const size = Math.max(LEAST, ...ends.map(([low, high]) => high - low));
+    const scaled = (point) => point.map((at, axis) =>
+      SIDE / 2 + ((at - (ends[axis][0] + ends[axis][1]) / 2) / size) * (SIDE - PEN));
+    const inked = new Uint8Array(SIDE * SIDE);
+    for (const stroke of strokes) {
+      const line = stroke.map(scaled);
+      line.forEach((point, i) => ink(inked, line[Math.max(i - 1, 0)], point));
+    }
+    const digit = new Float64Array(64);
+    inked.forEach((isInked, i) => {
+      digit[Math.floor(i / SIDE / 4) * 8 + Math.floor((i % SIDE) / 4)] += isInked / 16;
+    });
+    return digit;
+  }
+
+  /** Inks the pixels whose middles are within half a pen of a line. */
+  function ink(inked, [y0, x0], [y1, x1]) {
+    const reach = PEN / 2;
+    const from = (a, b) => Math.max(0, Math.floor(Math.min(a, b) - reach));
+    const to = (a, b) => Math.min(SIDE, Math.ceil(Math.max(a, b) + reach));
+    const length = (y1 - y0) ** 2 + (x1 - x0) ** 2;
+    for (let row = from(y0, y1); row < to(y0, y1); row++)
+      for (let column = from(x0, x1); column < to(x0, x1); column++) {
+        const [y, x] = [row + 0.5 - y0, column + 0.5 - x0];
+        const along = length === 0 ? 0 : lab.clamp((y * (y1 - y0) + x * (x1 - x0)) / length, 0, 1);
+        if (Math.hypot(y - along * (y1 - y0), x - along * (x1 - x0)) <= reach) inked[row * SIDE + column] = 1;
+      }
+  }
+
+  Object.assign(lab, { digitFromStrokes });
+})();
