@@ -33,9 +33,9 @@
   }
 
   const ABOUT = {
-    "1-D": "1-D clocks count in reading order: a band along the row, which goes on in the next.",
+    "1-D": "1-D clocks count in reading order: a band along the row.",
     "2-D": "2-D clocks, half for the row and half for the column: a spot with a cross.",
-    before: "A small model before training: random numbers, and no place is much like another.",
+    before: "A small model before training: no place is much like another.",
     after: "The same model, trained: it has found out which places are near.",
   };
   const LEARNED = {
