@@ -127,15 +127,8 @@ def all_orders(drawing: Drawing, sums: dict[bool, list[float]]) -> None:
         tokens = " ".join(str(TOKENS[token]) for token in order)
         with drawing.part(f"order-{index}"):
             drawing.full(column, "soft", 0)
-            lines: list[tuple[float, str, Colour]] = [(16, tokens, "soft")]
-            for y, placed in ((36, False), (53, True)):
-                lines.append((y, f"{sums[placed][index]:.3f}", "ink"))
-            for y, said, colour in lines:
-                drawing.text(
-                    column.middle,
-                    TABLE.y + y,
-                    said,
-                    size=11,
-                    colour=colour,
-                    anchor="middle",
-                )
+            with drawing.at(column.middle, TABLE.y):
+                drawing.text(0, 16, tokens, size=11, colour="soft", anchor="middle")
+                for y, placed in ((36, False), (53, True)):
+                    text = f"{sums[placed][index]:.3f}"
+                    drawing.text(0, y, text, size=11, anchor="middle")

@@ -92,12 +92,15 @@ def shared(drawing: Drawing, name: str, formula: str) -> None:
 
 def chart(drawing: Drawing) -> None:
     """The largest weight against d."""
-    y = CHART.y - 14
-    drawing.text(2, y, "attention weight of the best key", size=11)
-    for x, divided, said in ((190, False, "undivided"), (268, True, "divided by √d")):
-        ends = (x, y - 4), (x + 14, y - 4)
+    head = CHART.y - 14
+    drawing.text(2, head, "attention weight of the best key", size=11)
+    for left, divided, said in (
+        (190, False, "undivided"),
+        (268, True, "divided by √d"),
+    ):
+        ends = (left, head - 4), (left + 14, head - 4)
         drawing.line(*ends, colour="asking", thick=2, dashed=not divided)
-        drawing.text(x + 18, y, said, size=11)
+        drawing.text(left + 18, head, said, size=11)
     for share in (0, 0.5, 1):
         y = CHART.bottom - CHART.height * share
         drawing.text(CHART.x - 6, y + 4, f"{share:g}", size=10.5, anchor="end")
