@@ -1200,7 +1200,7 @@ def test_what_is_covered_costs_what_it_costs_in_the_chapter(visit, chapter_nine,
         press(figure, other)
         slider.focus()
         figure.page.keyboard.press("Home")
-        for count in range(0, 65, 4):
+        for count in range(0, 65, 8):
             for half, name in enumerate(("Most attended first", other)):
                 order = orders[name][[index]].argsort(descending=True, stable=True)
                 chosen = order[:, :count]
@@ -1216,6 +1216,7 @@ def test_what_is_covered_costs_what_it_costs_in_the_chapter(visit, chapter_nine,
                 height = float(bar.get_attribute("height"))
                 assert height / 144 == pytest.approx(share, abs=6e-3)
             assert written(figure, "covered") == f"{count} of 64 patches covered"
+            figure.page.keyboard.press("PageUp")
             figure.page.keyboard.press("PageUp")
     visible = figure.locator('[data-part^="digit-"]:visible')
     names = visible.evaluate_all("parts => parts.map(part => part.dataset.part)")

@@ -69,7 +69,7 @@
       const line = (through) => `M${through.map((place) => spot(place).map((number) => number.toFixed(2)).join(" ")).join("L")}`;
       const before = Math.max(now - 1, 0);
       for (const [part, through] of Object.entries({
-        path: places.slice(0, now + 1), last: places.slice(before, now + 1), ghost: warms ? walk(name, false) : [top],
+        path: places.slice(0, now + 1), last: places.slice(before, now + 1), ghost: warms ? walk(name, false).slice(0, now + 1) : [top],
       })) set(figure.part(`${part}-${name}`).firstElementChild, { d: line(through) });
       [`dots-${name}`, `more-${name}`].flatMap((part) => [...figure.part(part).children]).forEach((dot, index) => {
         const [x, y] = spot(places[index + 1]);
@@ -77,7 +77,7 @@
         set(dot, { x: x - radius, y: y - radius });
         dot.style.visibility = index < now ? "visible" : "hidden";
       });
-      const at = warms ? `${written(rate(name, before, true), 3)} of ` : "";
+      const at = warms && before < warmup ? `${written(rate(name, before, true), 3)} of ` : "";
       figure.write(`title-${name}`, `${name}, learning rate ${at}${written(peak(name), 3)}`);
       set(figure.part(`knob-${name}`).firstElementChild, { x: track.x + (track.width * (stops[name] - 1)) / (rates[name].stops - 1) - 8 });
       const [x, y] = places[before];
