@@ -39,7 +39,7 @@ def list_table(rows: Iterable[Sequence[str]], options: Iterable[str]) -> str:
 
 
 def written(value: Any) -> str:
-    is_large = isinstance(value, int | float) and value > 1000
+    is_large = isinstance(value, int | float) and value >= 10_000
     return f"{value:,.0f}" if is_large else str(value)
 
 
