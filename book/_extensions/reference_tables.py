@@ -57,7 +57,7 @@ class ValueTable(SphinxDirective):
         if "rows" in self.options:
             makers = self.options["rows"].split()
             thing = {maker: getattr(thing, maker)() for maker in makers}
-        rows = [["", *(f"``{column}``" for column in columns)]]
+        rows = [["name", *(f"``{column}``" for column in columns)]]
         for key, value in thing.items():
             fields = (written(getattr(value, column)) for column in columns)
             rows.append([f"``{key}``", *fields])

@@ -181,7 +181,7 @@ def cells_of(page, heading):
 
 def test_values_that_have_a_name_are_listed():
     head, *photos = cells_of("data", "module-vit_steps.data.photographs")
-    assert head == ["", "library", "credit", "license"]
+    assert head == ["name", "library", "credit", "license"]
     assert [name for name, *_ in photos] == list(PHOTOS)
     head, _, _, base, *_ = cells_of("model", "vision-transformer")
     shown = [str(getattr(ViTConfig.base(), column)) for column in head[1:]]
