@@ -39,7 +39,7 @@ def list_table(rows: Iterable[Sequence[str]], options: Iterable[str]) -> str:
 
 
 def written(value: Any) -> str:
-    is_large = isinstance(value, int | float) and value > 1000
+    is_large = isinstance(value, int | float) and value >= 10_000
     return f"{value:,.0f}" if is_large else str(value)
 
 
@@ -57,7 +57,7 @@ class ValueTable(SphinxDirective):
         if "rows" in self.options:
             makers = self.options["rows"].split()
             thing = {maker: getattr(thing, maker)() for maker in makers}
-        rows = [["", *(f"``{column}``" for column in columns)]]
+        rows = [["name", *(f"``{column}``" for column in columns)]]
         for key, value in thing.items():
             fields = (written(getattr(value, column)) for column in columns)
             rows.append([f"``{key}``", *fields])

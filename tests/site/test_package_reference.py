@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def test_no_sentence_is_taken_for_a_type(page):
 
 @every_page
 def test_a_command_is_code(page):
-    for text in soup(page).select("article p"):
+    for text in map(copy, soup(page).select("article p")):
         for code in text.select("code"):
             code.decompose()
         assert "python -m" not in text.get_text()
@@ -180,7 +181,7 @@ def cells_of(page, heading):
 
 def test_values_that_have_a_name_are_listed():
     head, *photos = cells_of("data", "module-vit_steps.data.photographs")
-    assert head == ["", "library", "credit", "license"]
+    assert head == ["name", "library", "credit", "license"]
     assert [name for name, *_ in photos] == list(PHOTOS)
     head, _, _, base, *_ = cells_of("model", "vision-transformer")
     shown = [str(getattr(ViTConfig.base(), column)) for column in head[1:]]

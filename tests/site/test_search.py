@@ -289,7 +289,7 @@ def test_a_normal_distribution_normalises_nothing(search_page):
 @pytest.mark.parametrize(
     ("text", "begins"),
     [
-        (f"{'Before that. ' * 30}(Or, as {'some ' * 20}say, weights.)", "… (Or, as"),
+        (f"{'Before that. ' * 30}(Or, as {'some ' * 30}say, weights.)", "… (Or, as"),
         (f"{'one two ' * 40}weights", "… "),
     ],
 )
