@@ -23,9 +23,11 @@ from vit_steps.checkpoint import read_checkpoint
 from vit_steps.data import cluttered_digits, normalize, photo
 from vit_steps.data.handwritten_digits import digits, digits_split
 from vit_steps.recipes import RECIPES
+from vit_steps.variants import VariantVisionTransformer
 from vit_steps.vision_transformer import VisionTransformer
 
 MODEL = "cluttered-digits"
+AVERAGING = "cluttered-digits-mean"  # whose patches vote
 DIGITS_A_CLASS = 3
 TEXTURE_SIDE = 128
 PHOTO_SIDE = 448
@@ -53,6 +55,11 @@ def write_lab(
         if name == "trained":
             content["measured"] = measure(trained, card["mean"], card["std"])
         _write_script(folder, name, content)
+    averaging = VariantVisionTransformer.from_pretrained(AVERAGING)
+    _, card = read_checkpoint(AVERAGING)
+    content = model_content(averaging, card["mean"], card["std"], dtype)
+    content["measured"] = measure_averaging(averaging, card["mean"], card["std"])
+    _write_script(folder, "averaging", content)
     _write_script(folder, "pictures", pictures_content())
     _write_sizes(folder / "sizes.js")
     _write_photo(folder / "cat.jpg")
@@ -75,7 +82,9 @@ def model_content(
             f"model: got {config}, expected one without representation_size and "
             "layer_scale"
         )
-    tensors = model.state_dict()
+    tensors = {
+        name: tensor for name, tensor in model.state_dict().items() if tensor.numel()
+    }
     numbers = torch.cat([tensor.flatten() for tensor in tensors.values()]).to(dtype)
     rows, columns = model.patch_embed.grid_size
     return {
@@ -111,11 +120,7 @@ def measure(
     images = normalize(images, mean, std)
 
     def accuracy(changed: VisionTransformer) -> float:
-        with torch.inference_mode():
-            # quicker than all at once
-            parts = [changed(part) for part in torch.split(images, 100)]
-        right = torch.cat(parts).argmax(dim=1) == labels
-        return round(right.double().mean().item(), 4)
+        return _accuracy(changed, images, labels)
 
     return {
         "images": len(labels),
@@ -130,6 +135,23 @@ def measure(
             for block in range(model.config.depth)
         ],
     }
+
+
+def measure_averaging(
+    model: VisionTransformer, mean: list[float], std: list[float]
+) -> dict[str, Any]:
+    """Accuracy on the test images of the model that averages its patches."""
+    images, labels, _ = cluttered_digits.make(part="test")
+    images = normalize(images, mean, std)
+    return {"images": len(labels), "trained": _accuracy(model, images, labels)}
+
+
+def _accuracy(model: VisionTransformer, images: Tensor, labels: Tensor) -> float:
+    with torch.inference_mode():
+        # quicker than all at once
+        parts = [model(part) for part in torch.split(images, 100)]
+    right = torch.cat(parts).argmax(dim=1) == labels
+    return round(right.double().mean().item(), 4)
 
 
 def with_shuffled_positions(model: VisionTransformer) -> VisionTransformer:

@@ -25,6 +25,7 @@ from vit_steps.attention_maps import (
 )
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.data import cluttered_digits, normalize
+from vit_steps.variants import VariantVisionTransformer
 from vit_steps.vision_transformer import ViTConfig
 
 SCRIPTS = ROOT / "book" / "_assets" / "lab"
@@ -42,6 +43,10 @@ def content_of(name):
 
 def trained():
     return VisionTransformer.from_pretrained(lab.MODEL)
+
+
+def averaging():
+    return VariantVisionTransformer.from_pretrained(lab.AVERAGING)
 
 
 def rough():
@@ -72,9 +77,16 @@ def test_unit_tests_of_the_scripts():
     assert re.search(r"fail 0\b", done.stdout)
 
 
-@pytest.mark.parametrize("name", ["trained", "untrained"])
+MODELS = {
+    "trained": trained,
+    "untrained": lab.RECIPES[lab.MODEL].build,
+    "averaging": averaging,
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
 def test_weights_are_those_of_the_package(name):
-    model = trained() if name == "trained" else lab.RECIPES[lab.MODEL].build()
+    model = MODELS[name]()
     expected = lab.model_content(model, CARD["mean"], CARD["std"], torch.float16)
     written = content_of(name)
     assert {key: written[key] for key in expected} == expected
@@ -108,6 +120,9 @@ def test_accuracies_are_measured():
 
 def test_numbers_of_the_text():
     text = (ROOT / "book" / "lab.md").read_text(encoding="utf-8").replace("\xa0", " ")
+    second = lab.measure_averaging(averaging(), CARD["mean"], CARD["std"])
+    assert second == content_of("averaging")["measured"]
+    assert f"this model is right in {100 * second['trained']:.1f} % of cases" in text
     model = trained()
     parameters = sum(p.numel() for p in model.parameters())
     assert f"{round(parameters, -4):,} parameters" in text
@@ -131,10 +146,11 @@ def test_numbers_of_the_text():
 
 
 def test_command_writes_all(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(lab, "measure", lambda *_: {"images": 1000})
+    for name in ("measure", "measure_averaging"):
+        monkeypatch.setattr(lab, name, lambda *_: {"images": 1000})
     assert lab.main([str(tmp_path / "new"), "--dtype", "float32"]) == 0
     names = {path.name for path in (tmp_path / "new").iterdir()}
-    written = {"trained.js", "untrained.js", "sizes.js", "pictures.js", "cat.jpg"}
+    written = {f"{name}.js" for name in (*MODELS, "sizes", "pictures")} | {"cat.jpg"}
     assert names == written
     assert "trained.js" in capsys.readouterr().out
     assert '"dtype":"float32"' in (tmp_path / "new" / "trained.js").read_text()
@@ -288,6 +304,32 @@ def test_untrained_weights_say_nothing(page):
         rtol=0,
         atol=1e-3,
     )
+
+
+VOTES = """async (images) => {
+  const { run } = await vitLab.voting();
+  return images.map((image) => {
+    const { patches, answer } = run(image);
+    return [patches, [answer]].map((all) => all.map((one) => [...one.probabilities]));
+  });
+}"""
+
+
+def test_votes_are_pytorchs_and_their_mean_is_the_answer(page):
+    images, _, _ = cluttered_digits.make(20, part="test", seed=2)
+    found = page.evaluate(VOTES, [image.flatten().tolist() for image in images])
+    model = averaging()
+    with torch.inference_mode():
+        inputs = normalize(images, CARD["mean"], CARD["std"])
+        tokens, _ = model.encode(inputs)
+        votes = model.head(model.patch_tokens(tokens))  # (B, N, K)
+        logits = model(inputs)
+    assert_close(votes.mean(dim=1), logits, rtol=0, atol=1e-5)
+    for (patches, (answer,)), of_each, of_all in zip(found, votes, logits, strict=True):
+        expected = of_each.softmax(dim=1)
+        assert_close(torch.tensor(patches), expected, rtol=0, atol=1e-5)
+        expected = of_all.softmax(dim=0)
+        assert_close(torch.tensor(answer), expected, rtol=0, atol=1e-5)
 
 
 def test_every_step_is_pytorchs(page):
@@ -778,6 +820,40 @@ def test_a_map_falls_on_the_board_by_mouse_and_by_keyboard(fresh):
     assert switch.inner_text() == "off"
     fresh.keyboard.press("Tab")
     assert not fresh.evaluate("document.activeElement.closest('table.vl-maps')")
+
+
+def test_patches_vote_when_they_are_asked_to(fresh):
+    look = panel(fresh, "attention")
+    asked = []
+    fresh.on("request", lambda request: asked.append(request.url))
+    plain = fresh.evaluate(BOARD)
+    look.get_by_label("votes").check()
+    words = look.locator(".vl-looks")
+    expect(words).to_contain_text("The second model says 5", timeout=PATIENCE)
+    assert [url.split("/")[-1] for url in asked] == ["averaging.js"]  # and not before
+    # "even patches of the background": most of the 48 beside the digit agree
+    assert int(re.search(r"(\d+) vote for 5", words.inner_text())[1]) > 50
+    voted = fresh.evaluate(BOARD)
+    assert voted != plain
+    assert state_in(fresh) == "#votes=1"
+    fresh.mouse.move(*patch_at(fresh, 4, 3))
+    assert re.match(
+        r"The patch in row 4, column 3 votes for \d, with", words.inner_text()
+    )
+    look.get_by_role("button", name="block 0, head 0:").hover()  # a map takes its place
+    assert words.inner_text().startswith("Block 0, head 0: ")
+    assert fresh.evaluate(BOARD) not in (voted, plain)
+    look.get_by_role("button", name="digit 7").click()
+    fresh.mouse.move(2, 2)
+    drawn(fresh)
+    assert "says 7" in words.inner_text()
+    look.get_by_label("votes").uncheck()
+    assert "Point at a map" in words.inner_text()
+    fresh.evaluate("location.hash = 'votes=1'")
+    expect(words).to_contain_text("The second model says 5", timeout=PATIENCE)
+    look.get_by_role("button", name="Reset").click()
+    expect(words).to_contain_text("Point at a map", timeout=PATIENCE)
+    assert not look.get_by_label("votes").is_checked()
 
 
 def heads_numbers(block, head, token, image):

@@ -3,7 +3,7 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const LEVELS = "0123456789abcdefg"; // of ink in a drawing, in sixteenths
-  const SWITCHES = { weights: "trained", shuffled: false, off: [], head: null, asks: 0 };
+  const SWITCHES = { weights: "trained", shuffled: false, off: [], head: null, asks: 0, votes: false };
 
   const whole = (text, high) => (/^\d+$/.test(text) && Number(text) <= high ? Number(text) : undefined);
   const pair = (text, separator, high) => {
@@ -18,6 +18,7 @@
     const names = Array.from({ length: depth * heads }, (_, i) => `${Math.floor(i / heads)}.${i % heads}`);
     const maps = [...names, ...Array.from({ length: depth }, (_, block) => `${block}.mean`), "rollout"];
     const same = { read: (text) => text, write: String };
+    const yes = { read: (text) => ({ 0: false, 1: true })[text], write: Number };
     return {
       digit: { ...same, read: (text) => whole(text, 9) },
       example: { ...same, read: (text) => whole(text, 2) },
@@ -38,10 +39,9 @@
       piece: { ...same, read: (text) => whole(text, 9999) },
       scraps: { ...same, read: (text) => whole(text, lab.MOST_SCRAPS) },
       shuffle: {
+        ...yes,
         of: ({ shuffled }) => shuffled,
         to: (shuffled) => ({ shuffled }),
-        read: (text) => ({ 0: false, 1: true })[text],
-        write: Number,
       },
       weights: { ...same, read: (text) => oneOf(text, ["trained", "untrained"]) },
       off: {
@@ -59,6 +59,7 @@
         },
         write: (token) => lab.placeOf(token).join("."),
       },
+      votes: yes,
     };
   }
 

@@ -7,13 +7,13 @@
 
   /**
    * show: "all", or "heads" without the rollout and the switches for weights and positions.
-   * whole: the lab's own page, with bets and an address that carries the state.
+   * whole: the lab's own page, with bets, votes and an address that carries the state.
    */
-  function attentionPanel(source, { show = "all", whole = false } = {}) {
+  async function attentionPanel(source, { show = "all", whole = false } = {}) {
     const { el, labelled, choice, button, percent } = lab;
     const { heads: h, depth, classes, measured, gridSize: [rows, columns], width: D } = lab.model("trained");
     const T = rows * columns + 1;
-    const switches = { weights: "trained", shuffled: false, off: new Set(), head: null, asks: 0 };
+    const switches = { weights: "trained", shuffled: false, off: new Set(), head: null, asks: 0, votes: false };
     const pointed = { head: null, token: null }; // at, just now
     const rooms = {}; // of each model, in which it computes
     const means = Array.from({ length: depth }, () => new Float64Array(T * T)); // of each block's heads that are on
@@ -22,6 +22,7 @@
     let before = null; // the answer before the last change, and the kind of that change
     let changes = null;
     let change = "";
+    let voting = null; // the model whose patches vote, once it is there
 
     const announcer = lab.announcer();
     const token = () => pointed.token ?? switches.asks;
@@ -94,6 +95,11 @@
     const showStrip = lab.whenSeen(tokens, paintStrip);
     const showGrid = el("input", { type: "checkbox", checked: true, onchange: refresh });
     const showBox = el("input", { type: "checkbox", checked: true, onchange: refresh });
+    const showVotes = el("input", { type: "checkbox", onchange: async () => {
+      if (!(await changeVotes(showVotes.checked))) return;
+      refresh();
+      announcer.say(looksInWords());
+    } });
 
     /** Fetches what is not there yet; says so, and keeps what was, if it does not come. */
     async function changeWeights(name) {
@@ -108,9 +114,22 @@
       }
     }
 
+    /** The same, for the model whose patches vote. */
+    async function changeVotes(isOn) {
+      try {
+        if (isOn) voting ??= await lab.voting();
+        switches.votes = isOn;
+        return true;
+      } catch (error) {
+        showVotes.checked = switches.votes;
+        toast.say(`${error.message}. Press again to try again.`);
+        return false;
+      }
+    }
+
     /** Shows a whole state. Gives what is then to be seen, or null where weights do not come. */
-    async function showState({ weights: name, shuffled: isShuffled, off, head: chosen, asks, ...scene }, { compared = false } = {}) {
-      if (!(await changeWeights(name))) return null;
+    async function showState({ weights: name, shuffled: isShuffled, off, head: chosen, asks, votes, ...scene }, { compared = false } = {}) {
+      if (!(await changeWeights(name)) || !(await changeVotes(votes))) return null;
       Object.assign(switches, { shuffled: isShuffled, off: new Set(off), head: chosen, asks });
       Object.assign(pointed, { head: null, token: null });
       source.set(scene);
@@ -125,8 +144,18 @@
 
     function run() {
       const now = state();
-      const key = lab.formatAddress({ ...now, head: null, asks: 0 });
-      if (ran?.key === key) return refresh();
+      if (ran?.key === keyOf(now)) return refresh();
+      compute(now);
+      const words = refresh();
+      announcer.say([change || words, source.where()].join(" "));
+    }
+
+    /** What the result depends on. */
+    function keyOf(now) {
+      return lab.formatAddress({ ...now, head: null, asks: 0, votes: false });
+    }
+
+    function compute(now) {
       const was = result?.answer;
       const model = lab.model(switches.weights);
       const room = (rooms[switches.weights] ??= lab.roomFor(model));
@@ -139,10 +168,8 @@
       else if (!(what.goesOn && what.kind === changes)) before = was; // a drag is one change
       changes = what?.kind;
       if (ran) toast.clear();
-      ran = { key, state: now };
+      ran = { key: keyOf(now), state: now };
       change = before ? lab.changeInWords(what.words, before, result.answer) : "";
-      const words = refresh();
-      announcer.say([change || words, source.where()].join(" "));
     }
 
     function mapOf(name) {
@@ -156,15 +183,24 @@
       return lab.massInside(shares, source.box(), lab.model("trained"));
     }
 
+    /** What the patches vote for, unless a map is looked at; of the same image no more than once. */
+    function votes() {
+      if (!switches.votes || pointed.head || switches.head) return null;
+      result.votes ??= voting.run(source.image());
+      return result.votes;
+    }
+
     function boardShows() {
+      const voted = result && votes();
       return {
-        shares: result && head() ? mapOf(head()) : null,
+        shares: result && head() && !voted ? mapOf(head()) : null, votes: voted,
         token: token(), showGrid: showGrid.checked, showBox: showBox.checked,
       };
     }
 
     function looksInWords(hint = true) {
       const point = matchMedia("(hover: none)").matches ? "Touch" : "Point at";
+      if (votes()) return lab.votesInWords(votes(), token());
       if (!head()) return `${point} a map: it falls on the image as light. ${point} a patch to see where that patch looks.`;
       if (isOff(head()) && !lab.isHead(head())) return `${capital(lab.mapName(head()))}: all of them are off.`;
       const shares = mapOf(head());
@@ -175,7 +211,7 @@
     /** What stands under a picture that is taken along. */
     function pictureInWords() {
       const taken = lab.takenInWords(state());
-      const asking = head() ? `${capital(lab.tokenName(token()))} asks. ${looksInWords(false)}` : "";
+      const asking = votes() ? looksInWords() : head() ? `${capital(lab.tokenName(token()))} asks. ${looksInWords(false)}` : "";
       const [answer, truth] = [result.answer, source.label];
       return [verdict.show(answer, truth), change, taken && `${capital(taken)}.`, asking].filter(Boolean);
     }
@@ -196,7 +232,7 @@
       if (!result) return "";
       board.paint();
       lab.write(looks, looksInWords());
-      looks.classList.toggle("vl-hint", !head());
+      looks.classList.toggle("vl-hint", !head() && !votes());
       maps.paint({
         mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), isOff,
         title: `Where ${lab.tokenName(token())} looks (% in the box)`, said: result.said, truth: source.label,
@@ -207,6 +243,7 @@
       accuracy.show(switches);
       shuffled.checked = switches.shuffled;
       weights.value = switches.weights;
+      showVotes.checked = switches.votes;
       lab.write(offCount, `${switches.off.size} of ${depth * h} heads off.`);
       allOn.hidden = switches.off.size === 0;
       showStrip();
@@ -218,7 +255,8 @@
     const says = el("div", { class: "vl-says" }, verdict.element,
       ...(show === "heads" ? [] : [el("div", { class: "vl-switches", role: "group", "aria-label": "Take something away" },
         labelled("shuffle the positions", shuffled), labelled("Weights", weights))]));
-    const tools = lab.toolbar(source, el("div", { class: "vl-row" }, labelled("patches", showGrid), labelled("true box", showBox)));
+    const tools = lab.toolbar(source, el("div", { class: "vl-row" }, labelled("patches", showGrid), labelled("true box", showBox),
+      ...(whole ? [labelled("votes", showVotes)] : [])));
     const bets = whole ? lab.challengeCard({ show: showState, measured }) : null;
     const keeping = whole ? lab.keepingButtons({
       state,
@@ -246,9 +284,14 @@
     const element = el("div", {}, stage, toast.element, below);
 
     const keeper = whole ? lab.addressKeeper({ state, show: showState, tell: toast.say }) : null;
-    source.onChange(lab.whenSeen(element, run));
+    source.onChange(lab.whenSeen(element, () => {
+      if (ran.key !== keyOf(state())) run();
+    }));
+    await lab.pause(); // three short tasks in place of a long one
+    compute(state());
+    await lab.pause();
     run();
-    keeper?.read();
+    if (location.hash) keeper?.read();
     return element;
   }
 

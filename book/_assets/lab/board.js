@@ -22,14 +22,16 @@
    * Paints the board into a context that counts in its units.
    *
    * shares: of each patch in the attention of the token that asks, or null for the plain image.
+   * votes: what each patch votes for, or null.
    * above: the height of the class token's row, or 0 where it has none.
    */
-  function paintBoard(c, source, { shares = null, token = 0, showGrid = true, showBox = true, above = rowHeight() } = {}) {
+  function paintBoard(c, source, { shares = null, votes = null, token = 0, showGrid = true, showBox = true, above = rowHeight() } = {}) {
     const { gridSize: [rows, columns] } = lab.model("trained");
     const unit = SIDE / lab.IMAGE;
     c.clearRect(0, 0, ...boardSize(above));
     c.drawImage(lab.pixels(source.image(), lab.IMAGE, lab.IMAGE, lab.grey), 0, above, SIDE, SIDE);
     if (shares) dim(c, shares, rows, columns);
+    if (votes) lab.paintVotes(c, votes, middle, SIDE / columns);
     c.save();
     c.translate(0, above);
     if (showGrid) lab.gridLines(c, SIDE, rows, "rgba(255, 255, 255, 0.35)");

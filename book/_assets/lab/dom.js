@@ -29,6 +29,9 @@
     if (element.getAttribute(attribute) !== String(value)) element.setAttribute(attribute, value);
   }
 
+  /** Lets the page do what else is waiting. */
+  const pause = () => new Promise((resume) => setTimeout(resume));
+
   /** A labelled control: the label stands in front of it, or behind a checkbox. */
   function labelled(text, control) {
     control.id ||= uniqueId("control");
@@ -60,15 +63,21 @@
   }
 
   /**
-   * Returns a function that asks for the work: it is done once before the next frame, however often
-   * it was asked for, and while the element is out of sight not until it comes near.
+   * Returns a function that asks for the work: it is done at once, so that the next frame shows it, but no more
+   * than once a frame, however often it was asked for; and while the element is out of sight, not until it comes near.
    */
   function whenSeen(element, work) {
     let asked = false;
     let near = false;
+    let worked = false; // in this frame
     function act() {
-      if (!asked || !near) return;
+      if (!asked || !near || worked) return;
       asked = false;
+      worked = true;
+      requestAnimationFrame(() => {
+        worked = false;
+        act();
+      });
       work();
     }
     new IntersectionObserver((entries) => {
@@ -76,7 +85,7 @@
       act();
     }, { rootMargin: "200px" }).observe(element);
     return () => {
-      if (!asked) requestAnimationFrame(act);
+      if (!asked) queueMicrotask(act); // after all that changes together
       asked = true;
     };
   }
@@ -85,5 +94,5 @@
     return `${Math.round(100 * share)}\u00a0%`;
   }
 
-  Object.assign(lab, { el, uniqueId, write, mark, labelled, choice, button, announcer, whenSeen, percent });
+  Object.assign(lab, { el, uniqueId, write, mark, pause, labelled, choice, button, announcer, whenSeen, percent });
 })();

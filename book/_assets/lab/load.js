@@ -6,7 +6,7 @@
   const here = new URL(".", document.currentScript.src).href;
   const IMAGE = ["dom", "paint", "weights", "model", "sizes", "scene", "source", "board", "strokes", "drawing_pad", "toolbar"];
   const MODULES = {
-    attention: [...IMAGE, "toast", "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "attention_panel"],
+    attention: [...IMAGE, "toast", "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "votes", "attention_panel"],
     walk: [...IMAGE, "walk_panel"],
   };
   const DATA = { attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
@@ -24,7 +24,8 @@
       await warmUp();
       const element =
         panel === "walk" ? lab.walkPanel(lab.source, { until: place.dataset.until, chapters })
-        : lab.attentionPanel(lab.source, { show: place.dataset.show, whole: place.dataset.whole !== undefined });
+        : await lab.attentionPanel(lab.source, { show: place.dataset.show, whole: place.dataset.whole !== undefined });
+      await lab.pause();
       place.replaceChildren(element);
       place.dataset.state = "open";
     } catch (error) {
@@ -38,13 +39,11 @@
     }
   }
 
-  const pause = () => new Promise((resume) => setTimeout(resume));
-
   /** The first pass through the model is slow, until the browser has compiled it: it is taken in small steps. */
   async function warmUp() {
-    await pause();
+    await lab.pause();
     const model = lab.model("trained");
-    for (const _ of lab.inParts(model, lab.source.image())) await pause();
+    for (const _ of lab.inParts(model, lab.source.image())) await lab.pause();
   }
 
   /** On the lab's own page a panel opens when it comes near; in a chapter, when the reader asks for it. */

@@ -3,7 +3,7 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const SIDE = 32;
-  const PEN = 4; // pixels wide, as in the data set, however large the drawing was
+  const PEN = 4.5; // pixels wide, however large the drawing was
   const LEAST = 1 / 4; // of the pad: what is smaller is a dot, and not enlarged to a digit
 
   /**

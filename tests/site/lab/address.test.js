@@ -12,7 +12,7 @@ test("every state comes back from its link", () => {
   for (const change of [
     { digit: 0 }, { digit: 7, example: 2 }, { drawn }, { top: 0, left: 16 }, { ground: "none" }, { piece: 12 }, { scraps: 0 },
     { shuffled: true }, { weights: "untrained" }, { off: ["2.1", "3.0"] }, { head: "2.1" }, { head: "1.mean" }, { head: "rollout" },
-    { asks: 1 }, { asks: 64 }, { digit: 2, top: 4, left: 6, shuffled: true, off: ["0.0"], head: "3.3", asks: 18 },
+    { asks: 1 }, { asks: 64 }, { votes: true }, { digit: 2, top: 4, left: 6, shuffled: true, off: ["0.0"], head: "3.3", asks: 18 },
   ]) {
     const state = { ...lab.firstState(), ...change };
     assert.deepEqual(lab.parseAddress(`#${lab.formatAddress(state)}`), { state, faults: [] });

@@ -8,7 +8,7 @@ test("nothing drawn is no digit", () => {
   assert.equal(lab.digitFromStrokes([]), null);
 });
 
-test("a stroke becomes as high as the bitmap, in its middle and as thick as the data set's", () => {
+test("a stroke becomes as high as the bitmap, in its middle, and no thicker than others", () => {
   const digit = lab.digitFromStrokes([[[0.2, 0.3], [0.8, 0.3]]]);
   for (const row of rowsOf(digit).slice(1, 7)) assert.deepEqual(row, [0, 0, 0, 0.5, 0.5, 0, 0, 0]);
 });
