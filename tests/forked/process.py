@@ -53,6 +53,8 @@ class ForkedProcess:
 
     def __init__(self, module, arguments, folder, environment, output=None):
         self.code = output and Path(f"{output}.code")
+        if self.code:
+            self.code.unlink(missing_ok=True)  # of an earlier one
         request = {
             "module": module,
             "arguments": [str(argument) for argument in arguments],

@@ -6,6 +6,7 @@ it would not find if it had been started by itself.
 """
 
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -21,6 +22,7 @@ import matplotlib.pyplot
 import numpy
 import skimage.io
 import sklearn.datasets
+import sklearn.model_selection
 import torch
 import torch.distributed.fsdp
 
@@ -30,7 +32,8 @@ import vit_steps.notebook
 import vit_steps.training
 from vit_steps import optional
 
-optional.timm()  # with torchvision, and the compiler that trainings begin with
+optional.timm()  # with the compiler that trainings begin with
+importlib.import_module("torchvision.transforms.v2")  # once it has been mended
 assert ipykernel and matplotlib and skimage and sklearn and vit_check and vit_steps
 
 

@@ -1,8 +1,8 @@
 import json
 import math
+import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -18,6 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data import TensorDataset
 
 from tests.conftest import ROOT, draw_at_random
+from tests.forked.process import start
 from tests.package.small_training import QUICK, small_vit, stripes
 from vit_steps import VisionTransformer, optional, training
 from vit_steps.checkpoint import read_checkpoint, write_checkpoint
@@ -381,21 +382,18 @@ def test_a_resumed_training_ends_as_an_unbroken_one(tmp_path, epochs_before, cha
 def test_a_training_killed_at_any_moment_goes_on_to_the_same_weights(tmp_path):
     dice = random.Random(0)
 
-    def command(name):
-        files = [tmp_path / f"{name}.safetensors", tmp_path / f"{name}-end.safetensors"]
-        return [
-            sys.executable,
-            "-m",
-            "tests.package.small_training",
-            *map(str, files),
-        ], *files
+    def files(name):
+        return [tmp_path / f"{name}.safetensors", tmp_path / f"{name}-end.safetensors"]
 
-    unbroken, _, unbroken_end = command("unbroken")
-    subprocess.run(unbroken, check=True, cwd=ROOT)
-    broken, state, broken_end = command("broken")
+    def begin(files):
+        program, printed = "tests.package.small_training", tmp_path / "printed.txt"
+        return start(program, files, ROOT, os.environ, printed)
+
+    unbroken, (state, broken_end) = files("unbroken"), files("broken")
+    assert begin(unbroken).wait() == 0
     kills = 0
     while not broken_end.exists():
-        process = subprocess.Popen(broken, cwd=ROOT)
+        process = begin([state, broken_end])
         epochs = len(_epochs(state))
         while process.poll() is None and len(_epochs(state)) < epochs + 5:
             time.sleep(0.001)
@@ -406,7 +404,7 @@ def test_a_training_killed_at_any_moment_goes_on_to_the_same_weights(tmp_path):
         process.wait()
         read_checkpoint(state)  # whole, whenever it was
     assert kills == 3
-    assert_same(read_checkpoint(broken_end)[0], read_checkpoint(unbroken_end)[0])
+    assert_same(read_checkpoint(broken_end)[0], read_checkpoint(unbroken[1])[0])
 
 
 def _epochs(path):
