@@ -90,13 +90,16 @@ WRITTEN = """() => {
     };
     const skipped = ["script", "style", "title", "desc", "noscript", "mjx-container",
         "mjx-container *"].join();
-    const parts = ["::before", "::after", "::marker"];
+    const around = ["::before", "::after"];
+    const partsOf = element => element instanceof SVGElement ? []
+        : getComputedStyle(element).display === "list-item" ? [...around, "::marker"]
+        : around;
     for (const element of document.querySelectorAll("body, body *")) {
         if (element.matches(skipped)) continue;
         for (const node of element.childNodes)
             if (node.nodeType === Node.TEXT_NODE) take(element, node.data);
         take(element, element.placeholder ?? "");
-        for (const part of element instanceof SVGElement ? [] : parts) {
+        for (const part of partsOf(element)) {
             const content = getComputedStyle(element, part).content;
             if (content.startsWith('"')) take(element, content.split(" / ")[0], part);
         }
