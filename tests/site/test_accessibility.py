@@ -5,7 +5,6 @@ Chrome or Edge.
 """
 
 import re
-from datetime import date
 
 import pytest
 
@@ -178,11 +177,7 @@ def test_the_switch_of_colours_says_its_state(browser, site):
 
 
 def test_the_statement_is_about_the_last_version():
-    version, day = re.search(
-        r"^## \[([\d.]+)\] - (\S+)$",
-        (ROOT / "CHANGELOG.md").read_text("utf-8"),
-        re.MULTILINE,
-    ).groups()
-    when = date.fromisoformat(day)
-    said = f"version {version}, of {when.day} {when:%B %Y}"
+    changes = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    version = re.search(r"^## \[([\d.]+)\]", changes, re.MULTILINE)[1]
+    said = f"the pages of version {version};"
     assert said in (ROOT / "book/accessibility.md").read_text("utf-8")
