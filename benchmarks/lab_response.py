@@ -52,7 +52,7 @@ def open_lab(page: Page) -> None:
 def answers(page: Page) -> list[float]:
     """Milliseconds of each press; the digit goes to and fro."""
     page.evaluate(LISTEN)
-    board = page.locator(".vit-lab[data-panel=attention] .vl-focus").first
+    board = page.locator(".vit-lab[data-panel=attention] .vl-handle")
     board.scroll_into_view_if_needed()
     for press in range(PRESSES):
         board.press("ArrowLeft" if press // 4 % 2 == 0 else "ArrowRight")
