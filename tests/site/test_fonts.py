@@ -95,6 +95,15 @@ def test_the_fonts_are_small_and_bring_their_licences():
     assert (FIGURES / "LICENSE-Inter.txt").exists()
 
 
+def test_a_page_is_shown_when_all_its_fonts_are_there():
+    """One that comes later moves the lines that it is in."""
+    css = (FONTS / "fonts.css").read_text(encoding="utf-8")
+    families = set(re.findall(r'font-family: "([^"]+)"', css))
+    templates = ROOT / "book" / "_templates" / "static"
+    waits = (templates / "webpack-macros.html").read_text(encoding="utf-8")
+    assert families and all(f'"{family}"' in waits for family in families)
+
+
 def test_the_letters_of_formulas_are_where_they_are_made_of():
     assert (MATHJAX / "MathJax_Math-Italic.woff").exists()
 
