@@ -840,10 +840,20 @@ def test_what_is_played_pauses_goes_on_and_gives_way(visit):
 # Places on a grid
 
 
+SCROLLED_TO = """() => new Promise(resolve => {
+    let [place, frames] = [scrollY, 0];
+    (function look() {
+        frames = scrollY === place ? frames + 1 : 0;
+        place = scrollY;
+        frames < 20 ? requestAnimationFrame(look) : resolve(place);
+    })();
+})"""  # where it comes to rest
+
+
 def drag_by_finger(figure, *spots):
     """From the first spot through the others, as a finger does; whether it scrolled."""
     session = figure.page.context.new_cdp_session(figure.page)
-    scrolled = figure.page.evaluate("scrollY")
+    before = figure.page.evaluate(SCROLLED_TO)
 
     def touch(kind, *points):
         places = [{"x": x, "y": y} for x, y in points]
@@ -854,8 +864,7 @@ def drag_by_finger(figure, *spots):
         for step in range(1, 6):
             touch("touchMove", (x + (right - x) * step / 5, y + (down - y) * step / 5))
     touch("touchEnd")
-    figure.page.wait_for_timeout(300)
-    return figure.page.evaluate("scrollY") != scrolled
+    return figure.page.evaluate(SCROLLED_TO) != before
 
 
 def spot(figure, handle, place, side):
