@@ -57,11 +57,11 @@ def draw() -> Drawing:
         "SGD and AdamW in a narrow valley",
         "Two panels with the same long, narrow valley, drawn as contour lines, whose "
         f"walls are {STEEPER} times as steep as its floor. Both optimisers start at "
-        f"the left, {first} units from the lowest point and a little up the wall, and "
+        f"the left, {first} units from the lowest point and up on one wall, and "
         f"take {STEPS} steps. Above, SGD jumps from wall to wall, comes to rest on the "
         f"floor and creeps along it in ever smaller steps; it ends {left} units from "
-        "the lowest point. Below, AdamW makes steps of nearly equal length, swings "
-        f"across the floor and ends {reached} units away.",
+        "the lowest point. Below, AdamW begins with steps as long across as along, "
+        f"swings across the floor and ends {reached} units away.",
     )
     drawing.numbers = {
         "start": START,

@@ -1250,6 +1250,11 @@ def test_patches_are_covered_by_mouse_and_finger(visit):
     press(figure, "Another picture")
     assert int(written(figure, "covered").split()[0]) > 55, "a choice is kept"
     assert written(figure, "title-1") == "Ink in the box first"
+    status, words = figure.get_by_role("status"), r"the (\d+) in the box and (\d+) more"
+    expect(status).to_contain_text(re.compile(words))
+    said = re.search(words, status.text_content())
+    assert 16 <= int(said[1]) <= 25
+    assert int(said[1]) + int(said[2]) == int(written(figure, "covered").split()[0])
 
 
 # Swin's window

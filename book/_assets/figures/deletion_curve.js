@@ -7,7 +7,8 @@
   const OTHERS = {
     random: (count) => (count === 1 ? "a random one" : `${count} random ones`),
     brightest: few("brightest"),
-    "ink in the box": few("brightest in the box"),
+    "ink in the box": (count, inBox) => (count > inBox
+      ? `the ${inBox} in the box and ${count - inBox} more` : few("brightest in the box")(count)),
     "least attended": few("least attended"),
   };
 
@@ -42,7 +43,12 @@
       if (now === 0) return `Nothing is covered yet: ${digit} has a probability of ${left.share}. Drag the line, and watch the bars.`;
       if (now === patches) return `All ${patches} patches are covered. The model sees nothing but grey, and answers ${left.answer}.`;
       const most = now === 1 ? "most attended patch" : `${now} most attended patches`;
-      return `Without the ${most}, ${digit} gets ${left.share} and the answer is ${left.answer}; without ${OTHERS[shown[1]](now)}, ${right.share} and ${right.answer}.`;
+      return `Without the ${most}, ${digit} gets ${left.share} and the answer is ${left.answer}; without ${OTHERS[shown[1]](now, patchesInBox())}, ${right.share} and ${right.answer}.`;
+    }
+
+    function patchesInBox() {
+      const [top, left, bottom, right] = picture.box.map((edge) => edge / patch);
+      return (Math.ceil(bottom) - Math.floor(top)) * (Math.ceil(right) - Math.floor(left));
     }
 
     function drawHalf(half, { order, shares, answers }) {
@@ -70,7 +76,7 @@
     }
 
     let told;
-    const show = figure.steps({ count: patches + 1, first: now, seconds: 0.35, meanwhile: "One patch after the other is covered. Watch the bars.", show: (count) => { now = count; draw(); } });
+    const show = figure.steps({ count: patches + 1, first: now, seconds: 0.35, meanwhile: "One patch after another is covered. Watch the bars.", show: (count) => { now = count; draw(); } });
     figure.button("Another picture", () => { picture = pictures[(pictures.indexOf(picture) + 1) % pictures.length]; draw(); });
     figure.newRow();
     const buttons = names.slice(1).map((name) => [name, figure.button(orders[name].replace(" first", ""), () => { shown[1] = name; press(); draw(); })]);

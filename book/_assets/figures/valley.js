@@ -77,20 +77,20 @@
         set(dot, { x: x - radius, y: y - radius });
         dot.style.visibility = index < now ? "visible" : "hidden";
       });
-      const at = warms && before < warmup ? `${written(rate(name, before, true), 3)} of ` : "";
+      const at = warms && before < warmup ? `${Number(rate(name, before, true).toPrecision(2))} of ` : "";
       figure.write(`title-${name}`, `${name}, learning rate ${at}${written(peak(name), 3)}`);
       set(figure.part(`knob-${name}`).firstElementChild, { x: track.x + (track.width * (stops[name] - 1)) / (rates[name].stops - 1) - 8 });
       const [x, y] = places[before];
       const [along, across] = places[now].map((number, i) => fixed(number - [x, y][i]));
       figure.write(`line-${name}-0`, `Gradient ${now ? "before the step" : "here"}: ${fixed(x)} along the floor, ${fixed(steeper * y)} across.`);
-      figure.write(`line-${name}-1`, now ? `Step: ${along} along, ${across} across. Still ${far(places[now])} units away.` : `Still ${far(top)} units away.`);
+      figure.write(`line-${name}-1`, now ? `Step: ${along} along, ${across} across. Now ${far(places[now])} units away.` : `${far(top)} units away.`);
     }
 
     function sentence(walked) {
-      if (now === 0) return "Both stand at the start, a little up the wall. Take the steps one by one, or change a learning rate.";
+      if (now === 0) return "Both are at the start, up on one wall. Take the steps one by one, or change a learning rate.";
       const [SGD, AdamW] = names.map((name) => far(walked[name][now]));
       const dashed = warms ? " Dashed: without warm-up." : "";
-      if (now === 1) return `AdamW’s first step is as long across as along, although it is much steeper across.${dashed}`;
+      if (now === 1) return `AdamW’s first step is as long across as along, although the valley is much steeper across.${dashed}`;
       if (Math.abs(walked.SGD[now][1]) > Math.abs(top[1])) return `SGD is thrown out: its steps are too long for the walls. AdamW is ${AdamW} units from the lowest point.${dashed}`;
       return `After ${now} steps SGD is ${SGD} units from the lowest point, and AdamW ${AdamW}.`
         + (warms ? ` The first ${warmup} learning rates are smaller.${dashed}` : untouched ? " Drag a learning rate, or the step." : "");

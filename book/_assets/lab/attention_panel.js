@@ -67,7 +67,7 @@
         switches.head = letGo ? null : name;
         if (letGo) pointed.head = null; // or the focus would hold it
         refresh();
-        announcer.say(letGo ? "No map is kept." : looksInWords());
+        announcer.say(letGo ? "The map is released." : looksInWords());
       },
       toggle: (name) => {
         if (!switches.off.delete(name)) switches.off.add(name);
@@ -202,7 +202,7 @@
       const point = matchMedia("(hover: none)").matches ? "Touch" : "Point at";
       if (votes()) return lab.votesInWords(votes(), token());
       if (!head()) return `${point} a map: it falls on the image as light. ${point} a patch to see where that patch looks.`;
-      if (isOff(head()) && !lab.isHead(head())) return `${capital(lab.mapName(head()))}: all of them are off.`;
+      if (isOff(head()) && !lab.isHead(head())) return `${capital(lab.mapName(head()))}: all its heads are off.`;
       const shares = mapOf(head());
       const below = hint && lab.isHead(switches.head) && !pointed.head ? " Its numbers are below." : "";
       return `${capital(lab.mapName(head()))}: ${percent(inBox(shares))} inside the box, ${percent(Math.max(...shares))} on one patch.${below}`;

@@ -69,10 +69,10 @@ class Target:
         return self.before.count("\n") + 1
 
     def fingerprint(self):
-        """Changes with the answer's source and with the code that judges it."""
+        """Changes with the answer's code and with the code that judges it."""
         whole = "\n".join([self.before, self.source, self.after, self.answer])
         return hashlib.sha256(
-            (whole + _code_of_check(self.check)).encode()
+            (_without_docstrings(whole) + _code_of_check(self.check)).encode()
         ).hexdigest()[:16]
 
     def quick_check(self):
@@ -128,7 +128,17 @@ def _without_words(path):
                 node.value = ""
         elif isinstance(node, ast.JoinedStr):
             node.values = []
-    return ast.dump(tree)
+    return ast.unparse(tree)
+
+
+def _without_docstrings(source):
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
+            node.body[0].value.value = ""
+        elif isinstance(node, ast.JoinedStr):  # versions of Python quote it differently
+            node.values = []
+    return ast.unparse(tree)
 
 
 def targets() -> list[Target]:
