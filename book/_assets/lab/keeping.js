@@ -23,9 +23,7 @@
         if (text === written) return;
         written = text;
         clearTimeout(timer);
-        const { hash } = location;
         timer = setTimeout(() => {
-          if (location.hash !== hash) return; // another state is asked for
           const isHeading = location.hash !== "" && !location.hash.includes("=");
           if (text === location.hash.slice(1) || (text === "" && isHeading)) return;
           history.replaceState(history.state, "", text ? `#${text}` : location.pathname + location.search);
