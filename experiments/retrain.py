@@ -42,8 +42,7 @@ ABOUT = {
     AVERAGING: f"""\
 The model of "cluttered-digits" with one change: it has no class token, and its head
 reads the mean of the patches. Because the head is linear, it can also be put on each
-patch alone, and the mean of the logits that it gives is the model's answer. (It was
-trained on a busy machine. By itself it takes as long as the other.)
+patch alone, and the mean of the logits that it gives is the model's answer.
 
 {CLUTTERED}""",
     "fashion-mnist": """\

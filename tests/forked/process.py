@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-POSSIBLE = sys.platform == "linux"
+POSSIBLE = hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
 INLINE = "module://matplotlib_inline.backend_inline"  # as ipykernel says it
 SERVER = Path(__file__).with_name("server.py")
 

@@ -816,7 +816,7 @@ def test_the_bug_is_played(visit):
 
 
 def test_what_is_played_pauses_goes_on_and_gives_way(visit):
-    figure = visit("split_and_merge")
+    figure = visit("split_and_merge", alone=True)
     figure.page.clock.install()
     press(figure, "Play the bug")
     figure.page.clock.run_for(1900)
@@ -1123,7 +1123,7 @@ def test_both_walk_as_pytorchs_do(visit, warms, key):
 def test_the_valley_is_walked_step_by_step(visit):
     from book.drawings.valley import MOST, STEPS
 
-    figure = visit("valley")
+    figure = visit("valley", alone=True)
     figure.page.clock.install()
     assert step(figure).get_attribute("aria-valuetext") == str(STEPS)
     press(figure, "Play")
