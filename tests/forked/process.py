@@ -27,6 +27,17 @@ def start_server():
     )
 
 
+def ask_server(**request):
+    server = start_server()
+    server.stdin.write(json.dumps(request) + "\n")
+    server.stdin.flush()
+    answer = server.stdout.readline()
+    if not answer:
+        start_server.cache_clear()
+        raise RuntimeError(f"{SERVER} ended with exit code {server.wait()}")
+    return int(answer)
+
+
 def start(module, arguments, folder, environment, output):
     """``python -m module arguments``, forked where that is possible."""
     if POSSIBLE:
@@ -45,40 +56,34 @@ class ForkedProcess:
         folder: that it runs in, and whose modules it finds.
         environment: all of its variables; ``{parent}``, here and in the arguments, is
             the server's number.
-        output: the file that takes what it prints; nobody is told its exit code
-            if there is none.
+        output: the file that takes what it prints, if anybody wants it.
     """
 
     stdin = stdout = stderr = None
 
     def __init__(self, module, arguments, folder, environment, output=None):
-        self.code = output and Path(f"{output}.code")
-        if self.code:
-            self.code.unlink(missing_ok=True)  # of an earlier one
-        request = {
-            "module": module,
-            "arguments": [str(argument) for argument in arguments],
-            "folder": str(folder),
-            "environment": dict(environment),
-            "output": str(output or os.devnull),
-            "code": str(self.code or os.devnull),
-        }
-        server = start_server()
-        server.stdin.write(json.dumps(request) + "\n")
-        server.stdin.flush()
-        self.pid = int(server.stdout.readline())
+        self.pid = ask_server(
+            module=module,
+            arguments=[str(argument) for argument in arguments],
+            folder=str(folder),
+            environment=dict(environment),
+            output=str(output or os.devnull),
+        )
+        self.code = None
         self.alive = open(os.pidfd_open(self.pid), "rb", buffering=0)
 
     def poll(self):
-        """None while it lives."""
-        return 0 if select.select([self.alive], [], [], 0)[0] else None
+        """Its exit code; None while it lives."""
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(timeout=0)
+        return self.code
 
     def wait(self, timeout=None):
-        if not select.select([self.alive], [], [], timeout)[0]:
-            raise subprocess.TimeoutExpired(str(self.pid), timeout)
         if self.code is None:
-            return 0
-        return int(self.code.read_text()) if self.code.exists() else -signal.SIGKILL
+            if not select.select([self.alive], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
+            self.code = ask_server(ended=self.pid)
+        return self.code
 
     def send_signal(self, number):
         with suppress(ProcessLookupError):

@@ -10,9 +10,7 @@ import importlib
 import json
 import os
 import runpy
-import signal
 import sys
-import traceback
 
 import ipykernel.ipkernel
 import ipykernel.kernelapp
@@ -38,13 +36,19 @@ assert ipykernel and matplotlib and skimage and sklearn and vit_check and vit_st
 
 
 def serve() -> dict:
-    """Fork a process for each request; in that process, return the request."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them here
+    """Fork a process for each request; in that process, return the request.
+
+    Printed is the process's number, or the exit code of one that has ended.
+    """
     for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            return json.loads(line)
-        print(child, flush=True)
+        request = json.loads(line)
+        if "ended" in request:
+            _, status = os.waitpid(request["ended"], 0)
+            print(os.waitstatus_to_exitcode(status), flush=True)
+        elif child := os.fork():
+            print(child, flush=True)
+        else:
+            return request
     sys.exit()
 
 
@@ -54,15 +58,12 @@ def run(
     folder: str,
     environment: dict[str, str],
     output: str,
-    code: str,
 ) -> None:
     """As ``python -m module arguments`` does.
 
     Args:
         output: the file that takes what is printed.
-        code: the file that takes the exit code.
     """
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     for stream, path in enumerate((os.devnull, output, output)):
         opened = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -77,17 +78,7 @@ def run(
     numpy.random.seed()  # Python's own numbers are seeded anew in any fork
     torch.seed()
     sys.argv = [module, *(word.replace("{parent}", PARENT) for word in arguments)]
-    ended = 1
-    try:
-        runpy.run_module(module, run_name="__main__", alter_sys=True)
-        ended = 0
-    except SystemExit as stop:
-        ended = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        with open(code, "w", encoding="utf-8") as file:
-            file.write(str(ended))
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":

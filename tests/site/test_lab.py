@@ -857,6 +857,24 @@ def test_patches_vote_when_they_are_asked_to(fresh):
     assert not look.get_by_label("votes").is_checked()
 
 
+def test_the_last_word_on_votes_counts_while_their_model_is_on_its_way(fresh):
+    look, held = panel(fresh, "attention"), []
+    fresh.route("**/averaging.js", lambda route: held.append(route))
+    votes, words = look.get_by_label("votes"), look.locator(".vl-looks")
+    with fresh.expect_request("**/averaging.js"):
+        votes.check()
+    look.get_by_role("button", name="block 0, head 0:").hover()
+    assert votes.is_checked()
+    fresh.mouse.move(2, 2)
+    votes.uncheck()
+    held[0].continue_()
+    fresh.wait_for_function("vitLab.has('averaging')")
+    drawn(fresh)
+    assert "Point at a map" in words.inner_text()
+    assert not votes.is_checked() and state_in(fresh) == ""
+    fresh.unroute("**/averaging.js")
+
+
 def heads_numbers(block, head, token, image):
     """Scores before and after the division, weights and output of one query."""
     model = trained()

@@ -54,7 +54,7 @@
     return {
       element: el("ol", { class: "vl-bars" }, ...rows.map(({ row }) => row)),
       show(answer, truth, before) {
-          const { probabilities, best, level } = answer;
+        const { probabilities, best, level } = answer;
         rows.forEach(({ bar, mark, value, row }, k) => {
           bar.show(probabilities[k], before ? before.probabilities[k] : null);
           lab.write(value, percent(probabilities[k]));

@@ -14,6 +14,7 @@
     const { heads: h, depth, classes, measured, gridSize: [rows, columns], width: D } = lab.model("trained");
     const T = rows * columns + 1;
     const switches = { weights: "trained", shuffled: false, off: new Set(), head: null, asks: 0, votes: false };
+    const wanted = { weights: "trained", votes: false }; // what may still be on its way
     const pointed = { head: null, token: null }; // at, just now
     const rooms = {}; // of each model, in which it computes
     const means = Array.from({ length: depth }, () => new Float64Array(T * T)); // of each block's heads that are on
@@ -103,12 +104,14 @@
 
     /** Fetches what is not there yet; says so, and keeps what was, if it does not come. */
     async function changeWeights(name) {
+      wanted.weights = name;
       try {
         await lab.fetch(name);
+        if (wanted.weights !== name) return false; // something else by now
         switches.weights = name;
         return true;
       } catch (error) {
-        weights.value = switches.weights;
+        wanted.weights = weights.value = switches.weights;
         toast.say(`${error.message}. Choose again to try again.`);
         return false;
       }
@@ -116,12 +119,14 @@
 
     /** The same, for the model whose patches vote. */
     async function changeVotes(isOn) {
+      wanted.votes = isOn;
       try {
         if (isOn) voting ??= await lab.voting();
+        if (wanted.votes !== isOn) return false;
         switches.votes = isOn;
         return true;
       } catch (error) {
-        showVotes.checked = switches.votes;
+        wanted.votes = showVotes.checked = switches.votes;
         toast.say(`${error.message}. Press again to try again.`);
         return false;
       }
@@ -242,8 +247,8 @@
       lab.write(changed, change);
       accuracy.show(switches);
       shuffled.checked = switches.shuffled;
-      weights.value = switches.weights;
-      showVotes.checked = switches.votes;
+      weights.value = wanted.weights;
+      showVotes.checked = wanted.votes;
       lab.write(offCount, `${switches.off.size} of ${depth * h} heads off.`);
       allOn.hidden = switches.off.size === 0;
       showStrip();

@@ -126,7 +126,10 @@
       pressed = null;
     });
     square.addEventListener("pointercancel", () => { pressed = null; });
-    square.addEventListener("pointerleave", () => asked?.point(null));
+    square.addEventListener("pointerleave", () => {
+      if (!pressed?.grip) pressed = null; // it is let go elsewhere
+      asked?.point(null);
+    });
 
     const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     handle.addEventListener("keydown", (event) => {
