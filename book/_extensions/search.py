@@ -66,6 +66,14 @@ def content(pages: list[Page]) -> dict[str, Any]:
     rows = [(place, s) for place, page in enumerate(pages) for s in page.sections]
     number = {id(s): row for row, (_, s) in enumerate(rows) if id(s) not in tops}
     at = {f"{pages[n].address}#{s.anchor}": row for row, (n, s) in enumerate(rows)}
+
+    def row_of(term: Section, address: str) -> int:
+        if address not in at:
+            raise ValueError(
+                f"glossary: {term.title!r} leads to {address}, expected a section"
+            )
+        return at[address]
+
     return {
         "pages": [
             {
@@ -82,7 +90,8 @@ def content(pages: list[Page]) -> dict[str, Any]:
             "title": [s.title for _, s in rows],
             "parent": [number.get(id(s.parent)) for _, s in rows],
             "explained_at": [
-                s.explained_at and at[urljoin(pages[place].address, s.explained_at)]
+                s.explained_at
+                and row_of(s, urljoin(pages[place].address, s.explained_at))
                 for place, s in rows
             ],
             "names": [s.names for _, s in rows],

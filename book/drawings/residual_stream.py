@@ -204,7 +204,7 @@ def wrong(frame: list[int] | None) -> list[int] | None:
 def legend(drawing: Drawing) -> None:
     entries: tuple[tuple[float, float, Colour, str], ...] = (
         (2, 5, "ink", "the residual stream"),
-        (166, 5, "asking", "what is left in it of the start"),
+        (166, 5, "asking", "what is left of the start"),
         (2, 22, PARTS["attention"], "what attention adds"),
         (166, 22, PARTS["MLP"], "what the MLP adds"),
     )
@@ -228,7 +228,7 @@ def one_stack(drawing: Drawing, name: str) -> None:
     with drawing.part(f"length-{name}"):
         drawing.text(LEFT + 4, 25, f"length {length:.1f}", size=10.5, colour="soft")
     with drawing.part(f"left-{name}"):
-        said = f"of the start {left:.1f}"
+        said = f"left of the start {left:.1f}"
         drawing.text(LEFT + 68, 25, said, size=10.5, colour="asking")
     with drawing.part(f"cat-{name}"):
         put_together(drawing, stack.answers[-1])

@@ -53,7 +53,7 @@ def draw() -> Drawing:
         "chart": {"x": CHART.x, "y": CHART.bottom, "w": CHART.width, "h": CHART.height},
         "slope": SLOPE.width,
     }
-    said = drawing.text(2, 14, f"Mean of 1,000 queries, {KEYS} keys:", size=13)
+    said = drawing.text(2, 14, f"Mean over 1,000 queries, {KEYS} keys:", size=13)
     with drawing.part("d"):
         drawing.text(said.right + 12, 14, f"d = {SHOWN}", size=13, bold=True)
     with drawing.part("hint", moving=True):

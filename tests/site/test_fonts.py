@@ -95,15 +95,6 @@ def test_the_fonts_are_small_and_bring_their_licences():
     assert (FIGURES / "LICENSE-Inter.txt").exists()
 
 
-def test_a_page_is_shown_when_all_its_fonts_are_there():
-    """One that comes later moves the lines that it is in."""
-    css = (FONTS / "fonts.css").read_text(encoding="utf-8")
-    families = set(re.findall(r'font-family: "([^"]+)"', css))
-    templates = ROOT / "book" / "_templates" / "static"
-    waits = (templates / "webpack-macros.html").read_text(encoding="utf-8")
-    assert families and all(f'"{family}"' in waits for family in families)
-
-
 def test_the_letters_of_formulas_are_where_they_are_made_of():
     assert (MATHJAX / "MathJax_Math-Italic.woff").exists()
 
@@ -191,6 +182,26 @@ def test_the_map_brings_its_letters_where_it_stands_alone(tab):
 def test_no_page_carries_the_letters_of_the_map():
     html = (HTML / "book" / "intro.html").read_text(encoding="utf-8")
     assert "data:font" not in html and "svg:root" in html
+
+
+WATCH_WHAT_IS_WAITED_FOR = """window.waited = [];
+    const load = document.fonts.load.bind(document.fonts);
+    document.fonts.load = (...asked) => {
+      const faces = load(...asked);
+      waited.push(faces.then((found) => found.map(({family}) => family)));
+      return faces;
+    };"""
+
+
+def test_a_page_is_shown_when_all_its_fonts_are_there(tab):
+    """One that comes later moves the lines that it is in."""
+    css = (FONTS / "fonts.css").read_text(encoding="utf-8")
+    faces = re.findall(r'font-family: "([^"]+)"', css)
+    tab.add_init_script(WATCH_WHAT_IS_WAITED_FOR)
+    tab.goto((HTML / "notebooks/08_training.html").as_uri())
+    waited = tab.evaluate("Promise.all(waited)")
+    names = {name.strip('"') for names in waited for name in names}
+    assert faces and names == set(faces)
 
 
 LINES = """(selector) => [...document.querySelectorAll(selector)].map(element => {

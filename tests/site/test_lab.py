@@ -750,7 +750,7 @@ def test_bets_come_out_as_they_say_and_say_what_is_so(fresh):
         card.get_by_role("button", name="Next").click()
     assert card.locator("h2").inner_text() == "That was the last one"
     # the first bet on each counts, and those were wrong
-    assert "9 of the 9 bets, and were right in 0." in card.inner_text()
+    assert "9 of the 9 bets and won none." in card.inner_text()
     turn = {name: card.get_by_role("button", name=name) for name in ("Back", "Next")}
     assert turn["Next"].get_attribute("aria-disabled") == "true"
     turn["Next"].focus()

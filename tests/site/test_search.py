@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from book._extensions.plain_formulas import plain
 from book._extensions.search import FILE, Page, content
-from book._extensions.sections import sections_of, sentences
+from book._extensions.sections import Section, sections_of, sentences
 from tests.site import axe
 from tests.site.test_browser import CHAPTERS
 from tests.site.test_pages import HTML
@@ -127,6 +127,13 @@ def test_an_exercise_comes_after_its_chapter_and_a_definition_after_all():
     made = content(pages)["pages"]
     assert [page["after"] for page in made] == [[], [0], [0], []]
     assert made[0]["weight"] > made[1]["weight"]
+
+
+def test_a_term_that_leads_to_no_section_is_named():
+    term = Section("term-token", "token", None, explained_at="a.html#nowhere")
+    message = "'token' leads to book/a.html#nowhere, expected a section"
+    with pytest.raises(ValueError, match=message):
+        content([Page("book/glossary", "book/glossary.html", [term])])
 
 
 # What readers find
@@ -291,6 +298,7 @@ def test_a_normal_distribution_normalises_nothing(search_page):
     [
         (f"{'Before that. ' * 30}(Or, as {'some ' * 30}say, weights.)", "… (Or, as"),
         (f"{'one two ' * 40}weights", "… "),
+        (f"(It never {'ends, ' * 90}weights", "… ends,"),
     ],
 )
 def test_an_excerpt_does_not_begin_in_a_bracket(search_page, text, begins):

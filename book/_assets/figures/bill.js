@@ -107,7 +107,7 @@
       if (motion) figure.tween((t) => draw(between(t)), 600);
       else draw(to);
       figure.say(`${now.model}/${now.patch} at ${now.image}: ${counted(T)} tokens and ${large(quadratic + linear)} MACs in a block`
-        + `${same ? "" : `, ${times(ratio)} times the dashed band`}. ${percent(share)} of them are quadratic. `
+        + `${same ? "" : `, ${times(ratio)} times those of the dashed band`}. ${percent(share)} of them are quadratic. `
         + `The squares of scores ${fits ? "fit" : "do not fit"} into ${gpu}.`);
       for (const tell of told) tell();
     }

@@ -3,7 +3,7 @@
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
   const ROWS = 14; // of patches
-  const LENGTHS = { length: "length", left: "of the start" }; // a part of the drawing, and what it says
+  const LENGTHS = { length: "length", left: "left of the start" }; // a part of the drawing, and what it says
 
   function start(figure) {
     const { set, SVG } = figures;

@@ -50,8 +50,8 @@
       figure.write("d", `d = ${dims[index]}`);
       for (const name of names) figure.write(`slope-${name}`, power(slopes[name][index]));
       const [undivided, divided] = names.map((name) => [share(name, index, 0).toFixed(2), power(slopes[name][index])]);
-      figure.say(`d = ${dims[index]}. Without √d, the best key gets ${undivided[0]} of the attention, and a typical weight's slope is ${undivided[1]}. `
-        + `With √d they are ${divided[0]} and ${divided[1]}.`);
+      figure.say(`d = ${dims[index]}. Undivided, the best key gets ${undivided[0]} of the attention, and a typical weight's slope is ${undivided[1]}. `
+        + `Divided by √d, they are ${divided[0]} and ${divided[1]}.`);
       told?.();
     }
 

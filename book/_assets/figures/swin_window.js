@@ -87,7 +87,7 @@
       { name: "Block 2: cut", rolled: true, coloured: true, lines: 0, lit: (one) => inside(one, shift), shift,
         says: () => "The same lines cut other windows. In the last row and column, tokens from opposite edges share a window." },
       { name: "Block 2: mask", rolled: true, coloured: true, lines: 0, lit: (one) => sees(one, shift), shift, masked: true,
-        says: () => "A table for each window: rows look at columns. Hatched pairs, of different colours, may not see each other." },
+        says: () => "Each window has a table, whose rows look at its columns. Tokens of different colours may not see each other: their pairs are hatched." },
       { name: "Block 2: roll back", coloured: true, lines: shift, lit: (one) => sees(one, shift), shift, masked: true,
         says: (one) => `Every token is where it was, and ${said(one)} has seen ${sees(one, shift).length === 1 ? "only itself" : `${sees(one, shift).length} tokens, across the old lines`}.` },
       ...[...Array(blocks).keys()].map((index) => ({

@@ -138,7 +138,7 @@
     function end() {
       title.textContent = "That was the last one";
       place.textContent = "";
-      words.textContent = `${won.size ? `You made ${won.size} of the ${CHALLENGES.length} bets, and were right in ${count()}. ` : ""}Now set a scene yourself: choose a digit, say what you expect, and only then throw a switch.`;
+      words.textContent = `${won.size ? `You made ${won.size} of the ${CHALLENGES.length} bets and won ${count() || "none"}. ` : ""}Now set a scene yourself: choose a digit, say what you expect, and only then throw a switch.`;
       choices.replaceChildren(button("From the start", restart));
       turn();
     }

@@ -228,7 +228,7 @@
     for (let at = 0; at < begin; at++)
       if (text[at] === "(") opened.push(at);
       else if (text[at] === ")") opened.pop();
-    return opened[0] ?? begin;
+    return begin - opened[0] < LONGEST / 4 ? opened[0] : begin;
   };
 
   /** A text in pieces, marked or not, around the first word that is marked if it is too long. */
