@@ -346,7 +346,7 @@ def test_the_bill_grows_by_a_number_one_can_remember(visit):
     for other in others:
         times = f"{float(f'{other / first:.2g}'):,g}"
         press(figure, "Next")
-        expect(figure.get_by_role("status")).to_contain_text(f", {times} times the")
+        expect(figure.get_by_role("status")).to_contain_text(f", {times} times those")
     slider = figure.get_by_role("slider", name="patch")
     assert slider.get_attribute("aria-valuetext") == "1 pixel"
 
