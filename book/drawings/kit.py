@@ -408,6 +408,19 @@ class Drawing:
             radius=3,
         )
 
+    def mark(self, place: Box, asks: bool = True) -> None:
+        """A frame on a photograph, the same in the light and the dark.
+
+        Args:
+            place: what it is around.
+            asks: whether this is the patch that asks; else it is white and dashed.
+        """
+        for colour, thick in (("#000", 3.5), ("#ffe800" if asks else "#fff", 1.75)):
+            frame = self._add("rect", *self._moved(place.x, place.y), "vd-mark")
+            frame.attrib |= {"width": number(place.width), "fill": "none"}
+            frame.attrib |= {"height": number(place.height), "stroke": colour}
+            _stroke(frame, thick, dashed=not asks and colour == "#fff")
+
     def cells(
         self,
         x: float,
@@ -537,6 +550,12 @@ class Drawing:
         lines = self._add("path", 0, 0, "vd-stroke vd-line")
         lines.set("d", path)
         _stroke(lines, 0.6)
+
+    def shadows(self, places: Iterable[Box], darkness: float) -> None:
+        """Takes a share of the light from many places of a photograph, from 0 to 1."""
+        shadow = self._add("path", 0, 0, "vd-cover")
+        path = self._outlines(places)
+        shadow.attrib |= {"d": path, "fill-opacity": number(darkness)}
 
     def line(
         self,

@@ -526,6 +526,16 @@ def test_three_tokens_collect_what_the_chapters_do():
     assert ADDED == (0, 0.5, 1)
 
 
+def test_the_patch_asks_as_in_the_chapter():
+    from book.drawings.asking_patch import ASKS, SHOULDER, SIDE, attention
+
+    (cell,) = (c for c in code_cells(CHAPTERS[4]) if c.id == "picture-weights")
+    said = cell.outputs[0].data["text/plain"]
+    for row, column in (ASKS, SHOULDER):
+        weight = attention()[SIDE * ASKS[0] + ASKS[1], SIDE * row + column].item()
+        assert f"{weight:.4f}" in said
+
+
 def test_positions_are_as_similar_as_in_the_chapter():
     from book.drawings.position_similarity import (
         EMBED_DIM,

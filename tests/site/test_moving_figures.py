@@ -25,6 +25,7 @@ CHAPTERS = {
     "split_move_join": "notebooks/02_patch_embedding",
     "shuffled_tokens": "notebooks/03_class_token_and_position",
     "position_similarity": "notebooks/03_class_token_and_position",
+    "asking_patch": "notebooks/04_scaled_dot_product_attention",
     "one_query": "notebooks/04_scaled_dot_product_attention",
     "softmax_saturation": "notebooks/04_scaled_dot_product_attention",
     "split_and_merge": "notebooks/05_multi_head_attention",
@@ -144,6 +145,7 @@ def test_it_is_heard_once_and_politely(moving):
     unusual = {
         "split_and_merge": "reshape(T, h, d)",
         "position_similarity": "2-D",
+        "asking_patch": "Backdrop",
     }
     press(figure, unusual.get(name, "Next"))
     expect(status).not_to_have_text(before)
@@ -1062,6 +1064,69 @@ def test_a_finger_taps_drags_and_scrolls(visit):
     assert written(figure, "compared") == "row 1, column 11", "the ring is held too"
     assert drag_by_finger(figure, at(12, 12), at(4, 12)), "elsewhere the page moves"
     assert written(figure, "chosen") == "row 6, column 6"
+
+
+# The patch that asks
+
+
+def shadows(figure):
+    return figure.locator('[data-part="shades"] rect').evaluate_all(
+        "shadows => shadows.map(shadow => +shadow.getAttribute('fill-opacity'))"
+    )
+
+
+def asked(figure, row, column):
+    """What is drawn is what PyTorch computes for the patch that asks."""
+    from book.drawings.asking_patch import DARKEST, SIDE, attention
+
+    patch = SIDE * row + column
+    weights = attention()[patch]
+    lost = DARKEST * (1 - weights / weights.max())
+    assert shadows(figure) == pytest.approx(lost.tolist(), abs=5e-3)
+    assert written(figure, "asks") == f"patch {patch} looks"
+    assert number(figure, "own") == pytest.approx(weights[patch].item(), abs=2e-4)
+    assert number(figure, "most") == pytest.approx(weights.max().item(), abs=2e-4)
+
+
+def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
+    figure = visit("asking_patch", reduced_motion="reduce")
+    mouse, asks = figure.page.mouse, figure.get_by_role("slider")
+
+    def at(*place):
+        return spot(figure, "handle-asks", place, 14)
+
+    asked(figure, 12, 5)
+    mouse.move(*at(3, 8))
+    asked(figure, 3, 8)
+    mouse.move(0, 0)
+    asked(figure, 12, 5)  # it was only a look
+    mouse.move(*at(12, 5))
+    mouse.down()
+    mouse.move(*at(5, 10), steps=4)
+    mouse.up()
+    mouse.move(0, 0)
+    asked(figure, 5, 10)
+    expect(figure.get_by_role("status")).to_contain_text("the most of all")
+    asks.focus()
+    figure.page.keyboard.press("ArrowUp")
+    assert asks.get_attribute("aria-valuetext") == "row 4, column 10"
+    asked(figure, 4, 10)
+    for name, place in {"Backdrop": (0, 3), "Helmet": (12, 10)}.items():
+        press(figure, name)
+        asked(figure, *place)
+    assert asks.get_attribute("aria-valuenow") == str(12 * 14 + 10)
+
+
+def test_a_finger_takes_the_asking_patch_along(visit):
+    figure = visit("asking_patch", PHONE, has_touch=True, is_mobile=True)
+
+    def at(*place):
+        return spot(figure, "handle-asks", place, 14)
+
+    assert not drag_by_finger(figure, at(12, 5), at(8, 12))
+    asked(figure, 8, 12)
+    assert drag_by_finger(figure, at(2, 2), at(0, 2)), "elsewhere the page moves"
+    asked(figure, 8, 12)
 
 
 # The valley

@@ -1,0 +1,59 @@
+// Chapter 4: any patch of a photograph asks, and each patch is as bright as the attention that it gets.
+(() => {
+  "use strict";
+  const figures = (globalThis.vitFigures ??= {});
+
+  /** The attention weights of one query, q kᵀ / √d through the softmax. */
+  function attend(query, keys) {
+    const exps = keys.map((key) => Math.exp(key.reduce((sum, k, i) => sum + query[i] * k, 0) / Math.sqrt(query.length)));
+    const total = exps.reduce((sum, exp) => sum + exp, 0);
+    return exps.map((exp) => exp / total);
+  }
+
+  /** Of how many of the largest weights half of the attention consists. */
+  function half(weights) {
+    let sum = 0;
+    return [...weights].sort((a, b) => b - a).findIndex((weight) => (sum += weight) >= 0.5) + 1;
+  }
+
+  function start(figure) {
+    const { set, SVG } = figures;
+    const { side, asks, colours, photo, lit, darkest } = figure.numbers;
+    const size = photo[2] / side;
+    let chosen = asks;
+    let pointed = null; // by a mouse that passes over it
+
+    const numberOf = ([row, column]) => row * side + column;
+    const said = (patch) => `row ${Math.floor(patch / side)}, column ${patch % side}`;
+    const shadows = colours.map((_, patch) => set(document.createElementNS(SVG, "rect"), { class: "vd-cover",
+      x: lit[0] + (patch % side) * size, y: lit[1] + Math.floor(patch / side) * size, width: size, height: size }));
+    figure.part("shades").replaceChildren(...shadows);
+
+    function draw() {
+      const place = pointed ?? chosen;
+      const patch = numberOf(place);
+      const weights = attend(colours[patch], colours);
+      const most = Math.max(...weights);
+      shadows.forEach((shadow, other) => set(shadow, { "fill-opacity": (darkest * (1 - weights[other] / most)).toFixed(3) }));
+      for (const name of ["frame-photo", "frame-lit"])
+        figure.part(name).style.transform = `translate(${(place[1] - asks[1]) * size}px, ${(place[0] - asks[0]) * size}px)`;
+      figure.svg.classList.toggle("asking-preview", Boolean(pointed) && String(pointed) !== String(chosen));
+      figure.write("asks", `patch ${patch} looks`);
+      figure.write("own", `gives itself ${weights[patch].toFixed(4)}`);
+      figure.write("most", `brightest patch ${most.toFixed(4)}`);
+      const best = weights.indexOf(most);
+      figure.say(`${said(patch)[0].toUpperCase()}${said(patch).slice(1)} gives itself ${weights[patch].toFixed(4)}`
+        + (best === patch ? ", the most of all." : `, and the most, ${most.toFixed(4)}, to ${said(best)}.`)
+        + ` Half of its attention goes to ${half(weights)} of the ${colours.length} patches.`);
+    }
+
+    const choose = (place) => { [chosen, pointed] = [place, null]; draw(); };
+    const tell = figure.places("handle-asks", { grid: photo, size: () => [side, side], label: "the patch that looks",
+      value: () => chosen, says: (place) => said(numberOf(place)), choose, point: (place) => { pointed = place; draw(); } });
+    for (const [name, place] of Object.entries({ Suit: asks, Face: [3, 5], Helmet: [12, 10], Backdrop: [0, 3] }))
+      figure.button(name, () => { figure.stop?.(); choose(place); tell(); });
+    draw();
+  }
+
+  Object.assign(figures, { attend, half, asking_patch: start });
+})();

@@ -1,0 +1,102 @@
+"""One patch of a photograph asks, and each patch is as bright as the weight it gets.
+
+Queries and keys are mean colours, as in chapter 4. On the page any patch can ask
+(_assets/figures/asking_patch.js).
+"""
+
+import math
+from functools import cache
+
+from torch import Tensor
+
+from book.drawings.kit import Box, Drawing
+from vit_steps import data, patchify
+
+SIDE, N = 14, 196
+ASKS, SHOULDER = (12, 5), (7, 3)  # rows and columns
+DARKEST = 0.85  # what a patch without any weight loses of its light
+SHADES = 16
+
+PHOTO = Box(2, 22, 168, 168)
+LIT = Box(190, 22, 168, 168)
+BELOW = PHOTO.bottom + 17
+
+
+@cache
+def colours() -> Tensor:
+    """Mean colours minus the photograph's, times 4: the queries and keys, (N, 3)."""
+    patches = patchify(data.photo("astronaut", 224)[None], 16)[0]  # (N, 3·16·16)
+    means = patches.reshape(N, 3, -1).mean(dim=2)
+    return 4 * (means - means.mean(dim=0))
+
+
+def attention() -> Tensor:
+    """(N, N)"""
+    return (colours() @ colours().T / math.sqrt(3)).softmax(dim=1)
+
+
+def draw() -> Drawing:
+    number = SIDE * ASKS[0] + ASKS[1]
+    weights = attention()[number]
+    drawing = Drawing(
+        "One patch of a photograph asks",
+        f"Left, an astronaut in an orange suit, in {SIDE} by {SIDE} patches; patch "
+        f"{number}, on the suit, is framed. Right, the same photograph, each patch as "
+        "bright as the attention it gets: the orange of the suit is lit and the rest "
+        f"dark. The framed patch gives itself {weights[number]:.4f}, the brightest one "
+        f"{weights.max():.4f}. A second patch, on her shoulder, has a dashed frame.",
+    )
+    drawing.numbers = {
+        "side": SIDE,
+        "asks": ASKS,
+        "colours": [[round(c, 3) for c in colour] for colour in colours().tolist()],
+        "photo": [PHOTO.x, PHOTO.y, PHOTO.width, PHOTO.height],
+        "lit": [LIT.x, LIT.y, LIT.width, LIT.height],
+        "darkest": DARKEST,
+    }
+    with drawing.part("asks"):
+        drawing.text(PHOTO.x, 14, f"patch {number} looks", size=13, bold=True)
+    with drawing.part("hint", moving=True):
+        drawing.text(PHOTO.right, 14, "drag it", size=11, colour="soft", anchor="end")
+    drawing.text(LIT.x, 14, "at colours like its own", size=13, bold=True)
+    for place in (PHOTO, LIT):
+        drawing.photograph(place, "astronaut")
+    drawing.shape(
+        "".join(f"M{box.x:.1f} {PHOTO.y}v{PHOTO.height}" for box in inner_columns())
+        + "".join(f"M{PHOTO.x} {box.y:.1f}h{PHOTO.width}" for box in inner_rows()),
+        thick=0.5,
+    )
+    with drawing.part("shades"):
+        shades(drawing, weights)
+    drawing.mark(LIT.cell(*SHOULDER, SIDE, SIDE), asks=False)
+    with drawing.part("handle-asks"), drawing.part("frame-photo"):
+        drawing.mark(PHOTO.cell(*ASKS, SIDE, SIDE))
+    with drawing.part("frame-lit"):
+        drawing.mark(LIT.cell(*ASKS, SIDE, SIDE))
+    with drawing.part("own"):
+        drawing.text(PHOTO.x, BELOW, f"gives itself {weights[number]:.4f}")
+    with drawing.part("most"):
+        said = f"brightest patch {weights.max():.4f}"
+        drawing.text(LIT.right, BELOW, said, anchor="end")
+    return drawing
+
+
+def inner_columns() -> list[Box]:
+    return [PHOTO.column(index, SIDE) for index in range(1, SIDE)]
+
+
+def inner_rows() -> list[Box]:
+    return [PHOTO.row(index, SIDE) for index in range(1, SIDE)]
+
+
+def shades(drawing: Drawing, weights: Tensor) -> None:
+    """The darker the less weight; patches of nearly one shade are one shape."""
+    dark = DARKEST * (1 - weights / weights.max())
+    steps = (dark / DARKEST * (SHADES - 1)).round().int().tolist()
+    for step in range(1, SHADES):
+        places = [
+            LIT.cell(*divmod(patch, SIDE), SIDE, SIDE)
+            for patch, own in enumerate(steps)
+            if own == step
+        ]
+        drawing.shadows(places, DARKEST * step / (SHADES - 1))
