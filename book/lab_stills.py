@@ -49,8 +49,6 @@ QUALITY = 80
 def still(tab: Page, place: Locator) -> Image.Image:
     """A panel, open and at its last step."""
     place.scroll_into_view_if_needed()
-    if place.get_by_role("button", name="Open it here").count():
-        place.get_by_role("button", name="Open it here").click()
     place.locator(".vl-panel").first.wait_for()
     step = place.get_by_label("Step", exact=True)
     if step.count():

@@ -941,14 +941,15 @@ def test_axe_finds_nothing_after_a_bet_and_inside_a_head(browser, site, size):
     tab.close()
 
 
-@pytest.mark.parametrize(
-    "chapter", ["05_multi_head_attention", "09_attention_maps"], ids=["5", "9"]
-)
+WITH_HEADS = ["05_multi_head_attention", "09_attention_maps"]
+
+
+@pytest.mark.parametrize("chapter", WITH_HEADS, ids=["5", "9"])
 def test_panel_works_inside_a_chapter(browser, site, chapter):
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     tab.goto(f"{site}notebooks/{chapter}.html")
-    tab.get_by_role("button", name="Open it here").click()
     look = panel(tab, "attention")
+    look.scroll_into_view_if_needed()
     look.locator(".vl-bars").wait_for(timeout=PATIENCE)
     assert look.locator(".vl-challenge").count() == 0
     look.get_by_role("button", name="block 2, head 1:").click()
@@ -1385,6 +1386,16 @@ def test_opening_moves_nothing_and_nothing_is_cut_or_scrolls(browser, site):
 def test_opening_moves_nothing_on_a_phone(browser, site):
     tab = browser.new_page(viewport={"width": 360, "height": 740})
     opens_in_peace(tab, site + PAGE)
+    tab.close()
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("chapter", ["03_class_token_and_position", *WITH_HEADS])
+def test_a_panel_in_a_chapter_opens_by_itself_and_moves_nothing(
+    browser, site, chapter, size
+):
+    tab = browser.new_page(viewport=size)
+    opens_in_peace(tab, f"{site}notebooks/{chapter}.html")
     tab.close()
 
 

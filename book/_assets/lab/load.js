@@ -46,26 +46,13 @@
     for (const _ of lab.inParts(model, lab.source.image())) await lab.pause();
   }
 
-  /** On the lab's own page a panel opens when it comes near; in a chapter, when the reader asks for it. */
-  function prepare(place) {
-    if (place.dataset.open === "near") {
-      const watcher = new IntersectionObserver((entries) => {
-        if (!entries.some((entry) => entry.isIntersecting)) return;
-        watcher.disconnect();
-        open(place);
-      }, { rootMargin: "400px" });
-      watcher.observe(place);
-      return;
+  /** A panel opens when it comes near. */
+  const watcher = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      watcher.unobserve(target);
+      open(target);
     }
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "Open it here";
-    button.addEventListener("click", async () => {
-      await open(place);
-      place.querySelector("[tabindex], input, select, button")?.focus();
-    });
-    place.append(button);
-  }
-
-  for (const place of document.querySelectorAll(".vit-lab")) prepare(place);
+  }, { rootMargin: "400px" });
+  for (const place of document.querySelectorAll(".vit-lab")) watcher.observe(place);
 })();
