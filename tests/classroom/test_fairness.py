@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from subprocess import PIPE
 from types import SimpleNamespace
 from unittest import mock
@@ -225,16 +226,22 @@ def test_memory_is_counted_when_the_first_thread_has_ended():
     assert usage.descriptors >= 3
 
 
-@in_sandbox
-def test_everybody_in_a_sandbox_is_seen_and_nobody_else():
-    """By the sandbox's own /proc, which is never taken for another's later."""
-    code = "import os\n[os.fork() for _ in range(3)]\nprint(flush=True)\ninput()"
+@contextmanager
+def running_in_a_sandbox(code):
     filtered = open_filter()
     command = sandboxed([sys.executable, "-I", "-S", "-c", code], filtered)
     with subprocess.Popen(
         command, stdin=PIPE, stdout=PIPE, pass_fds=[filtered]
     ) as process:
         os.close(filtered)
+        yield process
+
+
+@in_sandbox
+def test_everybody_in_a_sandbox_is_seen_and_nobody_else():
+    """By the sandbox's own /proc, which is never taken for another's later."""
+    code = "import os\n[os.fork() for _ in range(3)]\nprint(flush=True)\ninput()"
+    with running_in_a_sandbox(code) as process:
         for _ in range(8):
             assert process.stdout.readline() == b"\n"
         usage = Usage(pid=process.pid)
@@ -310,12 +317,7 @@ input()
 @in_sandbox
 def test_what_waits_in_sockets_that_nobody_has_open_is_counted():
     """Who connects, writes and goes leaves it to a listener that does not answer."""
-    filtered = open_filter()
-    command = sandboxed([sys.executable, "-I", "-S", "-c", FULL_SOCKETS], filtered)
-    with subprocess.Popen(
-        command, stdin=PIPE, stdout=PIPE, pass_fds=[filtered]
-    ) as process:
-        os.close(filtered)
+    with running_in_a_sandbox(FULL_SOCKETS) as process:
         assert process.stdout.readline() == b"\n"
         usage = Usage(pid=process.pid)
         usage.look()
