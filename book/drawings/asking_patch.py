@@ -43,8 +43,9 @@ def draw() -> Drawing:
         f"Left, an astronaut in an orange suit, in {SIDE} by {SIDE} patches; patch "
         f"{number}, on the suit, is framed. Right, the same photograph, each patch as "
         "bright as the attention it gets: the orange of the suit is lit and the rest "
-        f"dark. The framed patch gives itself {weights[number]:.4f}, the brightest one "
-        f"{weights.max():.4f}. A second patch, on her shoulder, has a dashed frame.",
+        f"dimmed. The framed patch gives itself {weights[number]:.4f}, and the largest "
+        f"weight, in a thin frame, is {weights.max():.4f}. A third patch, on her "
+        "shoulder, has a dashed frame.",
     )
     drawing.numbers = {
         "side": SIDE,
@@ -56,9 +57,7 @@ def draw() -> Drawing:
     }
     with drawing.part("asks"):
         drawing.text(PHOTO.x, 14, f"patch {number} looks", size=13, bold=True)
-    with drawing.part("hint", moving=True):
-        drawing.text(PHOTO.right, 14, "drag it", size=11, colour="soft", anchor="end")
-    drawing.text(LIT.x, 14, "at colours like its own", size=13, bold=True)
+    drawing.text(LIT.x, 14, "where its attention goes", size=13, bold=True)
     for place in (PHOTO, LIT):
         drawing.photograph(place, "astronaut")
     drawing.shape(
@@ -68,15 +67,19 @@ def draw() -> Drawing:
     )
     with drawing.part("shades"):
         shades(drawing, weights)
-    drawing.mark(LIT.cell(*SHOULDER, SIDE, SIDE), asks=False)
+    with drawing.part("shoulder"):
+        drawing.mark(LIT.cell(*SHOULDER, SIDE, SIDE), dashed=True)
+    with drawing.part("best"):
+        best = divmod(int(weights.argmax()), SIDE)
+        drawing.mark(LIT.cell(*best, SIDE, SIDE))
     with drawing.part("handle-asks"), drawing.part("frame-photo"):
-        drawing.mark(PHOTO.cell(*ASKS, SIDE, SIDE))
+        drawing.mark(PHOTO.cell(*ASKS, SIDE, SIDE), asks=True)
     with drawing.part("frame-lit"):
-        drawing.mark(LIT.cell(*ASKS, SIDE, SIDE))
+        drawing.mark(LIT.cell(*ASKS, SIDE, SIDE), asks=True)
     with drawing.part("own"):
-        drawing.text(PHOTO.x, BELOW, f"gives itself {weights[number]:.4f}")
+        drawing.text(PHOTO.x, BELOW, f"its own weight {weights[number]:.4f}")
     with drawing.part("most"):
-        said = f"brightest patch {weights.max():.4f}"
+        said = f"largest weight {weights.max():.4f}"
         drawing.text(LIT.right, BELOW, said, anchor="end")
     return drawing
 

@@ -408,18 +408,20 @@ class Drawing:
             radius=3,
         )
 
-    def mark(self, place: Box, asks: bool = True) -> None:
+    def mark(self, place: Box, asks: bool = False, dashed: bool = False) -> None:
         """A frame on a photograph, the same in the light and the dark.
 
         Args:
             place: what it is around.
-            asks: whether this is the patch that asks; else it is white and dashed.
+            asks: whether it is the patch that asks: yellow, and otherwise white.
+            dashed: its line.
         """
-        for colour, thick in (("#000", 3.5), ("#ffe800" if asks else "#fff", 1.75)):
+        inner = ("#ffe800", 1.75) if asks else ("#fff", 1.25)
+        for colour, thick in (("#000", 2 * inner[1]), inner):
             frame = self._add("rect", *self._moved(place.x, place.y), "vd-mark")
             frame.attrib |= {"width": number(place.width), "fill": "none"}
             frame.attrib |= {"height": number(place.height), "stroke": colour}
-            _stroke(frame, thick, dashed=not asks and colour == "#fff")
+            _stroke(frame, thick, dashed=dashed and colour != "#000")
 
     def cells(
         self,

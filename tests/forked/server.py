@@ -5,6 +5,7 @@ that a notebook or a training makes anyway: a process finds no name and no numbe
 it would not find if it had been started by itself.
 """
 
+import faulthandler
 import gc
 import importlib
 import json
@@ -75,6 +76,10 @@ def run(
     os.environ.update(
         {k: v.replace("{parent}", PARENT) for k, v in environment.items()}
     )
+    if threads := environment.get("OMP_NUM_THREADS"):  # both are read when it starts
+        torch.set_num_threads(int(threads))
+    if environment.get("PYTHONFAULTHANDLER"):
+        faulthandler.enable()
     numpy.random.seed()  # Python's own numbers are seeded anew in any fork
     torch.seed()
     sys.argv = [module, *(word.replace("{parent}", PARENT) for word in arguments)]

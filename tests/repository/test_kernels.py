@@ -165,8 +165,9 @@ def test_a_chapter_runs_in_a_kernel_that_jupyter_started(ordinary):
 
 
 def test_it_is_interrupted_and_ended_like_any_other(forked):
-    message = forked.client.execute("while True: pass", stop_on_error=False)
-    while forked.client.get_iopub_msg(timeout=60)["msg_type"] != "execute_input":
+    endless = "print()\nwhile True: pass"
+    message = forked.client.execute(endless, stop_on_error=False)
+    while forked.client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
         pass
     forked.manager.interrupt_kernel()
     while (reply := forked.client.get_shell_msg(timeout=60))["parent_header"].get(

@@ -1106,7 +1106,7 @@ def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
     mouse.up()
     mouse.move(0, 0)
     asked(figure, 5, 10)
-    expect(figure.get_by_role("status")).to_contain_text("the most of all")
+    expect(figure.get_by_role("status")).to_contain_text("no other patch more")
     asks.focus()
     figure.page.keyboard.press("ArrowUp")
     assert asks.get_attribute("aria-valuetext") == "row 4, column 10"

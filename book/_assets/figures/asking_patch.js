@@ -39,12 +39,16 @@
         figure.part(name).style.transform = `translate(${(place[1] - asks[1]) * size}px, ${(place[0] - asks[0]) * size}px)`;
       figure.svg.classList.toggle("asking-preview", Boolean(pointed) && String(pointed) !== String(chosen));
       figure.write("asks", `patch ${patch} looks`);
-      figure.write("own", `gives itself ${weights[patch].toFixed(4)}`);
-      figure.write("most", `brightest patch ${most.toFixed(4)}`);
       const best = weights.indexOf(most);
-      figure.say(`${said(patch)[0].toUpperCase()}${said(patch).slice(1)} gives itself ${weights[patch].toFixed(4)}`
-        + (best === patch ? ", the most of all." : `, and the most, ${most.toFixed(4)}, to ${said(best)}.`)
-        + ` Half of its attention goes to ${half(weights)} of the ${colours.length} patches.`);
+      for (const frame of figure.part("best").children)
+        set(frame, { x: lit[0] + (best % side) * size, y: lit[1] + Math.floor(best / side) * size });
+      figure.part("shoulder").style.visibility = patch === numberOf(asks) ? "visible" : "hidden";
+      const [own, largest] = [weights[patch], most].map((weight) => weight.toFixed(4));
+      figure.write("own", `its own weight ${own}`);
+      figure.write("most", `largest weight ${largest}`);
+      figure.say(`Patch ${patch} (${said(patch)}) gives itself a weight of ${own}`
+        + (own === largest ? ", and no other patch more." : `. Its largest weight, ${largest}, goes to ${said(best)}.`)
+        + ` The ${half(weights)} patches with the largest weights share half of its attention.`);
     }
 
     const choose = (place) => { [chosen, pointed] = [place, null]; draw(); };
