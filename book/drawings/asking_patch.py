@@ -4,13 +4,12 @@ Queries and keys are mean colours, as in chapter 4. On the page any patch can as
 (_assets/figures/asking_patch.js).
 """
 
-import math
 from functools import cache
 
 from torch import Tensor
 
 from book.drawings.kit import Box, Drawing
-from vit_steps import data, patchify
+from vit_steps import data, patchify, scaled_dot_product_attention
 
 SIDE, N = 14, 196
 ASKS, SHOULDER = (12, 5), (7, 3)  # rows and columns
@@ -32,7 +31,7 @@ def colours() -> Tensor:
 
 def attention() -> Tensor:
     """(N, N)"""
-    return (colours() @ colours().T / math.sqrt(3)).softmax(dim=1)
+    return scaled_dot_product_attention(colours(), colours(), colours())[1]
 
 
 def draw() -> Drawing:
@@ -60,11 +59,10 @@ def draw() -> Drawing:
     drawing.text(LIT.x, 14, "where its attention goes", size=13, bold=True)
     for place in (PHOTO, LIT):
         drawing.photograph(place, "astronaut")
-    drawing.shape(
-        "".join(f"M{box.x:.1f} {PHOTO.y}v{PHOTO.height}" for box in inner_columns())
-        + "".join(f"M{PHOTO.x} {box.y:.1f}h{PHOTO.width}" for box in inner_rows()),
-        thick=0.5,
-    )
+    for index in range(1, SIDE):
+        x, y = PHOTO.column(index, SIDE).x, PHOTO.row(index, SIDE).y
+        drawing.line((x, PHOTO.y), (x, PHOTO.bottom), thick=0.5)
+        drawing.line((PHOTO.x, y), (PHOTO.right, y), thick=0.5)
     with drawing.part("shades"):
         shades(drawing, weights)
     with drawing.part("shoulder"):
@@ -82,14 +80,6 @@ def draw() -> Drawing:
         said = f"largest weight {weights.max():.4f}"
         drawing.text(LIT.right, BELOW, said, anchor="end")
     return drawing
-
-
-def inner_columns() -> list[Box]:
-    return [PHOTO.column(index, SIDE) for index in range(1, SIDE)]
-
-
-def inner_rows() -> list[Box]:
-    return [PHOTO.row(index, SIDE) for index in range(1, SIDE)]
 
 
 def shades(drawing: Drawing, weights: Tensor) -> None:

@@ -1077,7 +1077,7 @@ def shadows(figure):
 
 def asked(figure, row, column):
     """What is drawn is what PyTorch computes for the patch that asks."""
-    from book.drawings.asking_patch import DARKEST, SIDE, attention
+    from book.drawings.asking_patch import DARKEST, LIT, SIDE, attention
 
     patch = SIDE * row + column
     weights = attention()[patch]
@@ -1086,6 +1086,13 @@ def asked(figure, row, column):
     assert written(figure, "asks") == f"patch {patch} looks"
     assert number(figure, "own") == pytest.approx(weights[patch].item(), abs=2e-4)
     assert number(figure, "most") == pytest.approx(weights.max().item(), abs=2e-4)
+    framed = drawn(figure)["best"]["rects"][0][:2]
+    place = LIT.cell(*divmod(weights.argmax().item(), SIDE), SIDE, SIDE)
+    assert framed == pytest.approx([place.x, place.y])
+    ranked = weights.sort(descending=True).values
+    half = int((ranked.cumsum(dim=0) < 0.5).sum()) + 1
+    status = figure.get_by_role("status")
+    expect(status).to_contain_text(f"The {half} patches with the largest weights")
 
 
 def test_any_patch_asks_by_mouse_keys_and_buttons(visit):

@@ -10,7 +10,7 @@
     return exps.map((exp) => exp / total);
   }
 
-  /** Of how many of the largest weights half of the attention consists. */
+  /** How many of the largest weights make up half of the attention. */
   function half(weights) {
     let sum = 0;
     return [...weights].sort((a, b) => b - a).findIndex((weight) => (sum += weight) >= 0.5) + 1;
@@ -55,9 +55,9 @@
     const tell = figure.places("handle-asks", { grid: photo, size: () => [side, side], label: "the patch that looks",
       value: () => chosen, says: (place) => said(numberOf(place)), choose, point: (place) => { pointed = place; draw(); } });
     for (const [name, place] of Object.entries({ Suit: asks, Face: [3, 5], Helmet: [12, 10], Backdrop: [0, 3] }))
-      figure.button(name, () => { figure.stop?.(); choose(place); tell(); });
+      figure.button(name, () => { choose(place); tell(); });
     draw();
   }
 
-  Object.assign(figures, { attend, half, asking_patch: start });
+  Object.assign(figures, { asking_patch: start });
 })();
