@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from torch.testing import assert_close
 
 from book import lab_data as lab
+from book import lab_kernels
 from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.conftest import in_all_fonts
@@ -109,6 +110,11 @@ def test_sizes_are_those_that_the_data_set_is_made_with():
     assert sizes == lab.sizes_content()
 
 
+def test_kernels_are_made_from_their_source():
+    written = lab_kernels.SCRIPT.read_text(encoding="utf-8")
+    assert written == lab_kernels.kernels_script()
+
+
 def test_accuracies_are_measured():
     written = content_of("trained")["measured"]
     found = lab.measure(trained(), CARD["mean"], CARD["std"])
@@ -126,7 +132,8 @@ def test_numbers_of_the_text():
     model = trained()
     parameters = sum(p.numel() for p in model.parameters())
     assert f"{round(parameters, -4):,} parameters" in text
-    lines = (SCRIPTS / "model.js").read_text(encoding="utf-8").count("\n")
+    scripts = [SCRIPTS / "model.js", SCRIPTS / "kernels.js"]
+    lines = sum(path.read_text(encoding="utf-8").count("\n") for path in scripts)
     assert f"about {round(lines / 50) * 50} lines" in text
 
     assert "hardly ever gets more than 92 %" in text
@@ -270,6 +277,18 @@ def test_200_images_through_what_is_shipped(page):
     found = in_the_page(page, "trained", images)
     for one, other in zip(found, in_pytorch(trained(), images), strict=True):
         assert_close(one, other, rtol=0, atol=1e-5)
+
+
+def test_a_browser_without_webassemblys_vectors_computes_the_same(browser, site):
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.add_init_script("WebAssembly.validate = () => false")
+    tab.goto(site + PAGE)
+    open_all(tab)
+    images, _, _ = cluttered_digits.make(10, part="test", seed=1)
+    found = in_the_page(tab, "trained", images)
+    for one, other in zip(found, in_pytorch(trained(), images), strict=True):
+        assert_close(one, other, rtol=0, atol=1e-5)
+    tab.close()
 
 
 def test_switches_do_what_they_say(page):

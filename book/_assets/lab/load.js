@@ -4,7 +4,7 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const here = new URL(".", document.currentScript.src).href;
-  const IMAGE = ["dom", "paint", "weights", "model", "sizes", "scene", "source", "board", "strokes", "drawing_pad", "toolbar"];
+  const IMAGE = ["dom", "paint", "weights", "simd", "kernels", "model", "sizes", "scene", "source", "board", "strokes", "drawing_pad", "toolbar"];
   const MODULES = {
     attention: [...IMAGE, "toast", "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "votes", "attention_panel"],
     walk: [...IMAGE, "walk_panel"],

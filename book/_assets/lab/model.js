@@ -4,24 +4,23 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
-  /** Room for what a forward pass computes, to be used for the next one as well: nothing is allocated then. */
+  /** Room for a model's parameters and for what a forward pass computes, to be used for the next one as well. */
   function roomFor({ channels, classes: K, depth, heads: h, width: D, imageSize: [height, width], gridSize: [rows, columns], parameters }) {
     const N = rows * columns;
     const T = N + (parameters.cls_token ? 1 : 0);
-    const room = (...lengths) => new Float64Array(lengths.reduce((a, b) => a * b));
-    const block = () => ({
-      norm1: room(T, D), qkv: room(T, 3, D), q: room(T, D), k: room(T, D), v: room(T, D), scores: room(h, T, T),
-      weights: room(h, T, T), mixed: room(T, D), attended: room(T, D), residual1: room(T, D), norm2: room(T, D),
-      thought: room(T, D), output: room(T, D), logits: room(K),
+    const pixels = channels * height * width;
+    const room = lab.sideBySide({
+      parameters: Object.fromEntries(Object.entries(parameters).map(([name, { length }]) => [name, length])),
+      normal: pixels, patches: pixels, embedded: N * D, tokens: T * D, places: T * D, embed: T * D,
+      blocks: Array.from({ length: depth }, (_, index) => ({
+        norm1: T * D, qkv: T * 3 * D, q: T * D, k: T * D, v: T * D, scores: h * T * T, weights: h * T * T, mixed: T * D,
+        attended: T * D, residual1: T * D, norm2: T * D, hidden: T * parameters[`blocks.${index}.mlp.fc1.bias`].length,
+        thought: T * D, output: T * D, logits: K,
+      })),
+      norm: T * D, pooled: D, columns: (D / h) * T, votes: T * K, probabilities: K,
     });
-    const blocks = Array.from({ length: depth }, (_, index) => ({
-      ...block(), hidden: room(T, parameters[`blocks.${index}.mlp.fc1.bias`].length),
-    }));
-    return {
-      T, normal: room(channels, height, width), patches: room(channels, height, width), embedded: room(N, D), tokens: room(T, D),
-      places: room(T, D), embed: room(T, D), blocks, norm: room(T, D), pooled: room(D), logits: blocks.at(-1).logits,
-      weights: blocks.map(({ weights }) => weights), columns: room(D / h, T), votes: room(T, K), probabilities: room(K),
-    };
+    for (const [name, values] of Object.entries(parameters)) room.parameters[name].set(values);
+    return { ...room, T, logits: room.blocks.at(-1).logits, weights: room.blocks.map(({ weights }) => weights) };
   }
 
   /**
@@ -45,12 +44,12 @@
 
   /** The same, with a pause before each block: a page that is just opening must not stand still. */
   function* inParts(model, image, { shuffled = false, off = new Set(), room = roomFor(model), watch = () => {} } = {}) {
-    const { channels, classes, depth, heads: h, width: D, epsilon, parameters } = model;
+    const { channels, classes, depth, heads: h, width: D, epsilon } = model;
     const [height, width] = model.imageSize;
     const [rows, columns] = model.gridSize;
     const [P, Q] = model.patchSize;
     const N = rows * columns;
-    const { T } = room;
+    const { T, parameters } = room;
     const d = D / h;
     if (image.length !== channels * height * width) {
       throw new Error(`image: got ${image.length} numbers, expected ${channels}·${height}·${width}`);
@@ -64,7 +63,8 @@
     function pool(tokens) {
       if (parameters.cls_token) return tokens.subarray(0, D);
       room.pooled.fill(0);
-      for (let i = 0; i < T * D; i++) room.pooled[i % D] += tokens[i] / T;
+      for (let token = 0; token < T; token++)
+        for (let i = 0; i < D; i++) room.pooled[i] += tokens[token * D + i] / T;
       return room.pooled;
     }
 
@@ -94,7 +94,7 @@
       }
       score(block.q, block.k, h, T, d, block.scores);
       watch(`${name}.attn.scores`, [h, T, T], block.scores);
-      softmaxRows(block.scores, h * T, T, block.weights);
+      lab.softmaxRows(block.scores, h * T, T, block.weights);
       watch(`${name}.attn.weights`, [h, T, T], block.weights);
       mix(block.weights, block.v, h, T, d, room.columns, block.mixed); // (T, D)
       for (let head = 0; head < h; head++) if (off.has(`${index}.${head}`)) silence(block.mixed, head, T, D, d);
@@ -107,7 +107,7 @@
       norm(`${name}.norm2`, block.residual1, block.norm2);
       watch(`${name}.norm2`, [T, D], block.norm2);
       const M = block.hidden.length / T;
-      gelu(layer(`${name}.mlp.fc1`, block.norm2, T, D, block.hidden));
+      lab.gelu(layer(`${name}.mlp.fc1`, block.norm2, T, D, block.hidden));
       watch(`${name}.mlp.fc1`, [T, M], block.hidden);
       layer(`${name}.mlp.fc2`, block.hidden, T, M, block.thought);
       watch(`${name}.mlp.fc2`, [T, D], block.thought);
@@ -119,7 +119,7 @@
     watch("norm", [T, D], room.norm);
     watch("class_token", [D], pool(room.norm));
     watch("head", [classes], room.logits);
-    watch("probabilities", [classes], softmaxRows(room.logits, 1, classes, room.probabilities));
+    watch("probabilities", [classes], lab.softmaxRows(room.logits, 1, classes, room.probabilities));
     if (!parameters.cls_token) layer("head", room.norm, T, D, room.votes);
     return room;
   }
@@ -157,35 +157,10 @@
   /** x weightᵀ + bias: (rows, inputs) -> (rows, outputs). */
   function linear(x, rows, inputs, weight, bias, out) {
     const outputs = weight.length / inputs;
-    dotProducts(x, 0, rows, weight, 0, outputs, inputs, out, 0, outputs);
-    if (bias) for (let i = 0; i < rows * outputs; i++) out[i] += bias[i % outputs];
+    lab.dotProducts(x, 0, rows, weight, 0, outputs, inputs, out, 0, outputs);
+    for (let start = 0; start < rows * outputs; start += outputs)
+      for (let i = 0; i < outputs; i++) out[start + i] += bias[i];
     return out;
-  }
-
-  /**
-   * Each of some rows of a with each of some rows of b, all of them `length` long: a bᵀ. They begin at `inA`
-   * and `inB`; a row of the result is `stride` after the one before. Two rows and four columns at a time are
-   * several times as fast; where they do not come out even, the last are computed twice.
-   */
-  function dotProducts(a, inA, rows, b, inB, columns, length, out, inOut, stride) {
-    for (let column = 0; column < columns; column += 4) {
-      const c1 = Math.min(column + 1, columns - 1), c2 = Math.min(column + 2, columns - 1), c3 = Math.min(column + 3, columns - 1);
-      const b0 = inB + column * length, b1 = inB + c1 * length, b2 = inB + c2 * length, b3 = inB + c3 * length;
-      for (let row = 0; row < rows; row += 2) {
-        const next = Math.min(row + 1, rows - 1);
-        const one = inA + row * length, two = inA + next * length;
-        let p0 = 0, p1 = 0, p2 = 0, p3 = 0, q0 = 0, q1 = 0, q2 = 0, q3 = 0;
-        for (let i = 0; i < length; i++) {
-          const p = a[one + i], q = a[two + i];
-          const v0 = b[b0 + i], v1 = b[b1 + i], v2 = b[b2 + i], v3 = b[b3 + i];
-          p0 += p * v0; p1 += p * v1; p2 += p * v2; p3 += p * v3;
-          q0 += q * v0; q1 += q * v1; q2 += q * v2; q3 += q * v3;
-        }
-        const first = inOut + row * stride, second = inOut + next * stride;
-        out[first + column] = p0; out[first + c1] = p1; out[first + c2] = p2; out[first + c3] = p3;
-        out[second + column] = q0; out[second + c1] = q1; out[second + c2] = q2; out[second + c3] = q3;
-      }
-    }
   }
 
   function layerNorm(x, rows, D, weight, bias, epsilon, out) {
@@ -217,21 +192,10 @@
   /** q kᵀ / √d: (h, T, d) twice -> (h, T, T). */
   function score(q, k, h, T, d, out) {
     for (let head = 0; head < h; head++) {
-      dotProducts(q, head * T * d, T, k, head * T * d, T, d, out, head * T * T, T);
+      lab.dotProducts(q, head * T * d, T, k, head * T * d, T, d, out, head * T * T, T);
     }
     const scale = 1 / Math.sqrt(d);
     for (let i = 0; i < out.length; i++) out[i] *= scale;
-  }
-
-  function softmaxRows(x, rows, columns, out = new Float64Array(x.length)) {
-    for (let start = 0; start < rows * columns; start += columns) {
-      let largest = -Infinity;
-      for (let i = 0; i < columns; i++) if (x[start + i] > largest) largest = x[start + i];
-      let sum = 0;
-      for (let i = 0; i < columns; i++) sum += out[start + i] = Math.exp(x[start + i] - largest);
-      for (let i = 0; i < columns; i++) out[start + i] /= sum;
-    }
-    return out;
   }
 
   /** Values weighted and heads side by side: (h, T, T), (h, T, d) -> (T, h·d). */
@@ -239,7 +203,7 @@
     for (let head = 0; head < h; head++) {
       for (let token = 0; token < T; token++)
         for (let i = 0; i < d; i++) columns[i * T + token] = v[(head * T + token) * d + i]; // a row of them is read at once
-      dotProducts(table, head * T * T, T, columns, 0, d, T, out, head * d, h * d);
+      lab.dotProducts(table, head * T * T, T, columns, 0, d, T, out, head * d, h * d);
     }
   }
 
@@ -253,37 +217,5 @@
     return out;
   }
 
-  /** x Φ(x) in place, exactly as the paper's code: no tanh in its place. */
-  function gelu(x) {
-    for (let i = 0; i < x.length; i++) x[i] = (x[i] / 2) * (1 + erf(x[i] * Math.SQRT1_2));
-  }
-
-  // The error function at equal steps, and its slope there; in between a cubic, to within 1e-10.
-  const FINE = 128;
-  const FAR = 6; // it is ±1 from here on
-  const heights = Float64Array.from({ length: FAR * FINE + 1 }, (_, i) => erfSeries(i / FINE));
-  const slopes = heights.map((_, i) => (2 / Math.sqrt(Math.PI)) * Math.exp(-((i / FINE) ** 2)));
-
-  function erf(x) {
-    const size = Math.abs(x);
-    if (!(size < FAR)) return Math.sign(x);
-    const i = Math.round(size * FINE);
-    const at = i / FINE;
-    const by = size - at;
-    const value = heights[i] + slopes[i] * by * (1 - at * by + ((2 * at * at - 1) * by * by) / 3);
-    return x < 0 ? -value : value;
-  }
-
-  /** erf x = 2/√π · exp(-x²) · Σ 2ⁿ x²ⁿ⁺¹ / (1·3···(2n+1)): every term has the sign of x, nothing cancels. */
-  function erfSeries(x) {
-    let term = x;
-    let sum = x;
-    for (let n = 1; term > 1e-16 * sum; n++) {
-      term *= (2 * x * x) / (2 * n + 1);
-      sum += term;
-    }
-    return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
-  }
-
-  Object.assign(lab, { roomFor, forward, inParts, softmaxRows, erf });
+  Object.assign(lab, { roomFor, forward, inParts });
 })();
