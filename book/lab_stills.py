@@ -25,23 +25,11 @@ PAGES = [
 # What is there to be moved is not in a still: only what it moves.
 STILL_LIFE = """
 .vit-lab[data-state="open"] {
-  width: fit-content; max-width: none !important; min-height: 0 !important;
-  container-type: normal;
-}
-.vit-lab[data-panel="attention"][data-state="open"] {
-  width: 46rem; container-type: inline-size;
+  width: 46rem; max-width: none !important; min-height: 0 !important;
 }
 .vl-challenge, .vl-toolbar, .vl-keep, .vl-switches, .vl-looks, .vl-below, .vl-drag,
 .vl-panel .vl-controls:has(fieldset), .vl-panel fieldset,
-.vl-panel > :is(.vl-row, .vl-field, p:has(a)) { display: none; }
-.vl-panel:has(.vl-tensor) {
-  display: grid; grid-template-columns: 20rem max-content;
-  gap: 0 1.5rem; align-items: start;
-}
-.vl-panel:has(.vl-tensor) > :not(.vl-walk-top) { grid-column: 2; max-width: 32rem; }
-.vl-panel:has(.vl-tensor) > .vl-walk-top {
-  display: block; grid-row: 1 / span 9; --vl-side: 20rem;
-}
+.vl-panel > .vl-row, .vl-step p:has(a) { display: none; }
 """
 QUALITY = 80
 
@@ -50,9 +38,9 @@ def still(tab: Page, place: Locator) -> Image.Image:
     """A panel, open and at its last step."""
     place.scroll_into_view_if_needed()
     place.locator(".vl-panel").first.wait_for()
-    step = place.get_by_label("Step", exact=True)
-    if step.count():
-        step.select_option(index=step.locator("option").count() - 1)
+    stops = place.locator(".vl-stop:visible")
+    if stops.count():
+        stops.last.click()
     tab.evaluate("document.activeElement.blur()")
     tab.add_style_tag(content=STILL_LIFE)
     tab.wait_for_timeout(500)  # a bar moves for a tenth of a second

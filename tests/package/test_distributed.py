@@ -201,23 +201,25 @@ def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
     assert stdout.count("images: loss") == 1  # one process speaks
 
     launcher = [*TORCHRUN, "--nproc-per-node", "2", "--max-restarts", "2", "-m"]
-    process = subprocess.Popen(
-        launcher + command(tmp_path, "killed"),
-        cwd=ROOT,
-        env=os.environ | {"OMP_NUM_THREADS": "1", STORE_APART: "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    state, deadline = tmp_path / "killed-state.safetensors", time.monotonic() + 200
-    while not state.exists() and process.poll() is None:
+    said = tmp_path / "said.txt"
+    with said.open("w") as file:
+        process = subprocess.Popen(
+            launcher + command(tmp_path, "killed"),
+            cwd=ROOT,
+            env=os.environ | {"OMP_NUM_THREADS": "1", STORE_APART: "1"},
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        )
+    deadline = time.monotonic() + 200
+    while "epoch 1 of 3:" not in said.read_text() and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    assert process.poll() is None, process.communicate()[0][-3000:]
-    _, about = read_checkpoint(state)
+    assert process.poll() is None, said.read_text()[-3000:]
+    _, about = read_checkpoint(tmp_path / "killed-state.safetensors")
     assert len(about["history"]["epochs"]) < QUICK.epochs
     os.kill(workers(process.pid)[-1], signal.SIGKILL)
-    printed, _ = process.communicate(timeout=250)
+    process.wait(timeout=250)
+    printed = said.read_text()
     assert process.returncode == 0, printed[-3000:]
     assert printed.count("epoch 1 of 3:") == printed.count("epoch 3 of 3:") == 1
     assert "exitcode: -9" in printed

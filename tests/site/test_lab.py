@@ -1248,24 +1248,35 @@ def test_what_changed_is_said(page):
     expect(said).to_contain_text(place, timeout=PATIENCE)
 
 
+def stop(walk, name):
+    """The walk's stop of this name: its number stands before it."""
+    return walk.get_by_role("button", name=re.compile(rf"^\d+\. {name}$"))
+
+
 def test_walk_goes_through_every_step(page):
     walk = panel(page, "walk")
-    titles = [walk.locator("h3").inner_text()]
+    title, shape = walk.locator("h3"), walk.locator(".vl-shape")
+    stop(walk, "The image").click()
+    titles = [title.inner_text()]
     while walk.get_by_role("button", name="Next").is_enabled():
         walk.get_by_role("button", name="Next").click()
-        titles.append(walk.locator("h3").inner_text())
-        shape = walk.locator(".vl-shape").inner_text()
-        numbers, letters = re.fullmatch(r"\((.*?)\)\s+\((.*?)\)", shape).groups()
+        titles.append(title.inner_text())
+        numbers, letters = re.fullmatch(
+            r"\((.*?)\)\s+\((.*?)\)", shape.inner_text()
+        ).groups()
         assert numbers.count(",") == letters.count(",")
+        here = walk.locator("[aria-current=step]")
+        assert here.get_attribute("aria-label") == titles[-1]
     walk.get_by_role("button", name="Next").focus()
     page.keyboard.press("Enter")  # at the end: nothing happens, and the focus stays
     assert page.evaluate("document.activeElement.textContent") == "Next"
-    assert walk.locator("h3").inner_text() == titles[-1]
+    assert title.inner_text() == titles[-1]
     assert titles[0] == "1. The image" and titles[-1].endswith("Probabilities")
-    assert len(set(titles)) == len(titles) == 62
-    walk.get_by_label("Walk through").fill("5")
-    assert "Tokens with positions" in walk.locator("h3").inner_text()
-    assert "(1, 65, 64)" in walk.locator(".vl-shape").inner_text()
+    assert len(set(titles)) == len(titles) == 6 + 13 + 1 + 4
+    assert titles[19] == "20. Blocks 1 to 3"
+    stop(walk, "Tokens with positions").click()
+    assert title.inner_text() == "6. Tokens with positions"
+    assert "(1, 65, 64)" in shape.inner_text()
     assert (
         walk.get_by_role("link")
         .get_attribute("href")
@@ -1273,9 +1284,123 @@ def test_walk_goes_through_every_step(page):
     )
 
 
+def test_any_block_of_the_walk_opens(page):
+    walk = panel(page, "walk")
+    title = walk.locator("h3")
+    stop(walk, "Block 0: Queries").click()
+    blocks = walk.get_by_label("Encoder block")
+    picture = "document.querySelector('.vl-tensor').toDataURL()"
+    seen = {page.evaluate(picture)}
+    for block, around in (
+        (1, ["block 0", "blocks 2 to 3"]),
+        (3, ["blocks 0 to 2"]),
+        (2, ["blocks 0 to 1", "block 3"]),
+    ):
+        blocks.select_option(str(block))
+        assert title.inner_text().endswith(f"Block {block}: Queries")
+        stops = walk.locator(".vl-stop:visible").all_inner_texts()
+        assert [one for one in stops if one.startswith("block")] == around
+        seen.add(page.evaluate(picture))
+    assert len(seen) == 4
+    shown = "document.querySelector('.vit-lab[data-panel=walk] .vl-tensor').toDataURL()"
+    stop(walk, "Block 3").click()
+    after = page.evaluate(shown)
+    blocks.select_option("3")
+    stop(walk, "Block 3: Added: its end").click()
+    assert page.evaluate(shown) == after  # what comes out of it, opened or not
+    blocks.select_option("0")
+
+
+def test_the_walk_by_arrow_keys(page):
+    walk = panel(page, "walk")
+    title = walk.locator("h3")
+    stop(walk, "The image").focus()
+    for key, expected in (
+        ("ArrowRight", "2. Cut into patches"),
+        ("End", "24. Probabilities"),
+        ("ArrowRight", "24. Probabilities"),
+        ("ArrowLeft", "23. Logits"),
+        ("Home", "1. The image"),
+    ):
+        page.keyboard.press(key)
+        assert title.inner_text() == expected
+        assert page.evaluate("document.activeElement.ariaLabel") == expected
+    assert walk.locator(".vl-stop[tabindex='0']").count() == 1
+
+
+def test_the_tensor_travels_to_the_next_stop_and_nowhere_else(page):
+    walk = panel(page, "walk")
+    travelling = "document.querySelector('.vl-traveller').getAnimations().length"
+    stop(walk, "The image").click()
+    page.wait_for_function(f"{travelling} === 0")
+    stop(walk, "Patch embedding").click()
+    assert page.evaluate(travelling) == 0
+    walk.get_by_role("button", name="Next").click()
+    assert page.evaluate(travelling) == 1
+    page.wait_for_function("document.querySelector('.vl-traveller').hidden")
+    walk.get_by_role("button", name="Next").click()  # the positions come from nowhere
+    assert page.evaluate(travelling) == 0
+    page.emulate_media(reduced_motion="reduce")
+    walk.get_by_role("button", name="Next").click()
+    assert page.evaluate(travelling) == 0
+    page.emulate_media(reduced_motion="no-preference")
+
+
+WIRES = """() => {
+  const line = document.querySelector(".vl-line");
+  const outer = line.getBoundingClientRect();
+  const boxes = [...line.querySelectorAll(".vl-stop:not([hidden])")].map((stop) => {
+    const { left, right, top, bottom } = stop.getBoundingClientRect();
+    return [left - outer.left, right - outer.left, top - outer.top, bottom - outer.top];
+  });
+  return [...line.querySelectorAll(".vl-wires > path")].map((wire) => {
+    const ends = [0, wire.getTotalLength()].map((at) => wire.getPointAtLength(at));
+    return ends.map(({ x, y }) => boxes.findIndex(([left, right, top, bottom]) =>
+      x > left - 1 && x < right + 1 && y > top - 1 && y < bottom + 1));
+  });
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_walks_wires_join_its_stops(browser, site, width):
+    tab = browser.new_page(viewport={"width": width, "height": 900})
+    tab.goto(site + PAGE)
+    open_all(tab)
+    joined = {tuple(ends) for ends in tab.evaluate(WIRES)}
+    tokens, places, norm, q, k, v, scores, mix = 3, 4, 6, 7, 8, 9, 10, 12
+    elsewhere = {tokens, q, k, v}  # from these it does not go to the next
+    line = {(a, a + 1) for a in range(23) if a not in elsewhere}
+    to_the_sum = {(tokens, places + 1)}
+    attention = {(norm, k), (norm, v), (q, scores), (k, scores), (v, mix)}
+    residual = {(-1, 14), (-1, 18)}  # they begin on the line into the norm
+    assert joined == line | to_the_sum | attention | residual
+    tab.close()
+
+
+def test_on_a_phone_the_walks_line_scrolls_along(browser, site):
+    context = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    tab = context.new_page()
+    tab.goto(site + PAGE)
+    open_all(tab)
+    walk = panel(tab, "walk")
+    walk.get_by_role("button", name="Next").scroll_into_view_if_needed()
+    for _ in range(12):
+        walk.get_by_role("button", name="Next").tap()
+    tab.wait_for_function("""() => {
+      const here = document.querySelector(".vl-stop[aria-current]");
+      const { left, right } = here.getBoundingClientRect();
+      return Math.abs((left + right) / 2 - innerWidth / 2) < 5;
+    }""")
+    walk.locator(".vl-stop[aria-current] + .vl-stop").tap()
+    assert walk.locator("h3").inner_text() == "14. Block 0: Projection"
+    context.close()
+
+
 def test_what_is_out_of_sight_waits(page):
     walk = panel(page, "walk")
-    walk.get_by_label("Walk through").fill("0")
+    stop(walk, "The image").click()
     drawn(page)
     page.evaluate("""() => {
         const forward = vitLab.forward;

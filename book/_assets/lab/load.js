@@ -7,7 +7,7 @@
   const IMAGE = ["dom", "paint", "weights", "simd", "kernels", "model", "sizes", "scene", "source", "board", "strokes", "drawing_pad", "toolbar"];
   const MODULES = {
     attention: [...IMAGE, "toast", "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "votes", "attention_panel"],
-    walk: [...IMAGE, "walk_panel"],
+    walk: [...IMAGE, "tensor_picture", "spine", "walk_panel"],
   };
   const DATA = { attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
 

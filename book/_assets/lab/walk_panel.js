@@ -7,7 +7,7 @@
     pos_embed: "(1, T, D)", embed: "(B, T, D)", norm1: "(B, T, D)", "attn.q": "(B, h, T, d)", "attn.k": "(B, h, T, d)",
     "attn.v": "(B, h, T, d)", "attn.scores": "(B, h, T, T)", "attn.weights": "(B, h, T, T)", "attn.mixed": "(B, T, D)",
     "attn.proj": "(B, T, D)", residual1: "(B, T, D)", norm2: "(B, T, D)", "mlp.fc1": "(B, T, M)", "mlp.fc2": "(B, T, D)",
-    block: "(B, T, D)", norm: "(B, T, D)", class_token: "(B, D)", head: "(B, K)", probabilities: "(B, K)",
+    block: "(B, T, D)", earlier: "(B, T, D)", later: "(B, T, D)", norm: "(B, T, D)", class_token: "(B, D)", head: "(B, K)", probabilities: "(B, K)",
   };
   /** What happened in a step, and the chapter that builds it. */
   const stepsOf = ({ imageSize: [H, W], gridSize: [rows, columns], patchSize: [p, q], width: D, heads: h, classes: K, tensors }) => {
@@ -33,6 +33,8 @@
       "mlp.fc1": ["MLP, wide", `Each token by itself: ${D} numbers become ${M}, and GELU silences most of those below zero.`, "06_encoder_block"],
       "mlp.fc2": ["MLP, narrow", `${M} numbers become ${D} again.`, "06_encoder_block"],
       block: ["Added: the block's end", "The second residual connection. This goes into the next block.", "06_encoder_block"],
+      earlier: ["", "The same steps as in the block below, with learned numbers of their own. This is what comes out.", "06_encoder_block"],
+      later: ["", "The same steps once more in each, with learned numbers of their own. This is what comes out of the last.", "06_encoder_block"],
       norm: ["Final norm", "A last LayerNorm.", "07_vision_transformer"],
       class_token: ["The class token", `Its ${D} numbers are all that the classifier gets to see.`, "07_vision_transformer"],
       head: ["Logits", `One number a class, 0 to ${K - 1}.`, "07_vision_transformer"],
@@ -40,22 +42,23 @@
     };
   };
 
+  const IN_BLOCK = new Set(["norm1", "attn.q", "attn.k", "attn.v", "attn.scores", "attn.weights", "attn.mixed", "attn.proj", "residual1", "norm2", "mlp.fc1", "mlp.fc2", "block"]);
   const SHUFFLED = "Shuffled among the patches; the class token keeps its own.";
 
   /** until: the last step that is shown; chapters: where the chapters' pages are. */
   function walkPanel(source, { until = "probabilities", chapters = "../notebooks/" } = {}) {
     const { el, labelled, button } = lab;
+    const model = lab.model("trained");
     const announcer = lab.announcer();
     const board = lab.board(source);
-    const about = stepsOf(lab.model("trained"));
-    const room = lab.roomFor(lab.model("trained"));
+    const about = stepsOf(model);
+    const room = lab.roomFor(model);
     const tools = lab.toolbar(source);
-    let steps = [];
+    let block = 0; // the one that is open
+    let steps = []; // [{stop, dimensions, values}]
     let index = 0;
 
     const shuffled = el("input", { type: "checkbox", onchange: run });
-    const slider = el("input", { type: "range", min: 0, step: 1, oninput: () => show(Number(slider.value)) });
-    const select = el("select", { onchange: () => show(Number(select.value)) });
     const title = el("h3");
     const shape = el("p", { class: "vl-shape" });
     const words = el("p");
@@ -64,147 +67,70 @@
     const link = el("a");
     const back = button("Back", () => show(index - 1));
     const next = button("Next", () => show(index + 1));
+    const map = lab.spine({
+      whole: until === "probabilities", depth: model.depth, pick: (stop) => show(steps.findIndex((step) => step.stop === stop)),
+      open(which) {
+        block = which;
+        run();
+      },
+    });
 
     function run() {
-      steps = [];
-      let done = false;
-      lab.forward(lab.model("trained"), source.image(), {
-        shuffled: shuffled.checked,
-        room,
-        watch: (name, dimensions, values) => {
-          if (!done) steps.push({ name, dimensions, values });
-          done ||= name === until;
-        },
+      const { stop } = steps[index] ?? {};
+      const found = new Map();
+      lab.forward(model, source.image(), {
+        shuffled: shuffled.checked, room, watch: (name, dimensions, values) => found.set(name, { dimensions, values }),
       });
-      if (select.options.length !== steps.length) {
-        select.replaceChildren(...steps.map((step, i) => el("option", { value: i }, `${i + 1}. ${titleOf(step)}`)));
+      steps = [];
+      for (const [name, tensor] of found) {
+        const add = (as) => steps.push({ stop: as, ...tensor });
+        const [, of, part] = name.match(/^blocks\.(\d+)\.?(.*)$/) ?? [null, null, name];
+        if (of === null || Number(of) === block) add(part || "block");
+        else if (!part && Number(of) === block - 1) add("earlier");
+        else if (!part && Number(of) === model.depth - 1) add("later");
+        if (name === until) break;
       }
-      slider.max = steps.length - 1;
-      show(index);
+      show(Math.max(0, steps.findIndex((step) => step.stop === stop)));
     }
 
-    function split(name) {
-      const [, block, part] = name.match(/^blocks\.(\d+)\.?(.*)$/) ?? [null, null, name];
-      return { block, part: part || "block" };
-    }
-
-    function titleOf(step) {
-      const { block, part } = split(step.name);
-      return block === null ? about[part][0] : `Block ${block}: ${about[part][0].replace("the block's", "its")}`;
+    function nameOf({ stop }) {
+      const several = (from, to) => (from === to ? `Block ${from}` : `Blocks ${from} to ${to}`);
+      if (stop === "earlier") return several(0, block - 1);
+      if (stop === "later") return several(block + 1, model.depth - 1);
+      return IN_BLOCK.has(stop) ? `Block ${block}: ${about[stop][0].replace("the block's", "its")}` : about[stop][0];
     }
 
     function show(to) {
       index = lab.clamp(to, 0, steps.length - 1);
       const step = steps[index];
-      const { part } = split(step.name);
-      const [, what, chapter] = about[part];
-      const text = part === "pos_embed" && shuffled.checked ? `${what} ${SHUFFLED}` : what;
-      slider.value = index;
-      slider.setAttribute("aria-valuetext", `step ${index + 1} of ${steps.length}: ${titleOf(step)}`);
-      select.value = index;
+      const { stop } = step;
+      const [, what, chapter] = about[stop];
+      const text = stop === "pos_embed" && shuffled.checked ? `${what} ${SHUFFLED}` : what;
       back.setAttribute("aria-disabled", index === 0); // and not disabled, which would drop the focus
       next.setAttribute("aria-disabled", index === steps.length - 1);
-      title.textContent = `${index + 1}. ${titleOf(step)}`;
-      shape.textContent = `(${[1, ...step.dimensions].join(", ")})  ${LETTERS[part]}`;
+      title.textContent = `${index + 1}. ${nameOf(step)}`;
+      shape.textContent = `(${[1, ...step.dimensions].join(", ")})  ${LETTERS[stop]}`;
       words.textContent = text;
       link.textContent = `Built in chapter ${Number(chapter.slice(0, 2))}`;
       link.href = `${chapters}${chapter}.html`;
-      const colours = picture(canvas, part, step);
+      const colours = lab.tensorPicture(canvas, stop, step);
       legend.textContent = colours;
-      canvas.setAttribute("aria-label", `A picture of the values after step ${index + 1}, ${titleOf(step)}. ${colours}`);
-      announcer.say(`Step ${index + 1}, ${titleOf(step)}. Shape ${[1, ...step.dimensions].join(", ")}. ${text} ${source.where()}`);
+      canvas.setAttribute("aria-label", `A picture of the values after step ${index + 1}, ${nameOf(step)}. ${colours}`);
+      map.show({ stops: steps.map((one, i) => [one.stop, `${i + 1}. ${nameOf(one)}`]), stop, block, picture: canvas });
+      announcer.say(`Step ${index + 1} of ${steps.length}, ${nameOf(step)}. Shape ${[1, ...step.dimensions].join(", ")}. ${text} ${source.where()}`);
     }
 
     const element = el("div", { class: "vl-panel" },
       el("div", { class: "vl-walk-top" }, board.element, tools.element), tools.pad,
-      el("div", { class: "vl-row" }, back, next, labelled("Step", select), labelled("shuffle the positions", shuffled)),
-      labelled("Walk through", slider),
-      title, shape, words, canvas, legend, el("p", {}, link),
+      map.element,
+      el("div", { class: "vl-row" }, back, next, labelled("shuffle the positions", shuffled)),
+      el("div", { class: "vl-step" }, el("div", {}, title, shape, words, el("p", {}, link)), el("div", {}, canvas, legend)),
       announcer.element);
     source.onChange(lab.whenSeen(element, run));
     source.onChange(board.paint);
     board.paint();
     run();
     return element;
-  }
-
-  /** Draws a step's tensor as what it is. Returns the words that say what the colours mean. */
-  function picture(canvas, part, { dimensions, values }) {
-    const width = 320;
-    if (part === "image") {
-      const c = lab.context(canvas, width, width);
-      c.drawImage(lab.pixels(values, dimensions[1], dimensions[2], lab.grey), 0, 0, width, width);
-      size(canvas, width, width);
-      return "Black is 0, white is 1.";
-    }
-    const colours = lab.colouring(values);
-    const { low, high } = colours;
-    const scale = low < 0
-      ? `Blue is negative, white 0, red positive; the strongest colours are ±${high.toPrecision(2)}.`
-      : `Dark is 0, yellow ${high.toPrecision(2)}.`;
-    if (part === "patches") {
-      const c = lab.context(canvas, width, width);
-      c.clearRect(0, 0, width, width);
-      const { gridSize: [, columns], patchSize: [p, q] } = lab.model("trained");
-      const [count, numbers] = dimensions;
-      const pitch = width / columns;
-      for (let n = 0; n < count; n++) {
-        const patch = lab.pixels(values.subarray(numbers * n, numbers * (n + 1)), p, q, colours);
-        c.drawImage(patch, (n % columns) * pitch + 3, Math.floor(n / columns) * pitch + 3, pitch - 6, pitch - 6);
-      }
-      size(canvas, width, width);
-      return `Each patch's ${numbers} numbers, in their place. ${scale}`;
-    }
-    if (dimensions.length === 1) {
-      const [count] = dimensions;
-      const few = count <= 10;
-      const height = few ? 72 : 32;
-      const c = lab.context(canvas, width, height);
-      c.drawImage(lab.pixels(values, 1, count, colours), 0, 0, width, 32);
-      if (few) {
-        c.clearRect(0, 32, width, 40);
-        const { color, fontFamily: family } = getComputedStyle(canvas);
-        c.fillStyle = color;
-        c.font = `13px ${family}`;
-        c.textAlign = "center";
-        for (let k = 0; k < count; k++) c.fillText(String(k), ((k + 0.5) * width) / count, 49);
-        c.font = `10px ${family}`;
-        for (let k = 0; k < count; k++) c.fillText(values[k].toFixed(2), ((k + 0.5) * width) / count, 66);
-      }
-      size(canvas, width, height);
-      const most = few ? ` The largest is that of class ${values.indexOf(Math.max(...values))}.` : "";
-      return `${count} numbers, side by side. ${scale}${most}`;
-    }
-    if (dimensions.length === 2) {
-      const [rows, columns] = dimensions;
-      const height = Math.round((width * rows) / columns);
-      const c = lab.context(canvas, width, height);
-      c.drawImage(lab.pixels(values, rows, columns, colours), 0, 0, width, height);
-      size(canvas, width, height);
-      const [down, across] = lab.model("trained").gridSize;
-      return `${rows} rows, one ${rows === down * across ? "patch" : "token"} each, of ${columns} numbers. ${scale}`;
-    }
-    const [h, rows, columns] = dimensions;
-    const gap = 8;
-    const square = rows === columns;
-    const across = square ? 2 : h;
-    const side = (width - gap * (across - 1)) / across;
-    const tall = square ? side : side * 3;
-    const down = Math.ceil(h / across);
-    const height = down * tall + gap * (down - 1);
-    const c = lab.context(canvas, width, height);
-    c.clearRect(0, 0, width, height);
-    for (let head = 0; head < h; head++) {
-      const tile = lab.pixels(values.subarray(head * rows * columns, (head + 1) * rows * columns), rows, columns, colours);
-      c.drawImage(tile, (head % across) * (side + gap), Math.floor(head / across) * (tall + gap), side, tall);
-    }
-    size(canvas, width, height);
-    const order = square ? "heads 0 and 1 above, 2 and 3 below" : "head 0 on the left";
-    return `${h} heads, each ${rows} × ${columns}, ${order}. ${scale}`;
-  }
-
-  function size(canvas, width, height) {
-    canvas.style.aspectRatio = `${width} / ${height}`;
   }
 
   Object.assign(lab, { walkPanel });
