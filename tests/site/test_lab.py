@@ -130,6 +130,10 @@ def test_numbers_of_the_text():
     assert second == content_of("averaging")["measured"]
     assert f"this model is right in {100 * second['trained']:.1f} % of cases" in text
     model = trained()
+    config = model.config
+    hidden = round(config.embed_dim * config.mlp_ratio)
+    assert f"$D$ is {config.embed_dim}, $h$ is {config.num_heads}," in text
+    assert f"$M$ of the MLP is {hidden}, and a patch is {config.patch_size} × " in text
     parameters = sum(p.numel() for p in model.parameters())
     assert f"{round(parameters, -4):,} parameters" in text
     scripts = [SCRIPTS / "model.js", SCRIPTS / "kernels.js"]
@@ -1292,9 +1296,9 @@ def test_any_block_of_the_walk_opens(page):
     picture = "document.querySelector('.vl-tensor').toDataURL()"
     seen = {page.evaluate(picture)}
     for block, around in (
-        (1, ["block 0", "blocks 2 to 3"]),
+        (1, ["block 0", "blocks 2 and 3"]),
         (3, ["blocks 0 to 2"]),
-        (2, ["blocks 0 to 1", "block 3"]),
+        (2, ["blocks 0 and 1", "block 3"]),
     ):
         blocks.select_option(str(block))
         assert title.inner_text().endswith(f"Block {block}: Queries")
@@ -1306,9 +1310,16 @@ def test_any_block_of_the_walk_opens(page):
     stop(walk, "Block 3").click()
     after = page.evaluate(shown)
     blocks.select_option("3")
-    stop(walk, "Block 3: Added: its end").click()
+    stop(walk, "Block 3: Added again").click()
     assert page.evaluate(shown) == after  # what comes out of it, opened or not
     blocks.select_option("0")
+    stop(walk, "Blocks 1 to 3").click()
+    for block, name in (("3", "Block 3: Added again"), ("1", "Block 1: Added again")):
+        blocks.select_option(block)  # the stop is gone, its tensor is shown elsewhere
+        assert title.inner_text().endswith(name)
+    stop(walk, "Block 0").click()
+    blocks.select_option("0")
+    assert title.inner_text() == "6. Tokens with positions"
 
 
 def test_the_walk_by_arrow_keys(page):
@@ -1335,11 +1346,19 @@ def test_the_tensor_travels_to_the_next_stop_and_nowhere_else(page):
     page.wait_for_function(f"{travelling} === 0")
     stop(walk, "Patch embedding").click()
     assert page.evaluate(travelling) == 0
-    walk.get_by_role("button", name="Next").click()
-    assert page.evaluate(travelling) == 1
-    page.wait_for_function("document.querySelector('.vl-traveller').hidden")
-    walk.get_by_role("button", name="Next").click()  # the positions come from nowhere
-    assert page.evaluate(travelling) == 0
+    seen = []
+    for _ in range(9):
+        walk.get_by_role("button", name="Next").click()
+        name = walk.locator("h3").inner_text().split(". ")[1].split(": ")[-1]
+        seen += [name] * page.evaluate(travelling)
+        page.wait_for_function("document.querySelector('.vl-traveller').hidden")
+    # positions, keys, values, scores and the sum do not come from the stop before
+    assert seen == [
+        "Class token in front",
+        "LayerNorm",
+        "Queries",
+        "Attention weights, by softmax",
+    ]
     page.emulate_media(reduced_motion="reduce")
     walk.get_by_role("button", name="Next").click()
     assert page.evaluate(travelling) == 0
@@ -1377,7 +1396,7 @@ def test_the_walks_wires_join_its_stops(browser, site, width):
     tab.close()
 
 
-def test_on_a_phone_the_walks_line_scrolls_along(browser, site):
+def test_on_a_phone_the_whole_map_is_there_for_a_finger(browser, site):
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
     )
@@ -1385,16 +1404,9 @@ def test_on_a_phone_the_walks_line_scrolls_along(browser, site):
     tab.goto(site + PAGE)
     open_all(tab)
     walk = panel(tab, "walk")
-    walk.get_by_role("button", name="Next").scroll_into_view_if_needed()
-    for _ in range(12):
-        walk.get_by_role("button", name="Next").tap()
-    tab.wait_for_function("""() => {
-      const here = document.querySelector(".vl-stop[aria-current]");
-      const { left, right } = here.getBoundingClientRect();
-      return Math.abs((left + right) / 2 - innerWidth / 2) < 5;
-    }""")
-    walk.locator(".vl-stop[aria-current] + .vl-stop").tap()
-    assert walk.locator("h3").inner_text() == "14. Block 0: Projection"
+    for name in ("Block 0: Projection", "Block 0: Queries", "Probabilities"):
+        stop(walk, name).tap()
+        assert walk.locator("h3").inner_text().endswith(name)
     context.close()
 
 

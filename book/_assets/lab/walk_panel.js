@@ -9,6 +9,9 @@
     "attn.proj": "(B, T, D)", residual1: "(B, T, D)", norm2: "(B, T, D)", "mlp.fc1": "(B, T, M)", "mlp.fc2": "(B, T, D)",
     block: "(B, T, D)", earlier: "(B, T, D)", later: "(B, T, D)", norm: "(B, T, D)", class_token: "(B, D)", head: "(B, K)", probabilities: "(B, K)",
   };
+  const SAME = "The same steps as in the open block, with learned numbers of their own. This is what comes out.";
+  /** Where the tensor of a stop is that is gone, since another block has been opened. */
+  const INSTEAD = { earlier: "embed", later: "block" };
   /** What happened in a step, and the chapter that builds it. */
   const stepsOf = ({ imageSize: [H, W], gridSize: [rows, columns], patchSize: [p, q], width: D, heads: h, classes: K, tensors }) => {
     const [N, pixels, d] = [rows * columns, p * q, D / h];
@@ -25,18 +28,18 @@
       "attn.k": ["Keys", "What each token is found by.", "05_multi_head_attention"],
       "attn.v": ["Values", "What each token hands over.", "05_multi_head_attention"],
       "attn.scores": ["Scores", `Each query times each key, divided by √${d}. A row is the token that asks, a column the one that is asked.`, "04_scaled_dot_product_attention"],
-      "attn.weights": ["Attention weights", "A softmax makes each row sum to 1.", "04_scaled_dot_product_attention"],
+      "attn.weights": ["Attention weights, by softmax", "A softmax makes each row sum to 1.", "04_scaled_dot_product_attention"],
       "attn.mixed": ["Values, mixed", `Each token gets the values of all tokens, its own too, mixed by its weights; the ${h} heads stand side by side, ${h} × ${d} = ${D}.`, "04_scaled_dot_product_attention"],
       "attn.proj": ["Projection", "One more matrix mixes what the heads brought.", "05_multi_head_attention"],
       residual1: ["Added", "The residual connection: what attention found is added to what was there.", "06_encoder_block"],
       norm2: ["LayerNorm", "Every token brought to mean 0 and spread 1 again.", "06_encoder_block"],
       "mlp.fc1": ["MLP, wide", `Each token by itself: ${D} numbers become ${M}, and GELU silences most of those below zero.`, "06_encoder_block"],
       "mlp.fc2": ["MLP, narrow", `${M} numbers become ${D} again.`, "06_encoder_block"],
-      block: ["Added: the block's end", "The second residual connection. This goes into the next block.", "06_encoder_block"],
-      earlier: ["", "The same steps as in the block below, with learned numbers of their own. This is what comes out.", "06_encoder_block"],
-      later: ["", "The same steps once more in each, with learned numbers of their own. This is what comes out of the last.", "06_encoder_block"],
+      block: ["Added again", "The second residual connection. This goes on, into the next block or, from the last, to the final norm.", "06_encoder_block"],
+      earlier: ["", SAME, "06_encoder_block"],
+      later: ["", SAME, "06_encoder_block"],
       norm: ["Final norm", "A last LayerNorm.", "07_vision_transformer"],
-      class_token: ["The class token", `Its ${D} numbers are all that the classifier gets to see.`, "07_vision_transformer"],
+      class_token: ["The class token alone", `Its ${D} numbers are all that the classifier gets to see.`, "07_vision_transformer"],
       head: ["Logits", `One number a class, 0 to ${K - 1}.`, "07_vision_transformer"],
       probabilities: ["Probabilities", "A softmax makes them sum to 1.", "07_vision_transformer"],
     };
@@ -90,14 +93,15 @@
         else if (!part && Number(of) === model.depth - 1) add("later");
         if (name === until) break;
       }
-      show(Math.max(0, steps.findIndex((step) => step.stop === stop)));
+      const placeOf = (wanted) => steps.findIndex((step) => step.stop === wanted);
+      show(Math.max(0, placeOf(stop), placeOf(INSTEAD[stop])));
     }
 
     function nameOf({ stop }) {
-      const several = (from, to) => (from === to ? `Block ${from}` : `Blocks ${from} to ${to}`);
+      const several = (from, to) => (from === to ? `Block ${from}` : `Blocks ${from} ${to === from + 1 ? "and" : "to"} ${to}`);
       if (stop === "earlier") return several(0, block - 1);
       if (stop === "later") return several(block + 1, model.depth - 1);
-      return IN_BLOCK.has(stop) ? `Block ${block}: ${about[stop][0].replace("the block's", "its")}` : about[stop][0];
+      return IN_BLOCK.has(stop) ? `Block ${block}: ${about[stop][0]}` : about[stop][0];
     }
 
     function show(to) {
@@ -117,7 +121,7 @@
       legend.textContent = colours;
       canvas.setAttribute("aria-label", `A picture of the values after step ${index + 1}, ${nameOf(step)}. ${colours}`);
       map.show({ stops: steps.map((one, i) => [one.stop, `${i + 1}. ${nameOf(one)}`]), stop, block, picture: canvas });
-      announcer.say(`Step ${index + 1} of ${steps.length}, ${nameOf(step)}. Shape ${[1, ...step.dimensions].join(", ")}. ${text} ${source.where()}`);
+      announcer.say(`Step ${index + 1} of ${steps.length}, ${nameOf(step)}. Shape ${[1, ...step.dimensions].join(", ")}. ${text}`);
     }
 
     const element = el("div", { class: "vl-panel" },
