@@ -1107,6 +1107,10 @@ def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
     asked(figure, 3, 8)
     mouse.move(0, 0)
     asked(figure, 12, 5)  # it was only a look
+    mouse.move(*at(8, 11))
+    asked(figure, 8, 11)
+    told = figure.get_by_role("status")
+    expect(told).to_contain_text("and row 8, column 12, a trace more")  # 124 than 123
     mouse.move(*at(12, 5))
     mouse.down()
     mouse.move(*at(5, 10), steps=4)

@@ -47,7 +47,9 @@
       figure.write("own", `its own weight ${own}`);
       figure.write("most", `largest weight ${largest}`);
       figure.say(`Patch ${patch} (${said(patch)}) gives itself a weight of ${own}`
-        + (own === largest ? ", and no other patch more." : `. Its largest weight, ${largest}, goes to ${said(best)}.`)
+        + (best === patch ? ", and no other patch more."
+          : own === largest ? `, and ${said(best)}, a trace more.`
+          : `. Its largest weight, ${largest}, goes to ${said(best)}.`)
         + ` The ${half(weights)} patches with the largest weights share half of its attention.`);
     }
 
