@@ -133,7 +133,19 @@ def test_int8_is_smaller_and_not_far_off(files):
     assert (files / "int8.onnx").stat().st_size < (files / "any.onnx").stat().st_size
     images = torch.randn(64, 3, 12, 8)
     right, got = small()(images), run(files / "int8.onnx", images)
-    assert 1e-4 < (got - right).abs().max() < 0.1 * right.std()
+    assert 1e-4 < (got - right).abs().mean() < 0.05 * right.std()
+
+
+def test_int8_is_computed_as_the_file_says(files):
+    """Not so with signed weights where there is no VNNI: large sums are cut off."""
+    from onnx.reference import ReferenceEvaluator
+
+    images = torch.randn(64, 3, 12, 8)
+    reference = ReferenceEvaluator(str(files / "int8.onnx"))
+    exact = torch.from_numpy(reference.run(None, {"images": images.numpy()})[0])
+    # nothing, or what one number that is rounded the other way makes
+    far = (run(files / "int8.onnx", images) - exact).abs().max()
+    assert far < 0.1 * exact.std()
 
 
 def test_the_command_writes_int8_and_nobody_complains(files, monkeypatch, caplog):
