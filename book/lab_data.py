@@ -26,7 +26,8 @@ from vit_steps.recipes import RECIPES
 from vit_steps.variants import VariantVisionTransformer
 from vit_steps.vision_transformer import VisionTransformer
 
-MODEL = "cluttered-digits"
+MODEL = "cluttered-digits-drawn"
+RECIPE = RECIPES["cluttered-digits"]
 AVERAGING = "cluttered-digits-mean"  # whose patches vote
 DIGITS_A_CLASS = 3
 TEXTURE_SIDE = 128
@@ -49,7 +50,7 @@ def write_lab(
     _, card = read_checkpoint(MODEL)
     for name, model in (
         ("trained", trained),
-        ("untrained", RECIPES[MODEL].build().eval()),
+        ("untrained", RECIPE.build().eval()),
     ):
         content = model_content(model, card["mean"], card["std"], dtype)
         if name == "trained":
@@ -125,7 +126,7 @@ def measure(
     return {
         "images": len(labels),
         "trained": accuracy(model),
-        "untrained": accuracy(RECIPES[MODEL].build().eval()),
+        "untrained": accuracy(RECIPE.build().eval()),
         "shuffled": accuracy(with_shuffled_positions(model)),
         "headOff": [
             [

@@ -5,22 +5,25 @@
     python -m experiments.retrain --cards         measure, and write the cards again
 
 Each is trained by the command that its card names. Fashion-MNIST takes all 60,000
-images: from Debian's package dataset-fashion-mnist, or downloaded (--download). The
-model that averages its patches, for the lab, is the first variant of chapter 13.
+images: from Debian's package dataset-fashion-mnist, or downloaded (--download). Two
+models are the lab's, where digits can be drawn, and go on with drawn ones: the model of
+chapter 9, and one that averages its patches, the first variant of chapter 13.
 """
 
 import argparse
 import sys
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
 
+from experiments.drawn_digits import drawn_digits
 from experiments.variants import build
 from vit_steps import VisionTransformer, data
 from vit_steps.attention_maps import class_token_attention, mass_inside
 from vit_steps.checkpoint import SHIPPED, read_checkpoint, write_checkpoint
+from vit_steps.data.cluttered_digits import cluttered_digits, textures
 from vit_steps.data.sets import ImageSet
 from vit_steps.recipes import RECIPES
 from vit_steps.train import main as train_command
@@ -31,20 +34,40 @@ COMMANDS = {
     "cluttered-digits": "--data cluttered-digits --threads 1".split(),
     "fashion-mnist": "--data fashion-mnist --full --no-augment --threads 1".split(),
 }
+DRAWN = "cluttered-digits-drawn"
 AVERAGING = "cluttered-digits-mean"
+FIRST = "cluttered-digits"
+DRAWINGS = 1000  # of each digit
+SCENES = 40_000  # with a drawing in each
+SEED = 99  # of what is drawn and how it is cluttered
+FURTHER = replace(
+    RECIPES["cluttered-digits"].train, epochs=2, lr=8e-4, warmup_epochs=0.25
+)
 CLUTTERED = """\
 scikit-learn's handwritten digits (Alpaydin and Kaynak, UCI, CC BY 4.0), put on crops of
 scikit-image's textures brick, grass and gravel (CC0) among scraps of other digits:
 `vit_steps.data.cluttered_digits`. 40,000 images to train on, 1,000 for validation and
 1,000 to test; no part shares a handwritten digit with another."""
+DRAWN_TOO = """\
+Then it goes on for two more epochs, in which every second digit is drawn as on the
+lab's pad: a few curves through a few points, which each drawing varies
+(`experiments/drawn_digits.py`). So it reads what visitors of the lab draw, too."""
 ABOUT = {
-    "cluttered-digits": CLUTTERED,
+    FIRST: CLUTTERED,
+    DRAWN: f"""\
+The model of "cluttered-digits", for the lab, where visitors draw digits of their own.
+
+{CLUTTERED}
+
+{DRAWN_TOO}""",
     AVERAGING: f"""\
 The model of "cluttered-digits" with one change: it has no class token, and its head
 reads the mean of the patches. Because the head is linear, it can also be put on each
 patch alone, and the mean of the logits that it gives is the model's answer.
 
-{CLUTTERED}""",
+{CLUTTERED}
+
+{DRAWN_TOO}""",
     "fashion-mnist": """\
 Fashion-MNIST (Xiao, Rasul and Vollgraf 2017, arXiv 1708.07747; MIT, Zalando SE), all of
 it: 55,000 images to train on, 5,000 for validation, 10,000 to test.""",
@@ -56,25 +79,59 @@ def class_of(name: str) -> type[VisionTransformer]:
     return VariantVisionTransformer if name == AVERAGING else VisionTransformer
 
 
-def train_averaging(path: Path) -> int:
+def go_on_with_drawings(model: VisionTransformer) -> float:
+    """Train on, with as many drawn digits as handwritten ones; how many seconds."""
+    images = data.load("cluttered-digits")
+    written = images.train
+    assert isinstance(written, ImageSet)
+    grounds = textures()
+    grounds = grounds[..., : grounds.shape[-1] * 3 // 4]  # the rest is the test's
+    drawings = drawn_digits(DRAWINGS, seed=SEED)
+    scenes, labels, _ = cluttered_digits(*drawings, grounds, SCENES, seed=SEED)
+    both = ImageSet(
+        torch.cat([written.images, scenes]),
+        torch.cat([written.labels, labels]),
+        transform=written.transform,
+    )
+    history = train(model, replace(images, train=both), FURTHER, progress=False)
+    return sum(epoch.seconds for epoch in history.epochs)
+
+
+def train_drawn(path: Path) -> None:
+    """The model of chapter 9 goes on."""
+    torch.set_num_threads(1)
+    model, (_, made) = class_of(DRAWN).from_pretrained(FIRST), read_checkpoint(FIRST)
+    save(model, path, DRAWN, made["seconds"] + go_on_with_drawings(model))
+
+
+def train_averaging(path: Path) -> None:
     """The recipe of cluttered-digits, for a model that averages its patches."""
     torch.set_num_threads(1)
     recipe, images = RECIPES["cluttered-digits"], data.load("cluttered-digits")
     model = build("mean of the patches", recipe.train.seed)
     history = train(model, images, recipe.train, progress=False)
+    model.half().float()  # what it shipped as before there were drawings
+    seconds = sum(epoch.seconds for epoch in history.epochs)
+    save(model, path, AVERAGING, seconds + go_on_with_drawings(model))
+
+
+def save(model: VisionTransformer, path: Path, name: str, seconds: float) -> None:
+    recipe = RECIPES[FIRST]
     model.save_pretrained(
         path,
         dtype=torch.float16,
-        data="cluttered-digits",
+        data=FIRST,
         position_std=recipe.position_std,
         train_config=asdict(recipe.train),
-        test=asdict(evaluate(model, images.test)),
-        seconds=round(sum(epoch.seconds for epoch in history.epochs)),
-        command=f"python -m experiments.retrain {AVERAGING}",
+        test=asdict(evaluate(model, data.load(FIRST).test)),
+        seconds=round(seconds),
+        command=f"python -m experiments.retrain {name}",
         torch=torch.__version__,
         threads=torch.get_num_threads(),
     )
-    return 0
+
+
+BY_HAND = {DRAWN: train_drawn, AVERAGING: train_averaging}
 
 
 def measure(name: str, path: Path) -> dict[str, float]:
@@ -151,11 +208,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as folder:
             new, old = Path(folder) / "new.safetensors", SHIPPED / f"{name}.safetensors"
             download = ["--download"] if options.download else []
-            if (
-                train_averaging(new)
-                if name == AVERAGING
-                else train_command([*COMMANDS[name], *download, "--output", str(new)])
-            ):
+            if name in BY_HAND:
+                BY_HAND[name](new)
+            elif train_command([*COMMANDS[name], *download, "--output", str(new)]):
                 return 1
             measured = measure(name, new)
             before = measure(name, old) if old.exists() else {}

@@ -82,9 +82,10 @@ def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
 
     Their inputs are rounded too, with a scale and a zero point (arXiv 1712.05877,
     section 2) for each batch: dynamic quantisation. The patch embedding, a convolution,
-    and attention's own products stay in float32. The weights are stored without a sign, 128
-    added: where there is no VNNI, ONNX Runtime adds products of signed ones in 16 bits,
-    which cuts off large sums.
+    and attention's own products stay in float32.
+
+    The weights are stored without a sign, 128 added: where a processor has no VNNI,
+    ONNX Runtime adds products of signed ones in 16 bits, which cuts off large sums.
 
     Raises: ImportError as ``to_onnx`` does.
     """

@@ -209,8 +209,9 @@ class VisionTransformer(nn.Module):
         """A trained model, ready for evaluation.
 
         Args:
-            name: "cluttered-digits" or "fashion-mnist", which ship with the package,
-                or the path of a file that ``save_pretrained`` wrote.
+            name: "cluttered-digits", "cluttered-digits-drawn" or "fashion-mnist", which
+                ship with the package, or the path of a file that ``save_pretrained``
+                wrote.
             num_classes: K; another than the file's gets a new head, 0 none.
             image_size: if it is another, ``transfer`` interpolates the positions.
             in_channels: if it is another, ``transfer`` adapts the patch embedding.

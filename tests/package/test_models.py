@@ -1,11 +1,14 @@
 """The models that ship with the package."""
 
+import json
 import re
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 import torch
 
+from experiments.drawn_digits import digit_from_strokes
 from vit_steps import VisionTransformer, data
 from vit_steps.attention_maps import (
     class_token_attention,
@@ -21,7 +24,9 @@ from vit_steps.training import evaluate
 from vit_steps.variants import VariantVisionTransformer
 
 AVERAGING = "cluttered-digits-mean"
-NAMES = ["cluttered-digits", AVERAGING, "fashion-mnist"]
+DRAWN = "cluttered-digits-drawn"
+NAMES = ["cluttered-digits", DRAWN, AVERAGING, "fashion-mnist"]
+DRAWINGS = Path(__file__).with_name("drawings.json")  # of hands that trained nothing
 CHANGES = {AVERAGING: {"pooling": "mean"}}
 each_model = pytest.mark.parametrize("name", NAMES)
 
@@ -62,7 +67,7 @@ def test_a_model_is_small_and_says_how_it_was_made(name):
     assert config == {field: getattr(recipe.train, field) for field in config}
     assert made["position_std"] == recipe.position_std
     card = path.with_suffix(".md").read_text(encoding="utf-8")
-    commands = {AVERAGING: f"python -m experiments.retrain {AVERAGING}"}
+    commands = {n: f"python -m experiments.retrain {n}" for n in (DRAWN, AVERAGING)}
     plain = f"python -m vit_steps.train .*--data {name}"
     assert re.match(commands.get(name, plain), made["command"])
     assert made["command"] in card and f"`{type(shipped(name)).__name__}." in card
@@ -72,7 +77,12 @@ def test_a_model_is_small_and_says_how_it_was_made(name):
 
 @pytest.mark.parametrize(
     ("name", "at_least"),
-    [("cluttered-digits", 0.95), (AVERAGING, 0.94), ("fashion-mnist", 0.86)],
+    [
+        ("cluttered-digits", 0.95),
+        (DRAWN, 0.95),
+        (AVERAGING, 0.94),
+        ("fashion-mnist", 0.86),
+    ],
 )
 def test_a_model_is_as_good_as_its_card_says(name, at_least):
     top1 = evaluate(shipped(name), held_out(name)).top1
@@ -81,6 +91,29 @@ def test_a_model_is_as_good_as_its_card_says(name, at_least):
     # Fashion-MNIST's card counts 10,000 images, of which 1,000 ship
     tolerance = 0.03 if name == "fashion-mnist" else 0.005
     assert top1 == pytest.approx(made["test"]["top1"], abs=tolerance)
+
+
+@pytest.mark.parametrize("name", [DRAWN, AVERAGING])
+def test_a_drawn_digit_is_read_wherever_it_is(name):
+    drawings = json.loads(DRAWINGS.read_text(encoding="utf-8"))
+    drawn = torch.stack(
+        [
+            digit_from_strokes(list(map(torch.tensor, drawing["strokes"])), pad=1)
+            for drawing in drawings
+        ]
+    )[:, None]  # (60, 1, 8, 8)
+    labels = torch.tensor([drawing["digit"] for drawing in drawings])
+    grounds = cluttered_digits.textures()[..., -128:]  # none was trained on
+    images, labels, _ = cluttered_digits.cluttered_digits(
+        drawn, labels, grounds, 3000, seed=0
+    )
+    _, card = read_checkpoint(name)
+    images = data.normalize(images, card["mean"], card["std"])
+    with torch.inference_mode():
+        right = shipped(name)(images).argmax(dim=1) == labels
+    assert right.double().mean() > 0.95
+    for digit in range(10):
+        assert right[labels == digit].double().mean() > 0.85, digit
 
 
 def test_it_looks_at_the_digit():

@@ -59,7 +59,7 @@
       change: { ground: "none" },
       bets: [["surer", "Surer"], ["same", "About as sure"], ["less", "Less sure"]],
       outcome: ({ before, after }) => (Math.abs(after.sure - before.sure) < 0.03 ? "same" : after.sure > before.sure ? "surer" : "less"),
-      why: () => "In training the model never met such black patches, so nothing was learned about them, and anything can happen. For this 8 it costs a good deal of certainty, but for most digits hardly any: set the background back to grass, choose another digit, and turn it black again.",
+      why: () => "In training the model never met such black patches, so nothing was learned about them, and anything can happen. This 8 even becomes a 9. For most digits, however, hardly anything changes: set the background back to grass, choose another digit, and turn it black again.",
     },
     {
       title: "The head that looks away",
