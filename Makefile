@@ -11,7 +11,7 @@
 # make fonts       make the book's fonts again (needs npm)
 # make address      put the address that _config.yml sets wherever it must stand in full
 # make format       format package, tests and notebooks
-# make retrain      train the models that ship again and compare (about 40 minutes)
+# make retrain      train the models that ship again and compare (an hour or more)
 # make bench        speed, memory and import time beside other libraries (about half an hour)
 # make bench-lab    how long the lab takes to answer (needs Chromium or Chrome)
 # make grade        grade a class   (SUBMISSIONS=folder or zip)
