@@ -726,6 +726,31 @@ def test_a_switch_tips_the_answer_of_the_scene_it_opens_with(fresh):
     )
 
 
+def test_a_drag_writes_into_what_is_there_and_its_bars_wait_for_nothing(fresh):
+    look = panel(fresh, "attention")
+    handle, bar = look.locator(".vl-handle"), look.locator(".vl-bars .vl-bar").first
+    handle.press("ArrowLeft")  # from here on there is an answer to compare with
+    look.evaluate(
+        """stage => {
+          window.built = [];
+          const watch = new MutationObserver((changes) => {
+            built.push(...changes.map(({target}) => target.className));
+          });
+          const what = {childList: true, subtree: true};
+          watch.observe(stage.querySelector(".vl-attention"), what);
+        }"""
+    )
+    said = look.locator(".vl-value").all_inner_texts()
+    for _ in range(4):
+        handle.press("ArrowUp")
+    assert look.locator(".vl-value").all_inner_texts() != said
+    assert fresh.evaluate("built.filter((name) => name !== 'vl-said')") == []
+    seconds = "bar => getComputedStyle(bar).transitionDuration"
+    assert bar.evaluate(seconds) == "0s"
+    look.get_by_label("shuffle the positions").check()
+    assert bar.evaluate(seconds) == "0.25s"
+
+
 # The right bet, the answer before and after, of each challenge.
 BETS = {
     "Shuffle the positions": ("It changes", 5, 1),

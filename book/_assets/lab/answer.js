@@ -37,7 +37,7 @@
       element: el("span", { class: "vl-track" }, bar, ghost),
       show(share, was = null) {
         bar.style.transform = `scaleX(${share})`;
-        ghost.hidden = was === null;
+        lab.hide(ghost, was === null);
         if (was !== null) ghost.style.width = `${100 * was}%`;
       },
     };
@@ -49,11 +49,13 @@
       const bar = ghostBar();
       const mark = el("span", { class: "vl-mark" });
       const value = el("span", { class: "vl-value" });
-      return { bar, mark, value, row: el("li", {}, el("span", { class: "vl-name" }, String(k)), mark, bar.element, value) };
+      return { bar, mark, value, row: el("li", {}, el("span", { class: "vl-name" }, String(k)), mark, bar.element, el("span", {}, value)) };
     });
+    const element = el("ol", { class: "vl-bars" }, ...rows.map(({ row }) => row));
     return {
-      element: el("ol", { class: "vl-bars" }, ...rows.map(({ row }) => row)),
-      show(answer, truth, before) {
+      element,
+      show(answer, truth, before, { glide = true } = {}) {
+        element.classList.toggle("vl-gliding", glide);
         const { probabilities, best, level } = answer;
         rows.forEach(({ bar, mark, value, row }, k) => {
           bar.show(probabilities[k], before ? before.probabilities[k] : null);
@@ -61,7 +63,7 @@
           row.classList.toggle("vl-best", !level && k === best);
           row.classList.toggle("vl-wrong", k === best && isWrong(answer, truth));
           lab.write(mark, k === truth ? "✓" : "");
-          mark.title = k === truth ? "the digit in the image" : "";
+          lab.mark(mark, "title", k === truth ? "the digit in the image" : "");
         });
       },
     };

@@ -23,6 +23,7 @@
     let before = null; // the answer before the last change, and the kind of that change
     let changes = null;
     let change = "";
+    let dragged = false; // the last change is one of many in a row: the bars go there at once
     let voting = null; // the model whose patches vote, once it is there
 
     const announcer = lab.announcer();
@@ -172,6 +173,7 @@
       if (!what) before = null;
       else if (!(what.goesOn && what.kind === changes)) before = was; // a drag is one change
       changes = what?.kind;
+      dragged = what?.goesOn ?? false;
       if (ran) toast.clear();
       ran = { key: keyOf(now), state: now };
       change = before ? lab.changeInWords(what.words, before, result.answer) : "";
@@ -243,14 +245,14 @@
         title: `Where ${lab.tokenName(token())} looks (% in the box)`, said: result.said, truth: source.label,
       });
       const said = verdict.show(result.answer, source.label);
-      bars.show(result.answer, source.label, before);
+      bars.show(result.answer, source.label, before, { glide: !dragged });
       lab.write(changed, change);
       accuracy.show(switches);
       shuffled.checked = switches.shuffled;
       weights.value = wanted.weights;
       showVotes.checked = wanted.votes;
       lab.write(offCount, `${switches.off.size} of ${depth * h} heads off.`);
-      allOn.hidden = switches.off.size === 0;
+      lab.hide(allOn, switches.off.size === 0);
       showStrip();
       inside.show(switches.head, result.room, token(), source.image());
       keeper?.write();

@@ -167,8 +167,7 @@
 
     function paint() {
       const { top, left } = source.state;
-      handle.style.top = `${(100 * top) / lab.IMAGE}%`;
-      handle.style.left = `${(100 * left) / lab.IMAGE}%`;
+      handle.style.transform = `translate(${(100 * left) / lab.DIGIT}%, ${(100 * top) / lab.DIGIT}%)`;
       handle.classList.toggle("vl-low", top + lab.DIGIT > lab.IMAGE - 4); // no room for words below it
       const seen = { ...shown(), above };
       paintBoard(lab.context(canvas, ...boardSize(above)), source, seen);

@@ -20,9 +20,16 @@
     return `vl-${stem}-${counter++}`;
   }
 
-  /** Writes only what differs, so that the page is not laid out again for nothing. */
+  /** Writes only what differs, and into the text that is there: a new one would have the whole page styled again. */
   function write(element, text) {
-    if (element.textContent !== text) element.textContent = text;
+    const words = element.firstChild;
+    if (words) {
+      if (words.data !== text) words.data = text;
+    } else if (text) element.textContent = text;
+  }
+
+  function hide(element, isHidden) {
+    if (element.hidden !== isHidden) element.hidden = isHidden;
   }
 
   function mark(element, attribute, value) {
@@ -57,7 +64,7 @@
     let timer;
     const say = (text) => {
       clearTimeout(timer);
-      timer = setTimeout(() => { if (element.textContent !== text) element.textContent = text; }, 400);
+      timer = setTimeout(write, 400, element, text);
     };
     return { element, say };
   }
@@ -94,5 +101,5 @@
     return `${Math.round(100 * share)}\u00a0%`;
   }
 
-  Object.assign(lab, { el, uniqueId, write, mark, pause, labelled, choice, button, announcer, whenSeen, percent });
+  Object.assign(lab, { el, uniqueId, write, hide, mark, pause, labelled, choice, button, announcer, whenSeen, percent });
 })();

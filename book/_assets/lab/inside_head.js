@@ -69,7 +69,7 @@
     const cell = (part, ...content) => el("td", part ? { "data-part": part } : {}, ...content);
 
     function show(name, { blocks, T }, asking, image) {
-      element.hidden = !lab.isHead(name);
+      lab.hide(element, !lab.isHead(name));
       if (element.hidden) return;
       const [block, head] = name.split(".").map(Number);
       const { query, brought, tokens } = insideHead(blocks[block], head, asking, T, d);

@@ -92,8 +92,8 @@
     return {
       element: lab.el("p", { class: "vl-scale" }, ends[0], ramp, ends[1]),
       show(low, high) {
-        ends[0].textContent = low;
-        ends[1].textContent = high;
+        lab.write(ends[0], low);
+        lab.write(ends[1], high);
       },
     };
   }

@@ -10,7 +10,7 @@
     let timer;
     function say(text, { briefly = false } = {}) {
       clearTimeout(timer);
-      words.textContent = text;
+      lab.write(words, text);
       if (briefly) timer = setTimeout(say, BRIEFLY, "");
     }
     return { element: lab.el("div", { class: "vl-toast" }, words), say, clear: () => say("") };
