@@ -183,7 +183,8 @@ def open_page(browser, site):
     def tab_with(**options):
         contexts.append(browser.new_context(**{"viewport": DESK} | options))
         tab = contexts[-1].new_page()
-        tab.clock.install()
+        tab.clock.install(time=0)
+        tab.clock.pause_at(3600)  # on it goes as far as the test says
         tab.goto(f"{site}{PAGE}.html")
         return tab
 

@@ -460,9 +460,15 @@ def test_each_block_leaves_of_the_cat_what_its_tokens_tell(visit):
     expect(heard).to_contain_text("with no residual all tokens are equal")
 
 
+def time_stands(page):
+    """From here on it goes as far as the test says, however long a press takes."""
+    page.clock.install(time=0)
+    page.clock.pause_at(3600)
+
+
 def test_the_stream_is_played_from_the_start_and_dragged(visit):
     figure = visit("residual_stream", alone=True)
-    figure.page.clock.install()
+    time_stands(figure.page)
     press(figure, "Play")
     for block in (1, 2, 3):
         assert written(figure, "block") == str(block)
@@ -693,7 +699,7 @@ def test_a_term_of_the_formula_lights_what_it_names(visit):
 
 def test_play_goes_on_by_itself_until_it_is_stopped(visit):
     figure = visit("one_query", alone=True)
-    figure.page.clock.install()
+    time_stands(figure.page)
     press(figure, "Play")
     status = figure.get_by_role("status")
     for said in ("q: the query", "q kᵀ", "Divided"):
@@ -819,7 +825,7 @@ def test_the_bug_is_played(visit):
 
 def test_what_is_played_pauses_goes_on_and_gives_way(visit):
     figure = visit("split_and_merge", alone=True)
-    figure.page.clock.install()
+    time_stands(figure.page)
     press(figure, "Play the bug")
     figure.page.clock.run_for(1900)
     assert written(figure, "verdict") == "cut"
@@ -1200,7 +1206,7 @@ def test_the_valley_is_walked_step_by_step(visit):
     from book.drawings.valley import MOST, STEPS
 
     figure = visit("valley", alone=True)
-    figure.page.clock.install()
+    time_stands(figure.page)
     assert step(figure).get_attribute("aria-valuetext") == str(STEPS)
     press(figure, "Play")
     for count in range(STEPS + 1, STEPS + 4):
