@@ -227,4 +227,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [name for name in __all__ if name != CheckFailed.__name__]

@@ -37,7 +37,8 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
     """The class token's row of an attention matrix or a rollout, patches only.
 
     Its own share is left out and the rest divided by its sum. Where the class token
-    pays the patches nothing at all, the row is zeros.
+    pays the patches nothing at all, the row is zeros. How many tokens come before the
+    patches, a matrix cannot tell: a model says it in its ``num_prefix_tokens``.
 
     Shape: (..., T, T) -> (..., N)
     Raises: ValueError if the matrices are not square, or hold no class token or no
@@ -50,7 +51,7 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
             f"num_prefix_tokens: got {num_prefix_tokens}, expected 1, the class token, "
             f"to {T - 1} of {T} tokens"
         )
-    return _share(attention[..., 0, num_prefix_tokens:])  # (..., N)
+    return as_shares(attention[..., 0, num_prefix_tokens:])  # (..., N)
 
 
 def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tensor:
@@ -105,7 +106,7 @@ def attention_distance(
     means = []
     for block in blocks:
         between_patches = block[..., num_prefix_tokens:, num_prefix_tokens:]
-        shares = _share(between_patches)  # (B, h, N, N)
+        shares = as_shares(between_patches)  # (B, h, N, N)
         distance = (shares * distances).sum(dim=-1)  # (B, h, N)
         means.append(distance.mean(dim=(0, 2)))  # (h,)
     return torch.stack(means)  # (L, h)
@@ -178,7 +179,7 @@ def patch_brightness(images: Tensor, patch_size: Size) -> Tensor:
         )
     brightness = patches.sum(dim=-1)  # (B, N)
     black = brightness.sum(dim=-1, keepdim=True) == 0
-    return _share(brightness.masked_fill(black, 1.0))
+    return as_shares(brightness.masked_fill(black, 1.0))
 
 
 def mass_inside(
@@ -383,7 +384,7 @@ def check_boxes(boxes: Tensor, H: int, W: int) -> None:
         )
 
 
-def _share(amounts: Tensor) -> Tensor:
+def as_shares(amounts: Tensor) -> Tensor:
     """Divide by the sum over the last axis; where that is zero, zeros."""
     total = amounts.sum(dim=-1, keepdim=True)
     return amounts / total.clamp_min(torch.finfo(amounts.dtype).tiny)

@@ -138,9 +138,10 @@ def train_together(
     """``train`` in each of torchrun's processes, with a share of every batch each.
 
     The weights are those of one process, up to rounding, where nothing is drawn at
-    random but the order of the images. The first process alone shows the bar, calls the
-    callbacks and writes the checkpoint. Alone it is ``train``, to the last bit. The
-    model has the same weights in all processes, or is split by ``shard``.
+    random but the order of the images. Validation images are not shared: all processes
+    see all, as a model that is split needs it. The first process alone shows the bar,
+    calls the callbacks and writes the checkpoint. Alone it is ``train``, to the last
+    bit. The model has the same weights in all processes, or is split by ``shard``.
 
     Raises: ValueError as ``train``; and for ``ema_decay`` with a model that is sharded.
     """
@@ -153,8 +154,8 @@ def train_together(
         model,
         data,
         config,
-        checkpoint,
-        resume,
+        checkpoint=checkpoint,
+        resume=resume,
         progress=progress and speaks,
         callbacks=callbacks if speaks else (),
         wrapped=data_parallel(model),

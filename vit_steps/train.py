@@ -63,8 +63,8 @@ def _run(options: argparse.Namespace, command: str) -> None:
             distributed.shard(model) if options.shard else model,
             images,
             recipe.train,
-            options.checkpoint,
-            options.resume,
+            checkpoint=options.checkpoint,
+            resume=options.resume,
             progress=sys.stderr.isatty(),
             callbacks=callbacks,
         )

@@ -234,7 +234,13 @@ def train(
     if config.ema_decay is not None:
         average = get_ema_multi_avg_fn(config.ema_decay)
         averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=True)
-    state = TrainingState(model, optimizer, averaged, asdict(config), write)
+    state = TrainingState(
+        model=model,
+        optimizer=optimizer,
+        averaged=averaged,
+        config=asdict(config),
+        write=write,
+    )
     history = state.restore(checkpoint, resume)
 
     if batches is None:

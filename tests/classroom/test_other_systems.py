@@ -21,13 +21,13 @@ unix_sockets = pytest.mark.skipif(
 )
 
 WINDOWS = """
-import os, signal, socket, sys
+import glob, importlib, os, signal, socket, sys
 import IPython, filelock, nbgrader.utils, psutil  # these have their way on Windows
 
 for name in ("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"):
     sys.modules[name] = None
 for module, names in {
-    os: ("O_NOFOLLOW", "O_NONBLOCK", "fork", "getuid", "killpg"),
+    os: ("O_NOFOLLOW", "O_NONBLOCK", "fork", "geteuid", "getuid", "killpg"),
     signal: ("SIGKILL",),
     socket: ("AF_UNIX",),
 }.items():
@@ -35,19 +35,40 @@ for module, names in {
         delattr(module, name)
 from classroom.grading.__main__ import main
 sys.platform = "win32"
-assert main(sys.argv[1:]) == main([*sys.argv[1:], "--without-sandbox"]) == 1
 """
+GRADE = 'assert main(sys.argv[1:]) == main([*sys.argv[1:], "--without-sandbox"]) == 1'
+COLLECT = """
+import pytest
+for path in glob.glob("tests/classroom/test_*.py"):
+    try:
+        importlib.import_module(path.removesuffix(".py").replace(os.sep, "."))
+        print("collected:", path)
+    except pytest.skip.Exception as skipped:
+        print("skipped:", path, skipped)
+"""
+there_it_is_real = pytest.mark.skipif(os.name == "nt", reason="no need to simulate it")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="there it need not be simulated")
-def test_on_windows_it_says_where_to_grade(exercises, tmp_path):
-    (tmp_path / "ada.ipynb").write_bytes(dump(solved(exercises)))
-    command = [sys.executable, "-c", WINDOWS, str(tmp_path)]
+def on_windows(program, *arguments):
+    command = [sys.executable, "-c", WINDOWS + program, *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    said = done.stderr.splitlines()
+    return done
+
+
+@there_it_is_real
+def test_on_windows_it_says_where_to_grade(exercises, tmp_path):
+    (tmp_path / "ada.ipynb").write_bytes(dump(solved(exercises)))
+    said = on_windows(GRADE, str(tmp_path)).stderr.splitlines()
     assert len(said) == 2
     assert all(line.startswith("Stopped: ") and "WSL 2" in line for line in said)
+
+
+@there_it_is_real
+def test_on_windows_every_file_of_tests_is_collected_or_says_why_not():
+    told = on_windows(COLLECT).stdout.splitlines()
+    assert len(told) == len(list(Path(__file__).parent.glob("test_*.py")))
+    assert [line.split(":")[0] for line in told].count("skipped") == 1
 
 
 class BsdSocket(socket.socket):

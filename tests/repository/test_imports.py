@@ -1,13 +1,16 @@
 """Imports point one way, and bring nothing heavy."""
 
+import ast
 import subprocess
 import sys
+from itertools import chain
 
 import pytest
 
 import vit_check
 import vit_steps
 from tests.conftest import ROOT
+from vit_check.engine.check import Check
 
 
 def test_imports_point_one_way():
@@ -49,6 +52,20 @@ def test_public_names_are_there_and_explain_themselves():
 
 
 def test_a_student_sees_checks_and_nothing_else():
-    """``check.<Tab>`` offers no folders and no files."""
-    assert dir(vit_check) == sorted(vit_check.__all__)
-    assert all(callable(getattr(vit_check, name)) for name in dir(vit_check))
+    """``check.<Tab>`` offers no folders and no files, and not what is raised."""
+    assert {*dir(vit_check), "CheckFailed"} == set(vit_check.__all__)
+    offered = {name: getattr(vit_check, name) for name in dir(vit_check)}
+    pieces = {name for name, thing in offered.items() if isinstance(thing, Check)}
+    assert offered.keys() - pieces == {"answer", "answers"}
+
+
+def test_a_check_stands_alone_in_a_file_of_its_name():
+    found = []
+    for path in (ROOT / "vit_check/chapters").glob("*/*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        made = [n for n in tree.body if isinstance(n, ast.Assign)]
+        targets = chain(*(ast.walk(target) for n in made for target in n.targets))
+        names = {n.id for n in targets if isinstance(n, ast.Name)} & {*dir(vit_check)}
+        assert names <= {path.stem}, path
+        found += names
+    assert sorted([*found, "answer", "answers"]) == sorted(dir(vit_check))

@@ -97,7 +97,12 @@ def window_attention_cost(
             f"the tokens of a window of {window_size = }"
         )
     windows = num_tokens // window_size**2
-    one = attention_cost(window_size**2, embed_dim, num_heads, bytes_per_number)
+    one = attention_cost(
+        num_tokens=window_size**2,
+        embed_dim=embed_dim,
+        num_heads=num_heads,
+        bytes_per_number=bytes_per_number,
+    )
     return AttentionCost(**{name: windows * n for name, n in asdict(one).items()})
 
 
@@ -305,7 +310,7 @@ class SwinTransformer(nn.Module):
         rates = torch.linspace(0.0, config.drop_path_rate, depth, device="cpu").tolist()
         stages = []
         for stage, blocks in enumerate(config.depths):
-            stages.append(SwinStage(config, stage, rates[:blocks]))
+            stages.append(SwinStage(config, stage, drop_path_rates=rates[:blocks]))
             rates = rates[blocks:]
         self.layers = nn.Sequential(*stages)
         features = config.embed_dim * 2 ** (len(config.depths) - 1)

@@ -14,7 +14,9 @@ _SMALL = torch.arange(24).reshape(1, 1, 4, 6)  # (B, C, H, W)
 def _vectors_touched() -> int:
     images = torch.zeros(2, 3, 224, 224)
     images[1, :, 80:96, 80:96] = 1.0
-    first, second = PatchEmbedding(224, 16, 3, 5)(images)
+    first, second = PatchEmbedding(
+        image_size=224, patch_size=16, in_channels=3, embed_dim=5
+    )(images)
     return int((first != second).any(dim=1).sum())
 
 
