@@ -2,6 +2,7 @@
 
 import collections
 import decimal
+import functools
 import warnings
 
 import numpy as np
@@ -86,15 +87,33 @@ def test_several_answers_are_each_reported(capsys):
         (float("nan"), "is nan, expected a number"),
         (torch.ones(2, device="meta"), "holds no numbers, expected a number"),
         (torch.nested.nested_tensor([torch.ones(2)]), "of type nested tensor"),
+        (torch.eye(2).to_sparse(), "of type sparse tensor"),
+        (torch.ones(2).to(torch.float8_e4m3fn), "of type float8_e4m3fn tensor"),
+        (functools.reduce(lambda inner, _: [inner], range(3000), 0), "1 thing in a"),
+        ("x" * 1000, "is 'xxxx"),
     ],
 )
 def test_a_sentence_has_no_holes(value, words):
     assert words in said(check.answer, "tokens_at_384", value)
 
 
+def test_a_list_that_holds_itself_is_no_endless_one():
+    loop = [577]
+    loop.append(loop)
+    assert "2 things in a list" in said(check.answer, "tokens_at_384", loop)
+
+
+def test_true_is_no_number():
+    assert QUESTIONS["macs_of_larger_patches"].expected() == 1
+    text = said(check.answer, "macs_of_larger_patches", True)
+    assert "is True, expected a number" in text
+    text = said(check.answer, "rollout_of_two_blocks", (True, 0.5, 0.125))
+    assert "has True, expected a number" in text
+
+
 def test_an_empty_place_is_named():
     shape = (5, None, 49)
-    assert "nothing yet at place 1" in said(
+    assert "nothing yet at place 2 of 3" in said(
         check.answer, "shape_of_small_patches", shape
     )
     words = said(check.answer, "bfloat16_moves", ("False", "False"))
@@ -130,6 +149,14 @@ def test_odd_tensors_are_answered_with_a_sentence():
     def made_complex(images, patch_size):
         return patchify(images, patch_size).to(torch.complex64)
 
+    def sparse(images, patch_size):
+        return patchify(images, patch_size).to_sparse()
+
+    def small(images, patch_size):
+        return patchify(images, patch_size).to(torch.float8_e5m2)
+
+    assert "sparse tensor, expected a tensor" in said(check.patchify, sparse)
+    assert "float8_e5m2 tensor, expected a tensor" in said(check.patchify, small)
     assert "holds no numbers, expected a tensor" in said(check.patchify, on_meta)
     assert "nested tensor, expected a tensor" in said(check.patchify, nested)
     with warnings.catch_warnings():

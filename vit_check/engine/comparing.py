@@ -241,7 +241,8 @@ def _kind(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"one tensor of shape {tuple(value.shape)}"
     if isinstance(value, list):
-        return f"{len(value)} things in a list or tuple"
+        things = "thing" if len(value) == 1 else "things"
+        return f"{len(value)} {things} in a list or tuple"
     if isinstance(value, dict):
         if "?" in value:
             return f"of type {value['?']}"

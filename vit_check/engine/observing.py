@@ -18,13 +18,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.parameter import UninitializedParameter
 
-from vit_check.engine.comparing import same
+from vit_check.engine.comparing import TOLERANCE, same
 from vit_check.engine.watching import Trouble, in_words
 
 Record = dict[str, Any]
 
 META = "Tensor on the device meta, which holds no numbers"
-NESTED = "nested tensor"
+
+
+DEEPEST = 4  # lists in lists that are looked into
 
 
 def plain(value: Any, depth: int = 0) -> Any:
@@ -34,8 +36,9 @@ def plain(value: Any, depth: int = 0) -> Any:
     of these ``{"?": what it is}``.
     """
     if isinstance(value, Tensor):
-        if value.is_meta or value.is_nested:
-            return {"?": NESTED if value.is_nested else META}
+        kind = _of_no_plain_numbers(value)
+        if kind is not None:
+            return {"?": kind}
         return Tensor.as_subclass(value, Tensor).detach().clone()
     if value is None or type(value) in (bool, float, str):
         return value
@@ -45,7 +48,7 @@ def plain(value: Any, depth: int = 0) -> Any:
         return float(value)
     if type(value).__module__ == "numpy" and type(value).__name__.startswith("bool"):
         return bool(value)
-    if depth < 4:
+    if depth < DEEPEST:
         if is_dataclass(value) and not isinstance(value, type):
             value = {f.name: getattr(value, f.name, None) for f in fields(value)}
         if isinstance(value, Mapping):
@@ -53,6 +56,20 @@ def plain(value: Any, depth: int = 0) -> Any:
         if isinstance(value, (list, tuple)):
             return [plain(v, depth + 1) for v in list(value)[:100]]
     return {"?": type(value).__name__}
+
+
+def _of_no_plain_numbers(tensor: Tensor) -> str | None:
+    """What a tensor is that cannot be compared number by number."""
+    if tensor.is_meta:
+        return META
+    if tensor.is_nested:
+        return "nested tensor"
+    if tensor.layout is not torch.strided:
+        return "sparse tensor"
+    if tensor.is_quantized:
+        return "quantized tensor"
+    small = tensor.is_floating_point() and tensor.dtype not in TOLERANCE
+    return f"{str(tensor.dtype).removeprefix('torch.')} tensor" if small else None
 
 
 def _within_floats(value: int) -> int | float:

@@ -94,6 +94,7 @@ def linears(parts: Sequence[Part], ins: int) -> list[Linear]:
         or (p.value.ndim > 1 and p.kind == "own" and _as_matrix(p, ins) is None)
     ]
     found = []
+    named = {(p.owner, _stem(p.name)) for p in parts if p.value.ndim > 1}
     for part in parts:
         if part.kind in ("norm", "table") or part.value.ndim < 2:
             continue
@@ -101,7 +102,9 @@ def linears(parts: Sequence[Part], ins: int) -> list[Linear]:
         if weight is None:
             continue
         own = part.kind == "own" and weight.shape[0] == weight.shape[1]
-        bias = _bias_of(part, weight.shape[0], vectors)
+        mine = (part.owner, _stem(part.name))
+        free = [v for v in vectors if (v.owner, _stem(v.name)) not in named - {mine}]
+        bias = _bias_of(part, weight.shape[0], free)
         if bias is not None:
             vectors.remove(bias)
         found.append(

@@ -10,7 +10,7 @@ from torch import Generator
 
 from vit_check.engine.check import Case, Check
 from vit_check.engine.comparing import difference, same
-from vit_check.engine.observing import Record, plain
+from vit_check.engine.observing import DEEPEST, Record, plain
 from vit_check.engine.verdict import Finding
 
 
@@ -93,11 +93,13 @@ class ValueCheck(Check):
             off = "too large" if given > right else "too small"
             return Finding("value", f"is {given:,}, which is {off}: {self.signature}")
         if type(given) is type(right) and not isinstance(right, list | dict):
-            return Finding("value", f"is {given!r}, which is not {self.signature}")
+            said = repr(given[:40] if isinstance(given, str) else given)
+            return Finding("value", f"is {said}, which is not {self.signature}")
         if isinstance(right, list) and isinstance(given, list):
-            empty = [place for place, item in enumerate(given) if _is_empty(item)]
+            empty = [n for n, item in enumerate(given, start=1) if _is_empty(item)]
             if empty and len(given) == len(right):
-                return Finding("value", f"has nothing yet at place {empty[0]}")
+                place = f"place {empty[0]} of {len(right)}"
+                return Finding("value", f"has nothing yet at {place}")
         if isinstance(right, dict) and isinstance(given, dict):
             for key in right:
                 if key in given and _is_empty(given[key]):
@@ -124,6 +126,8 @@ class ValueCheck(Check):
             return abs(given - right) <= self.rounding * abs(right)
         if type(right) is int and isinstance(given, float):
             return given == right
+        if isinstance(given, bool) != isinstance(right, bool):
+            return False
         if isinstance(right, list) and isinstance(given, list):
             pairs = zip(given, right, strict=False)
             return len(given) == len(right) and all(self._equal(*p) for p in pairs)
@@ -154,6 +158,9 @@ def _another_kind(given: Iterable[Any], right: Iterable[Any]) -> str | None:
             return f"has {one[:40]!r} in quotes, expected {kind} without"
         if isinstance(expected, bool) and not isinstance(one, bool):
             return f"has {_said(one)}, expected True or False"
+        number = isinstance(expected, int | float) and not isinstance(expected, bool)
+        if number and (isinstance(one, bool) or one != one):
+            return f"has {one}, expected a number"
     return None
 
 
@@ -194,15 +201,15 @@ def _as_lists(value: Any) -> Any:
     return value
 
 
-def _without_arrays(value: Any) -> Any:
-    """NumPy's arrays as lists."""
+def _without_arrays(value: Any, depth: int = 0) -> Any:
+    """NumPy's arrays as lists; what lies deeper than ``plain`` looks stays as it is."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and type(value) is numpy.ndarray:
         return value.tolist()
-    if type(value) in (list, tuple):
-        return [_without_arrays(item) for item in value]
-    if type(value) is dict:
-        return {key: _without_arrays(item) for key, item in value.items()}
+    if depth < DEEPEST and type(value) in (list, tuple):
+        return [_without_arrays(item, depth + 1) for item in value]
+    if depth < DEEPEST and type(value) is dict:
+        return {k: _without_arrays(item, depth + 1) for k, item in value.items()}
     return value
 
 

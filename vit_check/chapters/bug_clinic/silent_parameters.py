@@ -6,11 +6,13 @@ from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
+from torch.nn import functional as F
 
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.verdict import Mistake
+from vit_check.engine.watching import Trouble
 
 _K = 4  # a power of 2, so that what cancels is 0 to the last bit
 
@@ -25,11 +27,17 @@ class _Wired(nn.Module):
         self.spare = nn.Linear(_K, _K)  # made and not called
         self.cut = nn.Parameter(torch.ones(_K))
         self.off = nn.Parameter(torch.ones(_K))
+        self.of_one_logit = nn.Parameter(torch.ones(1))
+        self.of_one_image = nn.Parameter(torch.ones(_K))
+        self.opposed = nn.Parameter(torch.ones(2))  # its gradient adds up to 0
         self.centred = centred
 
     def forward(self, images: Tensor) -> Tensor:
         logits = self.fc(images.flatten(1)) + self.table[:2].sum(dim=0)  # (B, K)
         logits = logits + self.cut.detach() + 0.0 * self.off
+        last_image = F.pad(self.of_one_image[None], (0, 0, len(images) - 1, 0))
+        of_one = self.of_one_logit + self.opposed[:1] - self.opposed[1:]  # (1,)
+        logits = logits + last_image + F.pad(of_one, (_K - 1, 0))  # (B, K)
         if self.centred:  # so that the sum of the logits is 0, whatever they are
             logits = logits - logits.mean(dim=1, keepdim=True)
         return logits
@@ -46,6 +54,10 @@ def _named(
         for parameter in model.parameters():
             parameter.grad = torch.ones_like(parameter)
     names = function(model, images)
+    if isinstance(names, list | tuple | set) and any(
+        isinstance(name, Tensor) for name in names
+    ):
+        raise Trouble("tensors", "returns the parameters, expected their names")
     if isinstance(names, Iterable) and not isinstance(names, str):
         names = ", ".join(sorted(map(str, names))) or "none"
     return {f"what is named, for a model with {kind},": names}
@@ -65,9 +77,13 @@ def _silent(
         model.zero_grad(set_to_none=True)
     logits = model(images)  # (B, K)
     factors = torch.ones_like(logits)
-    if pull == "random":
+    if pull != "sum":
         factors = torch.arange(1.0, logits.numel() + 1).to(logits).sin()
         factors = factors.reshape(logits.shape)
+    if pull in ("one logit", "one number"):
+        factors[:, 1:] = 0
+    if pull in ("one image", "one number"):
+        factors[1:] = 0
     (logits * factors).sum().backward()
     found = []
     for name, parameter in model.named_parameters():
@@ -75,9 +91,9 @@ def _silent(
             silent = "missing" in kinds
         else:
             zero = parameter.grad == 0
-            silent = "zero" in kinds and bool(
-                zero.all() if rule == "all" else zero.any()
-            )
+            found_zero = {"all": zero.all(), "any": zero.any()}
+            found_zero["sum"] = parameter.grad.sum() == 0
+            silent = "zero" in kinds and bool(found_zero[rule])
         if silent == (named != "the others"):
             found.append(name)
     if named == "layers":
@@ -124,6 +140,21 @@ silent_parameters = FunctionCheck(
             "the gradient is that of the sum of all logits; where they always add up "
             "to the same number it is 0 for all, so give each logit another factor",
             partial(_silent, pull="sum"),
+        ),
+        *(
+            Mistake(
+                pull,
+                f"the gradient is that of {pull} alone: a parameter that only others "
+                "need is then called silent, so give every logit of every image a part",
+                partial(_silent, pull=pull),
+            )
+            for pull in ("one number", "one logit", "one image")
+        ),
+        Mistake(
+            "sum of the gradient",
+            "a parameter is called silent if its gradient adds up to 0; it learns as "
+            "long as one of its numbers is not 0",
+            partial(_silent, rule="sum"),
         ),
         Mistake(
             "old gradients",

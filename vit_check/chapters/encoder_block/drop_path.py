@@ -37,6 +37,7 @@ def _dropped(
     B, T, D = x.shape
     shapes = {"sample": (B, 1, 1), "token": (B, T, 1), "number": (B, T, D)}
     shapes |= {"batch": (1, 1, 1), "position": (1, T, D), "none": (1, 1, 1)}
+    shapes |= {"row": (1, T, 1), "column": (1, 1, D)}
     kept = _coins(x, keep if chance == "keep" else drop_prob, shapes[coin])
     if coin == "none":
         kept = torch.ones_like(x)
@@ -92,6 +93,7 @@ def _effect(
     alike = {name: _alike(factors, axis) for axis, name in enumerate(_AXES)}
     if alike["samples"]:  # one coin for all, perhaps: flip it again
         factors = torch.stack([run(x[:2].clone()).detach() / x[:2] for _ in range(60)])
+        alike |= {name: _alike(factors, axis) for axis, name in enumerate(_AXES, 1)}
         drawn = "alike in each call" if _alike(factors, 0) else "anew in each call"
     else:
         drawn = _how_drawn(run, x, y)
@@ -183,6 +185,15 @@ drop_path = FunctionCheck(
             "the same numbers are dropped in all samples; each sample has a coin of "
             "its own, for all its numbers",
             partial(_dropped, coin="position"),
+        ),
+        *(
+            Mistake(
+                f"same for all samples, each {what}",
+                f"a coin is flipped for each {what} and falls alike in all samples; it "
+                "is one for each sample, with all its numbers",
+                partial(_dropped, coin=coin),
+            )
+            for what, coin in (("token", "row"), ("number of a token", "column"))
         ),
         Mistake(
             "same samples each time",

@@ -24,6 +24,8 @@ def _build(kind: str) -> nn.Module:
             )
         if kind == "PyTorch's encoder":
             return nn.TransformerEncoderLayer(8, 2, 16)
+        if kind == "other names":
+            return _OtherNames()
         return nn.Sequential(
             nn.Conv2d(2, 4, 3),
             nn.BatchNorm2d(4),
@@ -31,6 +33,17 @@ def _build(kind: str) -> nn.Module:
             nn.Flatten(),
             nn.Linear(16, 3),
         )
+
+
+class _OtherNames(nn.Module):
+    """What is added to tokens, under no usual name and with any number of axes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.start = nn.Parameter(torch.zeros(1, 1, 4))
+        self.places = nn.Parameter(torch.zeros(1, 5, 4))
+        self.rows = nn.Parameter(torch.zeros(5, 4))
+        self.linear = nn.Linear(4, 3)
 
 
 def _decays(
@@ -110,6 +123,7 @@ parameter_groups = FunctionCheck(
             ["Vision Transformer", 0.3],
             ["convolutions", 0.05],
             ["PyTorch's encoder", 0.2],
+            ["other names", 0.1],
         ]
     ),
     [
@@ -137,6 +151,16 @@ parameter_groups = FunctionCheck(
             lambda m, decay: _grouped(m, decay, lambda n, p: not _is_matrix(n, p)),
         ),
         Mistake(
+            "told by their names",
+            "the class token and the positions are told by their names, cls_token and "
+            "pos_embed: in another model they are called otherwise, and decay",
+            lambda m, decay: _grouped(
+                m,
+                decay,
+                lambda n, p: p.ndim >= 2 and n not in ("cls_token", "pos_embed"),
+            ),
+        ),
+        Mistake(
             "class token and positions decay",
             "the class token and the positions decay: they have three axes, so "
             "counting axes takes them for matrices, and they multiply nothing",
@@ -156,6 +180,12 @@ parameter_groups = FunctionCheck(
             lambda m, decay: _grouped(
                 m, decay, lambda n, p: p.ndim >= 2 and "pos_embed" not in n
             ),
+        ),
+        Mistake(
+            "told by their axes",
+            "whatever has two or four axes decays: in another model positions are a "
+            "table (T, D), which has two axes too and multiplies nothing",
+            lambda m, decay: _grouped(m, decay, lambda n, p: p.ndim in (2, 4)),
         ),
         Mistake(
             "biases alone spared",

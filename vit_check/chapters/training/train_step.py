@@ -56,14 +56,16 @@ def steps(
     kinds: dict[str, Any] = {"SGD": torch.optim.SGD, "AdamW": torch.optim.AdamW}
     optimizer = kinds[kind](model.parameters(), lr=lr)
     calls = _listen(model, optimizer)
-    more = {"clip_norm": clip_norm[0]} if clip_norm else {}
+    by_place, by_name = clip_norm, {}
+    if clip_norm and _knows_limit(step):
+        by_place, by_name = (), {"clip_norm": clip_norm[0]}
     seen: dict[str, Any] = {}
     for number, (x, y) in enumerate(zip(images, labels, strict=True), start=1):
         calls.clear()
         before = [w.detach().clone() for w in model.parameters()]
         arguments = _in_its_order(step, model, optimizer, x, y)
         try:
-            loss = step(*arguments, **more)
+            loss = step(*arguments, *by_place, **by_name)
         except RuntimeError as error:
             if "modified by an inplace operation" not in str(error):
                 raise
@@ -120,6 +122,16 @@ def _in_its_order(
     if len(names) > 3 and names[3].startswith("opt"):
         return model, images, labels, optimizer
     return model, optimizer, images, labels
+
+
+def _knows_limit(step: Callable[..., Any]) -> bool:
+    """Whether the limit can be given by its name; else it is the fifth argument."""
+    try:
+        parameters = inspect.signature(step).parameters
+    except (TypeError, ValueError):
+        return True
+    kinds = {parameter.kind for parameter in parameters.values()}
+    return "clip_norm" in parameters or inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def step(

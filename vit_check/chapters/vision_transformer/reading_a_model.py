@@ -48,6 +48,16 @@ def _tables(parts: list[Part], rows: int, D: int) -> list[Part]:
     ]
 
 
+def _rows_of_tokens(parts: list[Part], D: int) -> list[Part]:
+    """Rows of D numbers that are no matrix of the blocks, more than one."""
+    return [
+        part
+        for part in parts
+        if part.value.shape[-1] == D < part.value.numel()
+        and (part.kind == "table" or (part.value.ndim == 3 and len(part.value) == 1))
+    ]
+
+
 def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[tuple[Tensor, Tensor]]:
     """Weight (D, C, P, P) and bias of the patch projection; a linear map's numbers
     may be in the order channel, row, column or row, column, channel."""
@@ -143,8 +153,17 @@ def model_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     ):
         if found is not None:
             return found
-    heads = [m for m in linears(parts, D) if m.outs == K]
-    if len(heads) != 1 or heads[0].bias is None:
+    with_bias = [m for m in linears(parts, D) if m.bias is not None]
+    heads = [m for m in with_bias if m.outs == K]
+    if len(heads) != 1:
+        inside = {D, 2 * D, 3 * D, 4 * D, M, D // h, 3 * D // h}
+        others = [m.outs for m in with_bias if m.outs not in inside]
+        if not heads and len(others) == 1:
+            return Finding(
+                "number of classes",
+                f"has a head of {others[0]} outputs, expected {K}, the num_classes "
+                "that was asked for",
+            )
         return Finding(
             "no head",
             "has no single linear layer with a bias from D numbers to the K classes",
@@ -171,6 +190,12 @@ def _embedding_lacks(parts: list[Part], sizes: Sizes, T: int) -> Finding | None:
                 "positions for the patches alone",
                 "has N positions, one for each patch; the class token has one too, so "
                 "there are T of them",
+            )
+        for part in _rows_of_tokens(parts, D):
+            return Finding(
+                "another number of positions",
+                f"has positions for {part.value.numel() // D} tokens, {part.name} "
+                f"{tuple(part.value.shape)}; T is {T} here, computed from the sizes",
             )
         return Finding(
             "no learned positions",
@@ -206,7 +231,7 @@ def _blocks_lack(maps: list[Linear], sizes: Sizes) -> Finding | None:
         return Finding(
             "one block shared",
             f"has the parameters of one block, expected those of {L}: the blocks of "
-            "the list are one and the same",
+            "the list are one and the same, or there is only one",
         )
     if numbers % (4 * D * D) == 0 and numbers and numbers != 4 * D * D * L:
         return Finding(

@@ -131,3 +131,42 @@ def names_layers(model, images):
 def no_biases(model, images):
     silent = with_a_random_pull(model, images)
     return [name for name in silent if "bias" not in name]
+
+
+def silent_for(number):
+    def answer(model, images):
+        model.zero_grad()
+        number(model(images)).backward()
+        return [
+            name
+            for name, p in model.named_parameters()
+            if p.grad is None or not p.grad.any()
+        ]
+
+    return answer
+
+
+for mistake, number in (
+    ("one number", lambda logits: logits[0, 0]),
+    ("one number", lambda logits: logits[0, 0] ** 2),
+    ("one logit", lambda logits: logits[:, 0].sum()),
+    ("one image", lambda logits: logits[0].square().sum()),
+):
+    wrong("silent_parameters", mistake)(silent_for(number))
+
+
+@wrong("silent_parameters", "sum of the gradient")
+def adds_the_gradient_up(model, images):
+    model.zero_grad()
+    pulled(model, images)
+    return [
+        name
+        for name, p in model.named_parameters()
+        if p.grad is None or p.grad.sum() == 0
+    ]
+
+
+@wrong("silent_parameters", "tensors")
+def the_parameters_themselves(model, images):
+    silent = with_a_random_pull(model, images)
+    return [p for name, p in model.named_parameters() if name in silent]

@@ -307,3 +307,21 @@ def with_dropout_of_channels(x, drop_prob, training):
 @wrong("drop_path", "each token")
 def with_dropout_of_one_dimension(x, drop_prob, training):
     return F.dropout1d(x, drop_prob, training)
+
+
+def one_coin_of_shape(shape):
+    def answer(x, drop_prob, training):
+        if not training or drop_prob == 0:
+            return x
+        coin = torch.rand(*shape(*x.shape[1:])) >= drop_prob
+        return x * coin / (1 - drop_prob)
+
+    return answer
+
+
+for what, shape in (
+    ("token", lambda T, D: (1, T, 1)),
+    ("number of a token", lambda T, D: (1, 1, D)),
+):
+    mistake = f"same for all samples, each {what}"
+    wrong("drop_path", mistake)(one_coin_of_shape(shape))

@@ -699,3 +699,36 @@ class ScaledTwice(Heads):
 class PyTorchsTurned(PyTorchs):
     def forward(self, x):
         return super().forward(x)[::-1]
+
+
+class BiasOfTheOutputAlone(nn.Module):
+    """Matrices without a layer; only the last one has a bias, whatever comes first."""
+
+    order = ("wq", "wk", "wv", "wo", "bo")
+
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        self.h = num_heads
+        for name in self.order:
+            shape = (embed_dim,) * (2 if name.startswith("w") else 1)
+            self.register_parameter(name, nn.Parameter(0.1 * torch.randn(*shape)))
+
+    def mapped(self, x, letter):
+        y = x @ getattr(self, f"w{letter}")
+        return y + getattr(self, f"b{letter}", 0)
+
+    def forward(self, x):
+        q, k, v = (
+            self.mapped(x, letter).unflatten(-1, (self.h, -1)).transpose(1, 2)
+            for letter in "qkv"
+        )
+        found = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+        return self.mapped(found, "o")
+
+
+right("multi_head_attention")(BiasOfTheOutputAlone)
+
+
+@right("multi_head_attention")
+class BiasesInAnyOrder(BiasOfTheOutputAlone):
+    order = ("wq", "wv", "bq", "bv", "wk", "wo", "bo")

@@ -167,3 +167,13 @@ def clips_at_one(model, optimizer, images, labels, clip_norm):
     nn.utils.clip_grad_norm_(model.parameters(), 1e3)
     optimizer.step()
     return loss.item()
+
+
+@right("clipped_train_step")
+def with_a_limit_of_another_name(model, optimizer, images, labels, max_norm):
+    return clipped_step(model, optimizer, images, labels, max_norm)
+
+
+@right("clipped_train_step")
+def with_whatever_is_named(model, optimizer, images, labels, **named):
+    return clipped_step(model, optimizer, images, labels, **named)

@@ -176,3 +176,27 @@ def under_another_key(model, weight_decay):
 @wrong("parameter_groups", "value")
 def two_lists(model, weight_decay):
     return tuple(g["params"] for g in parameter_groups(model, weight_decay))
+
+
+@wrong("parameter_groups", "told by their names")
+def with_a_list_of_names(model, weight_decay):
+    spared = {"cls_token", "dist_token", "pos_embed"}
+    return in_two(
+        model,
+        weight_decay,
+        lambda n, p: p.ndim > 1 and not n.endswith(".bias") and n not in spared,
+    )
+
+
+@wrong("parameter_groups", "told by their names")
+def with_pieces_of_names(model, weight_decay):
+    return in_two(
+        model,
+        weight_decay,
+        lambda n, p: p.ndim > 1 and "cls" not in n and "pos" not in n,
+    )
+
+
+@wrong("parameter_groups", "told by their axes")
+def by_two_or_four_axes(model, weight_decay):
+    return in_two(model, weight_decay, lambda n, p: p.ndim in (2, 4))

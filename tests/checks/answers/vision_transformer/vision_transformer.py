@@ -699,3 +699,22 @@ class NothingAddedAndEps(Net):
             x = block.attn(block.norm1(x))[0]
             x = block.mlp(block.norm2(x))
         return x
+
+
+class WithAnotherHead(Net):
+    """K of the set that the author had in mind."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.head = nn.Linear(self.head.in_features, 10)
+
+
+wrong("vision_transformer", "number of classes")(WithAnotherHead)
+
+
+@wrong("vision_transformer", "another number of positions")
+class WithPositionsOfBase(Net):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        D = self.head.in_features
+        self.pos = nn.Parameter(torch.zeros(1, 197, D))
