@@ -3,7 +3,6 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const OF_A_PATCH = "1.mean"; // falls on the board while a patch asks and no map is chosen
-  const STRIP = 208; // units of the picture of the tokens
 
   /**
    * show: "all", or "heads" without the rollout and the switches for weights and positions.
@@ -12,26 +11,18 @@
   async function attentionPanel(source, { show = "all", whole = false } = {}) {
     const { el, labelled, choice, button, percent } = lab;
     const { heads: h, depth, classes, measured, gridSize: [rows, columns], width: D } = lab.model("trained");
-    const T = rows * columns + 1;
     const switches = { weights: "trained", shuffled: false, off: new Set(), head: null, asks: 0, votes: false };
-    const wanted = { weights: "trained", votes: false }; // what may still be on its way
     const pointed = { head: null, token: null }; // at, just now
-    const rooms = {}; // of each model, in which it computes
-    const means = Array.from({ length: depth }, () => new Float64Array(T * T)); // of each block's heads that are on
-    let result = null;
-    let ran = null; // the state that the result is of
-    let before = null; // the answer before the last change, and the kind of that change
-    let changes = null;
-    let change = "";
-    let dragged = false; // the last change is one of many in a row: the bars go there at once
+    const run = lab.runs(source);
     let voting = null; // the model whose patches vote, once it is there
 
     const announcer = lab.announcer();
     const token = () => pointed.token ?? switches.asks;
     const head = () => pointed.head ?? switches.head ?? (token() === 0 ? null : OF_A_PATCH);
     const state = () => ({ ...source.state, ...switches, off: [...switches.off].sort() });
-    const headsOn = (block) => Array.from({ length: h }, (_, index) => index).filter((index) => !switches.off.has(`${block}.${index}`));
-    const isOff = (name) => switches.off.has(name) || (name.endsWith(".mean") && headsOn(name[0]).length === 0);
+    const isOff = (name) => switches.off.has(name) || (name.endsWith(".mean") && lab.headsOn(switches.off, name[0], h).length === 0);
+    const mapOf = (name) => run.mapOf(name, token());
+    const inBox = (shares) => lab.massInside(shares, source.box(), lab.model("trained"));
 
     const board = lab.board(source, {
       asked: {
@@ -73,134 +64,82 @@
       },
       toggle: (name) => {
         if (!switches.off.delete(name)) switches.off.add(name);
-        run();
+        update();
       },
     });
 
     const shuffled = el("input", { type: "checkbox", onchange: () => {
       switches.shuffled = shuffled.checked;
-      run();
+      update();
     } });
-    const weights = choice([["trained", "trained"], ["untrained", "untrained"]], (name) => changeWeights(name).then(run));
+    const weights = choice([["trained", "trained"], ["untrained", "untrained"]], (name) => ofWeights.change(name).then(update));
     const offCount = el("span");
     const allOn = el("div", { class: "vl-row vl-all-on" }, offCount, button("All heads on", () => {
       const [one] = switches.off;
       switches.off.clear();
-      run();
+      update();
       maps.focus(one); // the button has gone
     }));
 
     const inside = lab.insidePanel();
-    const strip = el("canvas", { class: "vl-strip", role: "img", "aria-label": `The ${T} tokens` }); // more, once it is seen
-    const stripScale = lab.colourBar(lab.diverging);
-    const tokens = el("div", {}, strip, stripScale.element);
-    const showStrip = lab.whenSeen(tokens, paintStrip);
+    const tokens = lab.tokenStrip(rows * columns + 1, D);
     const showGrid = el("input", { type: "checkbox", checked: true, onchange: refresh });
     const showBox = el("input", { type: "checkbox", checked: true, onchange: refresh });
     const showVotes = el("input", { type: "checkbox", onchange: async () => {
-      if (!(await changeVotes(showVotes.checked))) return;
+      if (!(await ofVotes.change(showVotes.checked))) return;
       refresh();
       announcer.say(looksInWords());
     } });
 
-    /** Fetches what is not there yet; says so, and keeps what was, if it does not come. */
-    async function changeWeights(name) {
-      wanted.weights = name;
-      try {
-        await lab.fetch(name);
-        if (wanted.weights !== name) return false; // something else by now
-        switches.weights = name;
-        return true;
-      } catch (error) {
-        wanted.weights = weights.value = switches.weights;
+    const ofWeights = lab.arriving(switches.weights, {
+      fetch: lab.fetch,
+      set: (name) => (switches.weights = name),
+      failed: (error) => {
+        weights.value = switches.weights;
         toast.say(`${error.message}. Choose again to try again.`);
-        return false;
-      }
-    }
-
-    /** The same, for the model whose patches vote. */
-    async function changeVotes(isOn) {
-      wanted.votes = isOn;
-      try {
-        if (isOn) voting ??= await lab.voting();
-        if (wanted.votes !== isOn) return false;
-        switches.votes = isOn;
-        return true;
-      } catch (error) {
-        wanted.votes = showVotes.checked = switches.votes;
+      },
+    });
+    const ofVotes = lab.arriving(switches.votes, {
+      fetch: async (isOn) => isOn && (voting ??= await lab.voting()),
+      set: (isOn) => (switches.votes = isOn),
+      failed: (error) => {
+        showVotes.checked = switches.votes;
         toast.say(`${error.message}. Press again to try again.`);
-        return false;
-      }
-    }
+      },
+    });
 
     /** Shows a whole state. Gives what is then to be seen, or null where weights do not come. */
     async function showState({ weights: name, shuffled: isShuffled, off, head: chosen, asks, votes, ...scene }, { compared = false } = {}) {
-      if (!(await changeWeights(name)) || !(await changeVotes(votes))) return null;
+      if (!(await ofWeights.change(name)) || !(await ofVotes.change(votes))) return null;
       Object.assign(switches, { shuffled: isShuffled, off: new Set(off), head: chosen, asks });
       Object.assign(pointed, { head: null, token: null });
       source.set(scene);
-      changes = null; // not the last drag going on
-      if (!compared) ran = null;
-      run();
+      run.rest({ compared });
+      update();
       const inside = {};
       for (let block = 0; block < depth; block++)
         for (let i = 0; i < h; i++) inside[`${block}.${i}`] = inBox(mapOf(`${block}.${i}`));
-      return { ...result.answer, inside };
+      return { ...run.answer, inside };
     }
 
-    function run() {
+    function update() {
       const now = state();
-      if (ran?.key === keyOf(now)) return refresh();
-      compute(now);
+      if (run.isOf(now)) return refresh();
+      if (run.compute(now)) toast.clear();
       const words = refresh();
-      announcer.say([change || words, source.where()].join(" "));
-    }
-
-    /** What the result depends on. */
-    function keyOf(now) {
-      return lab.formatAddress({ ...now, head: null, asks: 0, votes: false });
-    }
-
-    function compute(now) {
-      const was = result?.answer;
-      const model = lab.model(switches.weights);
-      const room = (rooms[switches.weights] ??= lab.roomFor(model));
-      lab.forward(model, source.image(), { shuffled: switches.shuffled, off: switches.off, room });
-      means.forEach((mean, block) => lab.averageHeads(room.weights[block], headsOn(block), T, mean));
-      const said = room.blocks.map(({ logits }) => lab.answerOf(logits)); // the last block's is the answer
-      result = { room, said, answer: said.at(-1) };
-      const what = ran ? lab.whatChanged(ran.state, now) : null;
-      if (!what) before = null;
-      else if (!(what.goesOn && what.kind === changes)) before = was; // a drag is one change
-      changes = what?.kind;
-      dragged = what?.goesOn ?? false;
-      if (ran) toast.clear();
-      ran = { key: keyOf(now), state: now };
-      change = before ? lab.changeInWords(what.words, before, result.answer) : "";
-    }
-
-    function mapOf(name) {
-      if (name === "rollout") return lab.toPatches(lab.rollout(means, token(), T));
-      const [block, index] = name.split(".");
-      return lab.toPatches(index === "mean"
-        ? lab.row(means[block], 0, token(), T) : lab.row(result.room.weights[block], Number(index), token(), T));
-    }
-
-    function inBox(shares) {
-      return lab.massInside(shares, source.box(), lab.model("trained"));
+      announcer.say([run.change || words, source.where()].join(" "));
     }
 
     /** What the patches vote for, unless a map is looked at; of the same image no more than once. */
     function votes() {
       if (!switches.votes || pointed.head || switches.head) return null;
-      result.votes ??= voting.run(source.image());
-      return result.votes;
+      return (run.votes ??= voting.run(source.image()));
     }
 
     function boardShows() {
-      const voted = result && votes();
+      const voted = run.answer && votes();
       return {
-        shares: result && head() && !voted ? mapOf(head()) : null, votes: voted,
+        shares: run.answer && head() && !voted ? mapOf(head()) : null, votes: voted,
         token: token(), showGrid: showGrid.checked, showBox: showBox.checked,
       };
     }
@@ -219,42 +158,30 @@
     function pictureInWords() {
       const taken = lab.takenInWords(state());
       const asking = votes() ? looksInWords() : head() ? `${capital(lab.tokenName(token()))} asks. ${looksInWords(false)}` : "";
-      const [answer, truth] = [result.answer, source.label];
-      return [verdict.show(answer, truth), change, taken && `${capital(taken)}.`, asking].filter(Boolean);
+      return [verdict.show(run.answer, source.label), run.change, taken && `${capital(taken)}.`, asking].filter(Boolean);
     }
 
-    function paintStrip() {
-      const c = lab.context(strip, STRIP, 3 * T);
-      const { embed } = result.room;
-      const colours = lab.colouring(embed);
-      c.drawImage(lab.pixels(embed, T, D, colours), 0, 0, STRIP, 3 * T);
-      lab.frame(c, 1, 3 * token(), STRIP - 2, 3);
-      const high = colours.high.toFixed(1);
-      stripScale.show(`−${high}`, high);
-      strip.setAttribute("aria-label", `The ${T} tokens as ${T} rows of ${D} numbers, from −${high} in blue to ${high} in red. Framed: ${lab.tokenName(token())}.`);
-    }
-
-    /** Everything that is seen, from the last result. Gives the answer in words. */
+    /** Everything that is seen, from the last run. Gives the answer in words. */
     function refresh() {
-      if (!result) return "";
+      if (!run.answer) return "";
       board.paint();
       lab.write(looks, looksInWords());
       looks.classList.toggle("vl-hint", !head() && !votes());
       maps.paint({
         mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), isOff,
-        title: `Where ${lab.tokenName(token())} looks (% in the box)`, said: result.said, truth: source.label,
+        title: `Where ${lab.tokenName(token())} looks (% in the box)`, said: run.said, truth: source.label,
       });
-      const said = verdict.show(result.answer, source.label);
-      bars.show(result.answer, source.label, before, { glide: !dragged });
-      lab.write(changed, change);
+      const said = verdict.show(run.answer, source.label);
+      bars.show(run.answer, source.label, run.before, { glide: !run.dragged });
+      lab.write(changed, run.change);
       accuracy.show(switches);
       shuffled.checked = switches.shuffled;
-      weights.value = wanted.weights;
-      showVotes.checked = wanted.votes;
+      weights.value = ofWeights.wanted;
+      showVotes.checked = ofVotes.wanted;
       lab.write(offCount, `${switches.off.size} of ${depth * h} heads off.`);
       lab.hide(allOn, switches.off.size === 0);
-      showStrip();
-      inside.show(switches.head, result.room, token(), source.image());
+      tokens.show(run.room.embed, token());
+      inside.show(switches.head, run.room, token(), source.image());
       keeper?.write();
       return said;
     }
@@ -272,7 +199,7 @@
         showGrid.checked = showBox.checked = true;
         return bets.restart();
       },
-      paint: () => lab.picture(source, boardShows(), result.answer, pictureInWords()),
+      paint: () => lab.picture(source, boardShows(), run.answer, pictureInWords()),
       tell: toast.say,
     }) : "";
     const stage = el("div", { class: "vl-panel vl-attention" },
@@ -285,19 +212,16 @@
       tools.element, tools.pad,
       keeping,
       announcer.element);
-    const below = el("div", { class: "vl-panel vl-below" }, tokens,
-      el("div", {}, el("h3", {}, "All the tokens"),
-        el("p", {}, `What enters block 0: ${T} rows of ${D} numbers each, the class token’s first. The row of the token that looks is framed.`)));
-    const element = el("div", {}, stage, toast.element, below);
+    const element = el("div", {}, stage, toast.element, tokens.element);
 
     const keeper = whole ? lab.addressKeeper({ state, show: showState, tell: toast.say }) : null;
     source.onChange(lab.whenSeen(element, () => {
-      if (ran.key !== keyOf(state())) run();
+      if (!run.isOf(state())) update();
     }));
     await lab.pause(); // three short tasks in place of a long one
-    compute(state());
+    run.compute(state());
     await lab.pause();
-    run();
+    update();
     if (location.hash) keeper?.read();
     return element;
   }

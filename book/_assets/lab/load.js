@@ -6,7 +6,7 @@
   const here = new URL(".", document.currentScript.src).href;
   const IMAGE = ["dom", "paint", "weights", "simd", "kernels", "model", "sizes", "scene", "source", "board", "strokes", "drawing_pad", "toolbar"];
   const MODULES = {
-    attention: [...IMAGE, "toast", "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "votes", "attention_panel"],
+    attention: [...IMAGE, "toast", "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "votes", "run", "arriving", "token_strip", "attention_panel"],
     walk: [...IMAGE, "tensor_picture", "spine", "walk_panel"],
   };
   const DATA = { attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
