@@ -3,6 +3,7 @@
 import collections
 import decimal
 import functools
+import re
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ import vit_check as check
 from vit_check import CheckFailed
 from vit_check.chapters.questions import QUESTIONS
 from vit_check.engine.comparing import difference
+from vit_check.engine.watching import listed
 from vit_steps import MultiHeadAttention, PatchEmbedding, patchify
 from vit_steps.attention import scaled_dot_product_attention
 
@@ -109,6 +111,14 @@ def test_true_is_no_number():
     assert "is True, expected a number" in text
     text = said(check.answer, "rollout_of_two_blocks", (True, 0.5, 0.125))
     assert "has True, expected a number" in text
+
+
+def test_a_list_of_tensors_is_said_with_its_shapes():
+    text = said(check.attention_rollout, lambda weights: weights[7])
+    assert re.search(r"for weights \d × \(\d, \d, \d, \d\)", text)
+    assert (
+        listed({"q": [torch.ones(2), torch.ones(3)], "n": []}) == "q (2,), (3,), n=[]"
+    )
 
 
 def test_an_empty_place_is_named():

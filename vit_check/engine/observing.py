@@ -208,7 +208,7 @@ def _alone(error: RuntimeError) -> Trouble:
         return Trouble(
             "raises alone",
             "takes the batch that it is given, and with one sample alone it "
-            f"{trouble.sentence}: is the size of the batch built in?",
+            f"{trouble.sentence}, as if the size of the batch were built in",
         )
     return trouble
 

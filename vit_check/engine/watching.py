@@ -258,14 +258,23 @@ def in_words(error: BaseException) -> Trouble:
 
 def listed(given: Mapping[str, Any]) -> str:
     """Arguments as a sentence shows them: tensors by their shape, and numbers."""
-    return ", ".join(
-        f"{name} {tuple(value.shape)}"
-        if isinstance(value, torch.Tensor)
-        else f"{name}={value}"
-        for name, value in given.items()
-        if isinstance(value, torch.Tensor | int | float)
-        or (isinstance(value, tuple) and all(isinstance(n, int) for n in value))
-    )
+    said = {name: _said(value) for name, value in given.items()}
+    return ", ".join(f"{name}{text}" for name, text in said.items() if text)
+
+
+def _said(value: Any) -> str:
+    """Nothing for what a sentence has no room for."""
+    if isinstance(value, torch.Tensor):
+        return f" {tuple(value.shape)}"
+    if isinstance(value, int | float):
+        return f"={value}"
+    if isinstance(value, tuple) and all(isinstance(n, int) for n in value):
+        return f"={value}"
+    if isinstance(value, list) and all(isinstance(v, torch.Tensor) for v in value):
+        shapes = [str(tuple(v.shape)) for v in value]
+        alike = f" {len(shapes)} × {shapes[0]}" if shapes else "=[]"
+        return alike if len({*shapes}) <= 1 else f" {', '.join(shapes)}"
+    return ""
 
 
 def _line_of_the_answer(error: BaseException) -> str:
