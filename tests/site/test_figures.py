@@ -437,6 +437,21 @@ def test_an_opened_figure_is_large_and_can_be_seen_whole(page, width, height, th
     expect(dialog).to_be_visible()
 
 
+def test_an_opened_figure_has_its_room_before_it_is_there(address, visits):
+    tab = visits().tab
+    tab.route("**/*.{png,webp}", lambda route: route.abort())
+    tab.goto(address)
+    dialog, _ = open_figure(tab, "mouse")
+    box = dialog.locator("img").bounding_box()
+    width, height = (
+        float(tab.locator(FIGURE_LINK).locator("img").first.get_attribute(side))
+        for side in ("width", "height")
+    )
+    assert box["height"] == pytest.approx(box["width"] * height / width, abs=1)
+    tab.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] - 5)
+    expect(dialog).to_be_visible()
+
+
 def test_without_scripts_a_figure_leads_to_its_file(address, visits):
     tab = visits(java_script_enabled=False).tab
     tab.goto(address)
