@@ -17,6 +17,7 @@ matplotlib.use("Agg")
 
 @pytest.fixture(autouse=True)
 def closed():
+    plt.close("all")  # of other tests, drawn into the figure that is open
     notebook.use_book_style()
     yield
     plt.close("all")
