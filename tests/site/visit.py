@@ -19,6 +19,7 @@ class Visit:
 
     def begin_again(self):
         """As a new tab is, but for a process that knows the scripts of the book."""
+        self.tab.unroute_all()
         self.tab.goto("about:blank")
         self.tab.mouse.up()
         self.tab.mouse.move(0, 0)
