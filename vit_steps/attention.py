@@ -112,9 +112,9 @@ class MultiHeadAttention(nn.Module):
         qkv = qkv.reshape(B, T, 3, h, d)  # (B, T, 3, h, d)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # (B, h, T, d) each
         dropout_p = self.attn_drop_rate if self.training else 0.0
-        output, weights = attend(  # (B, h, T, d), and (B, h, T, T) or None
+        output, weights = attend(
             q, k, v, need_weights=need_weights, dropout_p=dropout_p
-        )
+        )  # (B, h, T, d)
         output = output.transpose(1, 2)  # (B, T, h, d): h is beside d again
         output = output.reshape(B, T, D)  # (B, T, D)
         return self.proj_drop(self.proj(output)), weights
