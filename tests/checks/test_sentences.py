@@ -16,7 +16,7 @@ from vit_check import CheckFailed
 from vit_check.chapters.questions import QUESTIONS
 from vit_check.engine.comparing import difference
 from vit_check.engine.watching import listed
-from vit_steps import MultiHeadAttention, PatchEmbedding, patchify
+from vit_steps import EncoderBlock, MultiHeadAttention, PatchEmbedding, patchify
 from vit_steps.attention import scaled_dot_product_attention
 
 
@@ -223,3 +223,14 @@ def test_a_module_that_checks_its_own_sizes_is_reminded_of_them():
 def test_an_order_is_not_said_of_true_and_false():
     one = torch.tensor([[True, False], [True, True]])
     assert difference(one, one.flip(0)).mistake == "values"
+
+
+@pytest.mark.parametrize("ratio", [1, 2, 3])
+def test_a_block_with_another_ratio_hears_of_the_widths_it_has(ratio):
+    class Fixed(EncoderBlock):
+        def __init__(self, embed_dim, num_heads, mlp_ratio):
+            super().__init__(embed_dim, num_heads, ratio)
+
+    words = said(check.encoder_block, Fixed)
+    there = f"those beside D×D go to or from [{10 * ratio}]"
+    assert words.endswith("all are D×D" if ratio == 1 else there)

@@ -87,16 +87,20 @@ def linears(parts: Sequence[Part], ins: int) -> list[Linear]:
     two, (h, d), as one of one. A bias is the vector of the same layer, or the next one
     of the right length.
     """
+    of_stacks = {p.name for p in parts if _is_bias_of_a_stack(p, parts)}
     vectors = [
         p
         for p in parts
         if (p.value.ndim == 1 and p.kind != "norm")
         or (p.value.ndim > 1 and p.kind == "own" and _as_matrix(p, ins) is None)
+        or p.name in of_stacks
     ]
     found = []
     named = {(p.owner, _stem(p.name)) for p in parts if p.value.ndim > 1}
     for part in parts:
         if part.kind in ("norm", "table") or part.value.ndim < 2:
+            continue
+        if part.name in of_stacks:
             continue
         weight = _as_matrix(part, ins)
         if weight is None:
@@ -111,6 +115,15 @@ def linears(parts: Sequence[Part], ins: int) -> list[Linear]:
             Linear(weight, None if bias is None else bias.value.flatten(), own)
         )
     return found
+
+
+def _is_bias_of_a_stack(part: Part, parts: Sequence[Part]) -> bool:
+    """Whether it is (n, D), beside a stack of matrices (n, D, D) in the same module."""
+    if part.kind != "own" or part.value.ndim != 2:
+        return False
+    n, D = part.value.shape
+    stacks = [p for p in parts if p.kind == "own" and p.value.shape == (n, D, D)]
+    return any(p.owner == part.owner for p in stacks)
 
 
 def _as_matrix(part: Part, ins: int) -> Tensor | None:

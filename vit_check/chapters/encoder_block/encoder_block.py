@@ -418,9 +418,10 @@ def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
     if finding is not None:
         return finding
     if not any(sides(p) == {D, M} for p in parts):
-        widths = sorted(
-            {n for p in parts for n in sides(p) - {D, 3 * D} if D in sides(p)}
-        )
+        beside = [n for p in parts if D in sides(p) for n in sides(p) - {D}]
+        if beside.count(3 * D) == 1:  # q, k and v
+            beside.remove(3 * D)
+        widths = sorted(set(beside))
         there = f"those beside D×D go to or from {widths}" if widths else "all are D×D"
         return Finding(
             "MLP missing",

@@ -670,6 +670,36 @@ class AllInOneTensor(nn.Module):
         return merge_with_einops(F.scaled_dot_product_attention(q, k, v)) @ self.W[3]
 
 
+@right("multi_head_attention")
+class BiasesInOneTensorToo(AllInOneTensor):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__(embed_dim, num_heads)
+        self.b = nn.Parameter(torch.zeros(4, embed_dim))
+
+    def forward(self, x):
+        *qkv, (W_out, b_out) = zip(self.W, self.b, strict=True)
+        q, k, v = (split_with_einops(x @ W + b, self.h) for W, b in qkv)
+        found = F.scaled_dot_product_attention(q, k, v)
+        return merge_with_einops(found) @ W_out + b_out
+
+
+@right("multi_head_attention")
+class ThreeInOneTensor(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        self.h = num_heads
+        self.W = nn.Parameter(torch.randn(3, embed_dim, embed_dim) / embed_dim**0.5)
+        self.b = nn.Parameter(torch.zeros(3, embed_dim))
+        self.proj = nn.Linear(embed_dim, embed_dim)
+
+    def forward(self, x):
+        q, k, v = (
+            split_with_einops(x @ W + b, self.h)
+            for W, b in zip(self.W, self.b, strict=True)
+        )
+        return self.proj(merge_with_einops(F.scaled_dot_product_attention(q, k, v)))
+
+
 # Scaled behind the softmax, as a tutorial does
 
 
