@@ -1,0 +1,102 @@
+"""`make book` builds the book, and builds it again once something has changed.
+
+It runs in a folder with a stand-in for jupyter-book, in which all is old.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="a shell script"),
+    pytest.mark.skipif(shutil.which("make") is None, reason="needs make"),
+]
+
+JUPYTER_BOOK = """#!/bin/sh
+[ ! -e broken.md ] || exit 1
+mkdir -p _build/html && echo "the pages" > _build/html/index.html
+"""
+STAMP = "_build/built"
+
+
+class Project:
+    def __init__(self, root):
+        self.root = root
+        shutil.copy(ROOT / "Makefile", root)
+        shutil.copytree(ROOT / "environment", root / "environment")
+        for file in ROOT.glob("*requirements*.txt"):
+            shutil.copy(file, root)
+        for name in ("constraints.txt", "pyproject.toml", "notebooks/01.ipynb"):
+            self.write(name)
+        self.write(".venv/bin/jupyter-book", JUPYTER_BOOK).chmod(0o755)
+        self.write(".venv/ready")
+
+    def write(self, name, text=""):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def remove(self, name):
+        (self.root / name).unlink()
+
+    def make_book(self):
+        """Whether it was built; then all grows old, the stamp a little less."""
+        done = subprocess.run(
+            ["make", "book"], cwd=self.root, capture_output=True, text=True
+        )
+        for path in (self.root, *self.root.rglob("*")):
+            os.utime(path, (1000, 1000))
+        if (self.root / STAMP).exists():
+            os.utime(self.root / STAMP, (2000, 2000))
+        assert done.returncode == 0, done.stderr
+        assert "The book is ready" in done.stdout
+        return "== Building" in done.stdout
+
+
+@pytest.fixture
+def project(tmp_path):
+    project = Project(tmp_path)
+    assert project.make_book()
+    return project
+
+
+def test_it_is_built_once(project):
+    assert not project.make_book()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda project: project.write("notebooks/01.ipynb", "another"),
+        lambda project: project.write("notebooks/02.ipynb"),
+        lambda project: project.write("_toc.yml"),
+        lambda project: project.remove("notebooks/01.ipynb"),
+        lambda project: project.write(".venv/ready"),
+        lambda project: project.remove("_build/html/index.html"),
+    ],
+    ids=["changed", "new", "new at the top", "removed", "environment", "no pages"],
+)
+def test_it_is_built_again_after_a_change(project, change):
+    change(project)
+    assert project.make_book()
+    assert not project.make_book()
+
+
+def test_tests_and_what_tools_leave_behind_are_no_change(project):
+    for name in ("tests/test_it.py", ".ruff_cache/1", ".mypy_cache/3.11/book.json"):
+        project.write(name)
+    assert not project.make_book()
+
+
+def test_a_build_that_fails_is_not_taken_for_the_book(project):
+    project.write("broken.md")
+    with pytest.raises(AssertionError, match="the book was not built"):
+        project.make_book()
+    project.remove("broken.md")
+    assert project.make_book()
