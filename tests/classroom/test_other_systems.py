@@ -36,7 +36,9 @@ for module, names in {
 from classroom.grading.__main__ import main
 sys.platform = "win32"
 """
-GRADE = 'assert main(sys.argv[1:]) == main([*sys.argv[1:], "--without-sandbox"]) == 1'
+GRADE = """
+assert main(sys.argv[1:]) == main([*sys.argv[1:], "--without-sandbox"]) == 1
+"""
 COLLECT = """
 import pytest
 for path in glob.glob("tests/classroom/test_*.py"):
@@ -46,27 +48,29 @@ for path in glob.glob("tests/classroom/test_*.py"):
     except pytest.skip.Exception as skipped:
         print("skipped:", path, skipped)
 """
-there_it_is_real = pytest.mark.skipif(os.name == "nt", reason="no need to simulate it")
 
 
-def on_windows(program, *arguments):
-    command = [sys.executable, "-c", WINDOWS + program, *arguments]
+@pytest.fixture(scope="module")
+def on_windows(exercises, tmp_path_factory):
+    """What is printed where a class is graded and the tests are collected."""
+    if os.name == "nt":
+        pytest.skip("no need to simulate it")
+    place = tmp_path_factory.mktemp("class")
+    (place / "ada.ipynb").write_bytes(dump(solved(exercises)))
+    command = [sys.executable, "-c", WINDOWS + GRADE + COLLECT, str(place)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done
 
 
-@there_it_is_real
-def test_on_windows_it_says_where_to_grade(exercises, tmp_path):
-    (tmp_path / "ada.ipynb").write_bytes(dump(solved(exercises)))
-    said = on_windows(GRADE, str(tmp_path)).stderr.splitlines()
+def test_on_windows_it_says_where_to_grade(on_windows):
+    said = on_windows.stderr.splitlines()
     assert len(said) == 2
     assert all(line.startswith("Stopped: ") and "WSL 2" in line for line in said)
 
 
-@there_it_is_real
-def test_on_windows_every_file_of_tests_is_collected_or_says_why_not():
-    told = on_windows(COLLECT).stdout.splitlines()
+def test_on_windows_every_file_of_tests_is_collected_or_says_why_not(on_windows):
+    told = on_windows.stdout.splitlines()
     assert len(told) == len(list(Path(__file__).parent.glob("test_*.py")))
     assert [line.split(":")[0] for line in told].count("skipped") == 1
 
