@@ -191,11 +191,13 @@ def _embedding_lacks(parts: list[Part], sizes: Sizes, T: int) -> Finding | None:
                 "has N positions, one for each patch; the class token has one too, so "
                 "there are T of them",
             )
-        for part in _rows_of_tokens(parts, D):
+        others = _rows_of_tokens(parts, D)
+        if others:
+            shape = tuple(others[0].value.shape)
             return Finding(
                 "another number of positions",
-                f"has positions for {part.value.numel() // D} tokens, {part.name} "
-                f"{tuple(part.value.shape)}; T is {T} here, computed from the sizes",
+                f"has positions for {others[0].value.numel() // D} tokens, "
+                f"{others[0].name} {shape}; T is {T} here, computed from the sizes",
             )
         return Finding(
             "no learned positions",

@@ -198,8 +198,8 @@ OF_WIRING = [
     ),
     Mistake(
         "blocks forget",
-        "every block reads the tokens of the embedding, so that only the last one "
-        "counts; each should read what the block before it returned",
+        "only one block takes part in the result, as if every block read the tokens of "
+        "the embedding; each should read what the block before it returned",
         _forgetful,
     ),
     Mistake(
