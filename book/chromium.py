@@ -1,4 +1,5 @@
-"""A browser, and the book as a static host serves it: compressed, below a path."""
+"""A browser, and the book as a static host serves it: compressed, below a path, to be
+kept for ten minutes, as on GitHub Pages."""
 
 import gzip
 import http.server
@@ -75,6 +76,7 @@ class StaticHost(http.server.BaseHTTPRequestHandler):
         kind = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
         self.send_response(200)
         self.send_header("Content-Type", kind)
+        self.send_header("Cache-Control", "max-age=600")
         self.send_header("Content-Length", str(len(body)))
         if pack:
             self.send_header("Content-Encoding", "gzip")

@@ -1,10 +1,20 @@
 import tempfile
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from nbgrader import api
 
 from classroom.release.assignment import Assignment
 from tests.classroom.small_exercises import write_source
+
+
+@pytest.fixture(scope="session", autouse=True)
+def alembic_asked_once():
+    """For each new gradebook nbgrader starts a process that always says the same."""
+    with patch.object(api, "get_alembic_version", cache(api.get_alembic_version)):
+        yield
 
 
 @pytest.fixture(scope="session")
