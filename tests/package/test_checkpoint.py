@@ -70,49 +70,49 @@ def test_what_dies_while_writing_leaves_the_last_good_file_and_nothing_else(
 
 # Writes 60 times into one file: as many tensors as it says, each full of one number.
 WRITER = """
-import sys, torch
+import itertools, os, sys, torch
 from vit_steps.checkpoint import write_checkpoint
-path, number, size = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-print("ready", flush=True)
-sys.stdin.readline()
-for turn in range(number, number + 60):
+path, stop, sign, size = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+for number in itertools.count(1):
+    turn = sign * number
     tensors = {"a": torch.full((size,), float(turn)), "b": torch.tensor(turn)}
     write_checkpoint(path, tensors, {"turn": turn, "size": size})
+    if os.path.exists(stop):
+        break
+print(turn)
 """
 
 
 def test_two_writers_and_a_reader_never_meet_in_a_file(tmp_path):
-    path = tmp_path / "x.safetensors"
+    path, stop = tmp_path / "written" / "x.safetensors", tmp_path / "stop"
+    path.parent.mkdir()
     tensors = {"a": torch.zeros(3), "b": torch.tensor(0)}
     write_checkpoint(path, tensors, {"turn": 0, "size": 3})
     writers = [
         subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), str(number), str(size)],
-            stdin=subprocess.PIPE,
+            [sys.executable, "-c", WRITER, path, stop, sign, size],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             cwd=ROOT,
         )
-        for number, size in ((1000, 10), (2000, 200_000))
+        for sign, size in (("1", "10"), ("-1", "200_000"))
     ]
-    for writer in writers:
-        assert writer.stdout.readline() == "ready\n"
-    for writer in writers:
-        writer.stdin.write("go\n")
-        writer.stdin.flush()
-    turns = set()
-    for _ in range(400):
-        tensors, about = read_checkpoint(path)
-        assert tensors["b"].item() == about["turn"]
-        expected = torch.full((about["size"],), float(about["turn"]))
-        assert torch.equal(tensors["a"], expected)
-        turns.add(about["turn"])
-    for writer in writers:
-        _, errors = writer.communicate()
-        assert (writer.returncode, errors) == (0, "")
-    assert os.listdir(tmp_path) == ["x.safetensors"]
-    assert read_checkpoint(path)[1]["turn"] in (1059, 2059) and len(turns) > 1
+    turns = {0}
+    try:
+        while len(turns) < 40 or not min(turns) < 0 < max(turns):
+            tensors, about = read_checkpoint(path)
+            assert tensors["b"].item() == about["turn"]
+            expected = torch.full((about["size"],), float(about["turn"]))
+            assert torch.equal(tensors["a"], expected)
+            turns.add(about["turn"])
+            assert not any(map(subprocess.Popen.poll, writers)), "a writer has failed"
+    finally:
+        stop.touch()
+        printed = [writer.communicate() for writer in writers]
+    assert [errors for _, errors in printed] == ["", ""]
+    assert os.listdir(path.parent) == ["x.safetensors"]
+    assert read_checkpoint(path)[1]["turn"] in [int(turn) for turn, _ in printed]
 
 
 def test_a_file_may_be_read_by_whoever_may_read_new_files(tmp_path):

@@ -48,6 +48,7 @@ def without_cache(browser):
     one = Visit(browser, color_scheme="light")
     one.tab.add_init_script(WATCH_SHIFTS)
     session = one.context.new_cdp_session(one.tab)
+    session.send("Network.enable")  # without which nothing is disabled
     session.send("Network.setCacheDisabled", {"cacheDisabled": True})
     yield one
     one.context.close()
