@@ -26,14 +26,14 @@ BIN := .venv/bin
 NB ?= notebooks/*.ipynb notebooks/side_roads/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 BUILT := _build/built
-# What no page comes from: tests, and what tools leave behind.
-ASIDE := -name .git $(foreach name,.github .venv _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)")
+# What a page may come from: neither tests nor what tools leave behind.
+FILES := find . \( -name .git $(foreach name,.github .venv _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 
 .PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n 's/^# make/make/p' Makefile
 
 .venv/ready: requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml environment/install.sh environment/mend_torchvision.py
 	@PYTHON="$(PYTHON)" sh environment/install.sh
@@ -42,14 +42,14 @@ help:
 	@$(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' .venv/lib vit_steps vit_check classroom >/dev/null 2>&1 || true
 	@touch .venv/compiled
 
-book: .venv/ready # built unless it is there and no file and no folder is newer
-	@[ -e $(HTML)/index.html ] && \
-	[ -z "$$(find . .venv/ready \( $(ASIDE) \) -prune -o ! -name . -newer $(BUILT) -print 2>&1)" ] || { \
+book: .venv/ready # built unless it is there, of the same files, and none of them is newer
+	@[ -e $(HTML)/index.html ] && $(FILES) -print | sort | cmp -s - $(BUILT) && \
+	[ -z "$$($(FILES) -newer $(BUILT) -print; find .venv/ready -newer $(BUILT))" ] || { \
 		echo "== Building the book"; \
 		rm -f $(BUILT); \
 		$(BIN)/jupyter-book build . --all -W -n --keep-going --quiet \
 			|| { echo "Stopped: the book was not built; the warnings above say where." >&2; exit 1; }; \
-		touch $(BUILT); \
+		$(FILES) -print | sort > $(BUILT); \
 	}
 	@echo
 	@echo "The book is ready. Open this address in a browser:"

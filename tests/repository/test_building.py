@@ -76,11 +76,20 @@ def test_it_is_built_once(project):
         lambda project: project.write("notebooks/01.ipynb", "another"),
         lambda project: project.write("notebooks/02.ipynb"),
         lambda project: project.write("_toc.yml"),
+        lambda project: os.utime(project.write("notebooks/02.ipynb"), (1000, 1000)),
         lambda project: project.remove("notebooks/01.ipynb"),
         lambda project: project.write(".venv/ready"),
         lambda project: project.remove("_build/html/index.html"),
     ],
-    ids=["changed", "new", "new at the top", "removed", "environment", "no pages"],
+    ids=[
+        "changed",
+        "new",
+        "new at the top",
+        "old, moved here",
+        "removed",
+        "environment",
+        "no pages",
+    ],
 )
 def test_it_is_built_again_after_a_change(project, change):
     change(project)
@@ -89,7 +98,7 @@ def test_it_is_built_again_after_a_change(project, change):
 
 
 def test_tests_and_what_tools_leave_behind_are_no_change(project):
-    for name in ("tests/test_it.py", ".ruff_cache/1", ".mypy_cache/3.11/book.json"):
+    for name in ("tests/test_it.py", ".ruff_cache/1", "notebooks/__pycache__/a.pyc"):
         project.write(name)
     assert not project.make_book()
 
