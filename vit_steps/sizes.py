@@ -1,36 +1,116 @@
-"""Sizes and counts: what the package takes for one, and that patches fill the image."""
+"""Checks of sizes, counts, rates and switches, with one form of error for all.
+
+Each check returns the value as a plain int, float, bool or tuple, so that numbers of
+numpy and lists become what a config can hash, compare and write as JSON. A value that
+does not fit raises ValueError with the argument's name, what came, and what is expected.
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from numbers import Real
+from typing import Any
 
 Size = int | tuple[int, int]
 
 
-def as_pair(size: Size, name: str) -> tuple[int, int]:
-    """Read ``size`` as (height, width); a single number is the side of a square.
+def _as_int(value: Any) -> int | None:
+    """Return a whole number as an int; None for anything else, True and 2.0 too."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value
+    try:
+        return operator.index(value)
+    except TypeError:
+        return None
 
-    Raises: ValueError, with the argument's name, if it is neither, or below 1.
+
+def as_pair(size: Size, name: str) -> tuple[int, int]:
+    """Return ``size`` as (height, width); a single number is the side of a square.
+
+    Raises: ValueError if it is neither, or a side is below 1.
     """
-    pair = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
-    whole = all(isinstance(side, int) and not isinstance(side, bool) for side in pair)
-    if len(pair) != 2 or not whole or min(pair) < 1:
+    sides = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    pair = tuple(side for side in map(_as_int, sides) if side is not None)
+    if len(sides) != 2 or len(pair) != 2 or min(pair) < 1:
         raise ValueError(
             f"{name}: got {size!r}, expected a positive int or a (height, width) of two"
         )
-    return pair
+    return pair[0], pair[1]
 
 
-def check_count(value: int, name: str) -> None:
-    """Raise ValueError, with the argument's name, if it is no int of at least 1."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name}: got {value!r}, expected a positive int")
+def as_size(size: Size, name: str) -> Size:
+    """Return ``size`` as an int, or as a tuple if it came as (height, width).
+
+    Raises: ValueError as ``as_pair`` does.
+    """
+    pair = as_pair(size, name)
+    return pair if isinstance(size, (tuple, list)) else pair[0]
 
 
-def check_rate(value: float, name: str) -> None:
-    """Raise ValueError, with the argument's name, if it is not in [0, 1)."""
-    if not 0.0 <= value < 1.0:
-        raise ValueError(f"{name}: got {value}, expected 0 <= {name} < 1")
+def check_count(value: int, name: str, least: int = 1) -> int:
+    """Return a whole number of at least ``least`` as an int; ValueError if not."""
+    count = _as_int(value)
+    if count is None or count < least:
+        kind = "a positive int" if least == 1 else f"an int of at least {least}"
+        raise ValueError(f"{name}: got {value!r}, expected {kind}")
+    return count
+
+
+def check_number(
+    value: float, name: str, least: float = -math.inf, above: float = -math.inf
+) -> float:
+    """Return a finite number as a float; ValueError if it is none, or too small."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not math.isfinite(value) or value < least or value <= above:
+        kind = "a finite number"
+        if least > -math.inf:
+            kind = f"at least {least:g}"
+        if above > -math.inf:
+            kind = f"more than {above:g}"
+        raise ValueError(f"{name}: got {value!r}, expected {kind}")
+    return float(value)
+
+
+def check_rate(value: float, name: str) -> float:
+    """Return a share in [0, 1) as a float; ValueError if it is none."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not 0.0 <= value < 1.0:
+        raise ValueError(f"{name}: got {value!r}, expected 0 <= {name} < 1")
+    return float(value)
+
+
+def check_switch(value: bool, name: str) -> bool:
+    """Return True or False; ValueError for anything else, 0 and 1 too."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name}: got {value!r}, expected True or False")
+    return value
+
+
+def check_fields(
+    config: object,
+    check: Callable[..., Any],
+    *names: str,
+    optional: bool = False,
+    **limits: Any,
+) -> None:
+    """Check fields of a frozen dataclass, and store what the check returns.
+
+    Args:
+        check: called with each field's value, its name and the ``limits``.
+        optional: None is allowed too.
+
+    Raises: ValueError as ``check`` does.
+    """
+    for name in names:
+        value = getattr(config, name)
+        if value is not None or not optional:
+            object.__setattr__(config, name, check(value, name, **limits))
 
 
 def check_heads(embed_dim: int, num_heads: int) -> None:
-    """Raise ValueError if one is no count, or the heads cannot share D equally."""
+    """Raise ValueError unless both are counts and D is a multiple of h."""
     check_count(embed_dim, "embed_dim")
     check_count(num_heads, "num_heads")
     if embed_dim % num_heads:
@@ -40,10 +120,10 @@ def check_heads(embed_dim: int, num_heads: int) -> None:
 
 
 def patch_grid(image_size: Size, patch_size: Size) -> tuple[int, int]:
-    """Rows and columns of patches in an image: (H / P, W / P).
+    """Return the rows and columns of patches in an image: (H / P, W / P).
 
     Raises: ValueError if the patches do not fill the image. A strided convolution would
-        drop the pixels that are left over without a word; here nothing is dropped.
+        drop the rest of the pixels without a warning.
     """
     height, width = as_pair(image_size, "image_size")
     patch_height, patch_width = as_pair(patch_size, "patch_size")
