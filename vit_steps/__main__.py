@@ -6,9 +6,7 @@ import sys
 from vit_steps import __version__
 from vit_steps.cost import ModelCost, Step
 from vit_steps.sizes import Size, check_count
-from vit_steps.vision_transformer import ViTConfig
-
-PRESETS = ("tiny", "small", "base", "large", "huge")
+from vit_steps.vision_transformer import PRESETS, ViTConfig
 
 
 def size(text: str) -> Size:

@@ -122,6 +122,19 @@ def read_checkpoint(
     return tensors, metadata
 
 
+def shipped_models(class_name: str = "VisionTransformer") -> tuple[str, ...]:
+    """Return the names of the trained models of a class that ship with the package."""
+    from safetensors import safe_open
+
+    names = []
+    for path in sorted(SHIPPED.glob("*.safetensors")):
+        with safe_open(path, framework="pt") as file:
+            metadata = json.loads(file.metadata()["vit_steps"])
+        if metadata.get("class", "VisionTransformer") == class_name:
+            names.append(path.stem)
+    return tuple(names)
+
+
 def load_model(model_class: Any, name: str | os.PathLike[str]) -> Any:
     """What ``model_class.from_pretrained`` gives; it says more.
 

@@ -2,7 +2,7 @@
 
 Each check returns the value as a plain int, float, bool or tuple, so that numbers of
 numpy and lists become what a config can hash, compare and write as JSON. A value that
-does not fit raises ValueError with the argument's name, what came, and what is expected.
+does not fit raises ValueError with its name, what came, and what is expected.
 """
 
 import math

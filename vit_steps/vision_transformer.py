@@ -87,6 +87,12 @@ class ViTConfig:
         return model_cost(**{name: getattr(self, name) for name in arguments})
 
 
+# The names of the presets: each classmethod of ViTConfig is one.
+PRESETS = tuple(
+    name for name, member in vars(ViTConfig).items() if isinstance(member, classmethod)
+)
+
+
 class VisionTransformer(nn.Module):
     """A Vision Transformer for classification (arXiv 2010.11929, equations 1 to 4).
 
