@@ -1,8 +1,9 @@
-"""Attention: each token gathers from all tokens what it asks for."""
+"""Attention: each token takes a weighted mean of all tokens' values."""
 
 import math
 
 import torch
+import torch.fx
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -12,12 +13,13 @@ from vit_steps.sizes import check_heads
 def scaled_dot_product_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None, dropout_p: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """softmax(q kᵀ / √d) v, and the weights: equation 1 in arXiv 1706.03762.
+    """Return softmax(q kᵀ / √d) v and the weights: equation 1 in arXiv 1706.03762.
 
     Args:
         mask: boolean, broadcast to (..., T_q, T_k); True may be attended. A query that
             may attend nothing gets zeros.
-        dropout_p: share of the weights that is dropped; those returned are from before.
+        dropout_p: share of the weights that is dropped from the output; the weights
+            that are returned have not been through dropout.
 
     Shape: q (..., T_q, d), k (..., T_k, d), v (..., T_k, d_v) -> output (..., T_q,
         d_v), weights (..., T_q, T_k)
@@ -38,25 +40,17 @@ def scaled_dot_product_attention(
         scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
     weights = scores.softmax(dim=-1)  # (..., T_q, T_k), each row sums to 1
     if mask is not None:
-        weights = weights.masked_fill(~mask, 0.0)  # a row masked whole came out uniform
+        # a row whose keys are all masked would otherwise get uniform weights
+        weights = weights.masked_fill(~mask, 0.0)
     output = F.dropout(weights, dropout_p) @ v  # (..., T_q, d_v)
     return output, weights
 
 
-def attend(
-    q: Tensor, k: Tensor, v: Tensor, need_weights: bool = False, dropout_p: float = 0.0
-) -> tuple[Tensor, Tensor | None]:
-    """``scaled_dot_product_attention``, the quick way where no weights are needed.
-
-    PyTorch's fused kernel never holds a T × T matrix. For few tokens in bfloat16 on a
-    CPU, training through it takes several times as long as through the explicit path,
-    which is taken there.
-    """
-    fused_is_slow = q.is_cpu and q.dtype == torch.bfloat16 and q.shape[-2] < 1024
-    if need_weights or fused_is_slow:
-        output, weights = scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
-        return output, weights if need_weights else None
-    return F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p), None
+@torch.fx.wrap  # a tracer keeps the call as it is: a check cannot be traced
+def check_tokens(x: Tensor, embed_dim: int) -> None:
+    """Raise ValueError unless ``x`` is (B, T, D)."""
+    if x.ndim != 3 or x.shape[-1] != embed_dim:
+        raise ValueError(f"x: got shape {tuple(x.shape)}, expected (B, T, {embed_dim})")
 
 
 class MultiHeadAttention(nn.Module):
@@ -64,7 +58,11 @@ class MultiHeadAttention(nn.Module):
 
     Section 3.2.2 in arXiv 1706.03762; appendix A, equations 5 to 8, in arXiv
     2010.11929. One matrix ``qkv`` makes queries, keys and values of all heads, each of
-    them from the whole token; ``proj`` mixes what the heads found.
+    them from the whole token; ``proj`` mixes the outputs of the heads.
+
+    Attributes:
+        fused: if True, PyTorch's fused kernel is used unless weights are asked for. It
+            never holds a T × T matrix.
 
     Shape: (B, T, D) -> (B, T, D), and (B, h, T, T) or None
     """
@@ -82,13 +80,14 @@ class MultiHeadAttention(nn.Module):
         self.embed_dim = embed_dim
         self.num_heads = num_heads
         self.attn_drop_rate = attn_drop_rate
+        self.fused = True
         self.qkv = nn.Linear(embed_dim, 3 * embed_dim, bias=qkv_bias)
         self.proj = nn.Linear(embed_dim, embed_dim)
         self.proj_drop = nn.Dropout(drop_rate)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """As in the paper's code: each D×D matrix Xavier-uniform, the biases zero."""
+        """Initialise as the paper's code: D×D matrices Xavier-uniform, biases zero."""
         for weight in (*self.qkv.weight.chunk(3), self.proj.weight):
             nn.init.xavier_uniform_(weight)
         for linear in (self.qkv, self.proj):
@@ -98,23 +97,33 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self, x: Tensor, need_weights: bool = False
     ) -> tuple[Tensor, Tensor | None]:
-        """(B, T, D) -> (B, T, D), and the weights (B, h, T, T) if they are asked for.
+        """Return (B, T, D), and the weights (B, h, T, T) if they are asked for.
 
         Raises: ValueError if ``x`` is not (B, T, D).
         """
-        if x.ndim != 3 or x.shape[-1] != self.embed_dim:
-            raise ValueError(
-                f"x: got shape {tuple(x.shape)}, expected (B, T, {self.embed_dim})"
-            )
+        check_tokens(x, self.embed_dim)
         B, T, D = x.shape
         h, d = self.num_heads, D // self.num_heads
         qkv = self.qkv(x)  # (B, T, 3·D)
         qkv = qkv.reshape(B, T, 3, h, d)  # (B, T, 3, h, d)
         q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)  # (B, h, T, d) each
         dropout_p = self.attn_drop_rate if self.training else 0.0
-        output, weights = attend(
-            q, k, v, need_weights=need_weights, dropout_p=dropout_p
-        )  # (B, h, T, d)
+        weights = None
+        if need_weights or not self.fused:
+            output, weights = scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
+        else:
+            output = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout_p)
         output = output.transpose(1, 2)  # (B, T, h, d): h is beside d again
         output = output.reshape(B, T, D)  # (B, T, D)
-        return self.proj_drop(self.proj(output)), weights
+        return self.proj_drop(self.proj(output)), weights if need_weights else None
+
+
+def use_fused_attention(model: nn.Module, fused: bool) -> None:
+    """Choose PyTorch's fused kernel or the explicit path in all of a model's attention.
+
+    In bfloat16 on a CPU, below about 1,000 tokens, the explicit path is the faster one,
+    in training several times.
+    """
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            module.fused = fused

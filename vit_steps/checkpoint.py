@@ -1,18 +1,17 @@
-"""Weights on disk: safetensors files that are replaced whole, or not at all.
+"""Weights on disk: safetensors files that are written whole or not at all.
 
-Such a file holds named tensors and a few lines of text. Reading one runs no code, which
-cannot be said of a pickle. What it says of itself is not believed before it is checked.
+Such a file holds named tensors and a few lines of JSON. Unlike a pickle, it runs no
+code when it is read, and every claim of its header is checked before it is used.
 """
 
 import hashlib
 import json
-import math
 import os
 from collections.abc import Container, Mapping
-from dataclasses import replace
+from dataclasses import asdict, fields
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import torch
@@ -20,15 +19,20 @@ from torch import Tensor
 
 from vit_steps.preprocessing import Preprocessing
 
-SHIPPED = Path(__file__).with_name("models")  # trained models that come along
+if TYPE_CHECKING:
+    from vit_steps.vision_transformer import VisionTransformer
+
+Model = TypeVar("Model", bound="VisionTransformer")
+
+SHIPPED = Path(__file__).with_name("models")  # the trained models of the package
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that whoever reads it finds the old one or the new one, whole.
+    """Write a file so that a reader finds either the old one or the new one, whole.
 
-    The content goes to a name of its own beside ``path`` and is then moved into place,
-    so several may write at once. A process that is killed leaves a file in .part.
+    The content is written under a unique name beside ``path`` and then moved into
+    place, so several processes may write at once. One that is killed leaves a .part.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{uuid4().hex}.part")
@@ -49,21 +53,29 @@ def write_checkpoint(
     tensors: Mapping[str, Tensor],
     metadata: Mapping[str, Any],
 ) -> None:
-    """Write tensors, and metadata that JSON can hold, as ``write_whole`` does.
+    """Write tensors and metadata as ``write_whole`` does.
 
-    Raises: ValueError, OSError as ``check_writable`` does.
+    Raises: ValueError if JSON cannot hold the metadata; ValueError and OSError as
+        ``check_writable`` does.
     """
     from safetensors.torch import save
 
     path = check_writable(path)
+    try:
+        text = json.dumps(metadata)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"metadata: got what JSON cannot hold ({error}), expected texts, numbers, "
+            "lists and dicts"
+        ) from error
     held = {name: t.detach().cpu().contiguous() for name, t in tensors.items()}
-    write_whole(path, save(held, {"vit_steps": json.dumps(metadata)}))
+    write_whole(path, save(held, {"vit_steps": text}))
 
 
 def check_writable(
     path: str | os.PathLike[str], name: str = "path", suffix: str = ".safetensors"
 ) -> Path:
-    """A path to write a file to, tried; its folder is made if there is none.
+    """Return the path if a file can be written there; its folder is made if missing.
 
     Raises:
         ValueError: if it does not end in ``suffix``, or is a folder.
@@ -75,116 +87,158 @@ def check_writable(
         raise ValueError(f"{name}: got {got}, expected a name in {suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryFile(dir=path.parent):
-            return path
+        TemporaryFile(dir=path.parent).close()
     except OSError as error:
         why = f"{error.strerror or error}, in {str(path.parent)!r}"
         raise OSError(f"{name}: {str(path)!r} cannot be written: {why}") from error
+    return path
 
 
 def read_checkpoint(
     name: str | os.PathLike[str],
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the metadata of a model that ships with the package, or a file.
+    """Return the tensors and the metadata of a shipped model or a written file.
 
     Raises:
         FileNotFoundError: if there is no such model and no such file.
-        ValueError: if the file is damaged, or somebody else's.
+        ValueError: if the file is damaged, or from another program.
     """
-    from safetensors import SafetensorError, safe_open
+    from safetensors import SafetensorError
+    from safetensors.torch import load
 
-    path = SHIPPED / f"{name}.safetensors"
+    path = shipped(name)
     if not path.exists():
         path = Path(name)
     if not path.exists():
-        shipped = ", ".join(sorted(file.stem for file in SHIPPED.glob("*.safetensors")))
         raise FileNotFoundError(
-            f"name: got {os.fspath(name)!r}, expected a file, or one of {shipped}"
+            f"name: got {os.fspath(name)!r}, expected a file, or a model that ships"
         )
     if not path.is_file():
         raise ValueError(f"{path}: a folder or a device, expected a file")
+    content = path.read_bytes()  # at once, since another file may replace this one
     try:
-        # safe_open opens a name twice, and another file may take it in between
-        with open(path, "rb") as held:
-            same = f"/dev/fd/{held.fileno()}" if os.path.isdir("/dev/fd") else path
-            with safe_open(same, framework="pt") as file:
-                tensors = {key: file.get_tensor(key) for key in file.keys()}
-                text = (file.metadata() or {}).get("vit_steps")
+        tensors = load(content)
+        length = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + length])
+        text = header.get("__metadata__", {}).get("vit_steps")
         metadata = None if text is None else json.loads(text)
-    except (SafetensorError, ValueError, RecursionError) as error:
+    except (SafetensorError, KeyError, ValueError, RecursionError) as error:
         what = f"damaged, or not a safetensors file ({error})"
         raise ValueError(f"{path}: {what}") from error
     if not isinstance(metadata, dict):
         raise ValueError(
-            f"{path}: not written by vit_steps; for the weights of others there is "
-            "vit_steps.pretrained"
+            f"{path}: not written by vit_steps; vit_steps.pretrained reads the weights "
+            "of others"
         )
     return tensors, metadata
 
 
+def class_of(metadata: Mapping[str, Any]) -> str | None:
+    """Return the class of model in a checkpoint; None for the state of a training."""
+    if "config" not in metadata:
+        return None
+    return metadata.get("class", "VisionTransformer")
+
+
+def shipped(name: str | os.PathLike[str]) -> Path:
+    """Return where a model of this name, not path, is if it ships with the package."""
+    return SHIPPED / f"{os.fspath(name).replace(os.sep, ' ')}.safetensors"
+
+
 def shipped_models(class_name: str = "VisionTransformer") -> tuple[str, ...]:
     """Return the names of the trained models of a class that ship with the package."""
-    from safetensors import safe_open
-
-    names = []
-    for path in sorted(SHIPPED.glob("*.safetensors")):
-        with safe_open(path, framework="pt") as file:
-            metadata = json.loads(file.metadata()["vit_steps"])
-        if metadata.get("class", "VisionTransformer") == class_name:
-            names.append(path.stem)
-    return tuple(names)
+    names = sorted(path.stem for path in SHIPPED.glob("*.safetensors"))
+    return tuple(n for n in names if class_of(read_checkpoint(n)[1]) == class_name)
 
 
-def load_model(model_class: Any, name: str | os.PathLike[str]) -> Any:
-    """What ``model_class.from_pretrained`` gives; it says more.
+def load_model(model_class: type[Model], name: str | os.PathLike[str]) -> Model:
+    """Load a model for ``from_pretrained``, which describes name and errors.
 
-    The model is built once the file is known to hold what its config promises. A block
-    on the meta device, where numbers take no room, tells what that is.
+    The model is laid out on the meta device, where numbers take no room, and gets the
+    tensors of the file once they are known to fit.
     """
-    tensors, metadata = read_checkpoint(name)
-    holds = "the state of a training"
-    if "config" in metadata:
-        holds = f"a {metadata.get('class', 'VisionTransformer')}"
-    if holds != f"a {model_class.__name__}":
-        raise ValueError(
-            f"name: got {os.fspath(name)!r}, which holds {holds}, expected a "
-            f"{model_class.__name__} that save_pretrained wrote"
-        )
+    try:
+        tensors, metadata = read_checkpoint(name)
+    except FileNotFoundError as error:
+        known = ", ".join(shipped_models(model_class.__name__))
+        raise FileNotFoundError(f"{error}: {known}" if known else error) from None
+    check_class(name, model_class, metadata)
     try:
         config = read_config(model_class.config_class, metadata["config"])
+        if config.depth > len(tensors):
+            raise ValueError(f"depth: got {config.depth} with {len(tensors)} tensors")
         preprocessing = Preprocessing.read(metadata)
         if preprocessing is not None:
             preprocessing.check_fits(config.in_channels, config.num_classes)
         with torch.device("meta"):
-            expected = model_class(replace(config, depth=1)).state_dict()
+            model = model_class(config)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
-        raise ValueError(f"{name}: what it says makes no model: {error}") from error
-    block = [name for name in expected if name.startswith("blocks.0.")]
-    for index in range(1, min(config.depth, len(tensors))):  # a block has several
-        expected |= {name.replace("0", str(index), 1): expected[name] for name in block}
-    weights = fitted(name, tensors, expected)
-    model = model_class(config)
-    model.load_state_dict(weights)
+        raise ValueError(f"{name}: its config makes no model: {error}") from error
+    weights = fitted(name, tensors, model.state_dict())
+    model.load_state_dict(weights, assign=True)
     model.preprocessing = preprocessing
     return model.eval()
 
 
+def check_class(
+    name: str | os.PathLike[str], model_class: type[Model], metadata: dict[str, Any]
+) -> None:
+    """Raise ValueError unless a file holds this class of model, or its base class."""
+    came = class_of(metadata)
+    alike = [
+        kind.__name__
+        for kind in model_class.__mro__
+        if getattr(kind, "config_class", None) is model_class.config_class
+    ]
+    if came not in alike:
+        holds = (
+            "the state of a training" if came is None else f"a model of class {came}"
+        )
+        raise ValueError(
+            f"name: got {os.fspath(name)!r}, which holds {holds}, expected a "
+            f"{model_class.__name__} that save_pretrained wrote"
+        )
+
+
 def read_config(config_class: type, stated: Any) -> Any:
-    """A config from what JSON has of it; raises ValueError if a field is no such."""
-    types = get_type_hints(config_class)
-    if not isinstance(stated, dict) or stated.keys() != types.keys():
-        raise ValueError(f"got {stated}, expected the fields {', '.join(types)}")
-    fields = {  # a list is how JSON has a (height, width)
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in stated.items()
-    }
-    for name, value in fields.items():
-        kinds = {get_origin(k) or k for k in get_args(types[name]) or (types[name],)}
-        if type(value) not in kinds | ({int} if float in kinds else set()) or (
-            isinstance(value, float) and not math.isfinite(value)
-        ):
-            raise ValueError(f"{name}: got {value!r}, expected {types[name]}")
-    return config_class(**fields)
+    """Return a config from its JSON; raises ValueError if the fields do not fit."""
+    names = [field.name for field in fields(config_class)]
+    if not isinstance(stated, dict) or stated.keys() != set(names):
+        raise ValueError(f"got {stated}, expected the fields {', '.join(names)}")
+    return config_class(**stated)
+
+
+def save_model(
+    model: "VisionTransformer",
+    path: str | os.PathLike[str],
+    dtype: torch.dtype,
+    card: Mapping[str, Any],
+) -> None:
+    """Write a model for ``save_pretrained``, which describes arguments and errors."""
+    if dtype not in FLOATS:
+        known = ", ".join(map(str, FLOATS))
+        raise ValueError(f"dtype: got {dtype}, expected one of {known}")
+    own = {"class": type(model).__name__, "config": asdict(model.config)}
+    prepared = asdict(model.preprocessing) if model.preprocessing else {}
+    reserved = [*own, *(field.name for field in fields(Preprocessing))]
+    for key in card:
+        if key in reserved:
+            raise ValueError(
+                f"card: got {key!r}, expected other names than {', '.join(reserved)}, "
+                "which the file has for the model itself"
+            )
+    weights = {}
+    for name, value in model.state_dict().items():
+        weights[name] = value.to(dtype)
+        if not value.isfinite().all():
+            raise ValueError(f"model: has numbers in {name!r} that are not finite")
+        if not weights[name].isfinite().all():
+            largest = value.abs().max().item()
+            raise ValueError(
+                f"dtype: got {dtype}, in which {largest:.3g} of {name!r} is infinite; "
+                "expected torch.bfloat16 or torch.float32"
+            )
+    write_checkpoint(path, weights, own | prepared | dict(card))
 
 
 def fitted(
@@ -193,10 +247,14 @@ def fitted(
     expected: Mapping[str, Tensor],
     unlimited: Container[str] = (),
 ) -> dict[str, Tensor]:
-    """The tensors in the dtypes expected; those may be on the meta device.
+    """Return the tensors in the dtypes expected; those may be on the meta device.
 
-    Raises: ValueError, with the ``source``, if a tensor is missing, unknown, misshapen,
-        of another kind of number, or not finite, which an ``unlimited`` one may be.
+    Args:
+        source: named in errors.
+        unlimited: names of tensors that may hold infinite numbers.
+
+    Raises: ValueError if a tensor is missing, unknown, misshapen, of another kind of
+        number, or not finite.
     """
 
     def described(tensors: Mapping[str, Tensor]) -> dict[str, str]:
@@ -205,9 +263,11 @@ def fitted(
             for name, t in tensors.items()
         }
 
-    came, wanted = described(tensors), described(expected)
+    came = described(tensors)
+    wanted = described(expected)
     for name in sorted(came.keys() | wanted.keys()):
-        got, right = came.get(name), wanted.get(name)
+        got = came.get(name, "nothing")
+        right = wanted.get(name, "no such tensor")
         if got != right:
             raise ValueError(f"{source}: got {got} for {name!r}, expected {right}")
     converted = {name: t.to(expected[name].dtype) for name, t in tensors.items()}
@@ -218,7 +278,7 @@ def fitted(
 
 
 def check_digest(path: Path, expected: str, advice: str) -> None:
-    """Raise ValueError, with the advice, if the file is not that of the sha256."""
+    """Raise ValueError with the advice unless the file has this sha256."""
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != expected:

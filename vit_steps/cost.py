@@ -1,18 +1,22 @@
-"""What a Vision Transformer costs: tokens, parameters, multiply-accumulates, bytes.
+"""The cost of a Vision Transformer: tokens, parameters, multiply-accumulates, bytes.
 
 A multiply-accumulate (MAC) is one multiplication and one addition. Papers often print
-MACs under the name FLOPs; a FLOP counter shows twice the number. Counted here are the
-matrix products, nearly all of the arithmetic; norms, softmax, GELU, additions and
-biases are left out.
+MACs under the name FLOPs; a FLOP counter shows twice the number. Only the matrix
+products are counted, which are nearly all of the arithmetic; norms, softmax, GELU,
+additions and biases are not.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from vit_steps.sizes import Size, as_pair, check_count, check_heads, patch_grid
 
+if TYPE_CHECKING:
+    from vit_steps.vision_transformer import ViTConfig
+
 
 def token_count(image_size: Size, patch_size: Size) -> int:
-    """Number of patch tokens: N = (H / P) · (W / P).
+    """Return the number of patch tokens: N = (H / P) · (W / P).
 
     The class token, which makes it T = N + 1, is not counted. Sizes are pixels, an int
     for a square or a (height, width).
@@ -36,7 +40,7 @@ class AttentionCost:
 def attention_cost(
     num_tokens: int, embed_dim: int, num_heads: int = 1, bytes_per_number: int = 4
 ) -> AttentionCost:
-    """Cost of one self-attention layer for one image of ``num_tokens`` tokens (T).
+    """Return the cost of one self-attention layer for an image of T tokens.
 
     ``matmul_macs`` is 2·T²·D, however many heads share the D; ``projection_macs`` is
     4·T·D². ``bytes_per_number`` is 4 for float32, 2 for bfloat16.
@@ -64,7 +68,7 @@ class Step:
     shape: tuple[int, ...]  # of what comes out, without the batch
     parameters: int = 0  # of one block
     macs: int = 0  # of one block
-    repeat: int = 1  # blocks that it occurs in
+    repeat: int = 1  # number of blocks that have this step
 
     @property
     def total_parameters(self) -> int:
@@ -80,7 +84,7 @@ class ModelCost:
     """Every step of a Vision Transformer with its cost, and the sums over them."""
 
     steps: tuple[Step, ...]
-    attention_macs: int  # those of ``macs`` that are quadratic in T, of all blocks
+    attention_macs: int  # the part of ``macs`` that is quadratic in T, of all blocks
 
     @property
     def parameters(self) -> int:
@@ -91,68 +95,45 @@ class ModelCost:
         return sum(step.total_macs for step in self.steps)
 
 
-def model_cost(
-    *,
-    image_size: Size = 224,
-    patch_size: Size = 16,
-    in_channels: int = 3,
-    num_classes: int = 1000,
-    embed_dim: int = 768,
-    depth: int = 12,
-    num_heads: int = 12,
-    mlp_ratio: float = 4.0,
-    qkv_bias: bool = True,
-    representation_size: int | None = None,
-    layer_scale: float | None = None,
-    num_prefix_tokens: int = 1,
-) -> ModelCost:
-    """Shape, parameters and MACs of every step of a Vision Transformer, for one image.
+def model_cost(config: "ViTConfig") -> ModelCost:
+    """Return shape, parameters and MACs of every step, for one image.
 
-    The arguments are those of ``ViTConfig``. ``num_prefix_tokens`` come before the
-    patches, each with a position: the class token, and in some variants others.
-
-    Raises: ValueError if an argument is out of range, or two do not fit each other.
+    Tokens in front of the patches, ``config.num_prefix_tokens`` of them, each have a
+    position.
     """
-    rows, columns = patch_grid(image_size, patch_size)
-    check_heads(embed_dim, num_heads)
-    check_count(in_channels, "in_channels")
-    if num_classes != 0:  # no head
-        check_count(num_classes, "num_classes")
-    check_count(depth, "depth")
-    N, D, h, K = rows * columns, embed_dim, num_heads, num_classes
-    T, M = num_prefix_tokens + N, int(D * mlp_ratio)
-    if M < 1:
-        raise ValueError(f"mlp_ratio: got {mlp_ratio}, expected at least 1 / embed_dim")
+    rows, columns = patch_grid(config.image_size, config.patch_size)
+    patch_height, patch_width = as_pair(config.patch_size, "patch_size")
+    D, h, K, L = config.embed_dim, config.num_heads, config.num_classes, config.depth
+    N = rows * columns
+    T = config.num_prefix_tokens + N
+    M = int(D * config.mlp_ratio)
     attention = attention_cost(num_tokens=T, embed_dim=D, num_heads=h)
     product = attention.matmul_macs // 2  # q with kᵀ; weights with v take as much
-    patch_height, patch_width = as_pair(patch_size, "patch_size")
-    patch_numbers = in_channels * patch_height * patch_width
+    patch_numbers = config.in_channels * patch_height * patch_width
+    image = (config.in_channels, rows * patch_height, columns * patch_width)
     qkv = 3 * D * D
-    scale = 0 if layer_scale is None else D
-    features = D if representation_size is None else representation_size
+    qkv_bias = 3 * D if config.qkv_bias else 0
+    scale = 0 if config.layer_scale is None else D
+    features = config.representation_size or D
 
     steps = [
-        Step("image", (in_channels, rows * patch_height, columns * patch_width)),
+        Step("image", image),
         Step("patch_embed.proj", (N, D), patch_numbers * D + D, N * patch_numbers * D),
-        Step("cls_token", (T, D), num_prefix_tokens * D),
+        Step("cls_token", (T, D), config.num_prefix_tokens * D),
         Step("pos_embed", (T, D), T * D),
-        Step("norm1", (T, D), 2 * D, repeat=depth),
-        Step(
-            "attn.qkv", (3, h, T, D // h), qkv + 3 * D * qkv_bias, T * qkv, repeat=depth
-        ),
-        Step("attn: softmax(q k^T)", (h, T, T), macs=product, repeat=depth),
-        Step("attn: weights v", (h, T, D // h), macs=product, repeat=depth),
-        Step("attn.proj", (T, D), D * D + D + scale, T * D * D, repeat=depth),
-        Step("norm2", (T, D), 2 * D, repeat=depth),
-        Step("mlp.fc1", (T, M), D * M + M, T * D * M, repeat=depth),
-        Step("mlp.fc2", (T, D), M * D + D + scale, T * M * D, repeat=depth),
+        Step("norm1", (T, D), 2 * D, repeat=L),
+        Step("attn.qkv", (3, h, T, D // h), qkv + qkv_bias, T * qkv, repeat=L),
+        Step("attn: softmax(q k^T)", (h, T, T), macs=product, repeat=L),
+        Step("attn: weights v", (h, T, D // h), macs=product, repeat=L),
+        Step("attn.proj", (T, D), D * D + D + scale, T * D * D, repeat=L),
+        Step("norm2", (T, D), 2 * D, repeat=L),
+        Step("mlp.fc1", (T, M), D * M + M, T * D * M, repeat=L),
+        Step("mlp.fc2", (T, D), M * D + D + scale, T * M * D, repeat=L),
         Step("norm", (T, D), 2 * D),
         Step("class token out", (D,)),
     ]
-    if representation_size is not None:
-        check_count(representation_size, "representation_size")
-        steps.append(
-            Step("pre_logits", (features,), D * features + features, D * features)
-        )
+    if config.representation_size is not None:
+        weights = D * features
+        steps.append(Step("pre_logits", (features,), weights + features, weights))
     steps.append(Step("head", (K or features,), features * K + K, features * K))
-    return ModelCost(tuple(steps), attention_macs=depth * attention.matmul_macs)
+    return ModelCost(tuple(steps), attention_macs=L * attention.matmul_macs)

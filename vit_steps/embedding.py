@@ -13,15 +13,15 @@ from vit_steps.sizes import Size, as_pair
 def sincos_position_embedding(
     embed_dim: int, grid_size: Size, cls_token: bool = True
 ) -> Tensor:
-    """Fixed positions in two dimensions: sines and cosines of row, then of column.
+    """Return fixed positions in two dimensions: sines and cosines of row and column.
 
-    Half of the D numbers tell the row, half the column; each half is D/4 sines and D/4
-    cosines with wavelengths from 2π to nearly 2π·10000 (arXiv 1706.03762, section 3.5,
-    once per axis). The class token has no place in the grid and gets zeros.
+    Half of the D numbers encode the row, half the column; each half is D/4 sines and
+    D/4 cosines with wavelengths from 2π to nearly 2π·10000 (arXiv 1706.03762, section
+    3.5, once per axis). The class token has no place in the grid and gets zeros.
 
     Shape: -> (1, 1 + N, D), or (1, N, D) without the class token
     Raises: ValueError if ``embed_dim`` is not a positive multiple of 4, or the grid is
-        no grid.
+        not a size.
     """
     if embed_dim < 4 or embed_dim % 4:
         raise ValueError(
@@ -83,7 +83,7 @@ def interpolate_position_embedding(
 
 
 def learned_position_embedding(num_tokens: int, embed_dim: int) -> nn.Parameter:
-    """Positions to learn: normal with standard deviation 0.02, as in the paper's code.
+    """Return positions to learn, normal with std 0.02 as in the paper's code.
 
     Shape: -> (1, T, D)
     """
@@ -129,8 +129,14 @@ class ViTEmbedding(nn.Module):
         self.pos_embed = learned_position_embedding(1 + rows * columns, embed_dim)
         self.pos_drop = nn.Dropout(drop_rate)
 
+    def reset_parameters(self) -> None:
+        """Initialise anew, as the constructor does."""
+        self.patch_embed.reset_parameters()
+        nn.init.zeros_(self.cls_token)
+        nn.init.trunc_normal_(self.pos_embed, std=0.02)
+
     def forward(self, images: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, T, D); raises as ``PatchEmbedding`` does."""
+        """Embed the images; raises as ``PatchEmbedding`` does."""
         patches = self.patch_embed(images)  # (B, N, D)
         tokens = prepend_tokens(patches, self.cls_token)  # (B, T, D)
         return self.pos_drop(tokens + self.pos_embed)

@@ -1,17 +1,18 @@
-"""The encoder block: tokens talk to each other, then each thinks for itself."""
+"""The encoder block: attention between the tokens, then an MLP for each of them."""
 
 import torch
+import torch.fx
 from torch import Tensor, nn
 
 from vit_steps.attention import MultiHeadAttention
+from vit_steps.sizes import check_rate
 
 
 class MLP(nn.Module):
     """Two linear layers with a GELU between them, for each token by itself.
 
     Equation 3 in arXiv 2010.11929; the GELU is the exact one of arXiv 1606.08415,
-    x·Φ(x). Initialised as in the paper's code: weights Xavier-uniform, biases normal
-    with 1e-6.
+    x·Φ(x).
 
     Shape: (..., D) -> (..., D), through (..., M)
     """
@@ -22,6 +23,10 @@ class MLP(nn.Module):
         self.act = nn.GELU()
         self.fc2 = nn.Linear(hidden_dim, embed_dim)
         self.drop = nn.Dropout(drop_rate)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Initialise as the paper's code: Xavier-uniform, biases normal with 1e-6."""
         for linear in (self.fc1, self.fc2):
             nn.init.xavier_uniform_(linear.weight)
             nn.init.normal_(linear.bias, std=1e-6)
@@ -29,6 +34,16 @@ class MLP(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         x = self.drop(self.act(self.fc1(x)))  # (..., M)
         return self.drop(self.fc2(x))  # (..., D)
+
+
+@torch.fx.wrap  # a tracer keeps the call as it is: the shape hangs on the rank
+def draw_kept(x: Tensor, keep_prob: float) -> Tensor:
+    """Draw for each sample whether it is kept: 1 with ``keep_prob``, else 0.
+
+    Shape: (B, ...) -> (B, 1, ...)
+    """
+    one_per_sample = (x.shape[0],) + (1,) * (x.ndim - 1)  # (B, 1, ...)
+    return x.new_empty(one_per_sample).bernoulli_(keep_prob)
 
 
 class DropPath(nn.Module):
@@ -44,16 +59,13 @@ class DropPath(nn.Module):
 
     def __init__(self, drop_prob: float = 0.0) -> None:
         super().__init__()
-        if not 0.0 <= drop_prob < 1.0:
-            raise ValueError(f"drop_prob: got {drop_prob}, expected 0 <= drop_prob < 1")
-        self.drop_prob = drop_prob
+        self.drop_prob = check_rate(drop_prob, "drop_prob")
 
     def forward(self, x: Tensor) -> Tensor:
         if self.drop_prob == 0.0 or not self.training:
             return x
         keep_prob = 1.0 - self.drop_prob
-        one_per_sample = (x.shape[0],) + (1,) * (x.ndim - 1)  # (B, 1, ...)
-        kept = x.new_empty(one_per_sample).bernoulli_(keep_prob)  # 0 or 1
+        kept = draw_kept(x, keep_prob)  # (B, 1, ...)
         return x * (kept / keep_prob)
 
     def extra_repr(self) -> str:
@@ -68,7 +80,13 @@ class LayerScale(nn.Module):
 
     def __init__(self, embed_dim: int, init_value: float) -> None:
         super().__init__()
-        self.gamma = nn.Parameter(torch.full((embed_dim,), init_value))
+        self.init_value = float(init_value)
+        self.gamma = nn.Parameter(torch.empty(embed_dim))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Set all factors to the initial value."""
+        nn.init.constant_(self.gamma, self.init_value)
 
     def forward(self, x: Tensor) -> Tensor:
         return x * self.gamma
@@ -77,8 +95,8 @@ class LayerScale(nn.Module):
 class EncoderBlock(nn.Module):
     """Pre-norm encoder block: equations 2 and 3 in arXiv 2010.11929.
 
-    x + attention(norm(x)), then x + mlp(norm(x)). The norms' eps is 1e-6, as in the
-    paper's code, not PyTorch's 1e-5; Hugging Face's ViTs have 1e-12.
+    It computes x + attention(norm(x)), then x + mlp(norm(x)). The norms' eps is 1e-6,
+    as in the paper's code, not PyTorch's 1e-5; Hugging Face's ViTs have 1e-12.
 
     Args:
         embed_dim: D.
@@ -123,6 +141,12 @@ class EncoderBlock(nn.Module):
             nn.Identity() if layer_scale is None else LayerScale(embed_dim, layer_scale)
         )
         self.drop_path = DropPath(drop_path_rate)
+
+    def reset_parameters(self) -> None:
+        """Initialise all parts anew, as the constructor does."""
+        for part in self.children():
+            if isinstance(part, (nn.LayerNorm, MultiHeadAttention, MLP, LayerScale)):
+                part.reset_parameters()
 
     def forward(
         self, x: Tensor, need_weights: bool = False

@@ -1,6 +1,7 @@
-"""An image becomes a sequence: cut into patches, each multiplied by one matrix."""
+"""Images to sequences: cut into patches, each multiplied by the same matrix."""
 
 import torch
+import torch.fx
 from torch import Tensor, nn
 
 from vit_steps.sizes import Size, as_pair, patch_grid
@@ -32,8 +33,8 @@ def unpatchify(patches: Tensor, patch_size: Size, image_size: Size) -> Tensor:
     """Put patches back together: the inverse of ``patchify``.
 
     Shape: (B, N, C·P·P) -> (B, C, H, W)
-    Raises: ValueError if the patches are not (B, N, C·P·P) for the N and the P that the
-        sizes say.
+    Raises: ValueError if the patches are not (B, N, C·P·P) with the N and the P of
+        these sizes.
     """
     H, W = as_pair(image_size, "image_size")
     rows, columns = patch_grid(image_size, patch_size)
@@ -50,12 +51,52 @@ def unpatchify(patches: Tensor, patch_size: Size, image_size: Size) -> Tensor:
     return x.reshape(B, C, H, W)  # (B, C, H, W)
 
 
+@torch.fx.wrap  # a tracer keeps the call as it is: a check cannot be traced
+def check_images(
+    images: Tensor, in_channels: int, size: tuple[int, int] | None, weight: Tensor
+) -> None:
+    """Raise an error unless images fit a patch embedding with this ``weight``.
+
+    Args:
+        size: the height and width expected; None for any.
+
+    Raises: TypeError for anything but a tensor, ValueError if shape, dtype or device
+        are not those expected.
+    """
+    if not isinstance(images, Tensor):
+        raise TypeError(
+            f"images: got {type(images).__name__}, expected a tensor; "
+            "torch.from_numpy makes one of an array"
+        )
+    shape = tuple(images.shape)
+    if len(shape) != 4 or shape[1] != in_channels or size not in (None, shape[2:]):
+        expected = ", ".join(map(str, ("B", in_channels, *(size or ("H", "W")))))
+        advice = "; images[None] makes a batch of one" if len(shape) == 3 else ""
+        raise ValueError(f"images: got shape {shape}, expected ({expected}){advice}")
+    if not torch.is_floating_point(images):
+        raise ValueError(
+            f"images: got {images.dtype}, expected floating point; "
+            "divide bytes by 255, then normalise"
+        )
+    if images.device != weight.device:
+        raise ValueError(
+            f"images: are on {images.device}, expected {weight.device}, where the "
+            "model is; images.to(device) moves them"
+        )
+    if images.dtype != weight.dtype and not torch.is_autocast_enabled(
+        images.device.type
+    ):
+        raise ValueError(
+            f"images: got {images.dtype}, expected {weight.dtype} as the model's "
+            "parameters; images.to(dtype) converts them"
+        )
+
+
 class PatchEmbedding(nn.Module):
     """Patches to vectors: one linear layer for all, written as a strided convolution.
 
     The x_p E of equation 1 in arXiv 2010.11929. Window and stride are the patch, so
-    each output position sees exactly one patch. Initialised as in the paper's code:
-    weight LeCun-normal, bias zero.
+    each output position sees exactly one patch.
 
     Shape: (B, C, H, W) -> (B, N, D)
     """
@@ -71,28 +112,17 @@ class PatchEmbedding(nn.Module):
         self.proj = nn.Conv2d(
             in_channels, embed_dim, self.patch_size, stride=self.patch_size
         )
-        # A normal cut at two standard deviations keeps 0.8796 of its spread.
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Initialise as the paper's code: weight LeCun-normal, bias zero."""
+        # a normal that is cut at two standard deviations keeps 0.8796 of its spread
         std = self.proj.weight[0].numel() ** -0.5 / 0.8796
         nn.init.trunc_normal_(self.proj.weight, std=std, a=-2 * std, b=2 * std)
         nn.init.zeros_(self.proj.bias)
 
     def forward(self, images: Tensor) -> Tensor:
-        """Raises TypeError for anything but a tensor, ValueError if it does not fit."""
-        if not isinstance(images, Tensor):
-            raise TypeError(
-                f"images: got {type(images).__name__}, expected a tensor; "
-                "torch.from_numpy makes one of an array"
-            )
-        expected = (self.in_channels, *self.image_size)
-        if images.ndim != 4 or tuple(images.shape[1:]) != expected:
-            raise ValueError(
-                f"images: got shape {tuple(images.shape)}, "
-                f"expected (B, {', '.join(map(str, expected))})"
-            )
-        if not torch.is_floating_point(images):
-            raise ValueError(
-                f"images: got {images.dtype}, expected floating point; "
-                "divide bytes by 255, then normalise"
-            )
+        """Embed the patches; raises as ``check_images`` does."""
+        check_images(images, self.in_channels, self.image_size, self.proj.weight)
         x = self.proj(images)  # (B, D, H/P, W/P)
         return x.flatten(2).transpose(1, 2)  # (B, N, D)

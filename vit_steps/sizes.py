@@ -58,6 +58,13 @@ def check_count(value: int, name: str, least: int = 1) -> int:
     return count
 
 
+def check_counts(value: tuple[int, ...], name: str) -> tuple[int, ...]:
+    """Return a sequence of counts as a tuple; ValueError if it is none, or empty."""
+    if not isinstance(value, (tuple, list)) or not value:
+        raise ValueError(f"{name}: got {value!r}, expected a tuple of positive ints")
+    return tuple(check_count(count, name) for count in value)
+
+
 def check_number(
     value: float, name: str, least: float = -math.inf, above: float = -math.inf
 ) -> float:
@@ -85,6 +92,13 @@ def check_switch(value: bool, name: str) -> bool:
     """Return True or False; ValueError for anything else, 0 and 1 too."""
     if not isinstance(value, bool):
         raise ValueError(f"{name}: got {value!r}, expected True or False")
+    return value
+
+
+def check_choice(value: str, name: str, known: tuple[str, ...]) -> str:
+    """Return the value if it is one of those known; ValueError if not."""
+    if value not in known:
+        raise ValueError(f"{name}: got {value!r}, expected one of {known}")
     return value
 
 

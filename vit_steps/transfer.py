@@ -1,54 +1,103 @@
-"""A trained model for images of another size or other channels than its own."""
+"""Trained models rebuilt: for other images than their own, or as another class."""
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from vit_steps.attention import MultiHeadAttention
 from vit_steps.embedding import interpolate_position_embedding
-from vit_steps.sizes import Size
+from vit_steps.sizes import Size, patch_grid
+
+if TYPE_CHECKING:
+    from vit_steps.vision_transformer import VisionTransformer, ViTConfig
+
+Model = TypeVar("Model", bound="VisionTransformer")
 
 
-def transfer(model: Any, image_size: Size | None, in_channels: int | None) -> Any:
-    """A new ``VisionTransformer`` with a trained one's weights, in evaluation mode.
+def transfer(model: Model, image_size: Size | None, in_channels: int | None) -> Model:
+    """Return a trained model for images of another size or other channels.
 
-    Size and channels are the model's own if they are None. Learned positions are
-    interpolated (arXiv 2010.11929, section 3.2), patch weights changed by
-    ``adapt_channels``. For other channels the ``preprocessing`` is kept only if its
-    mean and std were the same for all.
+    None keeps the model's own. Learned positions are interpolated (arXiv 2010.11929,
+    section 3.2), patch weights changed by ``adapt_channels``; ``rebuilt`` keeps the
+    rest. For other channels the ``preprocessing`` is kept only if its mean and std were
+    the same for all channels.
 
     Raises: ValueError as ``ViTConfig`` does.
     """
-    size = model.config.image_size if image_size is None else image_size
-    C = model.config.in_channels if in_channels is None else in_channels
-    new = type(model)(replace(model.config, image_size=size, in_channels=C)).eval()
-    weights, old_grid = model.state_dict(), model.patch_embed.grid_size
+    config = replace(
+        model.config,
+        image_size=model.config.image_size if image_size is None else image_size,
+        in_channels=model.config.in_channels if in_channels is None else in_channels,
+    )
+    C = config.in_channels
+    weights = model.state_dict()
     if isinstance(model.pos_embed, nn.Parameter):
-        count = weights["pos_embed"].shape[1] - math.prod(old_grid)
-        first, rest = weights["pos_embed"].tensor_split([count], dim=1)
-        rest = F.pad(rest, (0, 0, 1, 0))  # (1, 1 + N, D)
-        grid = new.patch_embed.grid_size
-        rest = interpolate_position_embedding(rest, grid, old_grid)[:, 1:]
-        weights["pos_embed"] = torch.cat([first, rest], dim=1)
-    else:  # computed, not learned
-        weights["pos_embed"] = new.pos_embed
+        grid = patch_grid(config.image_size, config.patch_size)
+        weights["pos_embed"] = other_grid(
+            weights["pos_embed"], grid, model.patch_embed.grid_size
+        )
+    else:  # fixed positions are computed for the new grid
+        del weights["pos_embed"]
     proj = weights["patch_embed.proj.weight"]  # (D, C, P, P)
     weights["patch_embed.proj.weight"] = adapt_channels(proj, C)
-    new.load_state_dict(weights)
+    new = rebuilt(model, type(model), config, weights)
     known = model.preprocessing
     if known is not None and C != len(known.mean):
         alike = len(set(known.mean)) == len(set(known.std)) == 1
         mean, std = known.mean[:1] * C, known.std[:1] * C
-        known = replace(known, mean=mean, std=std) if alike else None
-    new.preprocessing = known
+        new.preprocessing = replace(known, mean=mean, std=std) if alike else None
     return new
 
 
+def rebuilt(
+    model: "VisionTransformer",
+    model_class: type[Model],
+    config: "ViTConfig",
+    weights: dict[str, Tensor],
+) -> Model:
+    """Return a model with copies of these weights and all else as ``model`` has it.
+
+    Kept are dtypes, devices, modes, which parameters are frozen, checkpointing, the
+    path of attention and the preprocessing. Positions that are missing are the fixed
+    ones of the new model. The caller's random state is left alone.
+    """
+    with torch.random.fork_rng(devices=[]):  # the constructor draws weights
+        new = model_class(config)
+    weights.setdefault("pos_embed", new.pos_embed.to(model.pos_embed))
+    copies = {name: tensor.detach().clone() for name, tensor in weights.items()}
+    new.load_state_dict(copies, assign=True)
+    old_parameters = dict(model.named_parameters())
+    for name, parameter in new.named_parameters():
+        parameter.requires_grad_(old_parameters[name].requires_grad)
+    old_modules = dict(model.named_modules())
+    for name, module in new.named_modules():
+        module.training = old_modules[name].training
+        if isinstance(module, MultiHeadAttention):
+            module.fused = old_modules[name].fused
+    new.grad_checkpointing = model.grad_checkpointing
+    new.preprocessing = model.preprocessing
+    return new
+
+
+def other_grid(
+    pos_embed: Tensor, grid: tuple[int, int], old_grid: tuple[int, int]
+) -> Tensor:
+    """Interpolate the positions of the patches; those of tokens before them stay.
+
+    Shape: (1, k + old rows·columns, D) -> (1, k + rows·columns, D), with any k
+    """
+    first, rest = pos_embed.tensor_split([pos_embed.shape[1] - math.prod(old_grid)], 1)
+    rest = F.pad(rest, (0, 0, 1, 0))  # (1, 1 + N, D)
+    rest = interpolate_position_embedding(rest, grid, old_grid)[:, 1:]
+    return torch.cat([first, rest], dim=1)
+
+
 def adapt_channels(weight: Tensor, in_channels: int) -> Tensor:
-    """Patch weights for another number of channels, as timm's ``adapt_input_conv``.
+    """Return patch weights for other channels, as timm's ``adapt_input_conv`` does.
 
     For one channel they are summed, for others repeated and scaled: from or to one
     channel, an image that is alike in all of them gives what it gave before.

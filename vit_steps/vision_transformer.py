@@ -3,30 +3,38 @@
 import os
 from collections import OrderedDict
 from dataclasses import asdict, dataclass, replace
-from functools import partial
-from inspect import signature
 from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from vit_steps.checkpoint import load_model, write_checkpoint
+from vit_steps.checkpoint import load_model, save_model
 from vit_steps.cost import ModelCost, model_cost
-from vit_steps.embedding import learned_position_embedding, prepend_tokens
+from vit_steps.embedding import ViTEmbedding
 from vit_steps.encoder import EncoderBlock
-from vit_steps.patch_embedding import PatchEmbedding
 from vit_steps.preprocessing import Preprocessing
-from vit_steps.sizes import Size, check_rate
+from vit_steps.sizes import (
+    Size,
+    as_size,
+    check_count,
+    check_fields,
+    check_heads,
+    check_number,
+    check_rate,
+    check_switch,
+    patch_grid,
+)
 from vit_steps.transfer import transfer
 
 
 @dataclass(frozen=True)
 class ViTConfig:
-    """Everything that defines a Vision Transformer; the defaults are ViT-B/16.
+    """All sizes and rates of a Vision Transformer; the defaults are ViT-B/16.
 
     ``base``, ``large`` and ``huge`` are the paper's (arXiv 2010.11929, Table 1),
-    ``tiny`` and ``small`` DeiT's (arXiv 2012.12877, Table 1); fields override theirs.
+    ``tiny`` and ``small`` DeiT's (arXiv 2012.12877, Table 1); arguments override their
+    fields.
 
     Raises: ValueError if a field is out of range, or two do not fit each other.
     """
@@ -40,20 +48,27 @@ class ViTConfig:
     num_heads: int = 12  # h
     mlp_ratio: float = 4.0  # M / D
     qkv_bias: bool = True
-    drop_rate: float = 0.0  # of tokens, after attention and in the MLP
-    attn_drop_rate: float = 0.0  # of attention weights
-    drop_path_rate: float = 0.0  # stochastic depth, from 0 to this in the last block
-    representation_size: int | None = None  # of linear and tanh before the head
+    drop_rate: float = 0.0  # dropout of tokens, after attention and in the MLP
+    attn_drop_rate: float = 0.0  # dropout of attention weights
+    drop_path_rate: float = 0.0  # stochastic depth, from 0 in the first block to this
+    representation_size: int | None = None  # width of a tanh layer before the head
     layer_scale: float | None = None  # initial value of LayerScale; None for none
     norm_eps: float = 1e-6
 
     def __post_init__(self) -> None:
-        self.cost()  # refuses sizes that are none, or that do not fit each other
-        check_rate(self.drop_rate, "drop_rate")
-        check_rate(self.attn_drop_rate, "attn_drop_rate")
-        check_rate(self.drop_path_rate, "drop_path_rate")
-        if not self.norm_eps > 0.0:
-            raise ValueError(f"norm_eps: got {self.norm_eps}, expected norm_eps > 0")
+        check_fields(self, as_size, "image_size", "patch_size")
+        check_fields(
+            self, check_count, "in_channels", "embed_dim", "depth", "num_heads"
+        )
+        check_fields(self, check_count, "num_classes", least=0)
+        check_fields(self, check_count, "representation_size", optional=True)
+        check_fields(self, check_switch, "qkv_bias")
+        check_fields(self, check_rate, "drop_rate", "attn_drop_rate", "drop_path_rate")
+        check_fields(self, check_number, "norm_eps", above=0)
+        check_fields(self, check_number, "mlp_ratio", least=1 / self.embed_dim)
+        check_fields(self, check_number, "layer_scale", optional=True)
+        check_heads(self.embed_dim, self.num_heads)
+        patch_grid(self.image_size, self.patch_size)
 
     @classmethod
     def tiny(cls, **overrides: Any) -> Self:
@@ -78,13 +93,12 @@ class ViTConfig:
 
     @property
     def num_prefix_tokens(self) -> int:
-        """How many tokens come before the patches: the class token."""
+        """The number of tokens before the patches: the class token."""
         return 1
 
     def cost(self) -> ModelCost:
-        """Shape, parameters and MACs of every step, without building the model."""
-        arguments = signature(model_cost).parameters  # all are fields, or properties
-        return model_cost(**{name: getattr(self, name) for name in arguments})
+        """Return shape, parameters and MACs of every step, without building a model."""
+        return model_cost(self)
 
 
 # The names of the presets: each classmethod of ViTConfig is one.
@@ -101,7 +115,8 @@ class VisionTransformer(nn.Module):
     head starts at zero, as in the paper's code: all classes equally likely.
 
     Attributes:
-        preprocessing: what ``vit_steps.predict`` has to know; None if unknown.
+        preprocessing: the normalisation and the class names that ``vit_steps.predict``
+            needs; None if unknown.
         grad_checkpointing: if True, activations inside the blocks are not kept but
             computed again for the gradients (arXiv 1604.06174).
 
@@ -112,18 +127,22 @@ class VisionTransformer(nn.Module):
 
     def __init__(self, config: ViTConfig) -> None:
         super().__init__()
-        self.config = config
+        self.config = config = self.completed(config)
         self.preprocessing: Preprocessing | None = None
         self.grad_checkpointing = False
         self.num_prefix_tokens = config.num_prefix_tokens
-        self.patch_embed = PatchEmbedding(
+        embedding = ViTEmbedding(
             image_size=config.image_size,
             patch_size=config.patch_size,
             in_channels=config.in_channels,
             embed_dim=config.embed_dim,
+            drop_rate=config.drop_rate,
         )
-        self.make_tokens()
-        self.pos_drop = nn.Dropout(config.drop_rate)
+        # The parts of the embedding stand at the root, as in published checkpoints.
+        self.patch_embed = embedding.patch_embed
+        self.cls_token = embedding.cls_token
+        self.pos_embed = embedding.pos_embed
+        self.pos_drop = embedding.pos_drop
         rates = torch.linspace(0.0, config.drop_path_rate, config.depth, device="cpu")
         self.blocks = nn.ModuleList(
             EncoderBlock(
@@ -146,15 +165,23 @@ class VisionTransformer(nn.Module):
             self.pre_logits = nn.Sequential(OrderedDict(fc=fc, act=nn.Tanh()))
         self.head = self.make_head()
 
-    def make_tokens(self) -> None:
-        """Give the model the class token and the positions; a variant has others."""
-        rows, columns = self.patch_embed.grid_size
-        D = self.config.embed_dim
-        self.cls_token = nn.Parameter(torch.zeros(1, 1, D))
-        self.pos_embed = learned_position_embedding(1 + rows * columns, D)
+    @classmethod
+    def completed(cls, config: ViTConfig) -> Any:
+        """Return the config as one of this class, with its defaults for what is new.
+
+        Raises: ValueError if the config has choices that this class does not know.
+        """
+        if type(config) is cls.config_class:
+            return config
+        if not issubclass(cls.config_class, type(config)):
+            raise ValueError(
+                f"config: got a {type(config).__name__}, expected a "
+                f"{cls.config_class.__name__} for a {cls.__name__}"
+            )
+        return cls.config_class(**asdict(config))
 
     def make_head(self) -> nn.Module:
-        """A linear layer to the K logits that starts at zero; if K is 0, nothing."""
+        """Return a linear layer to K logits that starts at zero; for K = 0, nothing."""
         if self.config.num_classes == 0:
             return nn.Identity()
         features = self.config.representation_size or self.config.embed_dim
@@ -163,45 +190,73 @@ class VisionTransformer(nn.Module):
         nn.init.zeros_(head.bias)
         return head
 
+    def new_head(self) -> nn.Module:
+        """Return ``make_head`` in the model's dtype and mode and on its device."""
+        with torch.random.fork_rng(devices=[]):  # nn.Linear draws weights
+            head = self.make_head()
+        return head.to(self.pos_embed).train(self.training)
+
     def reset_classifier(self, num_classes: int) -> None:
         """Give the model a new head for K classes, or none if K is 0, as timm does."""
         self.config = replace(self.config, num_classes=num_classes)
-        self.head = self.make_head().to(self.pos_embed)
+        self.head = self.new_head()
         if self.preprocessing is not None:
             self.preprocessing = replace(self.preprocessing, classes=())
 
+    def reset_embedding(self) -> None:
+        """Initialise patch embedding, class token and positions anew."""
+        ViTEmbedding.reset_parameters(self)  # type: ignore[arg-type]
+
+    def reset_parameters(self) -> None:
+        """Initialise all parameters anew, for example after ``to_empty``."""
+        self.reset_embedding()
+        for block in self.blocks:
+            block.reset_parameters()  # type: ignore[operator]
+        self.norm.reset_parameters()
+        for part in self.pre_logits.modules():
+            if isinstance(part, nn.Linear):
+                part.reset_parameters()
+        for parameter in self.head.parameters():
+            nn.init.zeros_(parameter)
+
     def embed(self, images: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, T, D): the tokens as ``ViTEmbedding`` makes them."""
-        patches = self.patch_embed(images)  # (B, N, D)
-        tokens = prepend_tokens(patches, self.cls_token)  # (B, T, D)
-        return self.pos_drop(tokens + self.pos_embed)
+        """Embed the images as ``ViTEmbedding`` does, whose parts this model has.
+
+        Shape: (B, C, H, W) -> (B, T, D)
+        """
+        return ViTEmbedding.forward(self, images)  # type: ignore[arg-type]
 
     def encode(
         self, images: Tensor, need_weights: bool = False
     ) -> tuple[Tensor, list[Tensor]]:
-        """Images to tokens that have been through all blocks and the final norm.
+        """Return the tokens after all blocks and the final norm, and the weights.
 
-        (B, C, H, W) -> (B, T, D), and with ``need_weights`` each block's (B, h, T, T),
-        from first to last; without, an empty list.
+        The list of weights is empty unless ``need_weights`` asks for each block's, from
+        first to last.
+
+        Shape: (B, C, H, W) -> (B, T, D), and L of (B, h, T, T)
         """
         x = self.embed(images)  # (B, T, D)
         weights_per_block = []
         for block in self.blocks:
-            again = partial(checkpoint, block, use_reentrant=False)
-            run = again if self.grad_checkpointing else block
             # (B, T, D), and (B, h, T, T) or None
-            x, weights = run(x, need_weights=need_weights)
+            if self.grad_checkpointing:
+                x, weights = checkpoint(
+                    block, x, need_weights=need_weights, use_reentrant=False
+                )
+            else:
+                x, weights = block(x, need_weights=need_weights)
             if weights is not None:
                 weights_per_block.append(weights)
         return self.norm(x), weights_per_block
 
     def forward(self, images: Tensor) -> Tensor:
-        """The logits, read from the class token; raises as ``PatchEmbedding`` does."""
+        """Return the logits of the class token; raises as ``PatchEmbedding`` does."""
         tokens, _ = self.encode(images)  # (B, T, D)
         return self.head(self.pre_logits(tokens[:, 0]))  # (B, K)
 
     def patch_tokens(self, tokens: Tensor) -> Tensor:
-        """Those of the tokens that are patches: (B, T, D) -> (B, N, D)."""
+        """Return the tokens of the patches: (B, T, D) -> (B, N, D)."""
         return tokens[:, self.num_prefix_tokens :]
 
     @classmethod
@@ -212,25 +267,25 @@ class VisionTransformer(nn.Module):
         image_size: Size | None = None,
         in_channels: int | None = None,
     ) -> Self:
-        """A trained model, ready for evaluation.
+        """Return a trained model, ready for evaluation.
 
         Args:
-            name: "cluttered-digits", "cluttered-digits-drawn" or "fashion-mnist", which
-                ship with the package, or the path of a file that ``save_pretrained``
-                wrote.
-            num_classes: K; another than the file's gets a new head, 0 none.
-            image_size: if it is another, ``transfer`` interpolates the positions.
-            in_channels: if it is another, ``transfer`` adapts the patch embedding.
+            name: of a model that ships with the package, such as "cluttered-digits", or
+                the path of a file that ``save_pretrained`` wrote.
+            num_classes: K of a new head that is still to be trained, 0 for none; None
+                keeps the trained head.
+            image_size: pixels; for another size ``transfer`` interpolates positions.
+            in_channels: C; for another number ``transfer`` adapts the patch embedding.
 
         Raises:
             FileNotFoundError: if there is no such model and no such file.
-            ValueError: if the file is damaged or contradicts itself, or holds something
-                else, such as a model of another class.
+            ValueError: if the file is damaged, contradicts itself, or holds another
+                class of model.
         """
         model = load_model(cls, name)
         if image_size is not None or in_channels is not None:
             model = transfer(model, image_size, in_channels)
-        if num_classes not in (None, model.config.num_classes):
+        if num_classes is not None:
             model.reset_classifier(num_classes)
         return model
 
@@ -242,10 +297,10 @@ class VisionTransformer(nn.Module):
     ) -> None:
         """Write weights, config, class and preprocessing to a .safetensors file.
 
-        In torch.float16 it takes half the room. The ``card`` is what else is to be
-        known about the model, as JSON can hold it.
+        Args:
+            dtype: of the weights in the file; torch.float16 takes half the room.
+            card: whatever else describes the model, as far as JSON can hold it.
+
+        Raises: ValueError if ``from_pretrained`` could not read the file again.
         """
-        weights = {name: value.to(dtype) for name, value in self.state_dict().items()}
-        written_by = {"class": type(self).__name__, "config": asdict(self.config)}
-        prepared = asdict(self.preprocessing) if self.preprocessing else {}
-        write_checkpoint(path, weights, written_by | prepared | card)
+        save_model(self, path, dtype, card)

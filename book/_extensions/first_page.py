@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import ReferenceRole, SphinxRole
 
 from book._extensions.launch_buttons import repository_of
-from vit_steps import model_cost
+from vit_steps import ViTConfig
 from vit_steps.data import PHOTOS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ COUNTED: dict[str, Callable[[], int]] = {
     "chapters": lambda: files("notebooks/[0-9][0-9]_*.ipynb"),
     "side roads": lambda: files("notebooks/side_roads/*.ipynb"),
     "exercise sets": lambda: files("notebooks/exercises/*.ipynb"),
-    "parameters of ViT-B/16": lambda: model_cost().parameters,
+    "parameters of ViT-B/16": lambda: ViTConfig.base().cost().parameters,
     "photographs": lambda: len(PHOTOS),
     "trained models": lambda: files("vit_steps/models/*.safetensors"),
 }

@@ -1,11 +1,13 @@
 """Swin-T's four stages: the same photograph in ever larger tokens and windows."""
 
 from book.drawings.kit import Box, Drawing, Word, number
+from vit_steps.sizes import as_pair
 from vit_steps.variants import SwinConfig
 
 SWIN = SwinConfig()
 SCALE = 0.5  # units a pixel
-SIDE = SWIN.image_size * SCALE
+PIXELS, _ = as_pair(SWIN.image_size, "image_size")
+SIDE = PIXELS * SCALE
 STEP = 146  # from stage to stage
 LEFT = SIDE + 20
 
@@ -15,7 +17,7 @@ def stages() -> list[tuple[int, int, int, int]]:
     found = []
     for stage in range(len(SWIN.depths)):
         pixels = SWIN.patch_size * 2**stage
-        side = SWIN.image_size // pixels
+        side = PIXELS // pixels
         window = min(SWIN.window_size, side)
         found.append((side, pixels, window * pixels, SWIN.embed_dim * 2**stage))
     return found
@@ -70,7 +72,7 @@ def photograph(drawing: Drawing, side: int, window: int) -> None:
     marked = Box(2 + spot * SCALE, 2 + spot * SCALE, window * SCALE, window * SCALE)
     drawing.full(marked, "asking", 0.3)
     ruled(drawing, place, side, 0.3)
-    ruled(drawing, place, SWIN.image_size // window, 1.1)
+    ruled(drawing, place, PIXELS // window, 1.1)
     drawing.frame(marked, "asking", 0)
 
 

@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from tests.conftest import draw_at_random
 from vit_steps import MultiHeadAttention, optional, scaled_dot_product_attention
+from vit_steps.attention import use_fused_attention
 
 both_dtypes = pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 
@@ -137,20 +138,21 @@ def test_fused_is_explicit(dtype):
     assert_same_with_gradients(fused, explicit, (x, *module.parameters()))
 
 
-@pytest.mark.parametrize(
-    ("dtype", "tokens", "calls"),
-    [(torch.float32, 9, 1), (torch.bfloat16, 9, 0), (torch.bfloat16, 1024, 1)],
-)
-def test_which_path_is_taken(monkeypatch, dtype, tokens, calls):
-    module, taken = draw_at_random(MultiHeadAttention(12, 3)).to(dtype), []
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize(("fused", "calls"), [(True, 1), (False, 0)])
+def test_which_path_is_taken(monkeypatch, dtype, fused, calls):
+    module = nn.Sequential(draw_at_random(MultiHeadAttention(12, 3)).to(dtype))
+    use_fused_attention(module, fused)
+    kernel = F.scaled_dot_product_attention
+    taken = []
 
-    def fused(q, k, v, dropout_p):
+    def counted(q, k, v, dropout_p):
         taken.append(q.shape)
-        return torch.zeros_like(q)
+        return kernel(q, k, v, dropout_p=dropout_p)
 
-    monkeypatch.setattr(F, "scaled_dot_product_attention", fused)
-    _, weights = module(torch.randn(1, tokens, 12, dtype=dtype))
-    assert len(taken) == calls and weights is None
+    monkeypatch.setattr(F, "scaled_dot_product_attention", counted)
+    output, weights = module(torch.randn(1, 9, 12, dtype=dtype))
+    assert len(taken) == calls and weights is None and output.dtype == dtype
 
 
 @both_dtypes

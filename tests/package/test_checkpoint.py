@@ -163,7 +163,7 @@ def test_what_is_not_there_is_named_with_what_is():
 
 def test_the_weights_of_others_are_sent_elsewhere(tmp_path):
     save_file(TENSORS, tmp_path / "x.safetensors")
-    with pytest.raises(ValueError, match="not written by vit_steps; for the weights"):
+    with pytest.raises(ValueError, match="not written by vit_steps; vit_steps."):
         read_checkpoint(tmp_path / "x.safetensors")
 
 
@@ -191,7 +191,7 @@ def refused(path, built, model_class=VisionTransformer):
     """The sentence; the file is refused as a whole, before a model is built."""
     with pytest.raises(ValueError) as caught:
         model_class.from_pretrained(path)
-    assert built in ([], ["meta"])  # at most a block that takes no room
+    assert set(built) <= {"meta"}  # where blocks take no room
     assert path.name in str(caught.value)
     return str(caught.value)
 

@@ -59,14 +59,14 @@ def test_attention_cost_refuses(arguments, name):
 @pytest.mark.parametrize("value", [0, -1, 2.0])
 def test_model_cost_refuses(name, value):
     with pytest.raises(ValueError, match=f"{name}: got {value}, expected a positive"):
-        model_cost(**{name: value})
+        model_cost(ViTConfig(**{name: value}))
 
 
 def test_model_cost_refuses_parts_of_no_width():
     with pytest.raises(ValueError, match="mlp_ratio: got -4.0, expected at least"):
-        model_cost(mlp_ratio=-4.0)
+        model_cost(ViTConfig(mlp_ratio=-4.0))
     with pytest.raises(ValueError, match="representation_size: got 0, expected a pos"):
-        model_cost(representation_size=0)
+        model_cost(ViTConfig(representation_size=0))
 
 
 sizes = st.tuples(st.integers(1, 4), st.integers(1, 4))
@@ -122,12 +122,12 @@ def test_the_quadratic_share_of_vit_base():
     shares = {
         size: cost.attention_macs / cost.macs
         for size in (224, 384, 1024)
-        for cost in [model_cost(image_size=size)]
+        for cost in [model_cost(ViTConfig(image_size=size))]
     }
     assert round(shares[224], 3) == 0.041
     assert round(shares[384], 3) == 0.111
     assert round(shares[1024], 3) == 0.469
-    assert round(model_cost().macs / 1e9, 2) == 17.56
+    assert round(model_cost(ViTConfig()).macs / 1e9, 2) == 17.56
 
 
 def test_shapes_of_the_steps_are_the_models():

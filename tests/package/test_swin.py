@@ -181,3 +181,50 @@ def test_stochastic_depth_grows_from_the_first_block_to_the_last():
     blocks = [b for stage in SwinTransformer(config).layers for b in stage.blocks]
     rates = [block.drop_path.drop_prob for block in blocks]
     assert rates == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (dict(num_heads=(5, 6, 12, 24)), "num_heads: got 5, expected a divisor of"),
+        (dict(num_heads=3), "num_heads: got 3, expected a tuple of positive ints"),
+        (dict(depths=()), "depths: got .*, expected a tuple of positive ints"),
+        (dict(depths=(2, 2, 6, True)), "depths: got True, expected a positive int"),
+        (dict(mlp_ratio=None), "mlp_ratio: got None, expected at least"),
+        (dict(image_size="224"), "image_size: got '224', expected a positive int"),
+        (dict(image_size=(224, 64)), "window_size: got 7, expected a divisor of"),
+    ],
+)
+def test_a_config_is_refused_before_a_model_is_built(options, message):
+    with pytest.raises(ValueError, match=message):
+        SwinConfig(**options)
+
+
+def test_images_may_be_wide_and_the_head_missing():
+    config = SwinConfig((16, 32), 4, 3, 0, 12, [2, 2], [2, 4], 2)
+    assert config.depths == (2, 2) and hash(config)
+    model = draw_at_random(SwinTransformer(config)).eval()
+    assert model(torch.rand(2, 3, 16, 32)).shape == (2, 24)
+    with pytest.raises(ValueError, match=r"images: got .*, expected \(B, 3, 16, 32\)"):
+        model(torch.rand(2, 3, 32, 16))
+    with pytest.raises(ValueError, match="images: got torch.uint8, expected floating"):
+        model(torch.zeros(2, 3, 16, 32, dtype=torch.uint8))
+
+
+def test_reset_parameters_is_a_new_start():
+    config = SwinConfig(32, 4, 3, 5, 12, (2, 2), (2, 4), 4)
+    with torch.device("meta"):
+        model = SwinTransformer(config)
+    model.to_empty(device="cpu")
+    for value in (*model.parameters(), *model.buffers()):
+        value.data.fill_(1)
+    model.reset_parameters()
+    fresh = SwinTransformer(config)
+    buffers = dict(model.named_buffers())
+    for name, buffer in fresh.named_buffers():
+        assert torch.equal(buffers[name], buffer), name
+    for (name, new), old in zip(
+        model.named_parameters(), fresh.parameters(), strict=True
+    ):
+        assert not (new == 1).all() or "norm" in name, name
+        assert new.std(correction=0) < 2 * old.std(correction=0) + 0.001, name

@@ -6,10 +6,12 @@ from tests.conftest import draw_at_random
 from tests.package.small_training import QUICK, small_vit, stripes
 from tests.package.test_variants import every_model
 from vit_steps import VisionTransformer, interpolate_position_embedding, optional
+from vit_steps.attention import use_fused_attention
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained import extract_features
 from vit_steps.training import train
 from vit_steps.transfer import adapt_channels, transfer
+from vit_steps.variants.any_size import any_size
 
 KNOWN = Preprocessing((0.4,), (0.2,), ("low", "middle", "high"))
 
@@ -49,7 +51,7 @@ def test_another_size_has_its_positions_interpolated(path):
     assert_close(larger.pos_embed, expected, rtol=0, atol=0)
     assert larger.config.image_size == (12, 16) and larger.preprocessing == KNOWN
     assert larger(torch.rand(2, 1, 12, 16)).shape == (2, 3)
-    same = VisionTransformer.from_pretrained(path, image_size=8, num_classes=3)
+    same = VisionTransformer.from_pretrained(path, image_size=8)
     images = torch.rand(2, 1, 8, 8)
     assert_close(same(images), model(images), rtol=0, atol=0)
 
@@ -71,9 +73,7 @@ def test_sizes_that_do_not_fit_are_refused(path):
         VisionTransformer.from_pretrained(path, image_size=9)
     with pytest.raises(ValueError, match="in_channels: got 0, expected a positive int"):
         VisionTransformer.from_pretrained(path, in_channels=0)
-    with pytest.raises(
-        ValueError, match="num_classes: got -1, expected a positive int"
-    ):
+    with pytest.raises(ValueError, match="num_classes: got -1, expected an int of at "):
         VisionTransformer.from_pretrained(path, num_classes=-1)
 
 
@@ -113,3 +113,42 @@ def test_without_a_head_come_the_features():
     features = extract_features(model, images)
     model.reset_classifier(0)
     assert_close(model(images), features, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: transfer(model, 12, None),
+        lambda model: transfer(model, None, 3),
+        any_size,
+    ],
+    ids=["size", "channels", "any size"],
+)
+def test_all_else_is_kept(dtype, change):
+    model = draw_at_random(small_vit()).to(dtype).train()
+    model.blocks[0].eval().requires_grad_(False)
+    model.norm.float()  # mixed precision
+    use_fused_attention(model, False)
+    model.grad_checkpointing = True
+    torch.manual_seed(0)
+    expected = torch.rand(2)
+    torch.manual_seed(0)
+    new = change(model)
+    assert torch.equal(torch.rand(2), expected)
+    assert new.grad_checkpointing
+    assert not any(block.attn.fused for block in new.blocks)
+    old = dict(model.named_parameters())
+    for name, parameter in new.named_parameters():
+        assert parameter.dtype == old[name].dtype, name
+        assert parameter.requires_grad == old[name].requires_grad, name
+        assert parameter.data_ptr() != old[name].data_ptr(), name
+    modes = {name: module.training for name, module in model.named_modules()}
+    assert {name: module.training for name, module in new.named_modules()} == modes
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_model_on_a_gpu_stays_there():
+    model = small_vit().cuda()
+    assert transfer(model, 12, 3).pos_embed.is_cuda
+    assert any_size(model).pos_embed.is_cuda

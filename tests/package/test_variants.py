@@ -105,11 +105,11 @@ def test_a_model_of_another_class_is_refused(tmp_path):
     path = tmp_path / "model.safetensors"
     distilled().save_pretrained(path)
     with pytest.raises(
-        ValueError, match="holds a DistilledVisionTransformer, expected"
+        ValueError, match="holds a model of class DistilledVisionTransformer, exp"
     ):
         VisionTransformer.from_pretrained(path)
     plain().save_pretrained(path)
-    with pytest.raises(ValueError, match="a VisionTransformer, expected a Variant"):
+    with pytest.raises(ValueError, match="class VisionTransformer, expected a Variant"):
         VariantVisionTransformer.from_pretrained(path)
 
 
@@ -218,3 +218,41 @@ def test_checkpointed_activations_give_the_same_gradients(build, prefix, speaks)
     torch.testing.assert_close(got, expected, rtol=0, atol=0)
     _, weights = model.eval().encode(images, need_weights=True)
     assert len(weights) == SIZES["depth"]
+
+
+@every_model
+def test_reset_parameters_after_meta_is_a_new_start(build, prefix, speaks):
+    with torch.device("meta"):
+        model = build()
+    model.to_empty(device="cpu")
+    for value in (*model.parameters(), *model.buffers()):
+        value.data.fill_(7.0)
+    model.reset_parameters()
+    fresh = build()
+    for (name, ours), theirs in zip(
+        model.state_dict().items(), fresh.state_dict().values(), strict=True
+    ):
+        if not ours.numel():
+            continue
+        assert not (ours == 7.0).any(), name
+        assert ours.std(correction=0) < 2 * theirs.std(correction=0) + 1e-5, name
+    torch.manual_seed(0)
+    model.reset_parameters()
+    torch.manual_seed(0)
+    fresh.reset_parameters()
+    torch.testing.assert_close(model.state_dict(), fresh.state_dict(), rtol=0, atol=0)
+
+
+def test_a_config_is_completed_or_refused():
+    config = ViTConfig(**SIZES)
+    model = VariantVisionTransformer(config)
+    assert model.config == VariantConfig(**SIZES) and model.reg_token.shape[1] == 0
+    for model_class in (VisionTransformer, DistilledVisionTransformer):
+        with pytest.raises(ValueError, match="config: got a VariantConfig, expected a"):
+            model_class(VariantConfig(**SIZES, pooling="mean"))
+
+
+@pytest.mark.parametrize("value", [1.5, True, -1, None])
+def test_registers_are_counted(value):
+    with pytest.raises(ValueError, match=f"num_registers: got {value}, expected"):
+        VariantConfig(**SIZES, num_registers=value)

@@ -1,14 +1,18 @@
 import math
 from dataclasses import FrozenInstanceError, asdict
 
+import numpy as np
 import pytest
 import torch
+import torch.fx
 from torch import nn
 from torch.nn import functional as F
 
 from tests.conftest import draw_at_random
-from vit_steps import VisionTransformer, ViTConfig, optional
-from vit_steps.checkpoint import read_checkpoint
+from vit_steps import VisionTransformer, ViTConfig, ViTEmbedding, optional
+from vit_steps.checkpoint import read_checkpoint, shipped_models
+from vit_steps.variants.any_size import AnySizeVisionTransformer, any_size
+from vit_steps.vision_transformer import PRESETS
 
 SMALL = dict(
     image_size=(12, 8),
@@ -391,11 +395,115 @@ def test_config_is_frozen_and_comparable():
         (dict(attn_drop_rate=-0.1), "attn_drop_rate: got -0.1"),
         (dict(drop_path_rate=1.5), "drop_path_rate: got 1.5"),
         (dict(representation_size=0), "representation_size: got 0"),
+        (dict(qkv_bias=None), "qkv_bias: got None, expected True or False"),
+        (dict(qkv_bias=1), "qkv_bias: got 1, expected True or False"),
+        (dict(mlp_ratio=math.inf), "mlp_ratio: got inf, expected at least"),
+        (dict(mlp_ratio=1e-9), "mlp_ratio: got 1e-09, expected at least"),
+        (dict(norm_eps="1e-6"), "norm_eps: got '1e-6', expected more than 0"),
+        (dict(layer_scale="a"), "layer_scale: got 'a', expected a finite number"),
+        (dict(drop_rate=None), "drop_rate: got None"),
+        (dict(embed_dim=[768]), r"embed_dim: got \[768\], expected a positive int"),
+        (dict(image_size=None), "image_size: got None"),
     ],
 )
 def test_config_refuses(overrides, message):
     with pytest.raises(ValueError, match=message):
         ViTConfig(**overrides)
+
+
+def test_config_keeps_plain_numbers():
+    config = ViTConfig(
+        image_size=[32, 64], depth=np.int64(2), layer_scale=1, drop_rate=np.float32(0.5)
+    )
+    assert config.image_size == (32, 64) and hash(config)
+    assert [type(x) for x in (config.depth, config.layer_scale, config.drop_rate)] == [
+        int,
+        float,
+        float,
+    ]
+    assert (
+        VisionTransformer(small(layer_scale=1).config).blocks[0].ls1.gamma.sum() == 12
+    )
+
+
+@pytest.mark.parametrize(
+    ("images", "message"),
+    [
+        (torch.rand(3, 12, 8), r"\(B, 3, 12, 8\); images\[None\] makes a batch of one"),
+        (torch.rand(2, 3, 12, 8).double(), "got torch.float64, expected torch.float32"),
+        (torch.rand(2, 3, 12, 8).half(), "got torch.float16, expected torch.float32"),
+        (torch.rand(2, 3, 12, 8, device="meta"), "are on meta, expected cpu"),
+    ],
+)
+@pytest.mark.parametrize("any_image_size", [False, True])
+def test_images_that_do_not_fit_get_a_sentence(images, message, any_image_size):
+    model = small()
+    if any_image_size:
+        model = any_size(model)
+        message = message.replace("12, 8", "H, W")
+    with pytest.raises(ValueError, match="images: .*" + message):
+        model(images)
+
+
+def test_autocast_takes_images_in_its_own_precision():
+    with torch.autocast("cpu", torch.bfloat16), torch.no_grad():
+        assert small()(torch.rand(1, 3, 12, 8).bfloat16()).shape == (1, 7)
+
+
+def test_what_chapter_3_builds_embeds_the_images():
+    model = small()
+    embedding = ViTEmbedding((12, 8), (3, 4), 3, 12).eval()
+    parts = {n: v for n, v in model.state_dict().items() if "embed" in n or "cls" in n}
+    embedding.load_state_dict(parts)
+    images = torch.rand(2, 3, 12, 8)
+    assert torch.equal(model.embed(images), embedding(images))
+
+
+def test_reset_parameters_after_meta_is_the_papers_start():
+    config = ViTConfig.tiny(
+        image_size=32, depth=2, layer_scale=0.1, representation_size=50, num_classes=10
+    )
+    with torch.device("meta"):
+        born = VisionTransformer(config)
+    born.to_empty(device="cpu")
+    for parameter in born.parameters():
+        parameter.data.fill_(7.0)
+    torch.manual_seed(0)
+    born.reset_parameters()
+    assert not born.cls_token.any() and not born.head.weight.any()
+    assert (born.blocks[1].ls2.gamma == torch.tensor(0.1)).all()
+    torch.manual_seed(1)
+    fresh = VisionTransformer(config)
+    for (name, ours), theirs in zip(
+        born.named_parameters(), fresh.parameters(), strict=True
+    ):
+        spread = theirs.std(correction=0).item()
+        assert ours.std(correction=0).item() == pytest.approx(spread, rel=0.2), name
+    torch.manual_seed(0)
+    fresh.reset_parameters()
+    torch.testing.assert_close(born.state_dict(), fresh.state_dict(), rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_a_tracer_goes_through(training):
+    model = small(drop_path_rate=0.2, layer_scale=0.1).train(training)
+    traced = torch.fx.symbolic_trace(model)
+    images = torch.rand(2, 3, 12, 8)
+    torch.manual_seed(0)
+    expected = model(images)
+    torch.manual_seed(0)
+    torch.testing.assert_close(traced(images), expected)
+
+
+def test_torchvision_extracts_features():
+    feature_extraction = optional.torchvision().models.feature_extraction
+    model = small()
+    names = {"blocks.1.mlp": "middle", "norm": "last"}
+    extractor = feature_extraction.create_feature_extractor(model, names)
+    images = torch.rand(2, 3, 12, 8)
+    features = extractor(images)
+    torch.testing.assert_close(features["last"], model.encode(images)[0])
+    assert features["middle"].shape == (2, 9, 12)
 
 
 @pytest.mark.parametrize(
@@ -421,19 +529,106 @@ def test_the_configs_eps_is_every_norms():
 
 @pytest.mark.parametrize("wrong", [0.0, -1e-6, math.nan])
 def test_an_eps_that_is_none_is_refused(wrong):
-    with pytest.raises(ValueError, match=f"norm_eps: got {wrong}, expected norm_eps >"):
+    with pytest.raises(ValueError, match=f"norm_eps: got {wrong}, expected more"):
         small(norm_eps=wrong)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 def test_what_is_saved_comes_back(tmp_path, dtype):
     model, path = small(layer_scale=0.1, norm_eps=1e-5), tmp_path / "m.safetensors"
-    model.train().save_pretrained(path, dtype, classes=["a", "b"])
+    model.train().save_pretrained(path, dtype, data="x", seconds=3)
     back = VisionTransformer.from_pretrained(path)
     assert back.config == model.config and hash(back.config) == hash(model.config)
     assert not back.training and back.head.weight.dtype == torch.float32
     expected = {n: w.to(dtype).float() for n, w in model.state_dict().items()}
     torch.testing.assert_close(back.state_dict(), expected, rtol=0, atol=0)
     tensors, metadata = read_checkpoint(path)
-    assert metadata["classes"] == ["a", "b"]
+    assert (metadata["data"], metadata["seconds"]) == ("x", 3)
     assert {t.dtype for t in tensors.values()} == {dtype}
+
+
+@pytest.mark.parametrize("key", ["config", "class", "mean", "std", "classes"])
+def test_a_card_that_hides_the_model_is_refused(tmp_path, key):
+    with pytest.raises(ValueError, match=f"card: got '{key}', expected other names"):
+        small().save_pretrained(tmp_path / "m.safetensors", **{key: [0.5]})
+    assert not (tmp_path / "m.safetensors").exists()
+
+
+def test_a_card_that_json_cannot_hold_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="metadata: got what JSON cannot hold"):
+        small().save_pretrained(tmp_path / "m.safetensors", data=torch.zeros(2))
+    assert not (tmp_path / "m.safetensors").exists()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number", "message"),
+    [
+        (torch.int8, 0.0, "dtype: got torch.int8, expected one of torch.float16"),
+        (torch.float16, 1e6, r"dtype: got torch.float16, in which 1e\+06 of 'head.wei"),
+        (torch.float32, math.nan, "model: has numbers in 'head.weight' that are not"),
+    ],
+)
+def test_what_could_not_be_read_is_not_written(tmp_path, dtype, number, message):
+    model = small()
+    with torch.no_grad():
+        model.head.weight[0, 0] = number
+    with pytest.raises(ValueError, match=message):
+        model.save_pretrained(tmp_path / "m.safetensors", dtype=dtype)
+    assert not (tmp_path / "m.safetensors").exists()
+
+
+def test_only_a_plain_name_is_that_of_a_shipped_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in (tmp_path / "fashion-mnist", "./fashion-mnist", "data/fashion-mnist"):
+        with pytest.raises(FileNotFoundError, match="expected a file"):
+            VisionTransformer.from_pretrained(name)
+    with pytest.raises(FileNotFoundError, match=", ".join(shipped_models())):
+        VisionTransformer.from_pretrained("fashion_mnist")
+    assert "cluttered-digits-mean" not in shipped_models()
+
+
+class Mine(VisionTransformer):
+    """A class of a reader's own."""
+
+
+@pytest.mark.parametrize("model_class", [Mine, AnySizeVisionTransformer])
+def test_a_class_that_only_adds_methods_reads_its_base_class(model_class):
+    model = model_class.from_pretrained("fashion-mnist")
+    images = torch.randn(2, 1, 28, 28)
+    expected = VisionTransformer.from_pretrained("fashion-mnist")(images)
+    assert type(model) is model_class
+    torch.testing.assert_close(model(images), expected)
+
+
+def test_loading_leaves_the_callers_random_numbers_alone():
+    torch.manual_seed(0)
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    model = VisionTransformer.from_pretrained("fashion-mnist", 5, 32, 3)
+    model.reset_classifier(4)
+    any_size(model)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_new_head_is_in_the_models_mode():
+    assert not any(m.training for m in small().head.modules())
+    model = small()
+    model.reset_classifier(3)
+    assert not model.head.training
+    model.train().reset_classifier(4)
+    assert model.head.training
+
+
+def test_presets_are_all_there():
+    assert PRESETS == ("tiny", "small", "base", "large", "huge")
+    for name in PRESETS:
+        assert getattr(ViTConfig, name)(num_classes=3).num_classes == 3
+
+
+def test_an_exported_model_in_bfloat16_takes_more_than_a_thousand_tokens():
+    from vit_steps.export import exported
+
+    model = any_size(small()).bfloat16()
+    program = exported(model).module()
+    images = torch.rand(1, 3, 96, 144).bfloat16()  # 32·36 = 1,152 patches
+    torch.testing.assert_close(program(images), model(images))

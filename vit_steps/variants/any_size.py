@@ -1,24 +1,29 @@
-"""A Vision Transformer for images of any size, its positions resized as it runs."""
+"""A Vision Transformer for images of any size: its positions are resized as it runs."""
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from vit_steps.embedding import prepend_tokens
+from vit_steps.patch_embedding import check_images
+from vit_steps.transfer import rebuilt
 from vit_steps.vision_transformer import VisionTransformer
 
 
 class AnySizeVisionTransformer(VisionTransformer):
     """A Vision Transformer that takes images of any size in multiples of the patch.
 
-    For each batch the learned positions are resized to the patches that it has, as
+    For each batch the learned positions are resized to the grid of its patches, as
     ``interpolate_position_embedding`` does (arXiv 2010.11929, section 3.2).
 
     Shape: (B, C, H, W) -> (B, K), with any H and W that the patches fill
     """
 
     def embed(self, images: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, T, D), with as many patches as the images have."""
+        """Embed images of any size: (B, C, H, W) -> (B, T, D)."""
+        check_images(
+            images, self.config.in_channels, None, self.patch_embed.proj.weight
+        )
         P = self.patch_embed.patch_size
         if images.shape[2] % P[0] or images.shape[3] % P[1]:
             raise ValueError(
@@ -29,7 +34,7 @@ class AnySizeVisionTransformer(VisionTransformer):
         cls_position, positions = self.pos_embed.tensor_split([1], dim=1)
         positions = positions.transpose(1, 2)  # (1, D, N), of its own size
         positions = positions.reshape(1, -1, *self.patch_embed.grid_size)
-        positions = F.interpolate(  # which 16 bits are not enough for
+        positions = F.interpolate(  # in float32 or better, for 16 bits are too coarse
             positions.to(torch.promote_types(positions.dtype, torch.float32)),
             patches.shape[2:],
             mode="bicubic",
@@ -41,15 +46,13 @@ class AnySizeVisionTransformer(VisionTransformer):
 
 
 def any_size(model: VisionTransformer) -> AnySizeVisionTransformer:
-    """A trained model for images of any size, in evaluation mode.
+    """Return a trained model for images of any size; all else is as ``rebuilt`` keeps.
 
-    Raises: ValueError if it is a variant, whose tokens are others.
+    Raises: ValueError for a variant, which has other tokens.
     """
     if type(model) is not VisionTransformer:
         raise ValueError(
             f"model: got a {type(model).__name__}, expected a VisionTransformer"
         )
-    free = AnySizeVisionTransformer(model.config).to(model.pos_embed)
-    free.load_state_dict(model.state_dict())
-    free.preprocessing = model.preprocessing
-    return free.eval()
+    weights = model.state_dict()
+    return rebuilt(model, AnySizeVisionTransformer, model.config, weights)

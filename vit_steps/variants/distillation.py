@@ -1,6 +1,6 @@
 """DeiT: a second token that learns from a teacher (arXiv 2012.12877, section 4)."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -17,11 +17,11 @@ class DistilledConfig(ViTConfig):
 
     @property
     def num_prefix_tokens(self) -> int:
-        """How many tokens stand in front of the patches: class and distillation."""
+        """The number of tokens before the patches: class and distillation."""
         return 2
 
     def cost(self) -> ModelCost:
-        """Shape, parameters and MACs of every step, without building the model."""
+        """Return shape, parameters and MACs of every step, without building a model."""
         cost = super().cost()
         head = cost.steps[-1]
         again = sum(s.macs for s in cost.steps if s.name in ("pre_logits", "head"))
@@ -32,17 +32,18 @@ class DistilledConfig(ViTConfig):
 class DistilledVisionTransformer(VisionTransformer):
     """A Vision Transformer with a distillation token beside the class token.
 
-    The class token's head learns the labels, the distillation token's what the teacher
-    says. In use, the two answers are averaged. Parameters are named as in timm. The
-    config may be any ``ViTConfig``; it is kept as a ``DistilledConfig``.
+    The class token's head learns the labels, the distillation token's head the answers
+    of a teacher. In use, the logits of both are averaged. Parameters are named as in
+    timm. A plain ``ViTConfig`` is taken too, and kept as a ``DistilledConfig``.
 
     Shape: (B, C, H, W) -> (B, K)
     """
 
+    config: DistilledConfig
     config_class = DistilledConfig
 
     def __init__(self, config: ViTConfig) -> None:
-        super().__init__(DistilledConfig(**asdict(config)))
+        super().__init__(config)
         rows, columns = self.patch_embed.grid_size
         self.dist_token = nn.Parameter(torch.zeros(1, 1, config.embed_dim))
         T = self.num_prefix_tokens + rows * columns
@@ -52,22 +53,28 @@ class DistilledVisionTransformer(VisionTransformer):
     def reset_classifier(self, num_classes: int) -> None:
         """Give the model two new heads for K classes, or none if K is 0."""
         super().reset_classifier(num_classes)
-        self.head_dist = self.make_head().to(self.pos_embed)
+        self.head_dist = self.new_head()
+
+    def reset_parameters(self) -> None:
+        """Initialise all parameters anew, for example after ``to_empty``."""
+        super().reset_parameters()
+        for parameter in (self.dist_token, *self.head_dist.parameters()):
+            nn.init.zeros_(parameter)
 
     def embed(self, images: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, N + 2, D): class, distillation, patches."""
+        """Embed the images: (B, C, H, W) -> (B, 2 + N, D), class token first."""
         patches = self.patch_embed(images)  # (B, N, D)
         tokens = prepend_tokens(patches, self.cls_token, self.dist_token)
         return self.pos_drop(tokens + self.pos_embed)
 
     def two_answers(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits (B, K) of the class token and of the distillation token."""
+        """Return the logits (B, K) of the class token and of the distillation token."""
         tokens, _ = self.encode(images)  # (B, N + 2, D)
         from_class, from_teacher = self.pre_logits(tokens[:, :2]).unbind(dim=1)
         return self.head(from_class), self.head_dist(from_teacher)
 
     def forward(self, images: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, K): the mean of both answers."""
+        """Return the mean of both answers: (B, C, H, W) -> (B, K)."""
         from_class, from_teacher = self.two_answers(images)
         return (from_class + from_teacher) / 2
 
@@ -75,7 +82,7 @@ class DistilledVisionTransformer(VisionTransformer):
 def hard_distillation_loss(
     answers: tuple[Tensor, Tensor], labels: Tensor, teacher_logits: Tensor
 ) -> Tensor:
-    """Half for the labels, half for the teacher's choice: equation 3.
+    """Return the mean of the losses for the labels and the teacher's class: equation 3.
 
     Shape: answers (B, K) twice, labels (B,), teacher_logits (B, K) -> one number, in
         nats
@@ -93,19 +100,19 @@ def soft_distillation_loss(
     temperature: float = 3.0,
     share: float = 0.1,
 ) -> Tensor:
-    """Labels for the class token, the teacher's shares for the other: equation 2.
+    """Return the loss for the labels and the teacher's shares: equation 2.
 
     Args:
-        temperature: τ, by which logits are divided; larger shows more of what the
-            teacher thinks of the wrong classes.
+        temperature: τ, by which logits are divided; a larger one gives the wrong
+            classes larger shares.
         share: λ, the weight of the teacher's part.
 
     Shape: answers (B, K) twice, labels (B,), teacher_logits (B, K) -> one number, in
         nats
     """
     from_class, from_teacher = answers
-    said = F.log_softmax(from_teacher / temperature, dim=1)  # (B, K)
+    ours = F.log_softmax(from_teacher / temperature, dim=1)  # (B, K)
     wanted = F.log_softmax(teacher_logits / temperature, dim=1)  # (B, K)
-    divergence = F.kl_div(said, wanted, reduction="batchmean", log_target=True)
+    divergence = F.kl_div(ours, wanted, reduction="batchmean", log_target=True)
     labelled = F.cross_entropy(from_class, labels)
     return (1 - share) * labelled + share * temperature**2 * divergence

@@ -1,48 +1,42 @@
 """Three small changes: the mean of the patches, registers, fixed positions."""
 
 from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from vit_steps.cost import ModelCost, token_count
-from vit_steps.embedding import (
-    learned_position_embedding,
-    prepend_tokens,
-    sincos_position_embedding,
-)
+from vit_steps.embedding import prepend_tokens, sincos_position_embedding
+from vit_steps.sizes import check_choice, check_count, check_fields
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
-POOLINGS = ("class token", "mean")
-POSITIONS = ("learned", "sincos")
+Pooling = Literal["class token", "mean"]
+Positions = Literal["learned", "sincos"]
 
 
 @dataclass(frozen=True)
 class VariantConfig(ViTConfig):
     """A ``ViTConfig`` with three more choices; the defaults are the paper's.
 
-    "mean" with "sincos" is what arXiv 2205.01580 calls a better plain ViT baseline, and
-    others SimpleViT.
+    "mean" with "sincos" is the better plain ViT baseline of arXiv 2205.01580, also
+    called SimpleViT; with "mean" there is no class token.
 
-    Registers are R learned tokens that belong to no patch and that no head reads, for
-    the model to write on (arXiv 2309.16588). They have no position.
+    Registers are R learned tokens that belong to no patch and that no head reads; the
+    model can keep in them what it needs (arXiv 2309.16588). They have no position.
 
     Raises: ValueError if a field is none of these, or as in ``ViTConfig``.
     """
 
-    pooling: str = "class token"  # or "mean", of the patches, without a class token
+    pooling: Pooling = "class token"  # or "mean", of the patches
     num_registers: int = 0  # R
-    positions: str = "learned"  # or "sincos", fixed waves in rows and columns
+    positions: Positions = "learned"  # or "sincos", fixed waves in rows and columns
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, known in (("pooling", POOLINGS), ("positions", POSITIONS)):
-            if getattr(self, name) not in known:
-                got = repr(getattr(self, name))
-                raise ValueError(f"{name}: got {got}, expected one of {known}")
-        R = self.num_registers
-        if R < 0:
-            raise ValueError(f"num_registers: got {R}, expected at least 0")
+        check_fields(self, check_choice, "pooling", known=get_args(Pooling))
+        check_fields(self, check_choice, "positions", known=get_args(Positions))
+        check_fields(self, check_count, "num_registers", least=0)
 
     @property
     def has_cls_token(self) -> bool:
@@ -50,11 +44,11 @@ class VariantConfig(ViTConfig):
 
     @property
     def num_prefix_tokens(self) -> int:
-        """How many tokens stand in front of the patches: class token and registers."""
+        """The number of tokens before the patches: class token and registers."""
         return self.has_cls_token + self.num_registers
 
     def cost(self) -> ModelCost:
-        """Shape, parameters and MACs of every step, without building the model."""
+        """Return shape, parameters and MACs of every step, without building a model."""
         cost = super().cost()
         N = token_count(self.image_size, self.patch_size)
         rows = self.has_cls_token + N if self.positions == "learned" else 0
@@ -75,30 +69,39 @@ class VariantVisionTransformer(VisionTransformer):
     config: VariantConfig
     config_class = VariantConfig
 
-    def __init__(self, config: VariantConfig) -> None:
+    def __init__(self, config: ViTConfig) -> None:
         super().__init__(config)
-        registers = torch.empty(1, config.num_registers, config.embed_dim)
+        if self.config.positions == "sincos":
+            del self.pos_embed
+            self.register_buffer("pos_embed", self.fixed_positions())
+        elif not self.config.has_cls_token:
+            self.pos_embed = nn.Parameter(self.pos_embed.detach()[:, 1:].clone())
+        if not self.config.has_cls_token:
+            self.register_parameter("cls_token", None)
+        registers = torch.empty(1, self.config.num_registers, self.config.embed_dim)
         self.reg_token = nn.Parameter(nn.init.trunc_normal_(registers, std=0.02))
 
-    def make_tokens(self) -> None:
-        """The class token, if there is one, and its and the patches' positions."""
-        has_cls_token, D = self.config.has_cls_token, self.config.embed_dim
-        rows, columns = self.patch_embed.grid_size
-        cls_token = nn.Parameter(torch.zeros(1, 1, D))
-        self.register_parameter("cls_token", cls_token if has_cls_token else None)
-        learned = learned_position_embedding(1 + rows * columns, D)  # drawn by each
+    def fixed_positions(self) -> Tensor:
+        """Return the sines and cosines of the model's grid."""
+        return sincos_position_embedding(
+            embed_dim=self.config.embed_dim,
+            grid_size=self.patch_embed.grid_size,
+            cls_token=self.config.has_cls_token,
+        )
+
+    def reset_embedding(self) -> None:
+        """Initialise patch embedding, tokens and positions anew."""
+        self.patch_embed.reset_parameters()
+        if self.config.has_cls_token:
+            nn.init.zeros_(self.cls_token)
         if self.config.positions == "sincos":
-            fixed = sincos_position_embedding(
-                embed_dim=D, grid_size=(rows, columns), cls_token=has_cls_token
-            )
-            self.register_buffer("pos_embed", fixed)
-        elif has_cls_token:
-            self.pos_embed = learned
+            self.pos_embed.copy_(self.fixed_positions())
         else:
-            self.pos_embed = nn.Parameter(learned.detach()[:, 1:].clone())  # (1, N, D)
+            nn.init.trunc_normal_(self.pos_embed, std=0.02)
+        nn.init.trunc_normal_(self.reg_token, std=0.02)
 
     def embed(self, images: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, 1 + R + N, D), or (B, R + N, D) without a class token."""
+        """Embed images: (B, 1 + R + N, D), or (B, R + N, D) without a class token."""
         patches = self.patch_embed(images)  # (B, N, D)
         cls_token = [self.cls_token] if self.config.has_cls_token else []
         tokens = prepend_tokens(patches, *cls_token)  # (B, 1 + N, D) or (B, N, D)

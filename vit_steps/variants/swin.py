@@ -8,7 +8,19 @@ from torch.nn import functional as F
 
 from vit_steps.cost import AttentionCost, attention_cost
 from vit_steps.encoder import MLP, DropPath
-from vit_steps.sizes import check_count, check_heads, check_rate
+from vit_steps.patch_embedding import check_images
+from vit_steps.sizes import (
+    Size,
+    as_pair,
+    as_size,
+    check_count,
+    check_counts,
+    check_fields,
+    check_heads,
+    check_number,
+    check_rate,
+    patch_grid,
+)
 
 
 def window_partition(x: Tensor, window_size: int) -> Tensor:
@@ -29,7 +41,7 @@ def window_partition(x: Tensor, window_size: int) -> Tensor:
 
 
 def window_reverse(windows: Tensor, height: int, width: int) -> Tensor:
-    """Put the windows back where they were cut: the inverse of ``window_partition``.
+    """Join windows to a map again: the inverse of ``window_partition``.
 
     Shape: (B·windows, w², D) -> (B, height, width, D), in tokens
     """
@@ -39,9 +51,9 @@ def window_reverse(windows: Tensor, height: int, width: int) -> Tensor:
 
 
 def relative_position_index(window_size: int) -> Tensor:
-    """For each pair of a window's tokens, the row of the bias table that is theirs.
+    """Return the row of the bias table for each pair of a window's tokens.
 
-    Two pairs with the same difference in rows and columns share a row.
+    Pairs with the same difference in rows and columns share a row.
 
     Shape: -> (w², w²), int64 from 0 to (2·w - 1)² - 1
     """
@@ -56,10 +68,10 @@ def relative_position_index(window_size: int) -> Tensor:
 def shifted_window_mask(
     height: int, width: int, window_size: int, shift: int
 ) -> Tensor:
-    """Who may attend to whom in windows of a map that was rolled by ``shift``.
+    """Return which tokens may attend to which in a map that was rolled by ``shift``.
 
-    Rolling brings tokens of opposite edges into one window. Only those that were
-    neighbours before may attend to each other.
+    Rolling brings tokens of opposite edges into one window. Only tokens of the same
+    region of the original map may attend to each other.
 
     Shape: -> (windows, w², w²), boolean, True may attend
     """
@@ -81,10 +93,10 @@ def window_attention_cost(
     num_heads: int = 1,
     bytes_per_number: int = 4,
 ) -> AttentionCost:
-    """Cost of one layer of attention in windows, for one image of ``num_tokens``.
+    """Return the cost of one layer of attention in windows, for one image.
 
-    Each of the N / w² windows costs what attention among w² tokens costs, so the sum
-    is linear in N: equation 2 in arXiv 2103.14030. ``matrix_bytes`` is of one head's
+    Each of the N / w² windows costs as much as attention among w² tokens, so the sum is
+    linear in N: equation 2 in arXiv 2103.14030. ``matrix_bytes`` counts one head's
     matrices in all windows.
 
     Raises: ValueError if the windows do not hold all tokens, or as in
@@ -106,6 +118,15 @@ def window_attention_cost(
     return AttentionCost(**{name: windows * n for name, n in asdict(one).items()})
 
 
+def reset_linears(module: nn.Module) -> None:
+    """Initialise all linear layers as Swin's code: normal with std 0.02, bias zero."""
+    for part in module.modules():
+        if isinstance(part, nn.Linear):
+            nn.init.trunc_normal_(part.weight, std=0.02)
+            if part.bias is not None:
+                nn.init.zeros_(part.bias)
+
+
 class WindowAttention(nn.Module):
     """Multi-head self-attention inside each window, with a relative position bias.
 
@@ -121,6 +142,7 @@ class WindowAttention(nn.Module):
         super().__init__()
         check_heads(embed_dim, num_heads)
         self.num_heads = num_heads
+        self.window_size = window_size
         self.qkv = nn.Linear(embed_dim, 3 * embed_dim)
         self.proj = nn.Linear(embed_dim, embed_dim)
         table = torch.empty((2 * window_size - 1) ** 2, num_heads)
@@ -129,8 +151,15 @@ class WindowAttention(nn.Module):
         index = relative_position_index(window_size)
         self.register_buffer("relative_position_index", index, persistent=False)
 
+    def reset_parameters(self) -> None:
+        """Initialise all parameters anew, for example after ``to_empty``."""
+        reset_linears(self)
+        nn.init.trunc_normal_(self.relative_position_bias_table, std=0.02)
+        index = relative_position_index(self.window_size)
+        self.relative_position_index.copy_(index)
+
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """``mask``: (windows, w², w²), True may attend."""
+        """Attend within windows; ``mask`` (windows, w², w²), True may attend."""
         windows, n, D = x.shape
         h = self.num_heads
         qkv = self.qkv(x).reshape(windows, n, 3, h, D // h)
@@ -174,10 +203,21 @@ class SwinBlock(nn.Module):
         self.norm2 = nn.LayerNorm(embed_dim)
         self.mlp = MLP(embed_dim=embed_dim, hidden_dim=int(embed_dim * mlp_ratio))
         self.drop_path = DropPath(drop_path_rate)
+        self.resolution = resolution
         mask = None
         if shifted:
             mask = shifted_window_mask(*resolution, window_size, self.shift)
         self.register_buffer("mask", mask, persistent=False)
+
+    def reset_parameters(self) -> None:
+        """Initialise all parameters anew, for example after ``to_empty``."""
+        for norm in (self.norm1, self.norm2):
+            norm.reset_parameters()
+        self.attn.reset_parameters()
+        reset_linears(self.mlp)
+        if self.mask is not None:
+            mask = shifted_window_mask(*self.resolution, self.window_size, self.shift)
+            self.mask.copy_(mask)
 
     def forward(self, x: Tensor) -> Tensor:
         rows, columns = x.shape[1:3]
@@ -211,15 +251,15 @@ class PatchMerging(nn.Module):
 
 @dataclass(frozen=True)
 class SwinConfig:
-    """Everything that defines a Swin; the defaults are Swin-T (table 7).
+    """All sizes and rates of a Swin; the defaults are Swin-T (table 7).
 
-    Raises: ValueError if a count is below 1 or the sizes do not fit each other.
+    Raises: ValueError if a field is out of range, or two do not fit each other.
     """
 
-    image_size: int = 224  # pixels of a side
+    image_size: Size = 224  # pixels, an int for a square or a (height, width)
     patch_size: int = 4
     in_channels: int = 3
-    num_classes: int = 1000
+    num_classes: int = 1000  # K; 0 for no head
     embed_dim: int = 96  # of the first stage; it doubles from stage to stage
     depths: tuple[int, ...] = (2, 2, 6, 2)  # of each stage
     num_heads: tuple[int, ...] = (3, 6, 12, 24)
@@ -228,28 +268,40 @@ class SwinConfig:
     drop_path_rate: float = 0.0  # stochastic depth, from 0 to this in the last block
 
     def __post_init__(self) -> None:
-        sizes = ("image_size", "patch_size", "in_channels", "num_classes")
-        for name in (*sizes, "embed_dim", "window_size"):
-            check_count(getattr(self, name), name)
-        if not self.depths or len(self.depths) != len(self.num_heads):
+        check_fields(self, as_size, "image_size")
+        check_fields(self, check_count, "patch_size", "in_channels", "embed_dim")
+        check_fields(self, check_count, "window_size")
+        check_fields(self, check_count, "num_classes", least=0)
+        check_fields(self, check_counts, "depths", "num_heads")
+        check_fields(self, check_number, "mlp_ratio", least=1 / self.embed_dim)
+        check_fields(self, check_rate, "drop_path_rate")
+        stages = len(self.depths)
+        if len(self.num_heads) != stages:
             raise ValueError(
                 f"num_heads: got {self.num_heads}, expected one for each of "
                 f"{self.depths = }"
             )
-        side = self.image_size // self.patch_size
-        if self.image_size % self.patch_size or side % 2 ** (len(self.depths) - 1):
-            raise ValueError(
-                f"image_size: got {self.image_size}, expected a multiple of "
-                f"{self.patch_size = } that halves {len(self.depths) - 1} times"
-            )
-        for stage in range(len(self.depths)):
-            tokens = side // 2**stage
-            if tokens % min(self.window_size, tokens):
+        for stage, num_heads in enumerate(self.num_heads):
+            check_heads(self.embed_dim * 2**stage, num_heads)
+        for side in patch_grid(self.image_size, self.patch_size):
+            if side % 2 ** (stages - 1):
+                raise ValueError(
+                    f"image_size: got {self.image_size}, expected a multiple of "
+                    f"{self.patch_size = } that halves {stages - 1} times"
+                )
+        for stage in range(stages):
+            rows, columns = self.grid_size(stage)
+            window = min(self.window_size, rows, columns)
+            if rows % window or columns % window:
                 raise ValueError(
                     f"window_size: got {self.window_size}, expected a divisor of the "
-                    f"{tokens} tokens a side of stage {stage}"
+                    f"{rows}×{columns} tokens of stage {stage}"
                 )
-        check_rate(self.drop_path_rate, "drop_path_rate")
+
+    def grid_size(self, stage: int) -> tuple[int, int]:
+        """Return the rows and columns of tokens in a stage, counted from 0."""
+        rows, columns = patch_grid(self.image_size, self.patch_size)
+        return rows // 2**stage, columns // 2**stage
 
 
 class SwinStage(nn.Module):
@@ -260,12 +312,11 @@ class SwinStage(nn.Module):
     ) -> None:
         super().__init__()
         embed_dim = config.embed_dim * 2**stage
-        side = config.image_size // (config.patch_size * 2**stage)
         self.downsample = PatchMerging(embed_dim // 2) if stage else nn.Identity()
         blocks = (
             SwinBlock(
                 embed_dim=embed_dim,
-                resolution=(side, side),
+                resolution=config.grid_size(stage),
                 num_heads=config.num_heads[stage],
                 window_size=config.window_size,
                 shifted=index % 2 == 1,
@@ -315,20 +366,22 @@ class SwinTransformer(nn.Module):
         self.layers = nn.Sequential(*stages)
         features = config.embed_dim * 2 ** (len(config.depths) - 1)
         self.norm = nn.LayerNorm(features)
-        self.head = nn.Linear(features, config.num_classes)
+        self.head: nn.Module = nn.Identity()
+        if config.num_classes > 0:
+            self.head = nn.Linear(features, config.num_classes)
+        reset_linears(self)
+
+    def reset_parameters(self) -> None:
+        """Initialise all parameters anew, for example after ``to_empty``."""
+        reset_linears(self)
         for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.trunc_normal_(module.weight, std=0.02)
-                if module.bias is not None:
-                    nn.init.zeros_(module.bias)
+            if isinstance(module, (nn.Conv2d, nn.LayerNorm, SwinBlock)):
+                module.reset_parameters()
 
     def forward(self, images: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, K): logits, from the mean over the last map's tokens."""
-        C, side = self.config.in_channels, self.config.image_size
-        if images.ndim != 4 or images.shape[1:] != (C, side, side):
-            raise ValueError(
-                f"images: got shape {tuple(images.shape)}, expected (B, {C}, {side}, "
-                f"{side})"
-            )
+        """Return the logits of the mean token: (B, C, H, W) -> (B, K)."""
+        size = as_pair(self.config.image_size, "image_size")
+        weight = self.patch_embed.proj.weight
+        check_images(images, self.config.in_channels, size, weight)
         x = self.norm(self.layers(self.patch_embed(images)))  # (B, H/32, W/32, 8·D)
         return self.head(x.mean(dim=(1, 2)))  # (B, K)

@@ -5,10 +5,15 @@ from typing import Any
 import torch
 
 from vit_check.engine.values import Slip, ValueCheck
-from vit_steps.cost import model_cost
+from vit_steps import ViTConfig, model_cost
 from vit_steps.patch_embedding import PatchEmbedding, patchify
 
 _SMALL = torch.arange(24).reshape(1, 1, 4, 6)  # (B, C, H, W)
+
+
+def _embedding_macs(**sizes: Any) -> int:
+    steps = model_cost(ViTConfig(**sizes)).steps
+    return next(step.macs for step in steps if step.name == "patch_embed.proj")
 
 
 def _vectors_touched() -> int:
@@ -114,9 +119,7 @@ QUESTIONS = [
     ValueCheck(
         "patch_embedding_macs",
         "the multiply-accumulates of the patch embedding of ViT-B/16 for one image",
-        lambda: next(
-            step.macs for step in model_cost().steps if step.name == "patch_embed.proj"
-        ),
+        lambda: _embedding_macs(),
         [
             Slip(768 * 768, "that is one patch; the image has 196"),
             Slip(768 * 769, "those are the parameters; every patch goes through them"),
@@ -136,7 +139,7 @@ QUESTIONS = [
     ValueCheck(
         "macs_of_larger_patches",
         "the factor by which they change when P goes from 16 to 32",
-        lambda: model_cost(patch_size=32).steps[1].macs / model_cost().steps[1].macs,
+        lambda: _embedding_macs(patch_size=32) / _embedding_macs(),
         [
             Slip(0, "a factor of 0 would leave nothing; divide the new by the old"),
             Slip(4, "a patch has four times the numbers, and how many are there?"),

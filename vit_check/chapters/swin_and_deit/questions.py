@@ -10,7 +10,7 @@ from vit_steps.variants import SwinConfig, hard_distillation_loss
 from vit_steps.variants.swin import relative_position_index
 
 _LARGER = SwinConfig(image_size=384, window_size=12)
-_SIDE = _LARGER.image_size // _LARGER.patch_size  # of the first stage's map, in tokens
+_SIDE, _ = _LARGER.grid_size(0)  # of the first stage's map, in tokens
 _WINDOW = _LARGER.window_size
 
 
@@ -66,7 +66,7 @@ QUESTIONS = [
             Slip(_SIDE**2, "that is the tokens; a window holds 12 × 12 of them"),
             Slip(_WINDOW**2, "that is the tokens in one window"),
             Slip(
-                (_LARGER.image_size // _WINDOW) ** 2,
+                (384 // _WINDOW) ** 2,
                 "a window is 12 tokens wide, not 12 pixels, and a token is 4 pixels",
             ),
         ],

@@ -9,7 +9,7 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.verdict import Mistake
-from vit_steps.cost import model_cost
+from vit_steps import ViTConfig, model_cost
 
 
 def _count(
@@ -61,14 +61,16 @@ def _right_count(
 ) -> int:
     ratio = hidden_dim / embed_dim
     return model_cost(
-        image_size=image_size,
-        patch_size=patch_size,
-        in_channels=in_channels,
-        num_classes=num_classes,
-        embed_dim=embed_dim,
-        depth=depth,
-        num_heads=1,
-        mlp_ratio=ratio,
+        ViTConfig(
+            image_size=image_size,
+            patch_size=patch_size,
+            in_channels=in_channels,
+            num_classes=num_classes,
+            embed_dim=embed_dim,
+            depth=depth,
+            num_heads=1,
+            mlp_ratio=ratio,
+        )
     ).parameters
 
 

@@ -100,13 +100,15 @@ def one_block(H, P, C, K, D, L, M):
 @wrong("parameter_count", "float")
 def as_a_float(H, P, C, K, D, L, M):
     cost = model_cost(
-        image_size=H,
-        patch_size=P,
-        in_channels=C,
-        num_classes=K,
-        embed_dim=D,
-        depth=L,
-        num_heads=1,
-        mlp_ratio=M / D,
+        ViTConfig(
+            image_size=H,
+            patch_size=P,
+            in_channels=C,
+            num_classes=K,
+            embed_dim=D,
+            depth=L,
+            num_heads=1,
+            mlp_ratio=M / D,
+        )
     )
     return float(cost.parameters)

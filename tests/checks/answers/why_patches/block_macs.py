@@ -23,12 +23,14 @@ def from_the_package(T, D, r=4):
 @right("block_macs")
 def from_the_whole_model(num_tokens, embed_dim, mlp_ratio=4):
     model = vit_steps.model_cost(
-        image_size=(1, num_tokens - 1),
-        patch_size=1,
-        embed_dim=embed_dim,
-        depth=1,
-        num_heads=1,
-        mlp_ratio=mlp_ratio,
+        vit_steps.ViTConfig(
+            image_size=(1, num_tokens - 1),
+            patch_size=1,
+            embed_dim=embed_dim,
+            depth=1,
+            num_heads=1,
+            mlp_ratio=mlp_ratio,
+        )
     )
     linear = ("attn.qkv", "attn.proj", "mlp.fc1", "mlp.fc2")
     macs = sum(step.macs for step in model.steps if step.name in linear)
