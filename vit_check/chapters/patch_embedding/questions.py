@@ -119,7 +119,7 @@ QUESTIONS = [
     ValueCheck(
         "patch_embedding_macs",
         "the multiply-accumulates of the patch embedding of ViT-B/16 for one image",
-        lambda: _embedding_macs(),
+        _embedding_macs,
         [
             Slip(768 * 768, "that is one patch; the image has 196"),
             Slip(768 * 769, "those are the parameters; every patch goes through them"),
