@@ -1,12 +1,12 @@
-"""Puts the repository's address, set in `_config.yml`, wherever it must stand in full.
+"""Write the repository's address, set in `_config.yml`, wherever it stands in full.
 
-    python -m book.address              rewrite what names another address
-    python -m book.address --check      change nothing, tell what would be rewritten
+    python -m book.address              rewrite the files with another address
+    python -m book.address --check      list these files, change nothing
 
 Files that are read outside the book cannot look the address up: the first cell of every
-notebook installs from it, the badges of every notebook lead to it, README.md and the
-pages tell what to clone. Each notebook has its badges below its title. The book is not
-shown them, it has buttons.
+notebook installs from it, the badges of every notebook link to it, and README.md and
+the pages name it for cloning. Each notebook has its badges below its title. The book's
+pages hide them, because they have buttons.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def badge(name: str, picture: str, address: str) -> str:
 
 
 def badges(repository: Repository, path: str) -> str:
-    """Markdown that opens a notebook in Colab, on Kaggle and on Binder."""
+    """Return Markdown badges that open a notebook in Colab, on Kaggle and on Binder."""
     colab = "https://colab.research.google.com/assets/colab-badge.svg"
     kaggle = "https://kaggle.com/static/images/open-in-kaggle.svg"
     binder = "https://mybinder.org/badge_logo.svg"
@@ -44,7 +44,7 @@ def badges(repository: Repository, path: str) -> str:
 
 
 def opened_as(path: str) -> str:
-    """What is opened for a notebook: for a source with solutions, the students' one."""
+    """Return the notebook that badges open: for one with solutions, the students'."""
     return path.replace("classroom/source/", "notebooks/exercises/")
 
 
@@ -58,7 +58,7 @@ def with_badges(text: str, repository: Repository, path: str) -> str:
 
 
 def former_addresses(texts: dict[str, str]) -> set[str]:
-    """Owner and name that the package and the first cells are installed from by now."""
+    """Return the addresses (owner/name) that pyproject.toml and first cells hold."""
     urls = tomllib.loads(texts["pyproject.toml"])["project"]["urls"]
     former = {urls["Repository"].removeprefix("https://github.com/")}
     for path, text in texts.items():
@@ -70,7 +70,7 @@ def former_addresses(texts: dict[str, str]) -> set[str]:
 
 
 def with_address(text: str, former: str, repository: Repository) -> str:
-    """The text with a former address replaced: as a link, encoded, and as a folder."""
+    """Replace a former address in a text: in links, encoded, and as a folder."""
     owner, name = map(re.escape, former.split("/"))
     new_owner, new_name = repository.owner_and_name.split("/")
     for pattern, new in (
@@ -86,7 +86,7 @@ def with_address(text: str, former: str, repository: Repository) -> str:
 
 
 def with_branch(text: str, repository: Repository) -> str:
-    """The text with the branch that follows the address set."""
+    """Set the branch that follows the address in a text."""
     here = re.escape(repository.owner_and_name)
     encoded = here.replace("/", "%2F")
     before = rf"(?:{here}/(?:blob|tree)/|/gh/{here}/|{encoded}&branch=)"
@@ -94,7 +94,7 @@ def with_branch(text: str, repository: Repository) -> str:
 
 
 def tracked(root: Path) -> dict[str, str]:
-    """Every text of the repository, by its path."""
+    """Return every text file of the repository by its path."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     done = subprocess.run(listed, cwd=root, capture_output=True, text=True, check=True)
     texts = {}
@@ -107,7 +107,7 @@ def tracked(root: Path) -> dict[str, str]:
 
 
 def rewritten(root: Path) -> dict[str, str]:
-    """The texts that are to change, as they are to be."""
+    """Return the new text of every file that has to change, by its path."""
     texts, repository = tracked(root), Repository.of(root)
     former = former_addresses(texts) - {repository.owner_and_name}
     changed = {}

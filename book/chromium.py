@@ -1,5 +1,7 @@
-"""A browser, and the book as a static host serves it: compressed, below a path, to be
-kept for ten minutes, as on GitHub Pages."""
+"""Launch a browser, and serve a folder as GitHub Pages does.
+
+Files are compressed, stand below a path, and may be cached for ten minutes.
+"""
 
 import gzip
 import http.server
@@ -31,17 +33,19 @@ PACKED_ALREADY = {".png", ".jpg", ".jpeg", ".woff", ".woff2", ".zip"}
 
 
 def installed() -> str | None:
-    """Where the first browser stands, or None."""
+    """Return the path of the first browser that is installed, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 def launch(playwright: Playwright, fonts: Path | None = None) -> Browser | None:
-    """Start the browser on the path, else Chrome or Edge where they install themselves,
-    else Playwright's own; None where there is none of them.
+    """Start a browser; return None if there is none.
+
+    A browser on PATH comes first, then Chrome or Edge in their usual folders, then
+    Playwright's own.
 
     Args:
-        fonts: settings of fontconfig, which name the fonts that the browser knows;
-            None for those of the system.
+        fonts: a settings file of fontconfig, which lists the fonts that the browser may
+            use; None for the system's settings.
     """
     environment: dict[str, str | float | bool] = dict(os.environ)
     if fonts:
@@ -89,7 +93,7 @@ class StaticHost(http.server.BaseHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """Serve a folder; gives the address, which ends with a slash."""
+    """Serve a folder, and yield its address, which ends with a slash."""
     handler = type("Host", (StaticHost,), {"folder": folder})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -1,16 +1,16 @@
-"""Makes the cover of the first page: a photograph on its way into the model.
+"""Make the cover of the first page: a photograph on its way into the model.
 
     python -m book.cover
 
-On the left the photograph comes apart into its 196 patches. The sequence of tokens
-stands in the middle, the class token framed on top, a row of numbers a token, as the
-book's embedding gives them. On the right one patch attends to all by colour, as in
-chapter 4: the more weight a patch has, the more of it is there to see. Nothing is
-trained, and nothing is drawn that was not computed.
+On the left the photograph comes apart into its 196 patches. In the middle is the
+sequence of tokens, one row of numbers for each token, with the class token framed on
+top; the book's embedding computes them. On the right one patch attends to all patches
+by colour, as in chapter 4: the more weight a patch has, the more of it is visible.
+Nothing is trained, and every number that is drawn was computed.
 
-The numbers are written to ``cover_data.js``. The page draws with them in ``cover.js``,
-and what it shows in the end is photographed as ``cover.webp``, for readers without
-scripts, for paper, and for whoever wants nothing to move (needs Chromium or Chrome).
+The numbers are written to ``cover_data.js``, and ``cover.js`` draws them on the page.
+Its last frame is saved as ``cover.webp``, for readers without scripts, for paper, and
+for readers who prefer reduced motion (needs Chromium or Chrome).
 """
 
 import json
@@ -28,18 +28,19 @@ from vit_steps import ViTEmbedding, data, patchify
 
 ASSETS = Path(__file__).parent / "_assets"
 PHOTO = "cat"
-GRID = 14  # patches a line
-ASKING = 6 * GRID + 10  # the patch that attends: a part of one eye
+GRID = 14  # patches in a row
+ASKING = 6 * GRID + 10  # the patch that attends, on one of the eyes
 STEEPNESS = 0.6  # of the softmax over the products of colours
-NUMBERS = 12  # of each token
+NUMBERS = 12  # drawn for each token
 SIZE = (1376, 520)
-DETAIL = 2  # drawn so many times as large, then reduced
+DETAIL = 2  # the still is drawn this many times as large, then reduced
 
 
 def colour_vectors(image: Tensor) -> Tensor:
-    """The patches' mean colours as queries and keys, (N, 3).
+    """Return the patches' mean colours as queries and keys, (N, 3).
 
-    The three directions of colour count alike, however much brown there is.
+    The colours are whitened: otherwise brown, the most common direction in this
+    photograph, would decide the weights alone.
     """
     colours = patchify(image[None], 16)[0].reshape(GRID**2, 3, -1).mean(2)
     directions, _, _ = torch.linalg.svd(colours - colours.mean(0), full_matrices=False)
@@ -47,7 +48,7 @@ def colour_vectors(image: Tensor) -> Tensor:
 
 
 def first_tokens(image: Tensor) -> Tensor:
-    """The first numbers of every token, (T, NUMBERS), between -1 and 1."""
+    """Return the first numbers of every token, (T, NUMBERS), between -1 and 1."""
     torch.manual_seed(0)
     embedding = ViTEmbedding(224, 16, in_channels=3, embed_dim=192)
     with torch.no_grad():
@@ -56,7 +57,7 @@ def first_tokens(image: Tensor) -> Tensor:
 
 
 def script() -> str:
-    """What ``cover.js`` draws: the asking patch, colours, and tokens in hundredths."""
+    """Return ``cover_data.js``: the attending patch, colours, tokens in hundredths."""
     image = data.photo(PHOTO, 224)
     numbers = {
         "asking": ASKING,
@@ -67,7 +68,7 @@ def script() -> str:
 
 
 def still(tab: Page, address: str) -> Image.Image:
-    """The cover at rest, drawn by the scripts in a folder that is served."""
+    """Draw the last frame of the cover with the scripts that ``address`` serves."""
     width, height = (DETAIL * side for side in SIZE)
     tab.set_viewport_size({"width": width, "height": height})
     tab.set_content(

@@ -1,17 +1,17 @@
-"""Makes the book's fonts, small, out of three that are well kept: `make fonts`.
+"""Make the book's small fonts out of three well-maintained ones: `make fonts`.
 
     python -m book.fonts
 
-Needs npm, and the packages fonttools and brotli. Inter is the text's font, Fira Code
-the code's, and a variable in a sentence has the letters that it has in a formula, which
-are MathJax's; all three are under the SIL Open Font License. Of each the letters,
-digits and signs stay that the book may need, under a name of its own, so that no font
-of a reader's system is taken for it. Written are
+Needs npm, and the packages fonttools and brotli. Text is set in Inter, code in Fira
+Code, and a variable in a sentence in MathJax's letters, as in a formula; all three are
+under the SIL Open Font License. Each font keeps the letters, digits and signs that the
+book may need, and gets a name of its own, so that no browser takes a font of the
+reader's system instead. The results are
 
-    book/_assets/fonts/         what pages load: fonts.css, which holds them, so that no
-                                line breaks anew when a font comes after its text
-    book/_assets/model.svg      the letters of the map, for where it stands alone
-    vit_steps/notebook/fonts/   what matplotlib and the cards load: ttf
+    book/_assets/fonts/         fonts.css for the pages: the fonts are inside it, so that
+                                no line breaks anew when a font arrives after the text
+    book/_assets/model.svg      the letters of the map, for when it is opened alone
+    vit_steps/notebook/fonts/   ttf files for matplotlib and the cards
 """
 
 import base64
@@ -50,7 +50,7 @@ class Face:
     source: str
     family: str
     style: str
-    css: str  # which of a page's weights and styles it stands for
+    css: str  # weights and styles of a page that it is used for
     on_figures: bool = False
 
     @property
@@ -109,7 +109,7 @@ FACES = [
 ASCII = set(range(0x20, 0x7F))
 WANTED = ASCII | {
     *range(0xA0, 0x100),  # Latin-1
-    *map(ord, "ČčĆćŁłŠšŽž"),  # of names
+    *map(ord, "ČčĆćŁłŠšŽž"),  # for names of authors
     *map(ord, "ΓΔΘΛΞΠΣΦΨΩαβγδεζηθικλμνξπρστφχψω"),
     *map(ord, "–—‘’‚“”„†•…‰′″‹›⁄€™\u2009\u202f\u2060"),
     *map(ord, "⁰⁴⁵⁶⁷⁸⁹⁺⁻ⁿ₀₁₂₃₄₅₆₇₈₉ₙᵀᵗᵢⱼ"),
@@ -117,7 +117,7 @@ WANTED = ASCII | {
     *map(ord, "■□▲△▶▼◆○●✓✗"),
 }
 LETTERS = set(map(ord, ascii_letters))
-# What code lacks of these is the text's. The lines are those of tables and bars.
+# Other signs in code are set in the text's font. The lines are for tables and bars.
 IN_CODE = ASCII | set(
     map(
         ord,
@@ -125,11 +125,11 @@ IN_CODE = ASCII | set(
         "─│┌┐└┘├┤┬┴┼═║▁▂▃▄▅▆▇█▉▊▋▌▍▎▏░▒▓■□▶●✓",
     )
 )
-# For a reader's labels: Latin Extended-A, and Greek.
+# For labels that a reader writes: Latin Extended-A and Greek.
 MORE_ON_FIGURES = {*range(0x100, 0x180), *range(0x391, 0x3AA), *range(0x3B1, 0x3CA)}
-KEPT_FEATURES = ["kern", "tnum", "mark", "mkmk", "ccmp"]  # none that joins "->" or "!="
+KEPT_FEATURES = ["kern", "tnum", "mark", "mkmk", "ccmp"]  # no ligatures for "->", "!="
 
-# What a font lacks of these is made of its own letters: raised or lowered, and smaller.
+# A sign that a font lacks is made of its own letter, smaller and raised or lowered.
 SMALL_LETTERS = {
     "ᵀ": ("T", 0.32),
     "ᵗ": ("t", 0.38),
@@ -140,7 +140,7 @@ SMALL = 0.62
 
 
 def fetch(folder: Path) -> None:
-    """Unpack the packages, each into a folder of its name."""
+    """Download the packages and unpack each into a folder of its name."""
     for name, version in PACKAGES.items():
         done = subprocess.run(
             ["npm", "pack", "--silent", f"{name}@{version}"],
@@ -182,7 +182,7 @@ def add_small_letters(font: TTFont) -> None:
 
 
 def keep_tabular_digits_alone(font: TTFont) -> None:
-    """In tables digits stand below digits; a hyphen is no wider for it."""
+    """Limit the feature "tnum" (equal widths) to digits, so that a hyphen stays narrow."""
     if "GSUB" not in font:
         return
     digits = {font.getBestCmap().get(ord(digit)) for digit in "0123456789"}
@@ -198,7 +198,7 @@ def keep_tabular_digits_alone(font: TTFont) -> None:
 
 
 def cut(face: Face, folder: Path, wanted: Iterable[int]) -> TTFont:
-    """The face with the wanted characters alone, under the book's name."""
+    """Return a face with only the wanted characters, under the book's name."""
     font = TTFont(folder / face.source)
     add_small_letters(font)
     options = subset.Options(
@@ -215,7 +215,7 @@ def cut(face: Face, folder: Path, wanted: Iterable[int]) -> TTFont:
     font["name"].setName(own.replace(" ", ""), 6, 3, 1, 0x409)
     font["name"].names = [n for n in font["name"].names if n.platformID == 3]
     font["OS/2"].usWeightClass = 700 if face.style == "Bold" else 400
-    font["head"].modified = font["head"].created  # the same bytes each time
+    font["head"].modified = font["head"].created  # for the same bytes each time
     font.recalcTimestamp = False
     return font
 
@@ -228,7 +228,7 @@ def packed(font: TTFont, flavor: str | None) -> bytes:
 
 
 def unicode_range(codes: Iterable[int]) -> str:
-    """CSS for a set of characters: U+20-7E, U+A0 ..."""
+    """Return the CSS for a set of characters: U+20-7E, U+A0 ..."""
     spans: list[list[int]] = []
     for code in sorted(codes):
         if spans and code == spans[-1][1] + 1:
@@ -241,7 +241,7 @@ def unicode_range(codes: Iterable[int]) -> str:
 
 
 def rule(face: Face, font: TTFont) -> str:
-    """The face as CSS, with the font itself and the characters that it has."""
+    """Return a face as CSS, with the font itself and the characters that it has."""
     lines = [f'font-family: "{face.family}"', face.css, "font-display: block"]
     data = base64.b64encode(packed(font, "woff2")).decode()
     lines.append(f'src: url("data:font/woff2;base64,{data}") format("woff2")')
@@ -250,7 +250,7 @@ def rule(face: Face, font: TTFont) -> str:
 
 
 def put_into_the_map(folder: Path) -> None:
-    """What is written on the map, as fonts inside it."""
+    """Write fonts with the letters of the map's texts into the map."""
     drawing = MAP.read_text(encoding="utf-8")
     texts = ElementTree.fromstring(drawing).iterfind(".//{*}text")
     wanted = set(map(ord, "".join(text.text or "" for text in texts)))

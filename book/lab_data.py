@@ -1,10 +1,10 @@
-"""What the lab page runs on: weights and pictures as scripts that a browser loads.
+"""Write the lab's weights and pictures as scripts that a browser loads.
 
 python -m book.lab_data book/_assets/lab
 
-A script can be loaded from a folder without a server, which a file of numbers cannot.
-Each calls ``vitLab.receive(name, content)``; numbers are in base64, little-endian, one
-tensor behind the other.
+A browser can load a script from a folder without a server, but not a file of numbers.
+Each script calls ``vitLab.receive(name, content)``; numbers are in base64,
+little-endian, one tensor after the other.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from vit_steps.vision_transformer import VisionTransformer
 
 MODEL = "cluttered-digits-drawn"
 RECIPE = RECIPES["cluttered-digits"]
-AVERAGING = "cluttered-digits-mean"  # whose patches vote
+AVERAGING = "cluttered-digits-mean"  # averages its patches; the lab shows their votes
 DIGITS_A_CLASS = 3
 TEXTURE_SIDE = 128
 PHOTO_SIDE = 448
@@ -41,8 +41,8 @@ def write_lab(
     """Write the weights, the pictures and the sizes as scripts, and ``cat.jpg``.
 
     Args:
-        folder: is made if it is not there.
-        dtype: of the weights, torch.float16 or torch.float32.
+        folder: folder to write to; it is made if it does not exist.
+        dtype: dtype of the weights, torch.float16 or torch.float32.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -69,11 +69,11 @@ def write_lab(
 def model_content(
     model: VisionTransformer, mean: list[float], std: list[float], dtype: torch.dtype
 ) -> dict[str, Any]:
-    """The model as JSON can hold it: its config, its tensors' names, shapes, numbers.
+    """Return a model as JSON: its config, and its tensors' names, shapes and numbers.
 
     Raises:
         ValueError: if ``dtype`` is neither torch.float16 nor torch.float32, or the
-            model has parts that the lab's does not.
+            model has parts that the lab cannot compute.
     """
     if dtype not in DTYPES.values():
         raise ValueError(f"dtype: got {dtype}, expected float16 or float32 of torch")
@@ -108,7 +108,7 @@ def model_content(
 
 
 def permutation(num_patches: int) -> Tensor:
-    """The order in which the lab hands out shuffled positions: (N,)."""
+    """Return the order in which the lab shuffles positions, (N,)."""
     generator = torch.Generator().manual_seed(0)
     return torch.randperm(num_patches, generator=generator)
 
@@ -116,7 +116,7 @@ def permutation(num_patches: int) -> Tensor:
 def measure(
     model: VisionTransformer, mean: list[float], std: list[float]
 ) -> dict[str, Any]:
-    """Accuracy on the test images with each of the lab's switches thrown."""
+    """Return the accuracy on the test images for each setting of the lab's switches."""
     images, labels, _ = cluttered_digits.make(part="test")
     images = normalize(images, mean, std)
 
@@ -141,7 +141,7 @@ def measure(
 def measure_averaging(
     model: VisionTransformer, mean: list[float], std: list[float]
 ) -> dict[str, Any]:
-    """Accuracy on the test images of the model that averages its patches."""
+    """Return the accuracy on the test images of the model that averages its patches."""
     images, labels, _ = cluttered_digits.make(part="test")
     images = normalize(images, mean, std)
     return {"images": len(labels), "trained": _accuracy(model, images, labels)}
@@ -149,14 +149,14 @@ def measure_averaging(
 
 def _accuracy(model: VisionTransformer, images: Tensor, labels: Tensor) -> float:
     with torch.inference_mode():
-        # quicker than all at once
+        # parts of 100 are quicker than all images at once
         parts = [model(part) for part in torch.split(images, 100)]
     right = torch.cat(parts).argmax(dim=1) == labels
     return round(right.double().mean().item(), 4)
 
 
 def with_shuffled_positions(model: VisionTransformer) -> VisionTransformer:
-    """A copy whose patches have each other's positions."""
+    """Return a copy of the model in which the patches have each other's positions."""
     changed = copy.deepcopy(model)
     order = 1 + permutation(model.pos_embed.shape[1] - 1)
     changed.pos_embed.data[:, 1:] = model.pos_embed.data[:, order]
@@ -164,7 +164,7 @@ def with_shuffled_positions(model: VisionTransformer) -> VisionTransformer:
 
 
 def without_head(model: VisionTransformer, block: int, head: int) -> VisionTransformer:
-    """A copy in which nothing that the head computes goes on to the tokens."""
+    """Return a copy of the model in which a head adds nothing to the tokens."""
     changed = copy.deepcopy(model)
     d = model.config.embed_dim // model.config.num_heads
     weight = changed.get_parameter(f"blocks.{block}.attn.proj.weight")  # (D, h·d)
@@ -173,7 +173,7 @@ def without_head(model: VisionTransformer, block: int, head: int) -> VisionTrans
 
 
 def pictures_content() -> dict[str, Any]:
-    """Test digits of each class, 8×8 from 0 to 16, and test grounds in 256 greys."""
+    """Return test digits of each class, 8×8 from 0 to 16, and grounds in 256 greys."""
     images, labels = digits()
     held_out = digits_split(labels)["test"]
     chosen = torch.cat(
@@ -201,7 +201,7 @@ def _write_script(folder: Path, name: str, content: dict[str, Any]) -> None:
 
 
 def sizes_content() -> dict[str, float]:
-    """What a scene is made with: pixels, and the brightness of ink and ground."""
+    """Return the sizes of a scene in pixels, and the brightness of ink and ground."""
     return {
         "image": cluttered_digits.IMAGE,
         "digit": cluttered_digits.DIGIT,
@@ -214,7 +214,7 @@ def sizes_content() -> dict[str, float]:
 
 
 def _write_sizes(path: Path) -> None:
-    """Not received as data: scene.js needs them when it is loaded."""
+    """Write the sizes as a global, not as data: scene.js needs them when it loads."""
     text = f"(globalThis.vitLab ??= {{}}).sizes = {json.dumps(sizes_content())};\n"
     path.write_text(text, encoding="utf-8")
 

@@ -1,8 +1,8 @@
-"""The lab's kernels as WebAssembly, in a script that a browser loads.
+"""Write the lab's WebAssembly kernels as a script that a browser loads.
 
 python -m book.lab_kernels
 
-Its source is ``book/_assets/lab/kernels.wat``.
+Their source is ``book/_assets/lab/kernels.wat``.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""Photographs the lab's panels as they open, for paper: `make stills`.
+"""Take stills of the lab's panels as they open, for paper: `make stills`.
 
     python -m book.lab_stills
 
@@ -22,7 +22,7 @@ PAGES = [
     "notebooks/09_attention_maps",
     "book/lab",
 ]
-# What is there to be moved is not in a still: only what it moves.
+# A still leaves out the controls, and shows only the pictures that they change.
 STILL_LIFE = """
 .vit-lab[data-state="open"] {
   width: 46rem; max-width: none !important; min-height: 0 !important;
@@ -35,7 +35,7 @@ QUALITY = 80
 
 
 def still(tab: Page, place: Locator) -> Image.Image:
-    """A panel, open and at its last step."""
+    """Take a still of a panel, open and at its last step."""
     place.scroll_into_view_if_needed()
     place.locator(".vl-panel").first.wait_for()
     stops = place.locator(".vl-stop:visible")
@@ -43,7 +43,7 @@ def still(tab: Page, place: Locator) -> Image.Image:
         stops.last.click()
     tab.evaluate("document.activeElement.blur()")
     tab.add_style_tag(content=STILL_LIFE)
-    tab.wait_for_timeout(500)  # a bar moves for a tenth of a second
+    tab.wait_for_timeout(500)  # bars are animated for a tenth of a second
     return Image.open(io.BytesIO(place.screenshot())).convert("RGB")
 
 

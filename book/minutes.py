@@ -1,16 +1,16 @@
-"""Writes how long each chapter takes, wherever the book states it: `make minutes`.
+"""Write how long each chapter takes, wherever the book states it: `make minutes`.
 
-    python -m book.minutes              count, and write what has changed
-    python -m book.minutes --check      change nothing, tell what would be written
+    python -m book.minutes              count, and write the files that change
+    python -m book.minutes --check      list these files, change nothing
 
-A minute is 130 words of running text or 12 lines of code. Nothing that the page folds
-or leaves out is counted, nor are headings, tables and displayed formulas; a name in
-code and a formula in a sentence are a word each. What is stated is rounded up to the
-next five. It stands in the first cell of a chapter or a side road ("It takes about 45
-minutes."), and in each table with a column "minutes" whose row links to the notebook. A
-row that links sections of notebooks states the minutes of these sections, rounded up,
-and the row "all of it" what is above it in sum.
-The cards of the first page (book/notebook_cards.py) count for themselves.
+A minute is 130 words of running text or 12 lines of code. Folded and hidden parts,
+headings, tables and displayed formulas are not counted; a name in code and a formula in
+a sentence count as one word each. The time is rounded up to the next five minutes. It
+is written into the first cell of a chapter or a side road ("It takes about 45
+minutes."), and into each table with a column "minutes" whose row links to the notebook.
+A row that links to sections of notebooks has the minutes of these sections, rounded up,
+and the row "all of it" has the sum of the rows above it. The cards of the first page
+(book/notebook_cards.py) are counted when the book is built.
 """
 
 import json
@@ -33,7 +33,7 @@ from book._extensions.folding import FOLDED_WHOLE, visible_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["book/intro.md", "book/teaching.md"]
-WORDS, LINES = 130, 12  # that take a minute
+WORDS, LINES = 130, 12  # read in a minute
 
 SYNTAX = {"amsmath", "colon_fence", "deflist", "dollarmath"}
 ONE_WORD = {"code_inline", "math_inline", "myst_role"}
@@ -51,7 +51,7 @@ def parser() -> MarkdownIt:
 
 
 def running_text(markdown: str) -> Iterator[Token]:
-    """What a reader reads line by line, as tokens: no headings, tables and folds."""
+    """Yield the running text as tokens, without headings, tables and folds."""
     until, folds = "", 0
     for token in parser().parse(markdown):
         if token.type == "html_block":
@@ -76,9 +76,9 @@ def words(markdown: str) -> int:
 
 
 def pieces(notebook: dict[str, Any]) -> Iterator[tuple[int, str, float]]:
-    """In order: the level and text of a heading, and the minutes up to the next one.
+    """Yield, in order, a heading's level, its text, and the minutes to the next one.
 
-    What stands before the first heading has level 0.
+    Text and code that follow no heading in their own cell have level 0.
     """
     for cell in notebook["cells"]:
         if FOLDED_WHOLE & set(cell["metadata"].get("tags", [])):
@@ -99,12 +99,12 @@ def minutes_of(notebook: dict[str, Any]) -> int:
 
 
 def minutes(path: Path) -> int:
-    """How long a notebook takes to read and follow, rounded up."""
+    """Return the minutes that a notebook takes to read and follow, rounded up."""
     return minutes_of(json.loads(path.read_text("utf-8")))
 
 
 def section_minutes(notebook: dict[str, Any], anchor: str) -> float:
-    """How long a section takes, with the sections below it.
+    """Return the minutes that a section takes, with the sections below it.
 
     Raises:
         KeyError: if no heading has that anchor.
@@ -123,7 +123,7 @@ def section_minutes(notebook: dict[str, Any], anchor: str) -> float:
 
 
 def linked_minutes(row: str, folder: Path) -> int | None:
-    """What a table's row states: of the sections that it links, or of one notebook."""
+    """Return the minutes for a table's row: of its linked sections, or its notebook."""
     links = LINK_TO_NOTEBOOK.findall(row)
     sections = [(folder / path, anchor) for path, anchor in links if anchor]
     if sections:
@@ -137,12 +137,12 @@ def in_fives(number: int) -> int:
 
 
 def with_time(markdown: str, number: int) -> str:
-    """A chapter's first cell; what follows the number in its sentence stays."""
+    """Write the minutes into a chapter's first cell; the words after them stay."""
     return STATED.sub(f"It takes about {number} minutes", markdown, count=1)
 
 
 def with_times_in_tables(markdown: str, folder: Path) -> str:
-    """Text with the time of each notebook that a row links, in a column "minutes"."""
+    """Write the minutes of linked notebooks into the columns "minutes" of a text."""
     lines, column, total = markdown.split("\n"), None, 0
     for number, line in enumerate(lines):
         cells = line.split("|")
@@ -151,7 +151,7 @@ def with_times_in_tables(markdown: str, folder: Path) -> str:
             column, total = None, 0
         elif column is None:
             column = names.index("minutes") if "minutes" in names else -1
-        elif column > 0 and names[column].isdecimal():  # 0–10 is a part of a lesson
+        elif column > 0 and names[column].isdecimal():  # "0–10" is no time to count
             stated = linked_minutes(line, folder)
             if names[1] == "all of it":
                 stated = total
@@ -186,7 +186,7 @@ def notebook_with_times(path: Path) -> str:
 
 
 def rewritten() -> dict[Path, str]:
-    """Each file that states another time than it should, and what it should be."""
+    """Return the new text of each file whose times have changed."""
     texts = {path: notebook_with_times(path) for path in notebooks()}
     for path in (ROOT / page for page in PAGES):
         texts[path] = with_times_in_tables(path.read_text("utf-8"), path.parent)

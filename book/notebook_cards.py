@@ -1,13 +1,13 @@
-"""The chapters as cards, and the side roads as a list, each under its question.
+"""The directives that show chapters as cards, and side roads as a list of questions.
 
     ```{chapter-cards}
     01_why_patches: picture-tokens 1 2
     ```
 
-A line names a chapter, one of its cells, and which pictures of that cell's figure stand
-side by side on the card. Title, question and minutes are the notebook's own. A line of
-``{side-roads}`` names a side road and says the question that it answers. Each notebook
-of its kind must be named, in the order of the contents.
+A line names a chapter, one of its cells, and the pictures of that cell's figure that
+stand side by side on the card. Title, question and minutes are read from the notebook.
+A line of ``{side-roads}`` names a side road and holds the question that it answers.
+Each directive must name all notebooks of its kind, in the order of the contents.
 """
 
 import base64
@@ -34,7 +34,7 @@ SIDE_ROAD = "notebooks/side_roads/*"
 
 
 class notebook_cards(nodes.General, nodes.Element):  # type: ignore[misc] # no types there
-    """Where the cards stand in a page."""
+    """The place of the cards in a page."""
 
 
 class Cards(SphinxDirective):
@@ -49,7 +49,7 @@ class Cards(SphinxDirective):
 
 
 def html_of(text: str) -> str:
-    """A sentence of Markdown with nothing but names in code."""
+    """Turn a sentence of Markdown, which may have names in code, into HTML."""
     text = escaped(text.replace("'", "’"), quote=False)
     return re.sub("`([^`]+)`", r"<code>\1</code>", text)
 
@@ -59,7 +59,7 @@ def folder_of(kind: str) -> str:
 
 
 def question_of(notebook: dict[str, Any], name: str) -> str:
-    """The question in bold with which a chapter begins."""
+    """Return the question in bold with which a chapter begins."""
     for cell in notebook["cells"][:3]:
         found = QUESTION.search("".join(cell["source"]))
         if found:
@@ -98,7 +98,7 @@ def check_names(app: Sphinx, kind: str, names: list[str]) -> None:
 
 
 def contents(app: Sphinx) -> list[str]:
-    """The pages in the order of the contents."""
+    """Return the pages in the order of the contents."""
     order, waiting = [], [app.config.root_doc]
     while waiting:
         page = waiting.pop(0)

@@ -1,7 +1,7 @@
-"""The pictures that a figure is made of, cut out of it, and a small picture of a few.
+"""Cut the single pictures out of a figure, and join a few into a small picture.
 
-A figure is white between its pictures. What is smaller than a sixth of its width is a
-title or a number on an axis, and no picture.
+A figure is white between its pictures. A part smaller than a sixth of the figure's
+width is a title or a number on an axis, not a picture.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 NEARLY_WHITE = 250
-GAP = 5  # white lines between two pictures, at least; a grid's are thinner
-SMALLEST = 1 / 6  # of the figure's width
+GAP = 5  # least number of white lines between two pictures; a grid has thinner ones
+SMALLEST = 1 / 6  # smallest side of a picture, as a share of the figure's width
 
 Mask = NDArray[np.bool_]
 Box = tuple[int, int, int, int]  # left, top, right, bottom
 
 
 def runs(inked: Mask) -> Iterator[tuple[int, int]]:
-    """From where to where there is ink, gaps narrower than GAP not counted."""
+    """Yield start and stop of each run of ink; gaps up to GAP lines do not end one."""
     places = np.flatnonzero(inked)
     if len(places):
         ends = np.flatnonzero(np.diff(places) > GAP)
@@ -29,7 +29,7 @@ def runs(inked: Mask) -> Iterator[tuple[int, int]]:
 
 
 def parts(ink: Mask, box: Box) -> Iterator[Box]:
-    """The box cut along white lines, row by row, until nothing is left to cut."""
+    """Cut a box along white lines, again and again, and yield the parts by rows."""
     left, top, right, bottom = box
     inside = ink[top:bottom, left:right]
     rows = [(left, top + a, right, top + b) for a, b in runs(inside.max(1))]
@@ -46,7 +46,7 @@ def parts(ink: Mask, box: Box) -> Iterator[Box]:
 
 
 def panels(figure: Image.Image) -> list[Image.Image]:
-    """The pictures of a figure, row by row."""
+    """Return the pictures of a figure, row by row."""
     layer = figure.convert("RGBA")
     flat = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
     shown = flat.convert("RGB")
@@ -62,7 +62,7 @@ def panels(figure: Image.Image) -> list[Image.Image]:
 def side_by_side(
     pictures: Sequence[Image.Image], size: tuple[int, int], gap: int
 ) -> Image.Image:
-    """Pictures next to each other, each as wide as the others, nothing between them."""
+    """Join pictures side by side, all of one width; the gaps are transparent."""
     canvas = Image.new("RGBA", size)
     width = (size[0] - gap * (len(pictures) - 1)) / len(pictures)
     for number, picture in enumerate(pictures):

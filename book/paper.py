@@ -1,6 +1,7 @@
-"""What a browser prints: some built pages as one, without what is for a screen.
+"""Join built pages into one document for a browser to print.
 
-Links between the pages are links inside it; what is not on paper is on the web.
+Parts that only work on a screen are left out. A link to another page of the document
+becomes a link inside it; a link to any other page leads to the site on the web.
 """
 
 from html import escape
@@ -24,12 +25,12 @@ LEFT_OUT = [
     "script",
     "img.only-dark",
     "#pst-back-to-top",
-    "details.hide",  # code that only draws, and checks of the text
+    "details.hide",  # code of figures, and checks of the text
     ".viewcode-link",
     ".toctree-wrapper",
     ".folded",
 ]
-LONGEST_WHOLE = 14  # lines of code; longer code may go on on the next page
+LONGEST_WHOLE = 14  # lines of code; longer code may be divided between pages
 STYLES = [
     "_static/fonts/fonts.css",
     "_static/theme.css",
@@ -71,7 +72,7 @@ def settings() -> dict[str, str]:
 
 
 def parts_on_paper() -> list[tuple[str, list[str]]]:
-    """The book's parts by their names, each with its pages."""
+    """Return the names of the book's parts, each with its pages on paper."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     parts = [("", [toc["root"]])]
     for part in toc["parts"]:
@@ -95,7 +96,7 @@ def title_of(article: Tag) -> str:
 
 
 def leave_one_blank_line(code: Tag) -> None:
-    """Where there are two between functions, or around what folds."""
+    """Reduce two blank lines in code, as between functions or around folds, to one."""
     newlines = 0
     for text in code.find_all(string=True):
         kept = ""
@@ -106,7 +107,7 @@ def leave_one_blank_line(code: Tag) -> None:
 
 
 class Paper:
-    """One document made of pages; an id on a page becomes page--id in it."""
+    """A document made of pages; an id on a page becomes page--id in it."""
 
     def __init__(self, pages: list[str]) -> None:
         self.pages = pages
@@ -117,7 +118,7 @@ class Paper:
         return f"{name_of(page)}--{fragment}" if fragment else name_of(page)
 
     def address(self, page: str, href: str) -> str | None:
-        """What a link on a page leads to from the paper; None if nothing is there."""
+        """Return the address of a page's link in the document; None if it is broken."""
         parts = urlsplit(href)
         if parts.scheme or parts.netloc:
             return href
@@ -169,7 +170,7 @@ class Paper:
         return article
 
     def sections(self, page: str) -> list[tuple[str, str]]:
-        """The titles of a page's sections, and their ids."""
+        """Return the titles of a page's sections, and their ids."""
         return [
             (heading.get_text(), str(section["id"]))
             for section in self.articles[page].select("section[id]")
@@ -177,7 +178,7 @@ class Paper:
         ]
 
     def contents(self, numbers: dict[str, int]) -> str:
-        """Parts, pages and their sections, each with the number of its page."""
+        """Return the contents: parts, pages and sections, with their page numbers."""
 
         def number(anchor: str) -> str:
             return str(numbers.get(anchor, NUMBER_TO_COME))
@@ -212,10 +213,10 @@ class Paper:
         return f"{title_of(self.articles[self.pages[0]])} · {book}"
 
     def html(self, numbers: dict[str, int]) -> str:
-        """The whole document.
+        """Return the whole document.
 
         Args:
-            numbers: of the pages on which ids stand, as the contents name them.
+            numbers: the page number of each id, for the contents.
         """
         words = settings() | {
             "pages": self.repository.pages,

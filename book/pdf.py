@@ -1,11 +1,11 @@
-"""Prints the built pages: `make pdf`.
+"""Print the built pages as PDFs: `make pdf`.
 
     python -m book.pdf [PAGE ...]     the book and each of its pages, or only these
 
-The PDFs stand in `_build/html/downloads`, and the pages' buttons lead to them. They
-have an outline, tags for screen readers and running heads; the book has contents with
-the numbers of the pages, and is printed until these are right: in the meantime a second
-browser prints the pages.
+The PDFs are written to `_build/html/downloads`, and the pages' buttons link to them.
+They have an outline, tags for screen readers and running heads. The book's contents
+have page numbers, and the book is printed again until these are right; meanwhile a
+second browser prints the single pages.
 """
 
 import sys
@@ -45,7 +45,7 @@ def print_page(tab: Page, html: str, target: Path) -> None:
 
 
 def page_numbers(pdf: Path) -> dict[str, int]:
-    """The number of the page on which each id stands that something links."""
+    """Return the page number of each id that a link leads to."""
     reader = PdfReader(pdf)
     numbers = {}
     for name, place in reader.named_destinations.items():
@@ -56,7 +56,7 @@ def page_numbers(pdf: Path) -> dict[str, int]:
 
 
 def describe(pdf: Path, subject: str) -> None:
-    """Say who wrote it; and let a reader's window show its title, not its file."""
+    """Write author and subject, and make PDF viewers show the title, not the file."""
     writer = PdfWriter(pdf, incremental=True)
     writer.add_metadata({"/Author": settings()["author"], "/Subject": subject})
     writer.root_object[NameObject("/ViewerPreferences")] = DictionaryObject(
@@ -66,10 +66,10 @@ def describe(pdf: Path, subject: str) -> None:
 
 
 def write_pdf(browser: Browser, pages: list[str], target: Path) -> None:
-    """Print some pages as a book with contents, or a single one alone.
+    """Print several pages as a book with contents, or a single page alone.
 
     Raises:
-        RuntimeError: the numbers in the contents never were those of the pages.
+        RuntimeError: the contents still had wrong page numbers at the last printing.
     """
     paper = Paper(pages)
     tab = browser.new_page()
@@ -87,7 +87,7 @@ def write_pdf(browser: Browser, pages: list[str], target: Path) -> None:
 
 
 def print_all(pages: list[str]) -> None:
-    """Print the PDFs of some pages with a browser of their own.
+    """Start a browser and print the PDFs of some pages with it.
 
     Raises:
         RuntimeError: there is no browser, or it could not print.
@@ -120,7 +120,7 @@ def main(asked: list[str]) -> None:
         sys.exit(f"Stopped: not on paper: {', '.join(sorted(unknown))}")
     wanted = asked or pages
     (HTML / FOLDER).mkdir(exist_ok=True)
-    # The book takes as long as all of its pages alone.
+    # The book takes about as long as all single pages together, so two shares suffice.
     shares = [[p for p in wanted if p == FRONT], [p for p in wanted if p != FRONT]]
     with ProcessPoolExecutor(mp_context=get_context("spawn")) as printers:
         try:

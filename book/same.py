@@ -1,11 +1,11 @@
-"""Writes the package's definitions into the notebooks: `make same`.
+"""Write the package's definitions into the notebooks: `make same`.
 
     python -m book.same [NOTEBOOK ...]     all chapters and pages, or only these
 
 The package is the only source. A function or class that a notebook defines under a name
 of the package is replaced by the package's definition, character for character, with
-its decorators; whatever else stands in the cell stays, as do ids, metadata and outputs.
-Outputs are brought up to date by `make outputs`.
+its decorators. The rest of the cell, ids, metadata and outputs stay as they are;
+`make outputs` brings outputs up to date.
 """
 
 import ast
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Definition(NamedTuple):
-    """A top-level function or class: its source stands in ``lines[start:stop]``."""
+    """A top-level function or class; its source is ``lines[start:stop]``."""
 
     name: str
     source: str
@@ -29,7 +29,7 @@ class Definition(NamedTuple):
 
 
 def definitions(source: str) -> Iterator[Definition]:
-    """The top-level definitions of a cell or a module, decorators included."""
+    """Yield the top-level definitions of a cell or a module, decorators included."""
     lines = source.split("\n")
     for node in ast.parse(source).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -39,7 +39,7 @@ def definitions(source: str) -> Iterator[Definition]:
 
 
 def package_definitions(package: Path = ROOT / "vit_steps") -> dict[str, set[str]]:
-    """Source of each function and class of the package; of two, if two share a name."""
+    """Return the sources of each function and class; several if they share a name."""
     found = defaultdict(set)
     for path in sorted(package.rglob("*.py")):
         if not path.stem.startswith("__"):
@@ -54,7 +54,7 @@ def notebooks() -> list[Path]:
 
 
 def make_same(path: Path, package: dict[str, set[str]]) -> list[str]:
-    """Rewrite the notebook where it differs, and tell which definitions did."""
+    """Rewrite the definitions of a notebook that differ, and return their names."""
     notebook = json.loads(path.read_text("utf-8"))
     changed = []
     for cell in notebook["cells"]:

@@ -1,6 +1,7 @@
-"""What the theme leaves unsaid for a screen reader, said when the page is built.
+"""Add the names and roles that the theme's pages lack for a screen reader.
 
-What can be a template is one, in ``_templates``; here is what Python makes.
+Changes that a template can make are in ``_templates``; the others are made here, when a
+page is built.
 """
 
 from typing import Any
@@ -12,7 +13,7 @@ AFTER_THE_THEME = 502
 
 
 def name_the_folds(context: dict[str, Any]) -> None:
-    """Say in the sidebar's folds, which show an arrow alone, what they fold."""
+    """Give each fold of the sidebar, which shows only an arrow, an accessible name."""
     of_the_theme = context["generate_toctree_html"]
 
     def generate(*args: Any, **options: Any) -> Any:
@@ -26,7 +27,7 @@ def name_the_folds(context: dict[str, Any]) -> None:
 
 
 def with_named_rows(body: str) -> str:
-    """Where the corner of a table is empty, its first column names the rows."""
+    """Turn the first column of a table into row headers where its corner is empty."""
     text = BeautifulSoup(body, "html.parser")
     for table in text.select("table"):
         for corner in table.select("thead th:first-child"):
@@ -41,9 +42,9 @@ def with_named_rows(body: str) -> str:
 
 def mend_the_text(app: Sphinx, context: dict[str, Any]) -> None:
     body = context["body"]
-    # an entry of the references is an item of their list; docutils says a role of old
+    # docutils still writes doc-biblioentry, a role that ARIA has deprecated
     body = body.replace('role="doc-biblioentry"', 'role="listitem"')
-    # a folded cell is named by the words on its fold
+    # without this label a screen reader reads the words that the fold shows
     body = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
     if '<th class="head"><p></p></th>' in body:
         body = with_named_rows(body)

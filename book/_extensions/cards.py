@@ -1,4 +1,4 @@
-"""A page's card, 1200×630: what is shown where somebody shares its address."""
+"""Draw the card of a page, 1200×630 pixels, that is shown where its link is shared."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -18,7 +18,7 @@ def font(size: int, bold: bool = False) -> ImageFont.FreeTypeFont:
 
 
 def draw_logo(draw: ImageDraw.ImageDraw, left: float, top: float, side: float) -> None:
-    """The squares of the book's logo."""
+    """Draw the squares of the book's logo."""
     svg = ElementTree.parse(LOGO).getroot()
     scale = side / float(svg.attrib["viewBox"].split()[2])
     for square in svg.iterfind("{*}rect"):
@@ -42,7 +42,7 @@ def lines_of(text: str, face: ImageFont.FreeTypeFont, width: float) -> list[str]
 
 
 def draw_title(draw: ImageDraw.ImageDraw, title: str, top: float, room: float) -> None:
-    """The title as large as it fits."""
+    """Draw the title in the largest type in which it fits."""
     for size in range(66, 30, -4):
         face = font(size, bold=True)
         lines = lines_of(title, face, TEXT_WIDTH)
@@ -57,10 +57,10 @@ def card(book: str, title: str, address: str, picture: Path | None) -> Image.Ima
     """Draw a card.
 
     Args:
-        book: its title, small above the page's.
-        title: of the page.
-        address: of the site, at the foot.
-        picture: one of the page's own, shown on white; None for the logo, large.
+        book: title of the book, drawn small above the page's title.
+        title: title of the page.
+        address: address of the site, drawn at the foot.
+        picture: a picture of the page, shown on white; None draws a large logo.
     """
     image = Image.new("RGB", SIZE, GROUND)
     draw = ImageDraw.Draw(image)
@@ -88,7 +88,7 @@ def card(book: str, title: str, address: str, picture: Path | None) -> Image.Ima
 
 
 def flattened(source: Image.Image) -> Image.Image:
-    """What is transparent becomes white."""
+    """Return a picture with its transparent parts on white."""
     layer = source.convert("RGBA")
     return Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert(
         "RGB"

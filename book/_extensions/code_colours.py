@@ -1,6 +1,7 @@
-"""The colours of code: five inks a theme, the quietest for comments and docstrings.
+"""Write the style sheet that colours code: five inks for each theme.
 
-Names, calls and operators are plain text, so that what is coloured says something.
+Comments and docstrings have the quietest ink. Names, calls and operators have the
+colour of plain text, so that the few coloured words stand out.
 """
 
 from pathlib import Path
@@ -19,7 +20,7 @@ from pygments.token import (
 )
 from sphinx.application import Sphinx
 
-INKS = {  # the ground is the theme's, behind code
+INKS = {  # "ground" is the theme's background behind code
     "light": {
         "ground": "#f3f4f5",
         "text": "#222832",
@@ -68,14 +69,14 @@ def rules(theme: str, code: str) -> str:
     return "\n".join([*ground, *formatter.get_token_style_defs(code)])
 
 
-# The theme has a colour of its own for the names of functions, and insists on it.
+# The theme colours the names of functions with !important.
 ALSO_FUNCTIONS = (
     'html[data-theme="light"] div.highlight .nf { color: inherit !important }'
 )
 
 
 def style_sheet() -> str:
-    """On paper code is as in the light, whatever the page was."""
+    """Return the style sheet of both themes; on paper code is in the light one."""
     light = rules("light", "html .highlight")
     dark = rules("dark", 'html[data-theme="dark"] .highlight')
     return f"{light}\n{ALSO_FUNCTIONS}\n@media screen {{\n{dark}\n}}\n"

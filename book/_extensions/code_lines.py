@@ -1,10 +1,10 @@
-"""Each line of code in a span that knows its indentation.
+"""Put each line of code into a span that carries the line's indentation.
 
-So a line that is too long for the screen goes on behind its own indentation, and
-nothing that it says looks like a statement of its own (``.line`` in book.css). A word
-that is too long for a phone may break between its names. What has the colour of plain
-text (code_colours.py) needs no span of its own, which spares a browser half of a page's
-elements. The text is that of the code, sign by sign.
+A line that is too long for the screen then continues behind its own indentation, so
+that its second half does not look like another statement (``.line`` in book.css). A
+word that is too long for a phone may break between its names. Tokens in the colour of
+plain text (code_colours.py) lose their spans, which saves half of a page's elements.
+The text itself stays exactly that of the code.
 """
 
 import re
@@ -24,7 +24,7 @@ PLAIN = re.compile(
 
 
 def in_a_span(line: str) -> str:
-    """One line of highlighted code, with its newline, which stays outside."""
+    """Wrap one line of highlighted code; its newline stays outside the span."""
     text = TAG.sub("", line).rstrip("\n")
     if not text.strip():
         return line

@@ -1,4 +1,4 @@
-"""``{command-help}`` shows what a command of the package answers to ``--help``."""
+"""The directive ``{command-help}``, which shows the ``--help`` text of a command."""
 
 import io
 from contextlib import redirect_stdout, suppress
@@ -13,7 +13,7 @@ FOR_THE_PAGE = {"COLUMNS": "80", "NO_COLOR": "1"}
 
 
 def help_of(module: str, *arguments: str) -> str:
-    """What ``python -m module arguments --help`` prints."""
+    """Return the text that ``python -m module arguments --help`` prints."""
     printed = io.StringIO()
     with mock.patch.dict("os.environ", FOR_THE_PAGE), redirect_stdout(printed):
         with suppress(SystemExit):

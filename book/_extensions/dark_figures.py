@@ -1,11 +1,11 @@
-"""The book's figures in the dark: the same picture, in the inks of the dark theme.
+"""Make the dark copy of each figure of the book, in the inks of the dark theme.
 
-A figure is drawn once, on white. Here each of its colours is taken for an ink, more or
-less of it on the white; the dark picture has as much of that ink's dark counterpart on
-nothing, so that the page shows through. Photographs and heat maps stay as they are;
-where they are, the picture says itself (``book_png`` of ``vit_steps.notebook.style``).
-A picture that does not say it is not one of the book's figures, and has no dark one.
-``pictures.py`` puts them into the pages.
+A figure is drawn once, on white. Each of its colours is read as an amount of one ink on
+white; the dark copy has the same amount of that ink's dark counterpart on a transparent
+ground, so that the page shows through. Photographs and heat maps stay as they are; the
+file of a figure holds their boxes (``book_png`` of ``vit_steps.notebook.style``). A
+picture without these data is not one of the book's figures and gets no dark copy.
+``pictures.py`` puts the copies into the pages.
 """
 
 import json
@@ -20,8 +20,8 @@ from PIL import Image
 
 from vit_steps.notebook import COLOURS
 
-PAGE = "#121212"  # the ground of the dark theme
-INK = "#ced6dd"  # and what it writes in
+PAGE = "#121212"  # background of the dark theme
+INK = "#ced6dd"  # its text colour
 IN_THE_DARK = {
     "blue": "#4aa3e0",
     "orange": "#f2b445",
@@ -30,9 +30,9 @@ IN_THE_DARK = {
     "sky": "#8fd0f7",
     "purple": "#eaa6cc",
 }
-READABLE = 4.5  # the contrast of letters on the page
-ANOTHER = 24  # a colour so far from all inks is none of them
-RARE = 5e-4  # this share of a picture is an edge, and not an ink
+READABLE = 4.5  # least contrast of letters with the page
+ANOTHER = 24  # RGB distance from all inks beyond which a colour is an ink of its own
+RARE = 5e-4  # a colour in less than this share of a picture comes from smoothed edges
 PICTURE = re.compile(r"""<img\b(?:[^>"']|"[^"]*"|'[^']*')*>""")
 
 
@@ -41,14 +41,14 @@ def rgb(colours: list[str]) -> NDArray[np.float64]:
 
 
 def contrast(colour: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """As WCAG counts it, from 1 to 21."""
+    """Return the contrast of two colours as WCAG defines it, from 1 to 21."""
     linear = ((np.stack([colour, other]) / 255 + 0.055) / 1.055) ** 2.4
     light = linear @ (0.2126, 0.7152, 0.0722) + 0.05
     return float(light.max() / light.min())
 
 
 def readable(colour: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A colour with as much of the theme's ink as makes it readable on the page."""
+    """Mix a colour with the theme's ink until it is readable on the page."""
     [ink, page] = rgb([INK, PAGE])
     mixed = (colour + share * (ink - colour) for share in np.linspace(0, 1, 41))
     return next(found for found in mixed if contrast(found, page) >= READABLE)
@@ -57,9 +57,10 @@ def readable(colour: NDArray[np.float64]) -> NDArray[np.float64]:
 def recoloured(
     colours: NDArray[np.float64], counts: NDArray[np.int64]
 ) -> NDArray[np.uint8]:
-    """The colours (n, 3) of a drawing on white, as inks (n, 4) with their opacity.
+    """Turn the colours (n, 3) of a drawing on white into dark inks (n, 4) with opacity.
 
-    Besides the book's inks, a colour is one that much of the drawing is in.
+    A colour that is far from the book's inks and fills much of the drawing counts as
+    one more ink.
     """
     light = rgb(["#000000", *(COLOURS[name] for name in IN_THE_DARK)])
     dark = rgb([INK, *IN_THE_DARK.values()])
@@ -85,7 +86,7 @@ def in_the_dark(figure: Image.Image) -> Image.Image:
     for image in json.loads(figure.info["images"]):
         left, top, right, bottom = (max(edge, 0) for edge in image["box"])
         box = np.s_[top:bottom, left:right]
-        drawn[box] = white[box]  # white on its outermost line is of the page
+        drawn[box] = white[box]  # white on its outermost line belongs to the page
         if not image["holes"]:
             drawn[top + 1 : bottom - 1, left + 1 : right - 1] = False
     counts = np.bincount(pixels[drawn], minlength=len(palette))
@@ -95,7 +96,7 @@ def in_the_dark(figure: Image.Image) -> Image.Image:
 
 
 def dark_file(file: Path) -> Path | None:
-    """The dark picture of a figure, written beside it; None of what is no figure."""
+    """Write the dark copy of a figure beside it; return None for other pictures."""
     if file.suffix != ".png":
         return None
     with Image.open(file) as figure:
@@ -107,7 +108,7 @@ def dark_file(file: Path) -> Path | None:
 
 
 def with_dark_figures(html: str, page: Path) -> str:
-    """Each figure of a page twice: the theme shows the one that is right."""
+    """Put the dark copy of each figure after it; the theme shows one of the two."""
 
     def twice(match: re.Match[str]) -> str:
         [image] = BeautifulSoup(match.group(), "html.parser").find_all("img")

@@ -1,10 +1,10 @@
-"""Scripts run when the page stands, and none comes that a page has no use for."""
+"""Defer the scripts of a page; leave out the one for tabs where a page has no tabs."""
 
 from typing import Any
 
 from sphinx.application import Sphinx
 
-AT_ONCE = ("documentation_options.js", "folding.js")  # the page is made by them
+AT_ONCE = ("documentation_options.js", "folding.js")  # run before it is drawn
 FOR_TABS = "design-tabs.js"
 
 

@@ -1,8 +1,8 @@
-"""The package's signatures and docstrings as they are written.
+"""Show the package's signatures and docstrings as they are written in the source.
 
-Python prints a default or an empty protocol in a way that Sphinx cannot read, and then
-shows whole, with the names of its types unabridged. Napoleon takes what precedes a
-colon for a type, in the first line of a property and in a shape.
+Python prints some defaults, and the signature of a protocol, in a form that Sphinx
+cannot parse; it then shows the whole text with full type names. Napoleon reads the
+words before a colon as a type, in the first line of a property and in a shape.
 """
 
 import re
@@ -25,7 +25,7 @@ def readable(
     signature: str | None,
     returned: str | None,
 ) -> tuple[str | None, str | None]:
-    if signature == "(*args, **kwargs)":  # a protocol is not called
+    if signature == "(*args, **kwargs)":  # Python's signature of a protocol
         signature = None
     return signature and signature.replace("<factory>", "..."), returned
 

@@ -1,4 +1,4 @@
-"""All notebooks in one archive beside the pages, its bytes the same each time."""
+"""Write an archive of all notebooks beside the pages, with the same bytes each time."""
 
 import textwrap
 import tomllib
@@ -17,7 +17,7 @@ LICENCES = ("LICENSE", "LICENSE-TEXT")
 
 
 def readme(root: Path) -> str:
-    """How to run the notebooks, with every package that they need by its name."""
+    """Return the archive's README: how to run the notebooks, and what they need."""
     text = (root / "pyproject.toml").read_text(encoding="utf-8")
     project = tomllib.loads(text)["project"]
     needed = project["dependencies"] + project["optional-dependencies"]["book"]
@@ -66,7 +66,7 @@ def write_archive(root: Path, archive: Path) -> None:
             entry = zipfile.ZipInfo(f"{FOLDER}/{name}", FIRST_DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
-            entry.create_system = 3  # Unix, wherever it is made
+            entry.create_system = 3  # Unix on every system, for the same bytes
             pack.writestr(entry, data)
 
 

@@ -1,8 +1,8 @@
-"""A drawing that a cell shows stands in the page itself.
+"""Put the SVG of a drawing that a cell shows into the page itself.
 
-So it follows the page when the reader changes from light to dark; as an ``<img>`` it
-would follow the machine. What a screen reader says of it is the cell's alt text, or
-else what the drawing says of itself.
+The drawing then follows the page when the reader changes from light to dark; an
+``<img>`` would follow the operating system's setting. Its accessible name is the cell's
+alt text, or else the drawing's own title and description.
 """
 
 from pathlib import Path
@@ -16,13 +16,13 @@ CLASS = "vit-drawing"  # book/drawings/kit.py gives it to what it draws
 
 
 def inlined(file: Path, alt: str) -> str | None:
-    """The file as a part of a page; None if it is not one of the book's drawings."""
+    """Return a file as HTML for a page; None if it is not a drawing of the book."""
     svg = ElementTree.parse(file).getroot()
     if CLASS not in svg.get("class", "").split():
         return None
     says = [svg.find(f"{SVG}{tag}") for tag in ("title", "desc")]
     own = [part.text for part in says if part is not None and part.text]
-    for part in says:  # a page would show it in a bubble
+    for part in says:  # a browser would show it as a tooltip
         if part is not None:
             svg.remove(part)
     for name in ("aria-labelledby", "aria-describedby"):
@@ -31,7 +31,7 @@ def inlined(file: Path, alt: str) -> str | None:
     svg.set("aria-label", alt or ". ".join(own))
     ElementTree.register_namespace("", SVG.strip("{}"))
     html = ElementTree.tostring(svg, encoding="unicode")
-    if figure := svg.get("data-figure"):  # it moves
+    if figure := svg.get("data-figure"):  # only a moving drawing has it
         _, _, width, height = map(float, svg.get("viewBox", "").split())
         ratio = f' style="--ratio: {width / height:.3f}"'
         controls = '<div class="moving-controls"></div>'

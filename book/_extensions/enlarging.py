@@ -1,4 +1,4 @@
-"""A figure opens over the page: ``enlarge.js``, on the pages that have a figure."""
+"""Add ``enlarge.js``, which opens a figure over the page, to pages with figures."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The cells that a student writes in are told apart from those that check them."""
+"""Mark the cells that a student writes in, so that they differ from the checks."""
 
 from typing import Any
 

@@ -1,7 +1,8 @@
-"""What only the first page has: counted numbers, a link into Colab, files of its own.
+"""The roles ``{counted}`` and ``{colab}`` of the first page, and its own files.
 
-The role ``{counted}`` writes a number that the book or the package gives. ``{colab}``
-links a notebook as Colab opens it: ``{colab}`Open in Colab <path/of/notebook>```.
+``{counted}`` writes a number that is counted in the book or computed by the package.
+``{colab}`` links to a notebook in Colab:
+``{colab}`Open in Colab <path/of/notebook>```.
 """
 
 from collections.abc import Callable

@@ -1,15 +1,15 @@
-"""Lines of a code cell that are not the lesson fold, inside the cell.
+"""Fold the lines of a code cell that are not part of the lesson.
 
 Docstrings, imports and guards (an ``if`` that only raises) fold by themselves. A
-function or a method folds whole where the cell's metadata names it, as in
-``"fold": ["from_pretrained"]``. A button in the line, in the code's own indentation,
-says what is folded and opens it. What is one line stays: the button would be as long.
-The page holds all lines, and ``folding.js`` folds them, so that they are there without
-scripts and for the copy button.
+function or a method folds whole where the cell's metadata name it, as in
+``"fold": ["from_pretrained"]``. A button at the code's own indentation names the folded
+lines and opens them. A single line is not folded: the button would be as long. The page
+holds all lines, and ``folding.js`` folds them, so that they are there without scripts
+and for the copy button.
 
-Cells that fold whole, tagged ``hide-input``, are named by what they hold: imports (by
-their id), checks of the text (tagged ``guard``), or the code of what they show, and
-then they stand below it.
+The fold of a whole cell, tagged ``hide-input``, is named by its content: imports (found
+by the cell's id), checks of the text (tagged ``guard``), or the code of an output. Code
+that is folded in this way stands below its output.
 """
 
 import ast
@@ -41,7 +41,7 @@ BUTTON = '<button type="button" class="unfold" aria-expanded="false">… {}</but
 
 
 class Fold(NamedTuple):
-    """Lines ``first`` to ``last`` of a cell, counted from 1, and what they are."""
+    """Lines ``first`` to ``last`` of a cell, counted from 1, and their kind."""
 
     first: int
     last: int
@@ -65,7 +65,7 @@ def is_docstring(owner: ast.AST, node: ast.stmt) -> bool:
 
 
 def kind_of(owner: ast.AST, node: ast.stmt, named: Collection[str]) -> str | None:
-    """What a statement folds as; None if it is the lesson."""
+    """Return the words for a statement's fold; None if it stays open."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name in named:
         return node.name
     if isinstance(node, ast.Import | ast.ImportFrom):
@@ -82,7 +82,7 @@ def first_line(node: ast.stmt) -> int:
 
 
 def has_its_lines_alone(node: ast.stmt, lines: list[bytes]) -> bool:
-    """Nothing but a comment stands on them beside it, and it is no ``elif``."""
+    """Return whether a statement, no ``elif``, shares its lines only with comments."""
     line = lines[node.lineno - 1]
     before, begins = line[: node.col_offset], line[node.col_offset :]
     after = lines[(node.end_lineno or node.lineno) - 1][node.end_col_offset :].strip()
@@ -110,10 +110,11 @@ def candidates(tree: ast.AST, source: str, named: Collection[str]) -> Iterator[F
 
 
 def folds(source: str, named: Collection[str] = ()) -> list[Fold]:
-    """What folds in a cell, from top to bottom.
+    """Return the folds of a cell, from top to bottom.
 
     Args:
-        source: of the cell. What is not Python, a magic for instance, has no folds.
+        source: source of the cell. A cell that is not Python, for instance with a
+            magic, has no folds.
         named: functions and methods that fold whole, with their decorators.
 
     Raises:
@@ -141,7 +142,7 @@ def folds(source: str, named: Collection[str] = ()) -> list[Fold]:
 
 
 def visible_lines(source: str, named: Collection[str] = ()) -> int:
-    """Lines of a cell that the page shows before anything is opened; empty ones not."""
+    """Count the lines of a cell, empty ones left out, that show while it is folded."""
     folded = {
         number
         for fold in folds(source, named)
@@ -155,14 +156,15 @@ def visible_lines(source: str, named: Collection[str] = ()) -> int:
 
 
 def with_folds(html: str, source: str, found: list[Fold]) -> str:
-    """The lines of highlighted code, with a button before what folds.
+    """Insert a button before each fold into the HTML of highlighted code.
 
-    Pygments closes what it opens before the end of a line, also in a token of many.
+    This works line by line: Pygments closes its spans at the end of each line, even
+    inside a token that goes over several lines.
     """
     start = html.index("<pre>") + len("<pre>")
     stop = html.rindex("</pre>")
     lines = [f"{line}\n" for line in html[start:stop].removesuffix("\n").split("\n")]
-    left_out = len(source) - len(source.lstrip("\n"))  # by Pygments, at the top
+    left_out = len(source) - len(source.lstrip("\n"))  # Pygments drops lines at the top
     for fold in reversed(found):
         place = slice(fold.first - 1 - left_out, fold.last - left_out)
         inside = "".join(lines[place])
@@ -219,7 +221,7 @@ class FoldCells(SphinxPostTransform):
 
 
 def say_what_folds(cell: nodes.container, identity: str) -> None:
-    """A cell that is folded whole is named by what is in it."""
+    """Name the fold of a cell that is folded whole by its content."""
     if "guard" in cell["cell_metadata"].get("tags", []):
         name_the_fold(cell, "Checks of what the text says")
     elif identity in IDS_OF_IMPORTS:
@@ -229,7 +231,7 @@ def say_what_folds(cell: nodes.container, identity: str) -> None:
 
 
 def fold_cell(cell: nodes.container, where: str) -> None:
-    """Fold what is in a cell's code."""
+    """Fold the lines of a cell's code that are not part of the lesson."""
     named = cell["cell_metadata"].get("fold", [])
     for code in list(cell.findall(nodes.literal_block)):
         if code.parent.get("nb_element") != "cell_code_source":
@@ -245,7 +247,7 @@ def fold_cell(cell: nodes.container, where: str) -> None:
 
 
 def what_the_code_is(cell: nodes.container) -> str:
-    """By what it shows: a figure, a table, something else, or nothing."""
+    """Name a cell's code by its output: a figure, a table, another output, or none."""
     outputs = [
         part for part in cell.children if part.get("nb_element") == "cell_code_output"
     ]
@@ -262,7 +264,7 @@ def what_the_code_is(cell: nodes.container) -> str:
 
 
 class CodeBelowItsOutput(SphinxPostTransform):
-    """What a reader wants first is what the code shows."""
+    """Move folded code below its output, which a reader wants to see first."""
 
     default_priority = HideInputCells.default_priority + 1
     formats = ("html",)
@@ -285,7 +287,7 @@ def name_the_fold(cell: nodes.container, words: str) -> None:
 def add_script(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Not deferred: what folds is folded when it is first drawn, and nothing jumps."""
+    """Add the script undeferred, so that lines are folded before the page is drawn."""
     if 'class="unfold"' in context.get("body", ""):
         app.add_js_file("folding.js")
 

@@ -1,8 +1,8 @@
-"""Formulas, set by MathJax when the book is built: a page needs no script for them.
+"""Set formulas with MathJax when the book is built, so that pages need no script.
 
-MathJax runs in Node.js, which pip installs. Pages get what it would have made of a
-formula in the browser: the drawing, and MathML for screen readers. The style sheet has
-the rules and the letters of those formulas alone that the book has.
+MathJax runs in Node.js, which pip installs. A page gets the same HTML that MathJax
+makes in a browser: the drawn formula, and MathML for screen readers. The style sheet
+holds only the rules and letters that the book's formulas use.
 """
 
 import json
@@ -22,7 +22,7 @@ from sphinx.util.math import get_node_equation_number
 
 from book._extensions.icons import font_face
 
-NODE_IN = [os.path.join(ROOT_DIR, "bin"), ROOT_DIR]  # the second on Windows
+NODE_IN = [os.path.join(ROOT_DIR, "bin"), ROOT_DIR]  # the second is for Windows
 MATHJAX = Path(__file__).resolve().parents[1] / "mathjax"
 STYLES = "formulas.css"
 LICENCE = "Made of MathJax 3.2.2, Apache License 2.0."
@@ -31,15 +31,15 @@ RULE = re.compile(r"([^{}]+?)\s*\{([^{}]*)\}")
 CLASS = re.compile(r"\.(TEX-\w+)::before$")
 CONTENT = re.compile(r'content: "(?:\\([0-9A-F]+)|(.))"')
 FACE = re.compile(r'font-family: ([\w-]+);\s*src: url\("\./([^"]+)"\)')
-MARKS_THE_LINE = "MJXZERO"  # has no letters, only a height
+MARKS_THE_LINE = "MJXZERO"  # a font with a line height and no letters
 UPRIGHT = "MJXTEX"
-PARTS = [UPRIGHT, "MJXTEX-S1", "MJXTEX-S4", "MJXTEX-A"]  # what long signs are made of
+PARTS = [UPRIGHT, "MJXTEX-S1", "MJXTEX-S4", "MJXTEX-A"]  # fonts of the stretchy signs
 
 logger = logging.getLogger(__name__)
 
 
 class Typesetter:
-    """MathJax in a process of its own, which ends with this one."""
+    """Ask MathJax, which runs in a process of its own, to set formulas."""
 
     def __init__(self) -> None:
         node = shutil.which("node", path=os.pathsep.join(NODE_IN))
@@ -66,7 +66,7 @@ class Typesetter:
         return answer
 
     def typeset(self, latex: str, display: bool = False) -> str:
-        """The HTML of a formula.
+        """Return the HTML of a formula.
 
         Raises:
             ValueError: MathJax cannot read it.
@@ -84,7 +84,7 @@ class Typesetter:
 
 
 def lines_of(latex: str) -> str:
-    """A formula of several lines, aligned as Sphinx aligns it for LaTeX."""
+    """Align a formula of several lines as Sphinx aligns it for LaTeX."""
     parts = [part for part in latex.split("\n\n") if part.strip()]
     lines = [
         rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part else part
@@ -97,7 +97,7 @@ def lines_of(latex: str) -> str:
 
 
 class Formulas:
-    """Sets the formulas of one build."""
+    """Set the formulas of one build."""
 
     def __init__(self) -> None:
         self.typesetter: Typesetter | None = None
@@ -154,8 +154,10 @@ def opening(writer: Any, node: nodes.Element, tag: str, latex: str) -> str:
 
 
 def styles_for(css: str, shown: set[str]) -> str:
-    """Of MathJax's style sheet the rules for the names that pages have, with fonts
-    that hold no other letters than these rules write."""
+    """Return the rules of MathJax's style sheet for the names that the pages use.
+
+    Their fonts hold only the letters that these rules write.
+    """
     kept: list[str] = []
     letters: dict[str, set[int]] = {MARKS_THE_LINE: set(range(0x10000))}
     for selector, body in RULE.findall(css):

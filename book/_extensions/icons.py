@@ -1,7 +1,7 @@
-"""The few glyphs of Font Awesome that the pages show, in one small stylesheet.
+"""Write a small style sheet with the few glyphs of Font Awesome that the pages show.
 
-The theme brings the whole set as a script and as three fonts, 0.8 MB compressed on
-every page. ``_templates/static/webpack-macros.html`` loads ``icons.css`` instead.
+The theme loads the whole set as a script and three fonts, 0.8 MB compressed on every
+page. ``_templates/static/webpack-macros.html`` loads ``icons.css`` instead.
 """
 
 import base64
@@ -35,13 +35,13 @@ def names_shown(folder: Path) -> set[str]:
 def font_face(
     file: Path, family: str, codes: set[int], hinting: bool = False
 ) -> str | None:
-    """The font's glyphs for these codes as a CSS rule; None if it has none of them."""
+    """Return a font's glyphs for these codes as a CSS rule; None if it has none."""
     font = TTFont(file)
     present = codes & font.getBestCmap().keys()
     if not present:
         return None
     options = subset.Options(layout_features=[], name_IDs=[], hinting=hinting)
-    options.drop_tables += ["FFTM"]  # a note of the program that made the font
+    options.drop_tables += ["FFTM"]  # times written by the program FontForge
     cutter = subset.Subsetter(options)
     cutter.populate(unicodes=present)
     cutter.subset(font)
@@ -67,7 +67,7 @@ def write_icons(app: Sphinx, exception: Exception | None) -> None:
         font_face(vendor / f"webfonts/{file}.ttf", "Icons", points)
         for file in ("fa-solid-900", "fa-brands-400")
     ]
-    # the text after the slash is what a screen reader says of a glyph: nothing
+    # the empty text after the slash keeps screen readers from reading the glyph
     rules = [
         f'.fa-{name}::before {{ content: "\\{code}"; content: "\\{code}" / ""; }}'
         for name, code in sorted(codes.items())

@@ -1,7 +1,7 @@
-"""The lab's loader, style sheet and stills, on the pages that have a place for the lab.
+"""Add the lab's loader, style sheet and stills to the pages that show the lab.
 
-A still stands for a panel on paper, and where there are no scripts. The page whose
-place is ``data-whole`` is the lab's own: there the stage is as wide as the window.
+A still takes the place of a panel on paper and where scripts are off. On the lab's own
+page, where the element has ``data-whole``, the stage is as wide as the window.
 """
 
 import re
@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 PLACE = re.compile(r'<div class="vit-lab"([^>]*)>.*?</div>', re.DOTALL)
 DATA = re.compile(r'data-(\w+)="([^"]*)"')
 FOLDER = Path(__file__).parents[1] / "_assets" / "lab" / "stills"
-PIXELS_A_POINT = 2  # stills are twice as fine as a page
+PIXELS_A_POINT = 2  # stills have two pixels for each CSS pixel
 DIGIT = "A handwritten 5 on grass, with scraps around it"
 MAPS = "most of their light is inside the box around the digit"
 STILLS = {
@@ -38,7 +38,7 @@ WHOLE = "data-whole"
 
 
 def still_of(data: Mapping[str, str]) -> str:
-    """The name of a place's still, from what its attributes ``data-`` say."""
+    """Return the name of a still, made of the place's ``data-`` attributes."""
     parts = [data["panel"], data.get("show"), data.get("until")]
     return "-".join(part for part in parts if part)
 

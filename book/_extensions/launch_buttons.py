@@ -1,9 +1,9 @@
-"""What the theme does not make of the repository's address: Kaggle's button, footer.
+"""Complete the launch buttons and the footer with links to the repository.
 
-The menu also says what it is for, and the first page has one that opens chapter 0.
-
-``_config.yml`` says the address and the branch once, and Jupyter Book hands both to the
-theme, which makes the buttons for Colab and Binder.
+``_config.yml`` holds the address and the branch, and Jupyter Book passes both to the
+theme, which makes the buttons for Colab and Binder. This extension adds the button for
+Kaggle, a tooltip for the menu, the footer's links, and a menu on the first page that
+opens chapter 0.
 """
 
 from typing import Any
@@ -24,14 +24,14 @@ def repository_of(config: Config) -> Repository:
 
 
 def complete_the_footer(app: Sphinx, config: Config) -> None:
-    """Put the address of a file in the place of ``repository:path/of/file``."""
+    """Replace ``repository:path/of/file`` in the footer by the file's address."""
     options = config.html_theme_options
     address = repository_of(config).file("")
     options["extra_footer"] = options["extra_footer"].replace("repository:", address)
 
 
 def in_order(buttons: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Those of ORDER first; the settings say which of them there are."""
+    """Return the buttons with those in ORDER first; the settings choose which exist."""
     return sorted(
         buttons,
         key=lambda b: ORDER.index(b["text"]) if b["text"] in ORDER else len(ORDER),
@@ -61,7 +61,7 @@ def add_kaggle(
 def add_to_the_first_page(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Colab and its like open a notebook, so they open the first one."""
+    """Add a menu to the first page, which is no notebook; it opens chapter 0."""
     if pagename != app.config.root_doc:
         return
     repository = repository_of(app.config)

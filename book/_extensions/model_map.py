@@ -1,10 +1,10 @@
-"""The drawing of the model, and as a strip on every chapter's page, with its part lit.
+"""Show the map of the model: whole on some pages, as a strip on every chapter's page.
 
-``book/_assets/model.svg`` is drawn once, with the fonts that it needs where it stands
-alone; a page has them already. Each of its links says in ``data-chapter``
-which chapter builds the part; here it learns where that chapter is, seen from the page.
-A page shows it whole with the directive ``{model-map}``. A chapter has its links, with
-their shortest names, in two lines under its title.
+``book/_assets/model.svg`` is drawn once, with the fonts that the file needs alone and a
+page has already. The attribute ``data-chapter`` of a link in it names the chapter that
+builds the part, and the link gets that chapter's address relative to the page. The
+directive ``{model-map}`` shows the whole map. A chapter shows the links, with their
+shortest names, in two lines under its title; its own part is lit.
 """
 
 import re
@@ -26,7 +26,7 @@ CHAPTER = re.compile(r"notebooks/(\d\d)_")
 
 
 class model_map(nodes.General, nodes.Element):  # type: ignore[misc] # no types there
-    """Where the drawing stands in a page."""
+    """The place of the map in a page."""
 
 
 class ModelMap(SphinxDirective):
@@ -57,7 +57,7 @@ def draw(app: Sphinx, document: nodes.document, page: str) -> None:
 
 
 def linked_drawing(app: Sphinx, page: str) -> tuple[Element, dict[int, Element]]:
-    """The drawing, and its links by chapter, their addresses relative to ``page``."""
+    """Return the map, and its links by chapter, with addresses relative to ``page``."""
     pages = {chapter_of(name): name for name in sorted(app.env.found_docs)}
     svg = ElementTree.parse(DRAWING).getroot()
     links = {}
@@ -85,7 +85,7 @@ def drawing(app: Sphinx, page: str) -> str:
 
 
 def short_name(link: Element) -> str:
-    """What the drawing calls a part where it has least room."""
+    """Return the name that the map gives to a part where it has least room."""
     names = [
         text for text in link.iter(f"{SVG}text") if "text-anchor" not in text.attrib
     ]
@@ -97,7 +97,7 @@ def short_name(link: Element) -> str:
 
 
 def strip(app: Sphinx, page: str) -> str:
-    """The parts of the model in a row, and the other chapters below."""
+    """Return the parts of the model in a row, with the other chapters below."""
     here = chapter_of(page)
     _, links = linked_drawing(app, page)
 

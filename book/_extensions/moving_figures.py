@@ -1,6 +1,6 @@
-"""Drawings that move: their scripts and style sheet, on the pages that have one.
+"""Add the scripts and the style sheet of moving drawings to the pages that show one.
 
-Such a drawing says its own name (book/drawings/kit.py), and the script of that name in
+Such a drawing carries a name (book/drawings/kit.py), and the script of that name in
 ``book/_assets/figures/`` moves it.
 """
 

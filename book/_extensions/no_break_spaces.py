@@ -1,4 +1,4 @@
-"""What belongs together stays on one line: 4.1 %, 2 GiB, chapter 7, level ●●○○○."""
+"""Keep a number with its unit or word on one line: 4.1 %, 2 GiB, chapter 7, ●●○○○."""
 
 import re
 from typing import Any

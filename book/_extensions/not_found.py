@@ -1,8 +1,8 @@
-"""Where the page for addresses that lead nowhere finds what it shows.
+"""Set the addresses of the links and files on the page for a wrong address.
 
-A host shows ``404.html`` at any depth, so its links begin at the host's root: with the
-path of the site, which the repository's address gives. Opened as a file, the page looks
-for them beside it.
+A host shows ``404.html`` for an address at any depth, so its links begin at the host's
+root, with the path of the site, which is read from the repository's address. Opened as
+a file, the page looks for the files beside it.
 """
 
 from urllib.parse import urlsplit

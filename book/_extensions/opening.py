@@ -1,8 +1,8 @@
-"""A chapter's page opens with its question and its picture.
+"""Open a chapter's page with its question and its picture.
 
-What a chapter promises, and the time it takes, follow its question in the notebook. On
-the page they come after the picture, before its section goes into detail. So do cells
-that prepare the picture. On any other page the question only stands out.
+In the notebook the question is followed by the chapter's promises and its reading time.
+On the page these come after the picture, before the first detailed section, and so do
+the cells that prepare the picture. On any other page the question is only set off.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from book._extensions.model_map import chapter_of
 
 
 def is_question(node: nodes.Node) -> bool:
-    """A paragraph that is nothing but a question in bold type."""
+    """Return whether a node is a paragraph of one question, all in bold type."""
     if not isinstance(node, nodes.paragraph):
         return False
     parts = [part for part in node.children if part.astext()]

@@ -1,11 +1,11 @@
-"""The package's pages: tables of what a module has, and arguments as they are meant.
+"""Make the package's reference pages: tables of a module's contents, and arguments.
 
-``module-contents`` makes a table of functions and classes, each with a link to its
-description and the first sentence of it. Functions that no notebook, no page and no
-interface of the package names are a module's own, and left out; so are the commands,
-which have a page. On the page that lists everything, a row also keeps the anchors of
-what it names. The package once had a single page, and an address from then leads to
-the row.
+The directive ``module-contents`` makes a table of functions and classes, each with a
+link to its description and the first sentence of it. Functions that are named in no
+notebook, no page and no interface of the package are left out, as are the commands,
+which have a page of their own. On the page that lists everything, a row also carries
+the anchor of its function or class: the package once had a single page, and old links
+to it lead to the row.
 """
 
 import ast
@@ -27,21 +27,24 @@ from sphinx.ext.autosummary import Autosummary
 ROOT = Path(__file__).resolve().parents[2]
 LIST_OF_ALL = "book/package"
 FIRST, BEFORE_NAPOLEON, AFTER_NAPOLEON = 300, 400, 600
-# What the package's docstrings say in a line, and napoleon reads below a heading.
+# The package's docstrings give these in one line; napoleon expects a heading.
 SHAPE = re.compile(r"^Shape: ")
 RAISES = re.compile(r"^Raises: ([A-Z]\w+(?:, [A-Z]\w+)*)[:,]? ")
-# A field of a dataclass, and what is said of it beside it.
+# A field of a dataclass, and the comment beside it.
 FIELD = re.compile(r"^    (\w+): [^#\n]+?  # (.+)$", re.MULTILINE)
 NAME_IN_A_SENTENCE = re.compile(r"`(?:[\w.]+\.)?(\w+)(?:\([^`]*\))?`")
 COMMAND, CHECKS = "main", "check_"
-# "D." where a text begins would open a list that counts with letters
+# "D." at the start of a text would open a list numbered with letters
 LETTER = re.compile(r"^(\s*(?::[^:]+:\s+)?[A-Za-z])\.(?=\s|$)")
 
 
 @cache
 def named_to_readers() -> set[str]:
-    """The names that notebooks define, import or reach for, that sentences have in
-    code, and that the package offers."""
+    """Return the names that a reader meets: in notebooks, pages and interfaces.
+
+    From code these are definitions, imports and attributes; from prose the names that
+    are set as code.
+    """
     pages = [p.read_text("utf-8") for p in (ROOT / "book").rglob("*.md")]
     code = [p.read_text("utf-8") for p in (ROOT / "vit_steps").rglob("__init__.py")]
     for path in (ROOT / "notebooks").rglob("*.ipynb"):
@@ -50,7 +53,7 @@ def named_to_readers() -> set[str]:
             texts.append("".join(cell["source"]))
     named = {name for text in pages for name in NAME_IN_A_SENTENCE.findall(text)}
     for text in code:
-        with suppress(SyntaxError):  # of a cell's magic
+        with suppress(SyntaxError):  # a cell with a magic is not Python
             named |= {
                 name for node in ast.walk(ast.parse(text)) for name in names(node)
             }
@@ -68,7 +71,7 @@ def names(node: ast.AST) -> list[str]:
 
 
 def is_inner(thing: Any) -> bool:
-    """Whether it is a module's own function, a check of arguments, or a command."""
+    """Return whether a function is internal, checks arguments, or is a command."""
     if not inspect.isfunction(thing):
         return False
     name = thing.__name__
@@ -76,7 +79,7 @@ def is_inner(thing: Any) -> bool:
 
 
 def public_names(module: str) -> list[str]:
-    """What a module defines and describes, in its own order."""
+    """Return the documented names that a module defines, in the order of the source."""
     of_it = import_module(module)
     return [
         f"{module}.{name}"
@@ -90,7 +93,7 @@ def public_names(module: str) -> list[str]:
 
 
 class ModuleContents(Autosummary):
-    """``module-contents`` with a module a line."""
+    """The directive ``module-contents``, with one module on each line."""
 
     option_spec = {}  # noqa: RUF012
 
@@ -131,7 +134,7 @@ def leave_out_inner(
 def describe_fields(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
-    """What stands beside the fields of a dataclass becomes its ``Args:``."""
+    """Turn the comments beside the fields of a dataclass into its ``Args:``."""
     described = inspect.isclass(thing) and is_dataclass(thing)
     fields = FIELD.findall(inspect.getsource(thing)) if described else []
     if fields:
@@ -144,9 +147,9 @@ def describe_fields(
 def open_lines(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
-    """``Shape: …`` and ``Raises: ValueError if …`` become sections.
+    """Turn ``Shape: …`` and ``Raises: ValueError if …`` into sections.
 
-    What goes on in the lines below goes on in the section.
+    Indented lines that follow ``Raises:`` belong to its section.
     """
     opened = []
     raises = False

@@ -1,8 +1,7 @@
-"""The button for a page's PDF. Until ``make pdf`` has made one, it prints the page.
+"""Link a page's button to its PDF; until ``make pdf`` has run, it prints the page.
 
-PDFs are printed from the built pages, so the pages cannot know of them when they are
-built: ``link_pdfs`` tells them afterwards. A new build takes old PDFs away, so that
-none is older than its page.
+PDFs are printed from the built pages, so ``link_pdfs`` adds the links afterwards. A new
+build removes the old PDFs, so that none is older than its page.
 """
 
 import re
@@ -21,7 +20,7 @@ BUTTON = re.compile(r'<button onclick="window\.print\(\)".*?</button>', re.DOTAL
 
 
 def pdf_of(page: str) -> str:
-    """The name of a page's PDF; the first page's is the whole book."""
+    """Return the name of a page's PDF; the first page's PDF is the whole book."""
     return WHOLE_BOOK if page == FRONT else f"{PurePosixPath(page).name}.pdf"
 
 
@@ -52,14 +51,14 @@ def as_link(button: str, address: str, words: str) -> str:
 
 
 def link_pdfs(html: Path, published: str, on_paper: Collection[str]) -> None:
-    """Let the built pages lead to the PDFs in their folder.
+    """Link the built pages to the PDFs in their folder.
 
     Args:
         html: the folder of the built pages.
-        published: the address of the site. A page that links a PDF there, links the
-            one in the folder if there is one.
-        on_paper: the pages that have PDFs. Others may have the same name in another
-            folder, as a chapter's exercises do.
+        published: the address of the site. A link to a PDF there is replaced by a link
+            to the PDF in the folder, if there is one.
+        on_paper: the pages that have PDFs. The list is needed because a page in another
+            folder can have the same name, as a chapter's exercises do.
     """
     names = {file.name for file in (html / FOLDER).glob("*.pdf")}
     for file in html.rglob("*.html"):

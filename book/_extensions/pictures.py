@@ -1,10 +1,10 @@
-"""What a page says of its pictures, once all are there: the dark ones, and their sizes.
+"""Complete the pictures of the built pages: dark copies, sizes and loading order.
 
-Every picture has its width, height and time of loading, so that no page jumps.
-A figure's output says how many CSS pixels it is wide, half of the pixels that it has,
-so that it is crisp on a dense screen; what says nothing is shown pixel by pixel. All
-but the first picture of a page wait until the reader comes near, and the first lets
-the style sheets and fonts go ahead, without which no word can be read.
+Every picture gets its width and height, so that no page jumps while it loads. A
+figure's output gives its width in CSS pixels, half of the pixels that the file has, so
+that it is crisp on a dense screen; a picture without a width is shown pixel by pixel.
+All but the first picture of a page load when the reader comes near. The first has a low
+priority, because no word can be read without the style sheets and fonts.
 """
 
 import re
@@ -23,7 +23,7 @@ IN_STYLE = re.compile(r"\b(width|height):\s*([\d.]+)px;?\s*")
 
 
 def natural_size(file: Path) -> tuple[float, float]:
-    """The width and height that a file says it has, in pixels."""
+    """Return the width and height in a picture's file, in pixels."""
     if file.suffix != ".svg":
         with Image.open(file) as image:
             return image.size
@@ -34,11 +34,11 @@ def natural_size(file: Path) -> tuple[float, float]:
 
 
 def reserve_its_place(image: Tag, page: Path) -> None:
-    """Move the size that its style says into attributes; without one, ask the file."""
+    """Write an image's size, from its style or its file, into its attributes."""
     style = str(image.get("style", ""))
     said = dict(IN_STYLE.findall(style)) | {s: image[s] for s in SIDES if image.get(s)}
     address = urlsplit(str(image["src"]))
-    if not address.scheme and not address.path.startswith("/"):  # 404.html's do
+    if not address.scheme and not address.path.startswith("/"):  # as on 404.html
         width, height = natural_size(page.parent / unquote(address.path))
         wide, high = (float(said[side]) if side in said else None for side in SIDES)
         scale = wide / width if wide else high / height if high else 1

@@ -1,4 +1,4 @@
-"""A formula of LaTeX as a line of plain text, the way a reader would type it."""
+"""Write a LaTeX formula as a line of plain text, the way a reader would type it."""
 
 import re
 import unicodedata
@@ -36,7 +36,7 @@ def sign(found: re.Match[str]) -> str:
 
 
 def plain(formula: str) -> str:
-    """Roots, fractions and letters as text; what only sets them apart is left out."""
+    """Return a formula as plain text; spacing, fonts and braces are left out."""
     text = re.sub(r"\\(?:begin|end)\{[^}]*\}|\\\\|&", " ", formula)
     text = re.sub(r"\\[,;:! ]", " ", text)
     text = re.sub(r"\\[td]?frac" + BRACED + BRACED, r"\1/\2", text)

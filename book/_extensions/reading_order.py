@@ -1,7 +1,8 @@
-"""Which page comes before and after another where the sidebar's order would mislead.
+"""Set "previous" and "next" on pages where the sidebar's order would mislead.
 
-"Previous" leads from a chapter to the chapter before it, not to that one's exercises.
-The lab is near the top of the sidebar, and beside the way from chapter to chapter.
+"Previous" leads from a chapter to the chapter before it, not to that chapter's
+exercises. The lab is near the top of the sidebar, but is not on the way from chapter to
+chapter.
 """
 
 import re
@@ -34,7 +35,7 @@ def lead_on(
     at = chapters.index(pagename)
     if at > 0:
         context["prev"] = neighbour(app, pagename, chapters[at - 1])
-    if at == 0:  # it has no exercises, and the lab stands between
+    if at == 0:  # chapter 0 has no exercises, and the lab follows it in the sidebar
         context["next"] = neighbour(app, pagename, chapters[1])
 
 

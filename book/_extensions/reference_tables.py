@@ -1,13 +1,13 @@
-"""Tables of the package's pages that are computed: values, and the checks.
+"""The directives ``value-table`` and ``check-table`` of the package's pages.
 
-``value-table`` shows the fields of the objects in a dictionary, or of those that a
-class makes under some names::
+``value-table`` shows the fields of the objects in a dictionary, or of the objects that
+the named methods of a class return::
 
     .. value-table:: vit_steps.vision_transformer.ViTConfig
        :rows: tiny small base
        :columns: embed_dim depth num_heads
 
-``check-table`` shows what each check of the exercises is to be given.
+``check-table`` shows the arguments of each check of the exercises.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ EXERCISES = Path(__file__).resolve().parents[2] / "notebooks" / "exercises"
 
 
 def list_table(rows: Iterable[Sequence[str]], options: Iterable[str]) -> str:
-    """A table in reStructuredText."""
+    """Return a table in reStructuredText."""
     lines = [".. list-table::", "   :widths: auto"]
     lines += [f"   :{option}" for option in options]
     lines.append("")
@@ -65,7 +65,7 @@ class ValueTable(SphinxDirective):
 
 
 def checks() -> Iterable[tuple[str, list[str]]]:
-    """Each chapter's name in ``vit_check``, and the names of its checks."""
+    """Yield each chapter's name in ``vit_check`` and the names of its checks."""
     for questions in CHAPTERS:
         folder = questions.__name__.rpartition(".")[0]
         names = [n for n in vit_check.__all__ if find_spec(f"{folder}.{n}")]

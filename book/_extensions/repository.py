@@ -1,4 +1,4 @@
-"""The repository's address, which `_config.yml` sets, and the links made of it."""
+"""The repository's address, which `_config.yml` sets, and the links derived from it."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ class Repository:
 
     @classmethod
     def of(cls, root: Path) -> "Repository":
-        """The one that the settings in a folder name."""
+        """Read the repository from the settings in a folder."""
         text = (root / "_config.yml").read_text(encoding="utf-8")
         settings = yaml.safe_load(text)["repository"]
         return cls(settings["url"].rstrip("/"), settings["branch"])
@@ -24,7 +24,7 @@ class Repository:
 
     @property
     def pages(self) -> str:
-        """Where GitHub shows the site of a repository."""
+        """The address at which GitHub publishes the repository's site."""
         owner, name = self.owner_and_name.split("/")
         site = f"{owner.lower()}.github.io"
         return f"https://{site}/" if name.lower() == site else f"https://{site}/{name}/"

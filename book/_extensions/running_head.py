@@ -1,4 +1,4 @@
-"""On paper every page names its chapter, and where that is on the web."""
+"""Print the title of the page and its address on the web in the margins of paper."""
 
 import re
 from html import unescape
@@ -10,15 +10,15 @@ NOT_IN_A_STRING = re.compile(r'["\\<\n]')
 
 
 def quoted(text: str) -> str:
-    """A string of CSS, also inside an element of HTML."""
+    """Quote a text as a CSS string that is also safe inside an element of HTML."""
     safe = NOT_IN_A_STRING.sub(lambda sign: f"\\{ord(sign[0]):x} ", text)
     return f'"{safe}"'
 
 
 def running_head(title: str, address: str, named: str = "") -> str:
-    """The words in the margins of all pages of paper, or of those with a name.
+    """Return a CSS rule for the margins of all pages of paper, or of the named pages.
 
-    Their places and their type are set in ``print.css``.
+    The position and type of the words are set in ``print.css``.
     """
     address = address.removeprefix("https://").rstrip("/")
     return (

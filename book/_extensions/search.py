@@ -1,7 +1,8 @@
-"""Search by sections, in place of Sphinx's: what ``_assets/search`` looks in.
+"""Write the sections of all pages for the search in ``_assets/search``.
 
-A browser reads no data from a folder but runs a script from it, so the sections are a
-script, and packed, as there are many. They are taken from the pages as built.
+This search finds sections; it replaces Sphinx's, which finds pages. A page opened from
+a folder cannot read data files but can run scripts, so the sections are written as a
+script, and compressed, because there are many. They are read from the built pages.
 """
 
 import base64
@@ -27,7 +28,7 @@ NAME = re.compile(r"[^\W\d]\w{2,}")
 
 
 class Page(NamedTuple):
-    """A page of the book, and the pages that come before it in what is found."""
+    """A page of the book, with its rank in the results of a search."""
 
     name: str
     address: str
@@ -47,7 +48,10 @@ class Page(NamedTuple):
         return False
 
     def code_of(self, section: Section) -> list[str]:
-        """A line for each name; what an exercise asks for stands in its words."""
+        """Return the lines of code that have new names; none for an exercise.
+
+        The words of an exercise already name what it asks for.
+        """
         if self.name.startswith(EXERCISES):
             return []
         seen: set[str] = set()
@@ -61,7 +65,7 @@ class Page(NamedTuple):
 
 
 def content(pages: list[Page]) -> dict[str, Any]:
-    """Pages, and the sections by column, in which they pack well."""
+    """Return the pages, and the sections column by column, which compresses better."""
     tops = {id(page.sections[0]) for page in pages}
     rows = [(place, s) for place, page in enumerate(pages) for s in page.sections]
     number = {id(s): row for row, (_, s) in enumerate(rows) if id(s) not in tops}

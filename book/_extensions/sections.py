@@ -1,8 +1,8 @@
-"""The sections of a page as plain text: what a reader may look for, and no furniture.
+"""Read the sections of a page as plain text for the search.
 
-Code that is folded whole, contents lists, buttons and drawings are left out; what a
-picture is said to show is not. A definition of the package or a term of the glossary is
-a section of its own.
+Cells that are folded whole, contents lists, buttons and drawings are left out; the alt
+texts of pictures are kept. A definition of the package or a term of the glossary is a
+section of its own.
 """
 
 import re
@@ -34,7 +34,7 @@ END = re.compile(r"(?:(?<=[.?!…])|(?<=[.?!…][\"”’)]))\s+(?=[\"“‘(]?[
 
 @dataclass
 class Section:
-    """A heading and what stands under it, down to the next heading."""
+    """A heading and the text, code and pictures between it and the next heading."""
 
     anchor: str
     title: str
@@ -44,11 +44,11 @@ class Section:
     pictures: list[str] = field(default_factory=list)
 
     introduced: list[str] = field(default_factory=list)
-    explained_at: str | None = None  # of a term: where its entry leads
+    explained_at: str | None = None  # of a glossary term: the last link in its entry
 
     @property
     def names(self) -> list[str]:
-        """Functions and classes that its code defines."""
+        """Functions and classes that the section's code defines."""
         return [found[1] for line in self.code if (found := DEFINITION.match(line))]
 
 
@@ -65,7 +65,7 @@ def sentences(paragraph: str) -> Iterator[str]:
 
 
 class Reader:
-    """Walks through an article. Text inside a line is gathered until a block ends."""
+    """Read an article into sections; words are gathered until a block ends."""
 
     def __init__(self) -> None:
         self.sections: list[Section] = []
@@ -141,7 +141,7 @@ class Reader:
         self.here = outside
 
     def keep_whole(self, line: str) -> None:
-        """A row or a reference is one sentence, whatever its full stops say."""
+        """Keep a table's row or a reference as one sentence, in spite of full stops."""
         self.end_block()
         if self.here and LETTER.search(line):
             self.here.prose.append(line)
@@ -155,7 +155,7 @@ class Reader:
             self.here.code += filter(None, lines)
 
     def keep_introduced(self, element: Tag) -> None:
-        """A term is set in italics or bold where it is explained."""
+        """Keep words in italics or bold, which mark a term where it is explained."""
         words = text_of(element)
         if (
             self.here
@@ -188,7 +188,7 @@ def text_of(element: Tag) -> str:
 
 
 def sections_of(page: str) -> list[Section]:
-    """The sections of a page's HTML, from its top to its end."""
+    """Return the sections of a page's HTML, from top to bottom."""
     article = BeautifulSoup(page, "html.parser").select_one("article.bd-article")
     if article is None:
         return []

@@ -1,7 +1,7 @@
-"""What a page says of itself to search engines and where its address is shared.
+"""Write the metadata of a page for search engines and for shared links.
 
-A description from its first sentences, a canonical address, Open Graph's properties and
-a card. No page loads its card.
+These are a description made of its first sentences, Open Graph's properties and a card.
+No page loads its card.
 """
 
 import re
@@ -16,7 +16,7 @@ from sphinx.config import Config
 from book._extensions.cards import SIZE, card
 from book._extensions.launch_buttons import repository_of
 
-LONGEST = 200  # characters of a description: what a search engine shows
+LONGEST = 200  # characters of a description that a search engine shows
 ENOUGH = 90
 SENTENCE = re.compile(r"(?<=[.?!])\s+")
 WITHOUT_TEXT = {
@@ -40,12 +40,12 @@ FRONT = """\
 
 
 def set_the_address(app: Sphinx, config: Config) -> None:
-    """The site is where GitHub puts the repository's pages, unless the settings say."""
+    """Set the site's address to the repository's GitHub pages if no other is set."""
     config.html_baseurl = config.html_baseurl or repository_of(config).pages
 
 
 def description_of(document: nodes.document) -> str:
-    """The first sentences of a page, as many as fit."""
+    """Return the first sentences of a page, as many as fit."""
     text = ""
     for paragraph in document.findall(nodes.paragraph):
         for sentence in SENTENCE.split(" ".join(paragraph.astext().split())):
@@ -63,17 +63,17 @@ def shortened(text: str) -> str:
 
 
 def picture_of(document: nodes.document, app: Sphinx) -> Path | None:
-    """The first picture in a page that a card can show."""
+    """Return the first picture in a page that a card can show."""
     sources = {name: path for path, name in app.builder.images.items()}
     for image in document.findall(nodes.image):
-        name = Path(image["uri"]).name  # a page that is written names the copy
+        name = Path(image["uri"]).name  # in a written page this is the copied file
         if name in sources and Path(name).suffix in (".png", ".jpg", ".webp"):
             return Path(app.srcdir) / sources[name]
     return None
 
 
 def tags(properties: dict[str, str]) -> str:
-    """Open Graph's go by ``property``, all others by ``name``."""
+    """Return meta elements: Open Graph's have a ``property``, all others a ``name``."""
     return "".join(
         f'<meta {"property" if key.startswith("og:") else "name"}="{key}" '
         f'content="{escape(value)}">\n'
@@ -113,13 +113,16 @@ def add_tags(
         address = site.removeprefix("https://").rstrip("/")
         card(book, title, address, picture).save(path, quality=88)
         if is_front:
-            context["docstitle"] = ""  # the theme would say the title twice
+            context["docstitle"] = ""  # the theme would write the title twice
             write_front(app, about)
     context["metatags"] = context.get("metatags", "") + tags(about)
 
 
 def write_front(app: Sphinx, about: dict[str, str]) -> None:
-    """The site's own address, which is what people share, leads to the first page."""
+    """Write ``index.html``, which leads from the site's own address to the first page.
+
+    It carries the metadata too, because this is the address that people share.
+    """
     page = app.builder.get_target_uri(app.config.root_doc)
     html = FRONT.format(
         page=page,

@@ -1,8 +1,8 @@
-"""The theme's style sheets as one, with the rules alone that can apply to a page.
+"""Join the theme's style sheets into one that holds only the rules the pages can use.
 
-The theme and the extensions bring nine of them, half a megabyte, which a browser reads
-before it shows anything. Most of it is for what this book has not: of a rule that asks
-for a class or an id that stands in no page and in no script nothing is kept.
+The theme and the extensions bring nine sheets, half a megabyte, which a browser reads
+before it shows anything. Most rules are for elements that this book does not have: a
+rule is dropped if it requires a class or an id that occurs in no page and no script.
 """
 
 import re
@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 from tinycss2.ast import AtRule, HashToken, IdentToken, LiteralToken, Node
 
 STYLES = "theme.css"
-# These stand first on every page, one after the other.
+# On every page the links to these sheets come first, one after the other.
 OF_THE_THEME = re.compile(
     r'<link[^>]*href="(?P<up>[^"]*_static/)styles/theme\.css"[^>]*>'
     r'(?:\s*<link[^>]*href="[^"]*_static/(?:styles/|icons|pygments|copybutton|mystnb'
@@ -30,10 +30,10 @@ BEGUN = re.compile(r"\b\w[\w-]*-(?=\$\{)")
 
 @dataclass(frozen=True)
 class Names:
-    """The classes and ids that there may be: words of the pages and of the scripts."""
+    """The classes and ids that may occur: all words of the pages and the scripts."""
 
     words: set[str]
-    begun: tuple[str, ...]  # by a script, which puts an end to them: `bs-${name}`
+    begun: tuple[str, ...]  # beginnings that a script completes, as in `bs-${name}`
 
     @classmethod
     def of(cls, pages: Iterable[str], scripts: list[str]) -> "Names":
@@ -47,13 +47,13 @@ class Names:
 
 
 def whole(file: Path) -> str:
-    """A style sheet with those that it imports."""
+    """Return a style sheet with its imported sheets put in place."""
     css = file.read_text(encoding="utf-8")
     return IMPORT.sub(lambda found: whole(file.parent / found[1]), css)
 
 
 def asked_for(selector: Iterable[Node]) -> set[str]:
-    """The classes and ids of a selector. What :not() and :is() say does not count."""
+    """Return the classes and ids that a selector requires, without :not() and :is()."""
     names, after_a_dot = set(), False
     for token in selector:
         if isinstance(token, HashToken) or (
@@ -76,7 +76,7 @@ def selectors(prelude: list[Node]) -> Iterable[list[Node]]:
 
 
 def used(rules: list[Node], names: Names) -> str:
-    """The rules that can apply where these names are all there is."""
+    """Return the rules that can apply to pages with no other names than these."""
     kept = []
     for rule in rules:
         if isinstance(rule, AtRule):

@@ -1,12 +1,12 @@
-r"""Formulas that a sentence is made of: $T$, $D = 768$, $(B, h, T, d)$, $2 \cdot T^2$.
+r"""Set short formulas as text: $T$, $D = 768$, $(B, h, T, d)$, $2 \cdot T^2$.
 
-They are letters, numbers and signs on one line, so they are set as text: the letters in
-the font that they have in larger formulas, everything else in the sentence's own.
-MathJax would make some twenty elements of each, and a chapter has hundreds. What is
-more than that, a fraction for instance, is MathJax's (formulas.py).
+Such a formula has only letters, numbers and signs on one line. Its letters are set in
+the font of larger formulas, everything else in the font of the sentence. MathJax would
+make some twenty elements of each, and a chapter has hundreds. MathJax (formulas.py)
+sets all other formulas, for instance fractions.
 
-No formula is divided between lines, unless it is longer than a phone is wide, nor from
-the comma or the full stop after it.
+A line never breaks inside a formula, unless the formula is longer than a phone is wide,
+and never between a formula and the comma or full stop after it.
 """
 
 import re
@@ -41,8 +41,8 @@ PIECE = re.compile(
     r"|(?P<root>\\sqrt\{)?(?P<what>[A-Za-z]|\d+)(?:_(?P<index>\w))?(?(root)\}))"
     r"(?:\^(?P<power>\d|\{-?\d+\}|\{\\mathsf T\}))?\s*"
 )
-LEANING = "CEFHIJKMNPSTUVWXYZf"  # over what comes after them
-LETTERS_IN_ONE_LINE = 28  # of a phone
+LEANING = "CEFHIJKMNPSTUVWXYZf"  # letters that lean over the next sign
+LETTERS_IN_ONE_LINE = 28  # on a phone
 ENDS = re.compile(r"[.,;:!?)’”\]]+")
 
 
@@ -58,7 +58,7 @@ def write_variable(translator: HTML5Translator, node: variable) -> None:
 
 
 def one_line(formula: str) -> nodes.inline | None:
-    """The formula as text, or None if there is more to it than one line of text."""
+    """Return the formula as text; None if one line of text cannot show it."""
     line, place = nodes.inline(classes=["formula"]), 0
     while place < len(formula):
         found = PIECE.match(formula, place)
@@ -93,7 +93,7 @@ def letter_or_number(what: str) -> nodes.Node:
 
 
 def join_texts(line: nodes.inline) -> None:
-    """Neighbouring texts become one, with the spaces that belong between signs."""
+    """Join neighbouring texts, with the right spaces between signs."""
     parts, line.children = line.children, []
     for is_text, together in groupby(parts, lambda part: isinstance(part, nodes.Text)):
         if not is_text:
@@ -102,7 +102,8 @@ def join_texts(line: nodes.inline) -> None:
         text = "".join(part.astext() for part in together)
         if not line.children:
             text = text.lstrip()
-        text = re.sub(r"(?:(?<=[(,=·×/])|^(?=−)) ?− *", "−", text)  # no difference
+        # a minus sign of a number, not of a difference, has no spaces around it
+        text = re.sub(r"(?:(?<=[(,=·×/])|^(?=−)) ?− *", "−", text)
         text = re.sub(r"(?<=\() +|(?<=[a-z]) +(?=\()|(?<=,) (?=\))", "", text)
         line += nodes.Text(re.sub(" +", " ", text))
 

@@ -1,7 +1,7 @@
-"""Cells of a table that hold a sentence keep room for some words a line.
+"""Keep table cells with sentences wide enough for some words on each line.
 
-On a phone the table then scrolls in its own box (book.css) instead of standing a
-sentence on end. A shape, (B, 197, 768), stays on one line.
+On a phone the table then scrolls in its own box (book.css), instead of breaking a
+sentence into one word a line. A shape, (B, 197, 768), stays on one line.
 """
 
 import re
