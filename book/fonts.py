@@ -8,8 +8,8 @@ under the SIL Open Font License. Each font keeps the letters, digits and signs t
 book may need, and gets a name of its own, so that no browser takes a font of the
 reader's system instead. The results are
 
-    book/_assets/fonts/         fonts.css for the pages: the fonts are inside it, so that
-                                no line breaks anew when a font arrives after the text
+    book/_assets/fonts/         fonts.css for the pages, with the fonts inside it, so
+                                that no line breaks anew when a font arrives late
     book/_assets/model.svg      the letters of the map, for when it is opened alone
     vit_steps/notebook/fonts/   ttf files for matplotlib and the cards
 """
@@ -182,7 +182,7 @@ def add_small_letters(font: TTFont) -> None:
 
 
 def keep_tabular_digits_alone(font: TTFont) -> None:
-    """Limit the feature "tnum" (equal widths) to digits, so that a hyphen stays narrow."""
+    """Limit the feature "tnum" (equal widths) to digits; a hyphen stays narrow."""
     if "GSUB" not in font:
         return
     digits = {font.getBestCmap().get(ord(digit)) for digit in "0123456789"}

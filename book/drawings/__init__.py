@@ -1,1 +1,1 @@
-"""The book's drawings in SVG, each made by the file that has its name."""
+"""The book's drawings in SVG; each is made by the file of its name."""

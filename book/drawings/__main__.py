@@ -1,8 +1,8 @@
-"""Writes the drawings that ship with the package: `make drawings`.
+"""Write the drawings that ship with the package: `make drawings`.
 
     python -m book.drawings [NAME ...]     all, or only these
 
-Each file here but the kit has a function ``draw``, which gives its drawing.
+Each file here except the kit has a function ``draw`` that returns its drawing.
 """
 
 import argparse
@@ -17,7 +17,7 @@ NAMES = sorted(f.stem for f in HERE.glob("[!_]*.py") if f.stem != "kit")
 
 
 def drawn(name: str) -> str:
-    """The SVG that the file of this name draws."""
+    """Return the SVG that the file of this name draws."""
     drawing: Drawing = importlib.import_module(f"book.drawings.{name}").draw()
     return drawing.svg(name)
 

@@ -11,15 +11,15 @@ STEPS = {step.name: step for step in MODEL.cost().steps}
 PATCH = as_pair(MODEL.patch_size, "patch_size")
 NUMBERS = MODEL.in_channels * PATCH[0] * PATCH[1]
 
-LEFT, PITCH, SLOTS = 4, 25, 8  # the class token has slot 0, an ellipsis stands in 5
+LEFT, PITCH, SLOTS = 4, 25, 8  # the class token has slot 0, an ellipsis has slot 5
 GAP = 4
 SHOWN = (1, 2, 3, 4, 6, 7)  # the slots of patches
 RIGHT = LEFT + SLOTS * PITCH - GAP
-WORDS = RIGHT + 15  # where the words begin
+WORDS = RIGHT + 15  # left edge of the words
 FLOW = (LEFT + PITCH + RIGHT) / 2  # the middle of the patches
-STREAM, BRANCH, THICK = 30, 122, 2.75  # in the opened block
+STREAM, BRANCH, THICK = 30, 122, 2.75  # lines in the opened block
 SCENE = ("sosss", "sssss", "ssgss", "sgggs", "ggggg")
-PIECES = "." + SCENE[0][:4] + "." + SCENE[-1][-2:]  # in the slots
+PIECES = "." + SCENE[0][:4] + "." + SCENE[-1][-2:]  # names of the pieces in the slots
 PAINT: dict[str, tuple[Colour, float]] = {
     "s": ("query", 0.25),
     "o": ("key", 0.8),
@@ -98,7 +98,7 @@ def slot(i: int, y: float, height: float) -> Box:
 
 
 def down(drawing: Drawing, above: Box, x: float) -> float:
-    """An arrow down from a place; gives where the next begins."""
+    """Draw an arrow down from a place, and return the y at which the next begins."""
     y = above.bottom + 20
     drawing.arrow((x, above.bottom + 2), (x, y - 2))
     return y
@@ -107,7 +107,7 @@ def down(drawing: Drawing, above: Box, x: float) -> float:
 def said(
     drawing: Drawing, beside: Box, sizes: str, *name: str, colour: Colour = "ink"
 ) -> None:
-    """What a place is called, and its shape, at its right."""
+    """Write the name and the shape of a place to its right."""
     high = 15 * len(name) + 14
     y = beside.centre - high / 2 + 11
     for i, line in enumerate(name):
@@ -137,7 +137,7 @@ def ellipsis(drawing: Drawing, row: Box) -> None:
 
 
 def tokens(drawing: Drawing, y: float, left_behind: bool = False) -> Box:
-    """A strip of numbers for each token, the class token first; gives its place."""
+    """Draw a strip of numbers for each token, the class token first."""
     for i in SHOWN:
         if left_behind:
             place = slot(i, y, 28)
@@ -159,7 +159,7 @@ def tokens(drawing: Drawing, y: float, left_behind: bool = False) -> Box:
 
 
 def opened(drawing: Drawing, above: float) -> float:
-    """One of the blocks, with the others behind it; gives where the stream ends."""
+    """Draw a block with the others behind it; return the y at which the stream ends."""
     y, wide, high = above + 22, RIGHT - LEFT - 8, 236
     end = y + high + 8 + 20
     for back in (8, 4, 0):

@@ -1,7 +1,7 @@
-"""One patch of a photograph asks, and each patch is as bright as the weight it gets.
+"""Draw a photograph whose patches are as bright as the weight that one patch gives.
 
-Queries and keys are mean colours, as in chapter 4. On the page any patch can ask
-(_assets/figures/asking_patch.js).
+Queries and keys are mean colours, as in chapter 4. On the page any patch can be chosen
+as the query (_assets/figures/asking_patch.js).
 """
 
 from functools import cache
@@ -13,7 +13,7 @@ from vit_steps import data, patchify, scaled_dot_product_attention
 
 SIDE, N = 14, 196
 ASKS, SHOULDER = (12, 5), (7, 3)  # rows and columns
-DARKEST = 0.85  # what a patch without any weight loses of its light
+DARKEST = 0.85  # share of its light that a patch with no weight loses
 SHADES = 16
 
 PHOTO = Box(2, 22, 168, 168)
@@ -23,14 +23,14 @@ BELOW = PHOTO.bottom + 17
 
 @cache
 def colours() -> Tensor:
-    """Mean colours minus the photograph's, times 4: the queries and keys, (N, 3)."""
+    """Return the queries and keys, (N, 3): centred mean colours, times 4."""
     patches = patchify(data.photo("astronaut", 224)[None], 16)[0]  # (N, 3·16·16)
     means = patches.reshape(N, 3, -1).mean(dim=2)
     return 4 * (means - means.mean(dim=0))
 
 
 def attention() -> Tensor:
-    """(N, N)"""
+    """Return the attention weights of all patches, (N, N)."""
     return scaled_dot_product_attention(colours(), colours(), colours())[1]
 
 
@@ -83,7 +83,7 @@ def draw() -> Drawing:
 
 
 def shades(drawing: Drawing, weights: Tensor) -> None:
-    """The darker the less weight; patches of nearly one shade are one shape."""
+    """Darken patches that get little weight; patches of one shade share a shape."""
     dark = DARKEST * (1 - weights / weights.max())
     steps = (dark / DARKEST * (SHADES - 1)).round().int().tolist()
     for step in range(1, SHADES):

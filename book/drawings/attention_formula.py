@@ -1,11 +1,11 @@
-"""The formula of attention, large, and below it as matrices."""
+"""Draw the formula of attention, large, and below it the same as matrices."""
 
 import torch
 
 from book.drawings.kit import Box, Colour, Drawing, Word
 from vit_steps.attention import scaled_dot_product_attention
 
-T, d, CELL = 5, 3, 15  # tokens and numbers of each in the small matrices
+T, d, CELL = 5, 3, 15  # tokens, their numbers, and a cell's side in units
 ASKING = 1
 
 
@@ -133,7 +133,7 @@ def matrix(
     shape: str,
     strengths: list[list[float]] | None = None,
 ) -> Box:
-    """Empty cells with a name and a shape above."""
+    """Draw a matrix of empty cells with its name and shape above it."""
     place = drawing.cells(
         x, y, [[""] * columns] * rows, (CELL, CELL), colour, strengths
     )

@@ -1,7 +1,7 @@
-"""What attention costs, drawn to scale for chapter 1: a rectangle of T by T + 6D.
+"""Draw the cost of attention to scale for chapter 1: a rectangle of T by T + 6D.
 
 Divided by 2·D, the multiply-accumulates of a block are T·T, which is the square of one
-head's scores, and T·6D. On the page it moves: image, patches and model can be changed
+head's scores, plus T·6D. On the page image, patches and model can be changed
 (_assets/figures/bill.js).
 """
 
@@ -20,15 +20,15 @@ MODELS = {
     "ViT-L": (1024, 16),
     "ViT-H": (1280, 16),
 }
-MODEL, IMAGE, PATCH = "ViT-B", 224, 16  # as it begins
+MODEL, IMAGE, PATCH = "ViT-B", 224, 16  # at the start
 PATCHES = (32, 16, 8, 4, 2, 1)
-SIDES = (32, 2048, 32)  # of the image: from, to, in steps of
-LIMIT = ACCELERATORS["H100"].memory  # bytes, in which the squares are to find room
+SIDES = (32, 2048, 32)  # image sides: first, last, step
+LIMIT = ACCELERATORS["H100"].memory  # bytes that the scores may take
 GPU = f"a GPU of {LIMIT / 1e9:g}\u00a0GB"
 PHOTO = Box(2, 4, 84, 84)
 STAGE = Box(2, 132, 356, 78)
 TRACKS = {"image": Box(96, 268, 250, 0), "patch": Box(96, 314, 250, 0)}
-GRID_FROM = 2.5  # units between two lines of the grid; below, it is a veil
+GRID_FROM = 2.5  # least distance of grid lines; a finer grid is drawn as a grey veil
 
 
 def draw() -> Drawing:
@@ -70,13 +70,13 @@ def draw() -> Drawing:
 
 
 def macs(T: int, D: int) -> tuple[int, int]:
-    """A block's multiply-accumulates: those quadratic in T, and those linear."""
+    """Return a block's multiply-accumulates: those quadratic in T, and the linear."""
     attention = attention_cost(T, D)
     return attention.matmul_macs, attention.projection_macs + 8 * T * D * D
 
 
 def cut(drawing: Drawing) -> None:
-    """The photograph and its patches."""
+    """Draw the photograph and the grid of its patches."""
     drawing.photograph(PHOTO, "astronaut")
     with drawing.part("veil"):
         drawing.full(PHOTO, "soft", 0)
@@ -91,7 +91,7 @@ def cut(drawing: Drawing) -> None:
 
 
 def counted(drawing: Drawing, T: int, heads: int, squares: int) -> None:
-    """Tokens, and what has to be kept for them."""
+    """Write the number of tokens, and the memory that their scores need."""
     x = PHOTO.right + 12
     with drawing.part("tokens"):
         drawing.text(x, 16, f"T = {T:,} tokens", size=15, bold=True)
@@ -107,7 +107,7 @@ def counted(drawing: Drawing, T: int, heads: int, squares: int) -> None:
 
 
 def to_scale(drawing: Drawing, T: int, D: int) -> None:
-    """T·T and T·6D as areas."""
+    """Draw T·T and T·6D as areas."""
     quadratic, linear = macs(T, D)
     y = PHOTO.bottom + 18
     with drawing.part("block"):
@@ -154,7 +154,7 @@ def outlined(drawing: Drawing, place: Box) -> None:
 
 
 def track(drawing: Drawing, name: str, words: str, x: float, equal: float) -> None:
-    """What can be changed, where it is now, and where both parts are equal."""
+    """Draw a slider with its value, and a mark where T = 6D."""
     place = TRACKS[name]
     drawing.text(2, place.y - 2, f"{name} side", size=11, colour="soft")
     with drawing.part(f"side-{name}"):
@@ -176,7 +176,7 @@ def along_image(side: float) -> float:
 
 
 def along_patch(side: float) -> float:
-    """Halved from one stop to the next."""
+    """Return the x of a patch side on its slider, where each stop halves the side."""
     place = TRACKS["patch"]
     return place.x + place.width * log2(PATCHES[0] / side) / (len(PATCHES) - 1)
 
@@ -192,11 +192,11 @@ def large(count: float) -> str:
 
 
 def written(value: float, step: int, units: tuple[str, ...]) -> str:
-    """To three digits, in the unit that fits."""
+    """Write a number with three digits, in the unit that fits."""
     power = 0
     while value >= step and power < len(units) - 1:
         value /= step
         power += 1
-    value += 1e-9  # a half is rounded up, as the script does
+    value += 1e-9  # so that a half is rounded up, as in the script
     digits = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
     return f"{digits} {units[power]}"

@@ -1,4 +1,4 @@
-"""Chapter 3: the class token in front of the patches, and a position for each row."""
+"""Draw the class token in front of the patches, and a position for each row."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ WIDE = COLUMNS * CELL[0]
 LEFT, RIGHT, BETWEEN = 62, 359, 19
 TOP, GAP = 52, 26
 PATCHES: list[Colour] = ["ink"] * N
-FRAMED = (2, 3)  # one number of a row, and what is added to it
+FRAMED = (2, 3)  # row and column of the number whose sum is framed
 
 
 def draw() -> Drawing:
@@ -36,7 +36,7 @@ def draw() -> Drawing:
     tokens = rows(drawing, LEFT, whole)
     positions = rows(drawing, tokens.right + BETWEEN, ["position"] * T)
     result = rows(drawing, positions.right + BETWEEN, whole)
-    for index in range(len(SHOWN)):  # what comes of both has a little of both colours
+    for index in range(len(SHOWN)):  # the sum has a little of both colours
         drawing.full(Box(result.x, top_of(index), WIDE, CELL[1]), "position", 0.22, 3)
     for index, row in enumerate(SHOWN):
         base = top_of(index) + CELL[1] / 2 + 4
@@ -77,12 +77,12 @@ def caption(
 
 
 def top_of(index: int) -> float:
-    """Where a drawn row begins; the last two stand below the dots."""
+    """Return the upper edge of a drawn row; the last two are below the dots."""
     return TOP + index * CELL[1] + (GAP if index >= len(SHOWN) - 2 else 0)
 
 
 def rows(drawing: Drawing, x: float, colours: Sequence[Colour]) -> Box:
-    """The rows that are drawn of a matrix, each row's colour given."""
+    """Draw some rows of a matrix, each in its colour."""
     for index, row in enumerate(SHOWN):
         drawing.cells(x, top_of(index), [[""] * COLUMNS], CELL, colours[row])
     return Box(x, TOP, WIDE, top_of(len(SHOWN) - 1) + CELL[1] - TOP)

@@ -1,4 +1,4 @@
-"""Positions as clocks: four speeds, the positions 0 to 4, as in chapter 3."""
+"""Draw the positions 0 to 4 as clocks with four speeds, as in chapter 3."""
 
 import math
 
@@ -10,9 +10,10 @@ LEFT, STEP, TOP, DOWN, RADIUS = 114, 55, 56, 60, 24
 
 
 def angles() -> list[list[float]]:
-    """What each clock shows at each position: radians from 0 to 2π, of the package.
+    """Return the package's angle of each clock at each position, from 0 to 2π.
 
-    In a grid of one row its positions are those of the columns, in the second half.
+    In a grid of one row the second half of the numbers encodes the column, which is
+    the position.
     """
     positions = sincos_position_embedding(4 * CLOCKS, (1, POSITIONS), cls_token=False)
     sines, cosines = positions[0, :, 2 * CLOCKS :].double().chunk(2, dim=1)
@@ -55,7 +56,7 @@ def draw() -> Drawing:
 
 
 def face(drawing: Drawing, x: float, y: float, angle: float) -> None:
-    """A clock whose hand has moved on by an angle from where it started."""
+    """Draw a clock whose hand has moved by an angle from its start."""
     hand = RADIUS - 2.5
     drawing.circle(x, y, RADIUS, "line")
     drawing.line((x, y), (x + RADIUS, y), colour="line", thick=0.75, dashed=True)

@@ -1,4 +1,4 @@
-"""DeiT in training: two tokens, heads and losses, with the numbers of chapter 13."""
+"""Draw DeiT in training: two tokens, heads and losses, with chapter 13's numbers."""
 
 import torch
 from torch.nn import functional as F
@@ -12,8 +12,8 @@ CLASS, DISTILLATION = [0.5, 0.0, 1.0], [0.6, 0.1, 0.2]
 
 FIRST: Colour = "class"
 THIRD: Colour = "ink"
-SECOND: Colour = "patch-0"  # of the distillation token, and of what it is compared with
-ONE, TWO, THREE = 60.0, 180.0, 300.0  # the middles of three columns
+SECOND: Colour = "patch-0"  # the distillation token and its target
+ONE, TWO, THREE = 60.0, 180.0, 300.0  # middles of three columns
 
 
 def draw() -> Drawing:
@@ -119,7 +119,7 @@ def token(drawing: Drawing, place: Box, name: str, colour: Colour) -> None:
 def shares(
     drawing: Drawing, middle: float, logits: torch.Tensor, colour: Colour
 ) -> None:
-    """The softmax of three logits, below the digits that they belong to."""
+    """Draw the softmax of three logits below the digits that they belong to."""
     cell = 35
     numbers = [f"{share:.2f}" for share in logits.softmax(dim=1)[0].tolist()]
     place = drawing.cells(

@@ -1,6 +1,6 @@
-"""Chapter 9 covers a picture patch by patch: most attended first, or another order.
+"""Draw a picture that chapter 9 covers patch by patch, in one of several orders.
 
-On the page it moves: how many are covered, in which order and in which picture
+On the page the number of covered patches, the order and the picture can be changed
 (_assets/figures/deletion_curve.js).
 """
 
@@ -21,7 +21,7 @@ from vit_steps.attention_maps import (
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.data import cluttered_digits
 
-PICTURES = (17, 32, 0)  # those with which the chapter begins
+PICTURES = (17, 32, 0)  # test images; the chapter begins with them
 SIDE, P, N = 8, 4, 64  # patches along a side, pixels along a patch's, patches
 ORDERS = {
     "most attended": "Most attended first",
@@ -34,17 +34,17 @@ SIDES: tuple[tuple[str, Colour], ...] = (
     ("most attended", "class"),
     ("random", "patch-0"),
 )
-COVERED = 8  # as it begins
+COVERED = 8  # at the start
 PHOTO = Box(2, 24, 144, 144)
 BAR = Box(154, 24, 18, 144)
-SECOND = 184  # where the right half begins
+SECOND = 184  # left edge of the right half
 CHART = Box(32, 210, 316, 66)
 TRACK = CHART.bottom + 16
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What the model says with the first 0, 1, ... N patches of an order covered."""
+    """The model's answers with the first 0, 1, ... N patches of an order covered."""
 
     order: list[int]
     shares: list[int]  # the true class's probability, in hundredths
@@ -60,13 +60,13 @@ class Picture:
 
 @cache
 def pictures() -> tuple[list[Picture], float]:
-    """The pictures with their curves, in float64, and how bright a cover is."""
+    """Return the pictures with their curves, in float64, and a cover's brightness."""
     images, labels, boxes = cluttered_digits.make(500, "test")
     _, card = read_checkpoint("cluttered-digits")
     inputs = data.normalize(images, card["mean"], card["std"])  # (B, C, H, W)
     model = VisionTransformer.from_pretrained("cluttered-digits").double()
     torch.manual_seed(0)
-    random = torch.rand(len(images), N)  # the chapter's
+    random = torch.rand(len(images), N)  # the same numbers as in the chapter
     found = []
     for index in PICTURES:
         image, box = images[[index]].double(), boxes[[index]]
@@ -92,7 +92,7 @@ def pictures() -> tuple[list[Picture], float]:
 
 
 def covered(model: VisionTransformer, x: Tensor, label: int, first: Tensor) -> Curve:
-    """Cover the patches of one image, the one with the largest number first."""
+    """Cover the patches of one image in the falling order of ``first``."""
     order = first.argsort(descending=True, stable=True)  # (N,)
     images = [mask_patches(x, P, order[None, :count]) for count in range(N + 1)]
     with torch.no_grad():
@@ -158,7 +158,7 @@ def one_picture(
     curve: Curve,
     grey: float,
 ) -> None:
-    """The picture with its covers, and the probability of what it shows as a bar."""
+    """Draw a picture with its covers, and the true class's probability as a bar."""
     drawing.line((2, 11), (20, 11), colour=colour, thick=2.5, dashed=half == 1)
     with drawing.part(f"title-{half}"):
         drawing.text(26, 15, ORDERS[SIDES[half][0]], bold=True)
@@ -200,7 +200,7 @@ def one_picture(
 
 
 def chart(drawing: Drawing, picture: Picture) -> None:
-    """The probability of the true class against the number of covered patches."""
+    """Draw the probability of the true class against the number of covered patches."""
     with drawing.part("chart-title"):
         words = f"probability of the {picture.label}"
         drawing.text(2, CHART.y - 8, words, size=11)

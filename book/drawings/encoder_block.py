@@ -1,11 +1,11 @@
-"""The encoder block on its residual stream: pre-norm and post-norm side by side."""
+"""Draw the encoder block on its residual stream, pre-norm and post-norm."""
 
 from book.drawings.kit import Box, Drawing, Word
 
-STREAM, BRANCH = 38, 112  # where they run, in a column of 180
+STREAM, BRANCH = 38, 112  # x of both lines in a column of 180 units
 LEFT, WIDE, THICK = 60, 104, 2.75
-TOP, BOTTOM = 76, 432  # where the stream ends and begins
-LEAVES = (252, 410)  # where a branch leaves the stream: the upper one, the lower one
+TOP, BOTTOM = 76, 432  # end and beginning of the stream, which runs upwards
+LEAVES = (252, 410)  # y at which the upper and the lower branch leave the stream
 RADIUS = 9
 
 

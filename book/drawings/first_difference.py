@@ -1,4 +1,4 @@
-"""first_difference as a ladder: two models side by side, compared rung by rung."""
+"""Draw first_difference as a ladder: two models compared rung by rung."""
 
 from dataclasses import replace
 
@@ -8,10 +8,10 @@ from vit_steps.checkpoint import read_checkpoint
 from vit_steps.pretrained import first_difference
 from vit_steps.pretrained.first_difference import named_outputs
 
-MODEL, HEADS = "cluttered-digits", 2  # where the right number is 4
+MODEL, HEADS = "cluttered-digits", 2  # a wrong number of heads; the model has 4
 LEFT, RIGHT = 34, 194  # the two rails
 TOP, STEP, GAP = 58, 28, 18
-BEYOND = 3  # rungs below the first difference
+BEYOND = 3  # rungs drawn below the first difference
 
 
 def draw() -> Drawing:
@@ -55,8 +55,7 @@ def draw() -> Drawing:
 
 
 def compared() -> tuple[list[str], str, int]:
-    """The places in running order, how far apart the first is that differs, and which
-    it is."""
+    """Return the places in running order, the first difference, and its index."""
     right = VisionTransformer.from_pretrained(MODEL)
     wrong = VisionTransformer(replace(right.config, num_heads=HEADS)).eval()
     wrong.load_state_dict(right.state_dict())
@@ -71,7 +70,7 @@ def compared() -> tuple[list[str], str, int]:
 
 
 def rung(drawing: Drawing, y: float, place: str, after: int) -> None:
-    """A place between the rails; after is how many rungs below the difference it is."""
+    """Draw a place between the rails, ``after`` rungs below the first difference."""
     colour: Colour = "green" if after < 0 else "red" if after == 0 else "line"
     middle = (LEFT + RIGHT) / 2
     half = 69
@@ -93,7 +92,7 @@ def rung(drawing: Drawing, y: float, place: str, after: int) -> None:
 
 def verdict(drawing: Drawing, y: float, said: str, colour: str) -> None:
     x = RIGHT + 17
-    if colour == "green":  # a tick
+    if colour == "green":  # an equal place gets a tick
         drawing.line(
             (x - 5, y), (x - 1, y + 4), (x + 6, y - 5), colour="green", thick=2
         )
@@ -106,7 +105,7 @@ def verdict(drawing: Drawing, y: float, said: str, colour: str) -> None:
 
 
 def between(drawing: Drawing, upper: float, lower: float) -> None:
-    """Where the fault is: below the last equal place, above the first that differs."""
+    """Mark the fault: below the last equal place, above the first that differs."""
     x, top, bottom = LEFT - 14, upper + 6, lower - 6
     drawing.line(
         (x + 7, top), (x, top), (x, bottom), (x + 7, bottom), colour="red", thick=2
@@ -125,5 +124,5 @@ def between(drawing: Drawing, upper: float, lower: float) -> None:
 
 
 def height_of(index: int, found: int) -> float:
-    """How far down a rung is; there is a gap above the one that differs."""
+    """Return the y of a rung; there is a gap above the first that differs."""
     return TOP + index * STEP + (GAP if index >= found else 0)

@@ -1,4 +1,4 @@
-"""A query that walks past blocks of keys, with the numbers of chapter 11."""
+"""Draw a query that walks past blocks of keys, with the numbers of chapter 11."""
 
 import math
 
@@ -12,12 +12,12 @@ KEYS = [[1, 0, 0, 0], [1, 1, 1, 1], [1, 2, 1, 0], [2, 0, 1, 2]]
 VALUES = [[10, 0], [0, 10], [5, 5], [20, 0]]
 BLOCK = 2
 
-LEFT, STRIP, STEP = 76, 100, 142  # the first key, its width, from key to key
-COLUMNS = ((76, 60), (152, 76), (244, 98))  # what is carried: where, and how wide
+LEFT, STRIP, STEP = 76, 100, 142  # keys: left edge of the first, width, distance
+COLUMNS = ((76, 60), (152, 76), (244, 98))  # carried values: left edge, width
 
 
 def walk() -> list[tuple[float, float, float, list[float]]]:
-    """After each block: factor, largest score, sum and mixture."""
+    """Return factor, largest score, sum and mixture after each block."""
     query, keys, values = (
         torch.tensor(n, dtype=torch.float64) for n in (QUERY, KEYS, VALUES)
     )
@@ -98,7 +98,7 @@ def draw() -> Drawing:
 
 
 def block(drawing: Drawing, number: int, top: float, scores: list[float]) -> Box:
-    """One block's keys, scores and values, in a frame."""
+    """Draw one block's keys, scores and values in a frame."""
     frame = drawing.box(
         66, top, 290, 112, colour="soft", ground=False, dashed=True, radius=6
     )
@@ -130,7 +130,7 @@ def block(drawing: Drawing, number: int, top: float, scores: list[float]) -> Box
 def carried(
     drawing: Drawing, top: float, what: tuple[float, float, list[float]], number: int
 ) -> None:
-    """The three things that the query carries from block to block."""
+    """Draw the three values that are carried from block to block."""
     largest, total, mixture = what
     label(drawing, top + 18, "carried")
     values = [[f"{largest:.0f}"], [f"{total:.3f}"], [f"{n:.2f}" for n in mixture]]

@@ -1,18 +1,19 @@
-"""What the drawings are made of: boxes, text, arrows, grids of cells, bars.
+"""The elements of the drawings: boxes, text, arrows, grids of cells, bars.
 
 A drawing is a sheet, 360 units wide, that grows downwards: as wide as a phone's column
 at its own size, and 1.4 times as large on a desk. Its colours are CSS custom
-properties, so that one file is right in the light and in the dark, in a page of the
-book, in a notebook and alone. A colour is said by its part: ``"query"``, ``"key"``,
-``"value"``, ``"asking"`` for the token that asks, ``"class"`` for the class token,
+properties, so that one file is right in light and dark, in a page of the book, in a
+notebook and alone. A colour is named by its use: ``"query"``, ``"key"``, ``"value"``,
+``"asking"`` for the token whose query it is, ``"class"`` for the class token,
 ``"position"`` for positions, ``"red"``, ``"green"`` and ``"blue"`` for the planes of an
-image, ``"patch-0"`` to ``"patch-3"`` for four patches, ``"ink"``, ``"soft"`` for what
-explains, and ``"line"``. Besides its colour, a part always has its name or its place.
+image, ``"patch-0"`` to ``"patch-3"`` for four patches, ``"ink"``, ``"soft"`` for
+explanations, and ``"line"``. No part is known by its colour alone: it also has a name
+or a place of its own.
 
-A drawing moves on the book's page if it has numbers and a script of its name in
-``book/_assets/figures/``, which changes the parts that are named here.
+A drawing moves on the book's page if it has ``numbers`` and a script of its name in
+``book/_assets/figures/``; the script changes the parts that are named here.
 
-Text that is too small, or does not fit the sheet, is refused.
+Text that is too small, or does not fit the sheet, raises a ValueError.
 """
 
 import base64
@@ -34,10 +35,10 @@ ENLARGED = 1.4
 SMALLEST = 10.5
 MARGIN = 4
 PHOTOGRAPHS = Path(__file__).with_name("photographs")
-PIXELS = 224  # along a photograph, in which a piece of it is said
+PIXELS = 224  # a photograph's side; pieces of it are given in these pixels
 
-# For lines and letters, and a pale one for grounds: Okabe and Ito's colours, darker or
-# lighter where letters need it. Contrast is tested.
+# Each use has a colour for lines and letters, and a pale one for grounds. They are
+# Okabe and Ito's, darker or lighter where letters need it. Tests check their contrast.
 LIGHT = {
     "ink": ("#1b2733", "#e6ebf0"),
     "soft": ("#55626f", "#f3f6f9"),
@@ -136,7 +137,7 @@ Arial, sans-serif; font-variant-numeric: tabular-nums; }}
 
 @cache
 def widths(face: str) -> tuple[dict[int, int], int]:
-    """How wide the book's font makes each character, and its units to the em."""
+    """Return the width of each character in the book's font, and its units per em."""
     font = TTFont(FONTS / f"{face}.ttf")
     advance = font["hmtx"]
     known = {code: advance[glyph][0] for code, glyph in font.getBestCmap().items()}
@@ -144,7 +145,7 @@ def widths(face: str) -> tuple[dict[int, int], int]:
 
 
 def width_of(text: str, size: float, bold: bool = False, code: bool = False) -> float:
-    """How wide the book's own font makes a text."""
+    """Return the width of a text in the book's font."""
     if code:
         return 0.6 * size * len(text)
     known, em = widths("text-bold" if bold else "text")
@@ -152,14 +153,14 @@ def width_of(text: str, size: float, bold: bool = False, code: bool = False) -> 
 
 
 def number(value: float) -> str:
-    """A number of units as SVG writes it, to two places."""
+    """Write a number of units for SVG, with at most two decimal places."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 
 @dataclass(frozen=True)
 class Word:
-    """A part of a line that looks different; what is None is as the line is."""
+    """A part of a line that looks different; None means "as in the line"."""
 
     text: str
     colour: Colour | None = None
@@ -172,7 +173,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Box:
-    """Where something stands, for what is drawn beside it."""
+    """The place of an element, to align other elements with it."""
 
     x: float
     y: float
@@ -193,11 +194,11 @@ class Box:
 
     @property
     def centre(self) -> float:
-        """Half-way down."""
+        """The y half-way down; ``middle`` is the x half-way across."""
         return self.y + self.height / 2
 
     def cell(self, row: int, column: int, rows: int, columns: int) -> "Box":
-        """One of its cells, if it is a grid of so many."""
+        """Return one cell of the place, divided into a grid of rows and columns."""
         width, height = self.width / columns, self.height / rows
         return Box(self.x + column * width, self.y + row * height, width, height)
 
@@ -212,10 +213,10 @@ class Drawing:
     """A sheet to draw on.
 
     Args:
-        title: a few words.
-        text: what it shows, in sentences, for whoever does not see it.
-        width: of the sheet; 340 to 380 units are a phone's column.
-        enlarged: how many times as large it is on a desk, at most.
+        title: title in a few words.
+        text: description in sentences, for readers who cannot see the drawing.
+        width: width of the sheet; 340 to 380 units fit a phone's column.
+        enlarged: largest magnification, used on a desk.
     """
 
     def __init__(
@@ -226,14 +227,14 @@ class Drawing:
         self.width = width
         self.enlarged = enlarged
         self.height = 0.0
-        self.numbers: Mapping[str, object] = {}  # what its script begins with
+        self.numbers: Mapping[str, object] = {}  # start values for the drawing's script
         self._parts: list[ElementTree.Element] = []
         self._photographs: dict[str, list[ElementTree.Element]] = {}
         self._origin: Point = (0, 0)
 
     @contextmanager
     def at(self, x: float, y: float) -> Iterator[None]:
-        """Whatever is drawn inside is so much further right and down."""
+        """Move everything that is drawn inside to the right and down."""
         before = self._origin
         self._origin = (before[0] + x, before[1] + y)
         yield
@@ -241,11 +242,11 @@ class Drawing:
 
     @contextmanager
     def part(self, name: str, moving: bool = False) -> Iterator[None]:
-        """Whatever is drawn inside is one part, which a script finds by its name.
+        """Join everything that is drawn inside into a part that a script can find.
 
         Args:
-            name: of the part.
-            moving: whether it is seen only where the drawing moves.
+            name: name of the part.
+            moving: whether the part is visible only where the drawing moves.
         """
         around, self._parts = self._parts, []
         yield
@@ -256,7 +257,7 @@ class Drawing:
         self._parts = around
         self._parts.append(group)
 
-    # What is said
+    # Text
 
     def text(
         self,
@@ -269,7 +270,7 @@ class Drawing:
         bold: bool = False,
         code: bool = False,
     ) -> Box:
-        """One line of text on the base line ``y``. Gives the place that it takes."""
+        """Draw one line of text on the base line ``y``, and return its place."""
         line = Word("", colour, bold, False, code, size)
         parts = [
             replace(line, text=word)
@@ -334,7 +335,7 @@ class Drawing:
         anchor: Anchor = "start",
         bold: bool = False,
     ) -> Box:
-        """Lines of text one below the other, the first on the base line ``y``."""
+        """Draw lines of text, the first on the base line ``y``; return their place."""
         boxes = []
         for index, line in enumerate(lines):
             words = [line] if isinstance(line, str) else line
@@ -353,7 +354,7 @@ class Drawing:
         left, right = min(b.x for b in boxes), max(b.right for b in boxes)
         return Box(left, boxes[0].y, right - left, boxes[-1].bottom - boxes[0].y)
 
-    # What is drawn
+    # Shapes
 
     def box(
         self,
@@ -371,7 +372,7 @@ class Drawing:
         bold: bool = False,
         ink: Colour = "ink",
     ) -> Box:
-        """A rounded box, with a line of text in its middle if there are words."""
+        """Draw a rounded box, with a line of text in its middle if there are words."""
         classes = f"vd-box vd-{colour}" + ("" if ground else " vd-open")
         element = self._add("rect", *self._moved(x, y), classes)
         element.set("width", number(width))
@@ -395,7 +396,7 @@ class Drawing:
         return place
 
     def frame(self, place: Box, colour: Colour = "asking", around: float = 1) -> Box:
-        """A thick frame without a ground around a place."""
+        """Draw a thick frame, without a ground, around a place."""
         a = around
         return self.box(
             place.x - a,
@@ -409,12 +410,12 @@ class Drawing:
         )
 
     def mark(self, place: Box, asks: bool = False, dashed: bool = False) -> None:
-        """A frame on a photograph, the same in the light and the dark.
+        """Draw a frame on a photograph, the same in light and dark.
 
         Args:
-            place: what it is around.
-            asks: whether it is the patch that asks: yellow, and otherwise white.
-            dashed: its line.
+            place: the framed place.
+            asks: whether the patch is the query; its frame is yellow, others white.
+            dashed: whether the line is dashed.
         """
         inner = ("#ffe800", 1.75) if asks else ("#fff", 1.25)
         for colour, thick in (("#000", 2 * inner[1]), inner):
@@ -437,21 +438,21 @@ class Drawing:
         bold: bool = False,
         ink: Colour = "ink",
     ) -> Box:
-        """A grid of cells with what is written in each; a strip is a grid of one row.
+        """Draw a grid of cells with a text in each; a strip is a grid of one row.
 
         Args:
-            x: its left edge.
-            y: its upper edge.
-            rows: what is written, ``""`` for nothing.
-            cell: width and height of each.
-            colour: of its lines and its ground.
-            strengths: how full of the colour each cell is, from 0 to 1; letters on it
+            x: left edge.
+            y: upper edge.
+            rows: text of each cell, ``""`` for an empty one.
+            cell: width and height of each cell.
+            colour: colour of the lines and the ground.
+            strengths: opacity of the colour in each cell, from 0 to 1; letters on it
                 stay legible up to 0.4.
-            ground: whether it has a pale ground of its colour.
-            thick: its outer line.
-            size: of what is written.
-            bold: how it is written.
-            ink: the colour it is written in.
+            ground: whether the grid has a pale ground of its colour.
+            thick: width of the outer line.
+            size: size of the text.
+            bold: whether the text is bold.
+            ink: colour of the text.
         """
         wide, high = cell
         width, height = wide * len(rows[0]), high * len(rows)
@@ -500,7 +501,7 @@ class Drawing:
         ground: bool = True,
         thick: float = 1,
     ) -> Box:
-        """A circle around a point."""
+        """Draw a circle around a point."""
         return self.box(
             x - radius,
             y - radius,
@@ -515,7 +516,7 @@ class Drawing:
     def bar(
         self, x: float, y: float, width: float, height: float, share: float, of: Colour
     ) -> Box:
-        """A bar that is full to a share of its width, from 0 to 1."""
+        """Draw a bar that is filled to a share of its width, from 0 to 1."""
         place = self.box(x, y, width, height, colour=of, ground=False, radius=2)
         self.full(Box(x, y, share * width, height), of, 1, 2)
         return place
@@ -523,7 +524,7 @@ class Drawing:
     def full(
         self, place: Box, colour: Colour, strength: float = 1, radius: float = 0
     ) -> None:
-        """A place full of a colour, with no line around it."""
+        """Fill a place with a colour, without a line around it."""
         element = self._add(
             "rect", *self._moved(place.x, place.y), f"vd-full vd-{colour}"
         )
@@ -538,14 +539,14 @@ class Drawing:
     def filled(
         self, places: Iterable[Box], colour: Colour, strength: float = 1
     ) -> None:
-        """Many places full of a colour, as one shape."""
+        """Fill many places with a colour, as one shape."""
         element = self._add("path", 0, 0, f"vd-full vd-{colour}")
         element.set("d", self._outlines(places))
         if strength < 1:
             element.set("fill-opacity", number(strength))
 
     def covers(self, places: Iterable[Box], brightness: float) -> None:
-        """Many places of one grey, from 0 to 1, the same in the light and the dark."""
+        """Cover many places with one grey, from 0 to 1, the same in light and dark."""
         path = self._outlines(places)
         grey = self._add("path", 0, 0, "vd-cover")
         grey.attrib |= {"d": path, "fill": f"#{3 * f'{round(255 * brightness):02x}'}"}
@@ -554,7 +555,7 @@ class Drawing:
         _stroke(lines, 0.6)
 
     def shadows(self, places: Iterable[Box], darkness: float) -> None:
-        """Takes a share of the light from many places of a photograph, from 0 to 1."""
+        """Darken many places of a photograph by a share of their light, from 0 to 1."""
         shadow = self._add("path", 0, 0, "vd-cover")
         path = self._outlines(places)
         shadow.attrib |= {"d": path, "fill-opacity": number(darkness)}
@@ -566,7 +567,7 @@ class Drawing:
         thick: float = 1.25,
         dashed: bool = False,
     ) -> None:
-        """A line through points."""
+        """Draw a line through points."""
         (x, y), *others = (self._moved(*point) for point in points)
         path = f"M{number(x)} {number(y)}"
         path += "".join(f"L{number(x)} {number(y)}" for x, y in others)
@@ -582,11 +583,11 @@ class Drawing:
         thick: float = 1.25,
         dashed: bool = False,
     ) -> None:
-        """A line through points with a tip at the last."""
+        """Draw a line through points with a tip at the last."""
         (x1, y1), (x2, y2) = points[-2:]
         length = ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
         dx, dy = (x2 - x1) / length, (y2 - y1) / length
-        x, y = x2 - 6 * dx, y2 - 6 * dy  # where the tip begins
+        x, y = x2 - 6 * dx, y2 - 6 * dy  # end of the line and base of the tip
         self.line(*points[:-1], (x, y), colour=colour, thick=thick, dashed=dashed)
         corners = [(x2, y2), (x - 3.4 * dy, y + 3.4 * dx), (x + 3.4 * dy, y - 3.4 * dx)]
         tip = "L".join(
@@ -597,7 +598,7 @@ class Drawing:
         self._grow(max(py for _, py in corners))
 
     def area(self, *points: Point, colour: Colour = "line", full: bool = False) -> None:
-        """A ground with no line around it, pale or full of its colour."""
+        """Fill a polygon without a line around it, pale or in its full colour."""
         corners = "L".join(
             f"{number(x)} {number(y)}" for x, y in (self._moved(*p) for p in points)
         )
@@ -608,7 +609,7 @@ class Drawing:
         self._grow(max(y for _, y in points))
 
     def shape(self, path: str, colour: Colour = "line", thick: float = 1.25) -> None:
-        """A line given as SVG writes a path."""
+        """Draw a line that is given as the data of an SVG path."""
         element = self._add("path", 0, 0, f"vd-stroke vd-{colour}")
         element.set("d", path)
         if any(self._origin):
@@ -617,14 +618,14 @@ class Drawing:
         _stroke(element, thick)
 
     def photograph(self, place: Box, name: str, piece: Box | None = None) -> None:
-        """A photograph of ``photographs/``, or a piece of it.
+        """Draw a photograph of ``photographs/``, or a piece of it.
 
-        The file holds it once, however often it is drawn.
+        The SVG holds each photograph once, however often it is drawn.
 
         Args:
-            place: where it stands.
-            name: of its file.
-            piece: which pixels, if not all 224×224.
+            place: place on the sheet.
+            name: name of the photograph's file.
+            piece: pixels to show; None shows all 224×224.
         """
         seen = piece or Box(0, 0, PIXELS, PIXELS)
         box = " ".join(number(n) for n in (seen.x, seen.y, seen.width, seen.height))
@@ -641,10 +642,10 @@ class Drawing:
         self._parts.append(ElementTree.Element("use", sizes | {"href": href}))
         self._grow(place.bottom)
 
-    # What comes out
+    # Output
 
     def svg(self, name: str) -> str:
-        """The drawing as a file; its ids begin with its name."""
+        """Return the drawing as SVG; all its ids contain its name."""
         height = round(self.height + MARGIN)
         title, text = f"vd-{name}-title", f"vd-{name}-text"
         root = ElementTree.Element(
@@ -680,7 +681,7 @@ class Drawing:
         return ElementTree.tostring(root, encoding="unicode") + "\n"
 
     def _defined(self, name: str) -> ElementTree.Element:
-        """The photographs, and the pieces of them that are drawn."""
+        """Return the definitions of the photographs and of their drawn pieces."""
         defs = ElementTree.Element("defs")
         for photograph, symbols in self._photographs.items():
             webp = (PHOTOGRAPHS / f"{photograph}.webp").read_bytes()

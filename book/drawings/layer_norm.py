@@ -1,4 +1,4 @@
-"""LayerNorm on chapter 6's two tokens, of which one is ten times the other."""
+"""Draw LayerNorm on chapter 6's two tokens, one of which is ten times the other."""
 
 import torch
 from torch import Tensor
@@ -9,9 +9,9 @@ from book.drawings.kit import Box, Colour, Drawing
 TOKENS = [[1.0, 2.0, 3.0, 6.0], [10.0, 20.0, 30.0, 60.0]]
 EPS = 1e-6
 
-LEFT, WIDE, STEP = 4, 104, 124  # of a panel
+LEFT, WIDE, STEP = 4, 104, 124  # panels: left edge of the first, width, distance
 BAR, PITCH = 17, 25
-AS_IT_IS, NORMED = 1.6, 25  # how many units high a bar of 1 is
+AS_IT_IS, NORMED = 1.6, 25  # height of a bar of 1, in units of the sheet
 NAMES = (
     ("as it", "comes"),
     ("minus", "its mean"),

@@ -1,4 +1,4 @@
-"""What a step of training holds over time, everything kept and with checkpoints."""
+"""Draw the memory that a training step holds over time, plain and checkpointed."""
 
 from collections.abc import Sequence
 
@@ -8,19 +8,19 @@ from vit_steps.training_cost import activation_bytes, training_flops
 from vit_steps.vision_transformer import ViTConfig
 
 CONFIG = ViTConfig.tiny(num_classes=6)
-LEFT, RIGHT, HIGH = 44, 350, 176  # the axes, and how high the first one is
+LEFT, RIGHT, HIGH = 44, 350, 176  # ends of the axes, and height of the first
 MIB = 2**20
 
 
 def held() -> tuple[list[Point], list[Point]]:
-    """MiB of activations over time, a forward pass of a block taken as 1."""
+    """Return MiB of activations over time; a block's forward pass takes the time 1."""
     L = CONFIG.depth
     whole = activation_bytes(CONFIG, autocast=False)
     shallower = ViTConfig.tiny(num_classes=6, depth=L - 1)
     block = whole - activation_bytes(shallower, autocast=False)
     height, width = as_pair(CONFIG.image_size, "image_size")
-    image = 4 * CONFIG.in_channels * height * width  # there to the very end
-    ends = whole - L * block - image  # the last norm, the head
+    image = 4 * CONFIG.in_channels * height * width  # held during the whole step
+    ends = whole - L * block - image  # the last norm and the head
     tokens = CONFIG.cost().steps[-3].shape[0]
     own = 4 * tokens * CONFIG.embed_dim  # a block's input
     again = training_flops(CONFIG, True) / training_flops(CONFIG) * 3 - 3
@@ -114,7 +114,7 @@ def panel(
     colour: Colour,
     marks: Sequence[int],
 ) -> None:
-    """A filled shape over time, on its axes."""
+    """Draw a filled shape over time on its axes."""
     for mark in marks:
         y = base - mark * unit
         drawing.line((LEFT - 4, y), (LEFT, y), thick=1)

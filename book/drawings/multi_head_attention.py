@@ -1,4 +1,4 @@
-"""Multi-head attention in ViT-B/16: three sheets, twelve bands, twelve maps."""
+"""Draw multi-head attention in ViT-B/16: three sheets, twelve bands, twelve maps."""
 
 from book.drawings.kit import Box, Colour, Drawing, Word
 from vit_steps import ViTConfig
@@ -8,15 +8,15 @@ STEPS = {step.name: step for step in MODEL.cost().steps}
 (h, T, d), D = STEPS["attn: weights v"].shape, MODEL.embed_dim
 FOLLOWED = 4
 
-WIDE, HIGH = 104, 34  # of a sheet
+WIDE, HIGH = 104, 34  # width and height of a sheet
 SHEETS: tuple[tuple[Colour, str, str, float], ...] = (
     ("query", "q", "queries", 4),
     ("key", "k", "keys", 128),
     ("value", "v", "values", 252),
 )
 MIDDLE = 180
-MAP, PITCH = 23, 26  # of the attention maps
-LANE = 348  # where v goes down beside the maps
+MAP, PITCH = 23, 26  # side and distance of the attention maps
+LANE = 348  # x of the line on which v passes the maps
 FAINT, STRONG, FULL = 0.1, 0.3, 0.85
 THICK = 1.75
 
@@ -68,7 +68,7 @@ def draw() -> Drawing:
             x, y + 44 + HIGH + 15, words, size=10.5, colour="soft", anchor="middle"
         )
 
-    # One head's way: its bands of q and k make its map
+    # One head is followed: its bands of q and k make its map.
     of_q, of_k, of_v = framed
     x = 4 + FOLLOWED * PITCH + MAP / 2
     y = of_q.bottom + 26
@@ -97,7 +97,7 @@ def draw() -> Drawing:
     )
     drawing.text(4, map_of.bottom + 17, f"head 0 to {h - 1}", size=11, colour="soft")
 
-    # and the map mixes its band of v
+    # The map mixes the head's band of v.
     y = map_of.bottom + 42
     upper = of_v.bottom + 12
     result = MIDDLE - WIDE / 2 + (FOLLOWED + 0.5) * WIDE / h
@@ -141,7 +141,7 @@ def draw() -> Drawing:
 
 
 def whole(drawing: Drawing, x: float, y: float, colour: Colour) -> Box:
-    """A sheet that is not cut, with its shape."""
+    """Draw an uncut sheet with its shape."""
     shape = Word(f"({T}, {D})", "soft", size=11)
     return drawing.box(x, y, WIDE, HIGH, shape, colour=colour, thick=1.5, radius=3)
 
@@ -149,7 +149,7 @@ def whole(drawing: Drawing, x: float, y: float, colour: Colour) -> Box:
 def bands(
     drawing: Drawing, x: float, y: float, colour: Colour, apart: float = 1.5
 ) -> Box:
-    """A sheet cut into the heads' bands; gives the framed one."""
+    """Draw a sheet cut into the heads' bands, and return the framed one."""
     sheet = Box(x, y, WIDE, HIGH)
     for head in range(h):
         place = sheet.column(head, h)
@@ -172,7 +172,7 @@ def bands(
 
 
 def braced(drawing: Drawing, sheet: Box) -> float:
-    """A line below the whole of a sheet, for what reads all of it."""
+    """Draw a brace below a sheet that is used as a whole, and return its lower end."""
     y = sheet.bottom + 4
     ends = ((sheet.x, y), (sheet.x, y + 4), (sheet.right, y + 4), (sheet.right, y))
     drawing.line(*ends)
@@ -181,7 +181,7 @@ def braced(drawing: Drawing, sheet: Box) -> float:
 
 
 def beside(drawing: Drawing, at: Box, *names: str) -> None:
-    """What a sheet in the middle is called, at its left."""
+    """Write the name of a sheet in the middle to its left."""
     for i, name in enumerate(names):
         y = at.centre + 4 + 15 * (i - (len(names) - 1) / 2)
         drawing.text(MIDDLE - WIDE / 2 - 12, y, name, bold=True, anchor="end")

@@ -1,14 +1,14 @@
-"""Their names and ours: torchvision's, each beside ours, and Hugging Face's q, k, v."""
+"""Draw torchvision's names beside ours, and Hugging Face's q, k and v."""
 
 from book.drawings.kit import Box, Colour, Drawing, Word
 from vit_steps.pretrained.names import HUGGINGFACE, LAYER, TORCHVISION
 
 BLOCK = "blocks.{i}."
-THEIRS, OURS = 6, 234  # where the columns begin
-WIDE = (162, 120)  # and how wide they are
+THEIRS, OURS = 6, 234  # left edges of the columns
+WIDE = (162, 120)  # widths of the columns
 HIGH, STEP = 19, 23
 TOP = 26
-LEFT_OUT = "pre_logits"  # in pre-training only
+LEFT_OUT = "pre_logits"  # exists only in pre-training
 
 
 def draw() -> Drawing:
@@ -27,7 +27,7 @@ def draw() -> Drawing:
 
 
 def pairs() -> list[tuple[str, str]]:
-    """torchvision's name and ours, of the whole model and of a block, shortened."""
+    """Return torchvision's names and ours, shortened, of the model and a block."""
     return [
         (short(theirs, LAYER + "."), short(ours, BLOCK))
         for ours, theirs in TORCHVISION.items()
@@ -54,7 +54,7 @@ def torchvisions(drawing: Drawing) -> float:
     drawing.text(THEIRS, 14, "torchvision", size=13, bold=True)
     drawing.text(OURS, 14, "ours, timm’s", size=13, bold=True)
     theirs, ours = map(list, zip(*pairs(), strict=True))
-    # Ours is the order of our file; theirs has the patches before the positions.
+    # Our file has the positions before the patches; torchvision's has them after.
     file = [theirs[ours.index(name)] for name in ("cls_token", "patch_embed.proj")]
     file += [name for name in theirs if name not in file]
     heights = {}
@@ -77,7 +77,7 @@ def torchvisions(drawing: Drawing) -> float:
 
 
 def gap(index: int, order: list[str]) -> float:
-    """More room before the block and after it."""
+    """Return the extra space above a name: before the block, and after it."""
     inside = [i for i, name in enumerate(order) if name in in_a_block()]
     return 24 * (index >= inside[0]) + 12 * (index > inside[-1])
 

@@ -1,6 +1,6 @@
-"""One query from its scores to its output, with the numbers of chapter 4.
+"""Draw one query from its scores to its output, with the numbers of chapter 4.
 
-On the page it moves: the query's bars can be dragged (_assets/figures/one_query.js).
+On the page the query's bars can be dragged (_assets/figures/one_query.js).
 """
 
 import torch
@@ -12,15 +12,15 @@ QUERY = [2, 0, 1, 1]
 KEYS = [[1, 0, 1, 1], [0, 1, 1, 1], [0, 2, 0, 0]]
 VALUES = [[10, 0], [0, 10], [10, 10]]
 
-LEFT, STEP, STRIP = 66, 99, 92  # where the first key begins, from key to key, its width
+LEFT, STEP, STRIP = 66, 99, 92  # keys: left edge of the first, distance, width
 MIDDLE = LEFT + STEP + STRIP / 2
-LOW, HIGH = -2, 3  # how far a number of the query can be dragged
-UNIT = 10.5  # how high a bar of 1 is
-ZERO = 71  # where the bars stand
-BAR = 44  # from bar to bar
-PLANE = Box(206, 336, 112, 112)  # from 0 to 10 both ways
+LOW, HIGH = -2, 3  # range in which a number of the query can be dragged
+UNIT = 10.5  # height of a bar of 1
+ZERO = 71  # y of the bars' zero line
+BAR = 44  # distance of the bars
+PLANE = Box(206, 336, 112, 112)  # both axes go from 0 to 10
 
-BANDS: dict[str, tuple[float, float, Colour]] = {  # the rows of each term
+BANDS: dict[str, tuple[float, float, Colour]] = {  # the rows that each term lights up
     "q": (28, 122, "query"),
     "k": (138, 211, "key"),
     "d": (180, 211, "soft"),
@@ -107,7 +107,7 @@ def draw() -> Drawing:
 
 
 def formula(drawing: Drawing) -> None:
-    """The formula; its terms are parts, which light up what they name."""
+    """Draw the formula; each term is a part that lights up its rows."""
     x = 102.0
     terms: tuple[tuple[str, str, Colour], ...] = (
         ("softmax", "softmax", "ink"),
@@ -140,13 +140,13 @@ def formula(drawing: Drawing) -> None:
 def band(
     drawing: Drawing, term: str, top: float, bottom: float, colour: Colour
 ) -> None:
-    """A ground behind the rows of a term, for when it is lit."""
+    """Draw the ground that shows behind the rows of a term when it is lit."""
     with drawing.part(f"band-{term}", moving=True):
         drawing.area((0, top), (360, top), (360, bottom), (0, bottom), colour=colour)
 
 
 def bars(drawing: Drawing) -> Box:
-    """The query as bars, and below them as numbers."""
+    """Draw the query as bars, and below them as numbers."""
     left = MIDDLE - BAR * len(QUERY) / 2
     cells = [[""] * len(QUERY)]
     strip = drawing.cells(left, 100, cells, (BAR, 20), colour="query", thick=1.75)
@@ -169,7 +169,7 @@ def bars(drawing: Drawing) -> Box:
 
 
 def compared(drawing: Drawing, i: int) -> None:
-    """A key, and below it its products with the query, place by place."""
+    """Draw a key, and below it its products with the query, number by number."""
     key = [as_text(KEYS[i])]
     strip = drawing.cells(0, 140, key, (23, 20), colour="key", thick=1.75, bold=True)
     for j, (a, b) in enumerate(zip(QUERY, KEYS[i], strict=True)):
@@ -187,7 +187,7 @@ def boxed(drawing: Drawing, x: float, name: str, text: str) -> None:
 
 
 def mixed(drawing: Drawing, weights: list[float], output: list[float]) -> None:
-    """The weighted values, one below the other, and their sum."""
+    """Write the weighted values, one below the other, and their sum."""
     for i, weight in enumerate(weights):
         y = 351 + 19 * i
         with drawing.part(f"times-{i}"):
@@ -208,7 +208,7 @@ def mixed(drawing: Drawing, weights: list[float], output: list[float]) -> None:
 
 
 def plane(drawing: Drawing, weights: list[float], output: list[float]) -> None:
-    """The values as the corners of a triangle, and the output among them."""
+    """Draw the values as the corners of a triangle, and the output among them."""
     drawing.area(*map(spot, VALUES), colour="value")
     here = spot(output)
     for i, (weight, value) in enumerate(zip(weights, VALUES, strict=True)):
@@ -232,13 +232,13 @@ def plane(drawing: Drawing, weights: list[float], output: list[float]) -> None:
 
 
 def spot(point: list[int] | list[float]) -> Point:
-    """Where two numbers stand in the plane."""
+    """Return the point of the sheet for two numbers of the plane."""
     x, y = point
     return PLANE.x + PLANE.width * x / 10, PLANE.bottom - PLANE.height * y / 10
 
 
 def step(drawing: Drawing, centre: float, name: str | Word, how: str = "") -> None:
-    """A step's name at the left, and below it how it is taken."""
+    """Write a step's name at the left, and its operation below it."""
     drawing.text(2, centre + (-2 if how else 4), name)
     if how:
         drawing.text(2, centre + 11, how, size=10.5, colour="soft")

@@ -1,6 +1,6 @@
-"""How similar the position of one place is to all others, for four kinds of position.
+"""Draw the similarity of one position to all others, for four kinds of position.
 
-The fixed ones are chapter 3's in a grid of 14×14, and the learned ones those of the
+The fixed ones are chapter 3's in a grid of 14×14. The learned ones are those of the
 book's model of cluttered digits, with its 8×8 patches, before and after its training.
 
 On the page a place can be chosen (_assets/figures/position_similarity.js).
@@ -21,26 +21,26 @@ from vit_steps.vision_transformer import VisionTransformer
 
 MODEL = "cluttered-digits"
 SIDE, EMBED_DIM = 14, 768
-CHOSEN, COMPARED = (4, 9), (3, 9)  # where it begins, in the grid of 14×14
-CHOSEN_SMALL, COMPARED_SMALL = (3, 3), (2, 3)  # and in that of 8×8
+CHOSEN, COMPARED = (4, 9), (3, 9)  # at the start, in the grid of 14×14
+CHOSEN_SMALL, COMPARED_SMALL = (3, 3), (2, 3)  # at the start, in the grid of 8×8
 KINDS = {
     "1-D": "1-D clocks",
     "2-D": "2-D clocks",
     "before": "learned, untrained",
     "after": "learned, trained",
 }
-POWER = 1.5  # of a similarity: how full its colour is, the same on all maps
+POWER = 1.5  # exponent that turns a similarity into a colour's strength, on all maps
 SHADES = 16
 
 MAP = Box(2, 26, 224, 224)
 PANEL = Box(242, 26, 118, 224)
-FACE = 16  # of a clock, its radius
-STILL = 112  # a map at rest
+FACE = 16  # radius of a clock
+STILL = 112  # side of a map in the drawing that does not move
 
 
 def positions(kind: str) -> Tensor:
-    """One vector for each place: (N, D)."""
-    if kind == "1-D":  # the columns of a grid of one row, which are the second half
+    """Return one vector for each place, (N, D)."""
+    if kind == "1-D":  # in a grid of one row the second half encodes the column
         row = sincos_position_embedding(2 * EMBED_DIM, (1, SIDE**2), cls_token=False)
         return row[0, :, EMBED_DIM:]
     if kind == "2-D":
@@ -54,7 +54,7 @@ def positions(kind: str) -> Tensor:
 
 @cache
 def similarity(kind: str) -> Tensor:
-    """The cosine similarity of each place's position to each other's: (N, N)."""
+    """Return the cosine similarity of all pairs of positions, (N, N)."""
     directions = F.normalize(positions(kind).double(), dim=1)
     return directions @ directions.T
 
@@ -64,13 +64,13 @@ def side_of(kind: str) -> int:
 
 
 def begins(kind: str) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The place that is chosen first, and the one it is compared with."""
+    """Return the place that is chosen at the start, and the compared place."""
     large = side_of(kind) == SIDE
     return (CHOSEN, COMPARED) if large else (CHOSEN_SMALL, COMPARED_SMALL)
 
 
 def seen_from(kind: str, place: tuple[int, int]) -> Tensor:
-    """The similarity of one place to all: (rows, columns)."""
+    """Return the similarity of one place to all places, (rows, columns)."""
     side = side_of(kind)
     return similarity(kind)[place[0] * side + place[1]].reshape(side, side)
 
@@ -115,7 +115,7 @@ def draw() -> Drawing:
 
 
 def at_rest(drawing: Drawing, kind: str) -> None:
-    """One map, with its scale."""
+    """Draw one map of the drawing that does not move, with its scale."""
     drawing.text(0, 11, KINDS[kind], size=12, bold=True)
     place = Box(0, 18, STILL, STILL)
     here = begins(kind)[0]
@@ -132,9 +132,9 @@ def at_rest(drawing: Drawing, kind: str) -> None:
 
 
 def shaded(drawing: Drawing, place: Box, values: Tensor) -> None:
-    """Cells that are fuller the more similar they are; one path for each shade."""
+    """Draw cells whose colour grows with their value, with one path for each shade."""
     rows, columns = values.shape
-    runs: dict[int, list[Box]] = {}  # neighbours of one shade are one box
+    runs: dict[int, list[Box]] = {}  # neighbours of one shade are joined into a box
     shades = values.clamp_min(0) ** POWER * (SHADES - 1)
     for row, numbers in enumerate(shades.round().int().tolist()):
         column = 0
@@ -151,7 +151,7 @@ def shaded(drawing: Drawing, place: Box, values: Tensor) -> None:
 
 
 def stage(drawing: Drawing) -> None:
-    """One map, which the script fills, and the clocks of two places."""
+    """Draw an empty map, which the script fills, and the clocks of two places."""
     with drawing.part("kind"):
         drawing.text(2, 14, KINDS["1-D"], size=13, bold=True)
     drawing.text(MAP.right, 14, "choose a place", size=11, colour="soft", anchor="end")
@@ -198,12 +198,12 @@ def stage(drawing: Drawing) -> None:
 
 
 def clock_place(index: int) -> tuple[float, float]:
-    """Two columns of four clocks."""
+    """Return the centre of a clock, in two columns of four."""
     return PANEL.x + 28 + 58 * (index // 4), 104 + 42 * (index % 4)
 
 
 def marks(drawing: Drawing) -> None:
-    """The chosen place and the compared one, in the corner of the map."""
+    """Draw the marks of the chosen and the compared place in the map's corner."""
     cell = MAP.width / SIDE
     with drawing.part("handle-chosen", moving=True), drawing.part("frame"):
         drawing.frame(Box(MAP.x, MAP.y, cell, cell), around=0)
@@ -214,7 +214,7 @@ def marks(drawing: Drawing) -> None:
 
 
 def below_diagonal(kind: str) -> list[int]:
-    """The similarity of each place to those before it, in hundredths."""
+    """Return the similarity of each place to all before it, in hundredths."""
     return [
         round(100 * number)
         for row, numbers in enumerate(similarity(kind).tolist())

@@ -1,8 +1,9 @@
-"""The residual stream of chapter 6: what twelve random blocks leave of the cat.
+"""Draw the residual stream of chapter 6: the cat after twelve random blocks.
 
-Four stacks, one below the other. Each has its stream, as thick as a token is long on
-average, and the photograph put together again from what its tokens can still tell. On
-the page it moves, block by block (_assets/figures/residual_stream.js).
+Four stacks stand one below the other. Each shows its stream, as thick as the mean
+length of a token, and the photograph put together again from the patches that its
+tokens still resemble most. On the page it moves, block by block
+(_assets/figures/residual_stream.js).
 """
 
 from dataclasses import dataclass, field
@@ -18,11 +19,11 @@ from vit_steps import EncoderBlock, ViTEmbedding, data
 D, HEADS, BLOCKS, P, N = 192, 3, 12, 16, 196
 STACKS = ("pre-norm", "post-norm", "residual from normed x", "no residual")
 NORM_IN_BRANCH = ("pre-norm", "no residual")
-EQUAL = 1e-12  # of a token's length: tokens that are no further apart are the same
-TOP, PITCH = 44, 100  # of the first stack, and from one to the next
+EQUAL = 1e-12  # relative difference up to which all tokens count as equal
+TOP, PITCH = 44, 100  # top of the first stack, and distance of the stacks
 CAT = Box(2, 18, 76, 76)
-FLOOR = 76  # where a stream runs, below the top of its stack
-LEFT, WIDE = 96, 20.5  # where it begins, and how long a block is
+FLOOR = 76  # y of a stream's lower edge, from the top of its stack
+LEFT, WIDE = 96, 20.5  # beginning of a stream, and length of a block
 BAR = 6
 RIGHT = LEFT + BLOCKS * WIDE
 PARTS: dict[str, Colour] = {"attention": "patch-0", "MLP": "patch-3"}
@@ -30,15 +31,15 @@ PARTS: dict[str, Colour] = {"attention": "patch-0", "MLP": "patch-3"}
 
 @dataclass
 class Stack:
-    """What becomes of the cat's tokens, block by block.
+    """The measurements of the cat's tokens in a stack, block by block.
 
-    ``lengths`` are a token's length on average, and that of what is left in it of the
-    token at the start, after each step; ``added`` is what attention and MLP of a block
-    add; ``answers`` says for each token which patch it is taken for, and nothing where
-    all tokens are equal.
+    ``lengths`` holds, after each step, the mean length of a token and of the part of it
+    that is left from the start. ``added`` holds the mean lengths that attention and MLP
+    of a block add. ``answers`` holds the most similar patch of each token; it is None
+    where all tokens are equal.
     """
 
-    steps: int  # in a block
+    steps: int  # steps in a block
     lengths: list[tuple[float, float]] = field(default_factory=list)
     added: list[tuple[float, float]] = field(default_factory=list)
     answers: list[list[int] | None] = field(default_factory=list)
@@ -52,10 +53,10 @@ class Stack:
 
 
 class Stream:
-    """The tokens, and in them what is left of those at the start.
+    """The tokens on their way, and the part of them that is left from the start.
 
-    A fresh LayerNorm is linear but for its division, so it can be done to a part of
-    the tokens as it is done to them.
+    Apart from its division, a fresh LayerNorm is linear, so the same steps can be done
+    to the tokens and to a part of them.
     """
 
     def __init__(self, start: Tensor, stack: Stack) -> None:
@@ -87,7 +88,7 @@ class Stream:
 
 @cache
 def stacks() -> dict[str, Stack]:
-    """The four stacks of the chapter, with its seeds, in float64."""
+    """Compute the four stacks of the chapter, with its seeds, in float64."""
     torch.manual_seed(0)
     embedding = ViTEmbedding(224, P, in_channels=3, embed_dim=D)
     cat = data.normalize(data.photo("cat", size=224)[None])
@@ -111,12 +112,12 @@ def sent_through(blocks: list[EncoderBlock], name: str, start: Tensor) -> Stack:
 
 
 def one_part(stream: Stream, name: str, norm: nn.Module, part: nn.Module) -> float:
-    """Attention or the MLP where the stack has it; how long what it adds is."""
+    """Apply attention or the MLP as in this stack, and return the added length."""
     if name == "residual from normed x":
         stream.norm()
     change = part(norm(stream.whole) if name in NORM_IN_BRANCH else stream.whole)
     if isinstance(change, tuple):
-        change, _ = change  # attention also gives its weights
+        change, _ = change  # attention also returns its weights
     if name == "no residual":
         stream.replace(change)
     else:
@@ -127,7 +128,7 @@ def one_part(stream: Stream, name: str, norm: nn.Module, part: nn.Module) -> flo
 
 
 def answers(tokens: Tensor, start: Tensor) -> list[int] | None:
-    """Which patch each token is taken for, as the chapter asks it."""
+    """Return the patch that each token resembles most, as the chapter measures it."""
     now, then = (x[0, 1:] - x[0, 1:].mean(dim=0) for x in (tokens, start))  # (N, D)
     if now.norm() < EQUAL * tokens[0, 1:].norm():
         return None
@@ -195,7 +196,7 @@ def described(name: str) -> str:
 
 
 def wrong(frame: list[int] | None) -> list[int] | None:
-    """Each place that shows another patch than its own, and which."""
+    """Return, flattened, each place that shows another patch, and that patch."""
     if frame is None:
         return None
     return [n for place, k in enumerate(frame) if place != k for n in (place, k)]
@@ -252,7 +253,7 @@ def one_stack(drawing: Drawing, name: str) -> None:
 
 
 def put_together(drawing: Drawing, frame: list[int] | None) -> None:
-    """The cat, each place with the patch that its token is taken for."""
+    """Draw the cat with the patch that each token resembles most in its place."""
     if frame is None:
         return
     drawing.photograph(CAT, "cat")
@@ -273,7 +274,7 @@ def nothing(drawing: Drawing) -> None:
 
 
 def band(stack: Stack, which: int) -> list[Point]:
-    """Around a band as thick as the stream, or as what is left in it of the start."""
+    """Return the outline of the stream, or of the part of it left from the start."""
     wide = WIDE / stack.steps
     points = [
         (LEFT + i * wide, FLOOR - lengths[which])

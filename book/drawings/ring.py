@@ -1,24 +1,24 @@
-"""The ring of chapter 12: four processes, four pieces, two trips."""
+"""Draw the ring of chapter 12: four processes, four pieces, two trips."""
 
 from book.drawings.kit import Box, Colour, Drawing, Word
 
 PROCESSES = 4
-TURNS = PROCESSES - 1  # of one trip
+TURNS = PROCESSES - 1  # turns of one trip
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
-WIDE, HIGH, GAP = 35, 17, 3  # of a piece, and between two processes
-TOP, STEP, RIGHT = 150, 104, 190  # first panel, from one to the next, second column
+WIDE, HIGH, GAP = 35, 17, 3  # size of a piece, and gap between two processes
+TOP, STEP, RIGHT = 150, 104, 190  # top of the first panel, distance, second column
 
 Held = list[list[int]]
-Fresh = set[tuple[int, int]]  # process and piece
+Fresh = set[tuple[int, int]]  # (process, piece) of all pieces that just arrived
 
 
 def start() -> Held:
-    """Process r holds 1, 2, 3, 4 in the place of its digit."""
+    """Return the pieces at the start: process r holds 1, 2, 3, 4 times 10^r."""
     return [[(piece + 1) * 10**rank for piece in range(4)] for rank in range(4)]
 
 
 def states() -> list[tuple[Held, Fresh]]:
-    """What all hold at the start and after each turn, and what has just arrived."""
+    """Return all pieces at the start and after each turn, and the new arrivals."""
     held = start()
     found: list[tuple[Held, Fresh]] = [(held, set())]
     for adds in (True, False):
@@ -71,7 +71,7 @@ def draw() -> Drawing:
 
 
 def ring(drawing: Drawing) -> None:
-    """Who sends to whom."""
+    """Draw the ring of processes, with arrows in the direction of sending."""
     x, y, wide, high = 16, 10, 82, 26
     right, down = x + wide + 62, y + 62
     places = [

@@ -1,4 +1,4 @@
-"""Rollout as paths: three tokens, two blocks, with the numbers of chapter 9."""
+"""Draw rollout as paths: three tokens, two blocks, with the numbers of chapter 9."""
 
 import torch
 
@@ -7,13 +7,13 @@ from vit_steps.attention_maps import attention_rollout
 
 FIRST = [[0.2, 0.4, 0.4], [0.0, 0.1, 0.9], [0.0, 0.5, 0.5]]
 SECOND = [[0.0, 0.8, 0.2], [0.2, 0.3, 0.5], [0.1, 0.1, 0.8]]
-TOKENS: tuple[tuple[str, Colour, float], ...] = (  # and how dark, so that grey will do
+TOKENS: tuple[tuple[str, Colour, float], ...] = (  # name, colour, darkness in print
     ("class token", "class", 0.7),
     ("patch 1", "patch-0", 0.35),
     ("patch 2", "patch-2", 1),
 )
-LEFT, STEP, WIDE, HIGH = 74, 98, 88, 16  # of the bars
-HEAVY = 9  # a line that carries all
+LEFT, STEP, WIDE, HIGH = 74, 98, 88, 16  # bars: left edge, distance, width, height
+HEAVY = 9  # thickness of a line that carries a share of 1
 
 
 def draw() -> Drawing:
@@ -25,7 +25,7 @@ def draw() -> Drawing:
 
 
 def passed(tables: list[torch.Tensor], residual: float) -> list[torch.Tensor]:
-    """What each token consists of: at the input, after one block, after two blocks."""
+    """Return the mixture in each token: at the input, after one block, after two."""
     after = [
         attention_rollout([t[None, None] for t in tables[:depth]], residual)[0]
         for depth in (1, 2)
@@ -55,7 +55,7 @@ def panel(
     residual: float,
     title: str,
 ) -> float:
-    """The paths to the class token; gives where it ends."""
+    """Draw the paths to the class token, and return the panel's lower end."""
     contents = passed(tables, residual)
     blocks = [
         residual * torch.eye(3, dtype=torch.float64) + (1 - residual) * table
@@ -134,7 +134,7 @@ def panel(
 
 
 def lead(drawing: Drawing, source: Box, to: Box, share: float, colour: Colour) -> None:
-    """A line from one token to another, as thick as the share that it carries."""
+    """Draw a line from one token to another, as thick as the share that it carries."""
     drawing.line(
         (source.middle, source.bottom),
         (to.middle, to.y),
@@ -144,7 +144,7 @@ def lead(drawing: Drawing, source: Box, to: Box, share: float, colour: Colour) -
 
 
 def bar(drawing: Drawing, place: Box, content: torch.Tensor) -> list[Box]:
-    """A token as a bar of what it consists of; gives the places of the parts."""
+    """Draw a token as a bar of its parts, and return the places of the parts."""
     x, parts = place.x, []
     for share, (_, colour, dark) in zip(content.tolist(), TOKENS, strict=True):
         parts.append(Box(x, place.y, share * place.width, place.height))
@@ -164,7 +164,7 @@ def bar(drawing: Drawing, place: Box, content: torch.Tensor) -> list[Box]:
 
 
 def numbers(drawing: Drawing, place: Box, content: torch.Tensor) -> None:
-    """The shares below a bar, each in its token's colour."""
+    """Write the shares below a bar, each in its token's colour."""
     words: list[str | Word] = []
     for share, (_, colour, _) in zip(content.tolist(), TOKENS, strict=True):
         if share > 0:
@@ -173,7 +173,7 @@ def numbers(drawing: Drawing, place: Box, content: torch.Tensor) -> None:
 
 
 def counted(drawing: Drawing, y: float, blocks: list[torch.Tensor]) -> None:
-    """The paths from each patch, multiplied along and added up."""
+    """Write the sum over the paths from each patch; along a path shares multiply."""
     for source in (1, 2):
         name, colour, _ = TOKENS[source]
         pairs = [

@@ -1,4 +1,4 @@
-"""Row 0 of one head's attention weights becomes a map: cut, folded, laid over."""
+"""Draw how row 0 of a head's attention weights becomes a map over the image."""
 
 import torch
 
@@ -8,18 +8,18 @@ from vit_steps.attention_maps import class_token_to_patches
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.data import cluttered_digits
 
-IMAGE, BLOCK, HEAD = 17, 2, 1  # those of chapter 9
+IMAGE, BLOCK, HEAD = 17, 2, 1  # as in chapter 9
 SIDE, P = 8, 4  # patches along a side of the image, and pixels along a patch's
 N, T = SIDE * SIDE, SIDE * SIDE + 1
 
-TABLE = 2  # a side of one of the table's cells
-LEFT, PIECE = 4.5, 5.4  # of the strip: where it begins, and a cell's width
-CELL, MAP = 20.5, 164  # of the two maps
-SEEN, INK, WRITTEN = 0.05, 0.35, 0.03  # shares and brightness that are drawn
+TABLE = 2  # side of a cell of the table
+LEFT, PIECE = 4.5, 5.4  # left edge of the strip, and width of its cells
+CELL, MAP = 20.5, 164  # side of a cell of the two maps, and side of a map
+SEEN, INK, WRITTEN = 0.05, 0.35, 0.03  # smaller shares and brightness are not drawn
 
 
 def measured() -> tuple[torch.Tensor, torch.Tensor, list[int]]:
-    """One head's weights for one image, the image, and the digit's box."""
+    """Return one head's weights for one image, the image, and the digit's box."""
     images, _, boxes = cluttered_digits.make(500, "test")
     _, card = read_checkpoint("cluttered-digits")
     model = VisionTransformer.from_pretrained("cluttered-digits")
@@ -54,7 +54,7 @@ def draw() -> Drawing:
 
 
 def cut_row(drawing: Drawing, weights: torch.Tensor) -> Box:
-    """The table, and its first row as a strip."""
+    """Draw the table, and its first row as a strip."""
     drawing.text(2, 13, "one head's attention weights", bold=True)
     drawing.text(358, 13, f"({T}, {T})", size=11, colour="soft", anchor="end")
     x, y = 26, 38
@@ -102,7 +102,7 @@ def cut_row(drawing: Drawing, weights: torch.Tensor) -> Box:
 def cells_above(
     weights: torch.Tensor, least: float, x: float, y: float, side: float
 ) -> str:
-    """A path through the cells of a table that are larger than something."""
+    """Return an SVG path through the cells of a table that are above a value."""
     return "".join(
         f"M{x + side * j:g} {y + side * (i + 0.5):g}h{side:g}"
         for i, j in (weights > least).nonzero().tolist()
@@ -110,7 +110,7 @@ def cells_above(
 
 
 def folded(drawing: Drawing, strip: Box, own: float) -> float:
-    """The first cell left out, the others in groups of eight; gives where to go on."""
+    """Fold the strip, without its first cell, in eights; return the lower end."""
     first = strip.column(0, T)
     drawing.frame(first, "ink", around=1)
     y = strip.bottom + 4

@@ -1,6 +1,6 @@
-"""Three tokens in any order, and what attention collects, with and without places.
+"""Draw three tokens and the sum that attention collects, with and without positions.
 
-On the page they change places (_assets/figures/shuffled_tokens.js).
+On the page the tokens can change places (_assets/figures/shuffled_tokens.js).
 """
 
 from collections.abc import Sequence
@@ -12,26 +12,26 @@ from torch import Tensor
 from book.drawings.kit import Box, Colour, Drawing
 
 TOKENS = (3, 1, 2)
-ADDED = (0, 0.5, 1)  # by the first, the second and the third place
-COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2")  # of the tokens
+ADDED = (0, 0.5, 1)  # number that the first, second and third place adds
+COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2")  # colours of the tokens
 ORDERS = [(0, 1, 2), (1, 0, 2), (1, 2, 0), (2, 1, 0), (2, 0, 1), (0, 2, 1)]
 
-COLUMNS = (160, 232, 304)  # where the places are centred
-LEFT, UNIT = 2, 70  # where the bars begin, and how long 1 is
-HIGH = 20  # a bar
-TOPS = {"alone": 74, "placed": 174}  # where the bars stand
-TABLE = Box(64, 206, 294, 58)  # of all orders
+COLUMNS = (160, 232, 304)  # centres of the places
+LEFT, UNIT = 2, 70  # left edge of the bars, and length of 1
+HIGH = 20  # height of a bar
+TOPS = {"alone": 74, "placed": 174}  # upper edges of the bars
+TABLE = Box(64, 206, 294, 58)  # the table of all orders
 
 
 def terms(numbers: Sequence[float]) -> tuple[Tensor, Tensor]:
-    """The attention weights, and what each token gives to the sum."""
+    """Return the attention weights, and the summand of each token."""
     tokens = torch.tensor(numbers, dtype=torch.float64)
     weights = tokens.softmax(dim=0)
     return weights, weights * tokens
 
 
 def arranged(order: Sequence[int], placed: bool) -> list[float]:
-    """The tokens' numbers in an order, with what their places add if they do."""
+    """Return the tokens' numbers in an order, with their places added if wanted."""
     return [
         TOKENS[token] + placed * added
         for token, added in zip(order, ADDED, strict=True)
@@ -98,7 +98,7 @@ def card(drawing: Drawing, x: float, token: int) -> None:
 
 
 def collected(drawing: Drawing, name: str, sums: list[float]) -> None:
-    """A bar of what the tokens give, and their sum."""
+    """Draw a bar of the tokens' summands, and their sum."""
     y = TOPS[name]
     weights, given = terms(arranged(ORDERS[0], name == "placed"))
     drawing.text(2, y - 12, "attention weight")
@@ -117,7 +117,7 @@ def collected(drawing: Drawing, name: str, sums: list[float]) -> None:
 
 
 def all_orders(drawing: Drawing, sums: dict[bool, list[float]]) -> None:
-    """What each order collects; the present one is framed."""
+    """Draw the sums of all orders; the present one is framed."""
     with drawing.part("now"):
         drawing.frame(TABLE.column(0, len(ORDERS)), around=0)
     for y, name in ((36, "without"), (53, "with")):

@@ -1,6 +1,6 @@
-"""How 197 keys share a query's attention, with and without √d, as chapter 4 counts it.
+"""Draw how 197 keys share a query's attention, with and without √d, as in chapter 4.
 
-On the page it moves: d can be dragged (_assets/figures/softmax_saturation.js).
+On the page d can be dragged (_assets/figures/softmax_saturation.js).
 """
 
 import math
@@ -12,18 +12,18 @@ from torch import Tensor
 from book.drawings.kit import Box, Drawing, Word
 
 DIMS = [2**i for i in range(11)]
-SHOWN = 64  # where it begins
+SHOWN = 64  # d at the start
 KEYS = 197
-BARS = {"undivided": 46, "divided": 124}  # where they stand
+BARS = {"undivided": 46, "divided": 124}  # upper edges
 BAR = Box(2, 0, 356, 30)
-SLOPE = Box(246, 0, 60, 8)  # full where all weights are equal
+SLOPE = Box(246, 0, 60, 8)  # a bar that is full if all weights are equal
 CHART = Box(34, 214, 312, 112)
 EQUAL = (1 - 1 / KEYS) / KEYS
 
 
 @cache
 def competition(d: int, divided: bool) -> tuple[Tensor, float]:
-    """The mean of the largest weight, of the second and so on, and the median slope."""
+    """Return the mean largest weight, second largest and so on, and median slope."""
     torch.manual_seed(d)
     q = torch.randn(50, 20, d, dtype=torch.float64)  # 50 sets, 20 queries each
     k = torch.randn(50, KEYS, d, dtype=torch.float64)  # (50, 197, d)
@@ -65,7 +65,7 @@ def draw() -> Drawing:
 
 
 def shared(drawing: Drawing, name: str, formula: str) -> None:
-    """A query's attention as a bar, cut into the shares of the keys."""
+    """Draw a query's attention as a bar, cut into the shares of the keys."""
     y = BARS[name]
     drawing.text(2, y - 7, formula, bold=True)
     ranked, slope = competition(SHOWN, name == "divided")
@@ -91,7 +91,7 @@ def shared(drawing: Drawing, name: str, formula: str) -> None:
 
 
 def chart(drawing: Drawing) -> None:
-    """The largest weight against d."""
+    """Draw the largest weight against d."""
     head = CHART.y - 14
     drawing.text(2, head, "attention weight of the best key", size=11)
     for left, divided, said in (
@@ -138,7 +138,7 @@ def up(d: int, divided: bool) -> float:
 
 
 def per_mille(d: int, name: str) -> list[int]:
-    """The shares, as ten-thousandths; what is nothing then is left out."""
+    """Return the shares in ten-thousandths; those that round to 0 are left out."""
     ranked, _ = competition(d, name == "divided")
     return [share for share in (1e4 * ranked).round().int().tolist() if share]
 
@@ -148,7 +148,7 @@ def slope(d: int, name: str) -> float:
 
 
 def power(number: float) -> str:
-    """A number as a digit and a power of ten."""
+    """Write a number as a digit and a power of ten."""
     digit, exponent = f"{number:.0e}".split("e")
     raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
     return f"{digit}·10{str(int(exponent)).translate(raised)}"

@@ -1,7 +1,6 @@
-"""Queries split into heads and merged again, with the numbers of chapter 5.
+"""Draw queries split into heads and merged again, with the numbers of chapter 5.
 
-On the page it moves: the calls can be made in any order
-(_assets/figures/split_and_merge.js).
+On the page the calls can be made in any order (_assets/figures/split_and_merge.js).
 """
 
 import torch
@@ -13,8 +12,8 @@ T, D, h = 3, 4, 2
 d = D // h
 QUERIES = 10 * torch.arange(T)[:, None] + torch.arange(D)  # (T, D)
 TOKENS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2")
-SMALL, LARGE, READ = (25, 21), (32, 26), (29, 26)  # cells at rest, moving, in a row
-STRENGTH = (0.0, 0.33)  # of a head's ground
+SMALL, LARGE, READ = (25, 21), (32, 26), (29, 26)  # still, moving, in a row
+STRENGTH = (0.0, 0.33)  # opacity of a head's ground
 
 
 def draw() -> Drawing:
@@ -47,7 +46,7 @@ def draw() -> Drawing:
 def at_rest(
     drawing: Drawing, cut: Tensor, split: Tensor, merged: Tensor, scrambled: Tensor
 ) -> None:
-    """Every state at once."""
+    """Draw every state at once, for a page that does not move."""
     drawing.text(10, 14, "q, (T, D)", bold=True)
     table(drawing, 10, 22, QUERIES)
     arrow(drawing, (114, 53), (162, 53), "reshape")
@@ -70,7 +69,7 @@ def at_rest(
 
 
 def on_the_move(drawing: Drawing) -> None:
-    """Cells that stand anywhere: where, the script says."""
+    """Draw the moving cells; the script puts them in their places."""
     with drawing.part("shape"):
         drawing.text(6, 16, f"(T, D) = ({T}, {D})", size=13, bold=True)
     for block in range(T):
@@ -99,7 +98,7 @@ def table(drawing: Drawing, x: float, y: float, numbers: Tensor) -> None:
 
 
 def one(drawing: Drawing, place: Box, token: int, head: int, written: int) -> None:
-    """A number in its token's colour, fuller for the second head."""
+    """Draw a number in its token's colour, stronger for the second head."""
     colour = TOKENS[token]
     drawing.box(place.x, place.y, place.width, place.height, colour=colour, radius=2)
     if STRENGTH[head]:

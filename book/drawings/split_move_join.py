@@ -1,4 +1,4 @@
-"""Split, move, join: the image of 4×4 numbers of chapter 2 and its four patches.
+"""Draw split, move, join: chapter 2's image of 4×4 numbers and its four patches.
 
 On the page it moves, step by step (_assets/figures/split_move_join.js).
 """
@@ -10,10 +10,10 @@ import torch
 
 from book.drawings.kit import Anchor, Box, Colour, Drawing, Word
 
-SIDE, P = 4, 2  # of the image, of a patch
+SIDE, P = 4, 2  # sides of the image and of a patch
 ROWS = SIDE // P
-CELL, SMALL = 22, 17  # of a matrix, of a strip
-LARGE, READ = 34, 22  # of a matrix and a strip that move
+CELL, SMALL = 22, 17  # sides of the cells of a matrix and of a strip
+LARGE, READ = 34, 22  # the same where they move
 LEFT = 74
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 
@@ -44,7 +44,7 @@ def draw() -> Drawing:
 
 
 def at_rest(drawing: Drawing) -> None:
-    """Every step at once."""
+    """Draw every step at once, for a page that does not move."""
     named(drawing, 36, "Split", split, "rows, P,", "columns, P")
     in_place(drawing)
     before = strip(drawing, 118, split)
@@ -92,7 +92,7 @@ def at_rest(drawing: Drawing) -> None:
 
 
 def on_the_move(drawing: Drawing) -> None:
-    """Cells that stand anywhere: where, the script says."""
+    """Draw the moving cells; the script puts them in their places."""
     with drawing.part("step"):
         drawing.text(4, 18, "an image", size=14, bold=True)
     with drawing.part("shape"):
@@ -115,14 +115,14 @@ def on_the_move(drawing: Drawing) -> None:
 
 
 def patch_of(number: int) -> int:
-    """Which of the four patches a number of the image belongs to."""
+    """Return the patch that a number of the image belongs to, from 0 to 3."""
     return joined.flatten().tolist().index(number) // P**2
 
 
 def named(
     drawing: Drawing, y: float, name: str, made: torch.Tensor, *axes: str
 ) -> None:
-    """A step at the left: its name, the shape it makes and what the axes count."""
+    """Write a step at the left: its name, its output's shape, and the axes' names."""
     drawing.text(2, y, name, bold=True, size=13)
     drawing.lines(2, y + 15, f"{tuple(made.shape)}", *axes, size=10.5)
 
@@ -132,7 +132,7 @@ def called(drawing: Drawing, x: float, y: float, patch: int, anchor: Anchor) -> 
 
 
 def in_place(drawing: Drawing) -> None:
-    """The image, its patches a little apart, each with its name beside it."""
+    """Draw the image with its patches a little apart, each with its name beside it."""
     width = P * CELL
     left = LEFT + SIDE**2 * SMALL / 2 - width - 4
     for patch, numbers in enumerate(moved.reshape(ROWS**2, P, P).tolist()):
@@ -154,7 +154,7 @@ def in_place(drawing: Drawing) -> None:
 def row_of_patches(
     drawing: Drawing, x: float, y: float, numbers: Sequence[int], cell: float
 ) -> Box:
-    """A row of numbers, each in the colour of its patch."""
+    """Draw a row of numbers, each in the colour of its patch."""
     start = x
     for patch, run in groupby(numbers, patch_of):
         written = [str(number) for number in run]
@@ -172,13 +172,13 @@ def row_of_patches(
 
 
 def strip(drawing: Drawing, y: float, numbers: torch.Tensor) -> Box:
-    """All numbers in the order in which the tensor has them."""
+    """Draw all numbers in the order in which the tensor stores them."""
     drawing.text(2, y + 13, "flattened", size=10.5, colour="soft")
     return row_of_patches(drawing, LEFT, y, numbers.flatten().tolist(), SMALL)
 
 
 def pairs_move(drawing: Drawing, before: Box, after: Box) -> None:
-    """From each pair of neighbours to its new place."""
+    """Draw an arrow from each pair of neighbours to its new place."""
     old, new = split.flatten().tolist(), moved.flatten().tolist()
     for number in old[::P]:
         x1 = before.column(old.index(number), SIDE**2).right

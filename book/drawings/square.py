@@ -1,4 +1,4 @@
-"""The square of scores of chapter 1, to scale: one cell for each pair of tokens."""
+"""Draw the square of scores of chapter 1 to scale: one cell for each pair of tokens."""
 
 from book.drawings.kit import Box, Drawing, Word, number
 from vit_steps.cost import token_count
@@ -6,7 +6,7 @@ from vit_steps.cost import token_count
 SMALL, LARGE, P = 32, 224, 16  # pixels along an image, and along a patch
 COUNTS = [*(token_count(SMALL, side) for side in (16, 8, 4)), token_count(LARGE, P)]
 PIXELS = token_count(LARGE, 1)
-CELL = 10 / 7  # two pixels of a screen on a desk, so that the lines stay even
+CELL = 10 / 7  # two pixels on a desk (1.4 times as large), so that the lines are even
 TIMES = PIXELS // COUNTS[-1]
 METRES = TIMES / 10  # if the last square is 10 cm wide
 
@@ -39,7 +39,7 @@ def square(drawing: Drawing, x: float, y: float, count: int) -> Box:
 
 
 def ruled(drawing: Drawing, place: Box) -> None:
-    """The lines between the cells."""
+    """Draw the lines between the cells."""
     across, down = round(place.width / CELL), round(place.height / CELL)
     lines = [
         f"M{number(place.x + i * CELL)} {number(place.y)}v{number(place.height)}"
@@ -52,7 +52,7 @@ def ruled(drawing: Drawing, place: Box) -> None:
 
 
 def corner(drawing: Drawing, y: float) -> None:
-    """The upper left corner of the square of pixel tokens, open where it goes on."""
+    """Draw the upper left corner of the square of pixel tokens, open at two sides."""
     words = (Word(f"{PIXELS:,} tokens", bold=True), ", one for each pixel")
     drawing.text(2, y, *words)
     drawing.lines(

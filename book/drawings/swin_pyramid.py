@@ -1,19 +1,19 @@
-"""Swin-T's four stages: the same photograph in ever larger tokens and windows."""
+"""Draw Swin-T's four stages: one photograph in ever larger tokens and windows."""
 
 from book.drawings.kit import Box, Drawing, Word, number
 from vit_steps.sizes import as_pair
 from vit_steps.variants import SwinConfig
 
 SWIN = SwinConfig()
-SCALE = 0.5  # units a pixel
+SCALE = 0.5  # units for a pixel
 PIXELS, _ = as_pair(SWIN.image_size, "image_size")
 SIDE = PIXELS * SCALE
-STEP = 146  # from stage to stage
+STEP = 146  # distance of the stages
 LEFT = SIDE + 20
 
 
 def stages() -> list[tuple[int, int, int, int]]:
-    """For each stage: tokens a side, pixels a token, pixels a window, width D."""
+    """Return each stage's tokens in a row, pixels of a token and a window, width D."""
     found = []
     for stage in range(len(SWIN.depths)):
         pixels = SWIN.patch_size * 2**stage
@@ -66,9 +66,9 @@ def draw() -> Drawing:
 
 
 def photograph(drawing: Drawing, side: int, window: int) -> None:
-    """Its area, in tokens and windows, with the window that a spot is in."""
+    """Draw the photograph's area in tokens and windows, with one window marked."""
     place = drawing.box(2, 2, SIDE, SIDE, colour="line", radius=0, ground=False)
-    spot = 100 // window * window  # the pixel 100 down and 100 across
+    spot = 100 // window * window  # the window around pixel (100, 100)
     marked = Box(2 + spot * SCALE, 2 + spot * SCALE, window * SCALE, window * SCALE)
     drawing.full(marked, "asking", 0.3)
     ruled(drawing, place, side, 0.3)

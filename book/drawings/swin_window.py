@@ -1,4 +1,4 @@
-"""Windows, roll, cut, mask, roll back, on a map of 8×8 tokens, as in chapter 13.
+"""Draw windows, roll, cut, mask and roll back on 8×8 tokens, as in chapter 13.
 
 On the page it moves, with the cat behind it (_assets/figures/swin_window.js).
 """
@@ -14,16 +14,16 @@ from vit_steps.variants.swin import (
 
 SIDE, W = 8, 2
 SHIFT = W // 2
-COUNT = SIDE // W  # windows along a side
+COUNT = SIDE // W  # number of windows along a side
 BLOCKS = 4
-CHOSEN = (3, 3)  # where it begins
-# How roll carried a token: not at all, over the top, sideways, both ways.
+CHOSEN = (3, 3)  # the chosen token at the start
+# Tokens are grouped by the edges over which roll carried them.
 GROUPS: tuple[Colour, ...] = ("soft", "patch-0", "patch-1", "patch-2")
 CARRIED = ("not carried", "over the top", "sideways", "both ways")
-SMALL, LARGE = 14, 30  # a token at rest and on the move
+SMALL, LARGE = 14, 30  # side of a token, still and moving
 MAP = Box(2, 24, SIDE * LARGE, SIDE * LARGE)
-MASKS = Box(246, 20, SIDE * SMALL, SIDE * SMALL)  # at rest
-PANEL = Box(252, 58, 104, 104)  # a row and a column of tokens, and a table of pairs
+MASKS = Box(246, 20, SIDE * SMALL, SIDE * SMALL)  # in the still drawing
+PANEL = Box(252, 58, 104, 104)  # the table of pairs, with its row and column of tokens
 
 names = 10 * torch.arange(SIDE)[:, None] + torch.arange(SIDE)  # (rows, columns)
 rolled = names.roll((-SHIFT, -SHIFT), dims=(0, 1))
@@ -39,7 +39,7 @@ def group(name: int) -> int:
 
 
 def sees(name: int, shifted: bool) -> set[int]:
-    """The tokens that one token attends to in a block."""
+    """Return the tokens that one token attends to in a block."""
     if not shifted:
         inside = window_partition(names[None, :, :, None], W)[..., 0].tolist()
         return set(next(window for window in inside if name in window))
@@ -51,7 +51,7 @@ def sees(name: int, shifted: bool) -> set[int]:
 
 
 def reach(name: int, blocks: int) -> set[int]:
-    """The tokens that can influence one token after some blocks."""
+    """Return the tokens that can influence one token after some blocks."""
     reached = {name}
     for block in reversed(range(blocks)):
         reached = set().union(*(sees(token, block % 2 == 1) for token in reached))
@@ -96,7 +96,7 @@ def draw() -> Drawing:
 
 
 def at_rest(drawing: Drawing, counts: list[int]) -> None:
-    """Every step at once."""
+    """Draw every step at once, for a page that does not move."""
     side = SIDE * SMALL
     for index, (title, tokens, first) in enumerate(
         (("In windows", names, 0), ("1. Roll, 2. cut", rolled, 0))
@@ -123,7 +123,7 @@ def at_rest(drawing: Drawing, counts: list[int]) -> None:
 
 
 def stage(drawing: Drawing) -> None:
-    """A map that rolls, and what one token sees."""
+    """Draw the map that rolls, and the parts for the tokens that one token sees."""
     with drawing.part("step"):
         drawing.text(2, 15, "Windows", size=13, bold=True)
     with drawing.part("count"):
@@ -161,7 +161,7 @@ def stage(drawing: Drawing) -> None:
 
 
 def legend(drawing: Drawing, x: float, y: float) -> None:
-    """What the colours say, and the hatching."""
+    """Draw the legend of the colours and the hatching."""
     for number, said in enumerate(CARRIED):
         at = y + 17 * number
         colour = GROUPS[number]
@@ -175,7 +175,7 @@ def legend(drawing: Drawing, x: float, y: float) -> None:
 
 
 def cells(drawing: Drawing, place: Box, tokens: torch.Tensor) -> None:
-    """The tokens in the colours of their groups; those that were carried by name."""
+    """Draw the tokens in the colours of their groups, and name those roll carried."""
     groups: dict[int, list[Box]] = {}
     for i, row in enumerate(tokens.tolist()):
         for j, name in enumerate(row):
@@ -189,7 +189,7 @@ def cells(drawing: Drawing, place: Box, tokens: torch.Tensor) -> None:
 
 
 def lines(drawing: Drawing, place: Box, first: int) -> None:
-    """The lines between windows; the first is so many tokens from the edge."""
+    """Draw the lines between windows, the first one ``first`` tokens from the edge."""
     cell = place.width / SIDE
     drawing.box(
         place.x,
@@ -208,7 +208,7 @@ def lines(drawing: Drawing, place: Box, first: int) -> None:
 
 
 def tables(drawing: Drawing, place: Box) -> None:
-    """A table of pairs in each window's place: hatched where the mask forbids."""
+    """Draw a table of pairs in each window's place, hatched where the mask forbids."""
     filled: dict[Colour, list[Box]] = {}
     forbidden = []
     for number, (inside, allowed) in enumerate(
@@ -229,7 +229,7 @@ def tables(drawing: Drawing, place: Box) -> None:
 
 
 def hatched(drawing: Drawing, places: list[Box]) -> None:
-    """Three slanted lines in each place."""
+    """Draw three slanted lines in each place."""
     path = ""
     for place in places:
         x, y, wide, high = place.x, place.y, place.width, place.height

@@ -1,14 +1,14 @@
-"""The questions to ask of a model that seems to work: symptom, test, usual causes."""
+"""Draw the questions to ask of a model that seems to work: test and usual causes."""
 
 import math
 
 from book.drawings.kit import Drawing, Word
 
 CLASSES = 10
-LOWEST = math.log(math.e + CLASSES - 1) - 1  # of a loss that is given probabilities
+LOWEST = math.log(math.e + CLASSES - 1) - 1  # lowest loss if softmax is applied twice
 
 # Question, the test that answers it, the answer of a sound model; then, for the other
-# answer, what is seen and its usual causes. A number in brackets is the chapter's case.
+# answer, symptoms and their usual causes. A number in brackets is the chapter's case.
 QUESTIONS = (
     (
         ("Does it learn one", "batch by heart?"),

@@ -1,4 +1,4 @@
-"""Patch 75 of chapter 2: its three planes, one strip, a row of a matrix, a token."""
+"""Draw patch 75 of chapter 2: its planes, one strip, a row of a matrix, a token."""
 
 from book.drawings.kit import Box, Colour, Drawing, Word
 from vit_steps.cost import token_count
@@ -11,9 +11,9 @@ PATCH = ROW * SIDE + COLUMN
 PLANES: tuple[Colour, ...] = ("red", "green", "blue")
 NUMBERS = len(PLANES) * P * P
 
-LEFT, WIDE = 4, 352  # of the strip
-PLANE, PIXEL = 104, 4.5  # where the planes begin, and a side of one of their cells
-SMALL = 5  # a side of a patch in the photograph
+LEFT, WIDE = 4, 352  # left edge and width of the strip
+PLANE, PIXEL = 104, 4.5  # left edge of the planes, and side of one of their cells
+SMALL = 5  # side of a patch in the photograph
 
 
 def draw() -> Drawing:
@@ -36,7 +36,7 @@ def draw() -> Drawing:
 
 
 def patch(drawing: Drawing) -> list[Box]:
-    """The patch in the photograph's grid, and its planes."""
+    """Draw the patch in the photograph's grid, and its planes; return the planes."""
     drawing.text(2, 13, "photograph", bold=True)
     drawing.text(2, 28, f"{SIDE}×{SIDE} patches", size=11, colour="soft")
     photograph = drawing.cells(2, 36, [[""] * SIDE] * SIDE, (SMALL, SMALL), "line")
@@ -70,7 +70,7 @@ def patch(drawing: Drawing) -> list[Box]:
 
 
 def unrolled(drawing: Drawing, planes: list[Box]) -> Box:
-    """The strip of all numbers, with a piece for each row of a plane."""
+    """Draw the strip of all numbers, with a piece for each row of a plane."""
     y, high = 146, 14
     for index, (plane, colour) in enumerate(zip(planes, PLANES, strict=True)):
         part = Box(LEFT, y, WIDE, high).column(index, len(PLANES))
@@ -114,7 +114,7 @@ def unrolled(drawing: Drawing, planes: list[Box]) -> Box:
 
 
 def multiplied(drawing: Drawing) -> Box:
-    """The matrix of all strips, row 75 of it times the weight, and the token."""
+    """Draw the matrix of all strips, row 75 of it times the weight, and the token."""
     x, y, wide, high, gap = 68, 240, 136, 13, 20
     shown = (0, 1, PATCH, N - 2, N - 1)
     height = len(shown) * high + 2 * gap

@@ -1,4 +1,4 @@
-"""SGD and AdamW in a narrow valley, from the same start: chapter 8.
+"""Draw SGD and AdamW in chapter 8's narrow valley, from the same start.
 
 On the page it moves, step by step, at other learning rates and with warm-up
 (_assets/figures/valley.js).
@@ -14,25 +14,25 @@ from book.drawings.kit import Box, Drawing, Point
 
 START, STEPS = (-9.0, 1.5), 25
 MOST = 40  # steps that can be taken
-STEEPER = 50  # across, at the same distance from the bottom
+STEEPER = 50  # slope across the valley divided by the slope along it
 OPTIMISERS = ("SGD", "AdamW")
-LR = {"SGD": 0.036, "AdamW": 0.4}  # as it begins
-STOPS = {"SGD": (0.002, 22), "AdamW": (0.1, 12)}  # of its slider: apart, how many
-TOO_LARGE, SEEN = 0.042, 8  # with it SGD leaves the valley; after so many steps
+LR = {"SGD": 0.036, "AdamW": 0.4}  # at the start
+STOPS = {"SGD": (0.002, 22), "AdamW": (0.1, 12)}  # stops of a slider: distance, number
+TOO_LARGE, SEEN = 0.042, 8  # SGD's rate that leaves the valley, and steps described
 WARMUP = 10  # steps
 
-LEFT, UNIT, HALF = 2, 28, 1.7  # of a panel: edge, a unit, and how far up it reaches
-FROM, TO = -9.7, 2.9  # along the valley
-PANELS = {"SGD": 26, "AdamW": 182}  # their upper edges
-TRACK = Box(222, 0, 126, 0)  # of a learning rate, above its panel
+LEFT, UNIT, HALF = 2, 28, 1.7  # panels: left edge, length of 1, half of the height
+FROM, TO = -9.7, 2.9  # range along the valley
+PANELS = {"SGD": 26, "AdamW": 182}  # upper edges
+TRACK = Box(222, 0, 126, 0)  # slider of a learning rate, above its panel
 STEP_TRACK = Box(66, 330, 282, 0)
-POINTS = 30  # of half a contour
+POINTS = 30  # points on half a contour
 
 
 def path(
     optimizer: str, lr: float | Sequence[float], steps: int = STEPS
 ) -> list[Point]:
-    """Where PyTorch's own optimiser goes; ``lr`` is that of all steps, or of each."""
+    """Return the path of PyTorch's optimiser; ``lr`` is one rate, or one a step."""
     w = torch.tensor(START, dtype=torch.float64, requires_grad=True)
     walker: Optimizer = SGD([w]) if optimizer == "SGD" else AdamW([w], weight_decay=0.0)
     places = [START]
@@ -111,7 +111,7 @@ def draw() -> Drawing:
 
 
 def panel(drawing: Drawing, name: str, places: list[Point]) -> None:
-    """A valley with an optimiser's path in it."""
+    """Draw a valley with an optimiser's path in it."""
     place = panel_at(name)
     top = place.y
     with drawing.part(f"title-{name}"):
@@ -150,7 +150,7 @@ def panel_at(name: str) -> Box:
 
 
 def track(drawing: Drawing, name: str, place: Box, share: float) -> None:
-    """A slider with its knob at a share of its length."""
+    """Draw a slider with its knob at a share of its length."""
     with drawing.part(f"track-{name}", moving=True):
         drawing.line((place.x, place.y), (place.right, place.y), thick=3)
     with drawing.part(f"handle-{name}", moving=True), drawing.part(f"knob-{name}"):
@@ -158,7 +158,7 @@ def track(drawing: Drawing, name: str, place: Box, share: float) -> None:
 
 
 def contour(drawing: Drawing, reach: float) -> None:
-    """Where it is as high as so far from the lowest point along the floor."""
+    """Draw the contour that crosses the valley's floor at ``reach`` from its bottom."""
     first, last = (math.acos(-x / reach) for x in (max(-reach, FROM), min(reach, TO)))
     for side in (1, -1):
         run: list[Point] = []

@@ -1,15 +1,15 @@
-"""Who holds what: a ViT-H/14 in one process, under DDP and under FSDP, chapter 12."""
+"""Draw the memory of a ViT-H/14 in one process, under DDP and under FSDP."""
 
 from book.drawings.kit import Box, Colour, Drawing, Word
 from vit_steps.training_cost import TrainingMemory, training_memory
 from vit_steps.vision_transformer import ViTConfig
 
-PIECES = 4  # and processes
-IMAGES = 8  # on each device
+PIECES = 4  # pieces of the model, and processes
+IMAGES = 8  # images on each device
 COLOURS: tuple[Colour, ...] = ("patch-0", "patch-1", "patch-2", "patch-3")
 CONFIG = ViTConfig.huge()
-WIDE, GAP, LEFT = 52, 10, 118  # of a process, between two, of the first
-SCALE = 8.5  # units a GB
+WIDE, GAP, LEFT = 52, 10, 118  # processes: width, gap, left edge of the first
+SCALE = 8.5  # units for a GB
 
 
 def memory(sharded: bool) -> TrainingMemory:
@@ -21,7 +21,7 @@ def gb(size: float) -> str:
 
 
 def block_gb() -> float:
-    """The weights of one block in float32, which FSDP puts together for a moment."""
+    """Return the GB of one block's float32 weights, which FSDP gathers for a moment."""
     D, M = CONFIG.embed_dim, 4 * CONFIG.embed_dim
     block = 4 * D * D + 2 * D * M + 9 * D + M  # matrices, then biases and norms
     return 4 * block / 1e9
