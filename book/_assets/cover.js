@@ -1,5 +1,5 @@
-// The cover: a photograph opens into patches, they become tokens, one of them looks for
-// its own colour. At rest it is cover.webp, which book/cover.py takes from here.
+// Draws the cover: a photograph opens into patches, the patches become tokens, and one of
+// them attends to its own colour. book/cover.py saves the last frame as cover.webp.
 (() => {
   const { asking, colours, tokens } = vitCover; // cover_data.js
   const [WIDTH, HEIGHT, GRID, SIDE, STRIP, CELL, ROW] = [1376, 520, 14, 32, 648, 8, 2.5];
@@ -7,7 +7,7 @@
   const STRIP_END = STRIP + tokens[0].length * CELL;
   const PALEST = 0.15;
   const BLUE = [0, 114, 178], PALE = [236, 240, 243], ORANGE = [230, 159, 0];
-  // milliseconds: the patches close, open, leave column by column, arrive; lines
+  // milliseconds: patches close, open, leave column by column, fly; lines appear; end
   const CLOSE = 700, OPEN = 900, LEAVE = 500, COLUMN = 90, FLIGHT = 700, LINES = 2500, END = 3300;
 
   const rgb = (colour) => `rgb(${colour.map(Math.round)})`;
@@ -30,7 +30,7 @@
 
   function attention(query) {
     const scores = colours.map((key) => key.reduce((sum, c, i) => sum + c * colours[query][i], 0) / 3 ** 0.5);
-    const powers = scores.map(Math.exp); // a score is 10 at most
+    const powers = scores.map(Math.exp); // no overflow: a score is 10 at most
     const total = powers.reduce((a, b) => a + b);
     return powers.map((power) => power / total);
   }
@@ -50,8 +50,8 @@
     ink.fillRect(j * CELL, rowTop(i), CELL - 0.5, i ? ROW : 6);
   }));
 
-  // The photograph, the patches at rest and the pale picture as large as they are shown:
-  // drawn once for a size, so that a frame of the film is cheap.
+  // The photograph, the patches at rest and the pale picture are drawn once for each size
+  // on the screen, so that a frame of the film is cheap.
   let layers = {};
   function layer(name, scale, draw) {
     if (layers.scale !== scale) layers = { scale };
@@ -66,7 +66,7 @@
     return layers[name];
   }
 
-  // now: milliseconds since the patches opened, before 0 they close; lit: by patch
+  // now: milliseconds since the patches opened (they close before 0); lit: brightness by patch
   function paint(canvas, now, lit, asked, from) {
     const pen = canvas.getContext("2d"), scale = canvas.width / WIDTH;
     const open = ease(now < 0 ? -now / CLOSE : now / OPEN);
@@ -138,7 +138,7 @@
   function frame(time) {
     const t = calm.matches ? 1 : 0.4;
     waiting = requestAnimationFrame(frame);
-    if (time - shownAt < 30 && !calm.matches) return; // 30 pictures a second are enough
+    if (time - shownAt < 30 && !calm.matches) return; // 30 frames a second are enough
     shownAt = time;
     if (now < END) now = time - (began ??= time) - CLOSE;
     lit = mix(lit, wanted, t);
@@ -169,7 +169,7 @@
     }, 300);
   }
   function point(event) {
-    if (now < END && event.type === "pointermove") return; // it came by while all moves
+    if (now < END && event.type === "pointermove") return; // the pointer only crosses the film
     const box = canvas.getBoundingClientRect(), scale = WIDTH / box.width;
     const x = (event.clientX - box.left) * scale, y = (event.clientY - box.top) * scale;
     const inside = ([left, top], side) => x >= left && x < left + side && y >= top && y < top + side;

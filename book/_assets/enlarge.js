@@ -1,5 +1,5 @@
-// A figure opens over the page, as large as fits and never smaller than it is. Escape, the back button, the cross
-// and a tap beside it close it, and the page is where it was. Without this, the link leads to the picture's file.
+// Opens a figure over the page, as large as fits and never smaller than in the page. Escape, the back button, the
+// cross and a tap beside it close it; the page keeps its place. Without scripts, the link leads to the picture's file.
 (() => {
   const dialog = document.createElement("dialog");
   dialog.className = "enlarged";

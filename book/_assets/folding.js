@@ -1,11 +1,11 @@
-// Lines of code that fold, each with a button before them. In the head and not deferred, so that nothing jumps.
+// Folds lines of code behind a button. The script is in the head and not deferred, so that nothing jumps.
 (() => {
   const set = (button, open) => {
     const lines = button.parentElement.nextElementSibling;
     button.setAttribute("aria-expanded", open);
     lines.classList.toggle("open", open);
     if (open) lines.removeAttribute("hidden");
-    else lines.setAttribute("hidden", "until-found"); // by the browser's own search
+    else lines.setAttribute("hidden", "until-found"); // the browser's own search opens them
   };
   document.documentElement.classList.add("folds");
   addEventListener("DOMContentLoaded", () => {

@@ -1,7 +1,7 @@
-// Scripts that a page fetches when its reader turns to what they do.
+// Fetches scripts when a reader first needs them.
 (() => {
   "use strict";
-  /** A loader for a folder's scripts: each is fetched once, and again only if that failed. */
+  /** Returns a loader for a folder's scripts; it fetches each once, and again only after a failure. */
   globalThis.loaderOf = (folder) => {
     const loading = new Map();
     return (name) => {
@@ -9,7 +9,7 @@
         loading.set(name, new Promise((resolve, reject) => {
           const script = document.createElement("script");
           script.src = `${folder}${name}.js`;
-          script.async = false; // asked for at once, they come side by side and run in that order
+          script.async = false; // requested together, scripts load in parallel and run in order
           script.onload = resolve;
           script.onerror = () => {
             loading.delete(name);

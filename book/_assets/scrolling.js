@@ -1,4 +1,4 @@
-// A formula or a table that is wider than the screen scrolls; then it can be reached by keyboard as well.
+// Lets the keyboard reach formulas and tables that scroll because they are wider than the screen.
 (() => {
   const mark = () => {
     for (const wide of document.querySelectorAll("mjx-container[display], article table")) {
@@ -9,6 +9,6 @@
   addEventListener("load", () => {
     mark();
     addEventListener("resize", mark);
-    addEventListener("toggle", mark, true); // what was folded has a width only now
+    addEventListener("toggle", mark, true); // folded elements have no width until they open
   });
 })();

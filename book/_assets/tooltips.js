@@ -1,5 +1,5 @@
-// What a button says when it is pointed at or focused: Escape puts it away, and it stays
-// while the pointer is on it (WCAG 1.4.13). The theme's own does neither.
+// Shows a button's tooltip when it is pointed at or focused. Escape hides the tooltip, and it
+// stays while the pointer is on it (WCAG 1.4.13). The theme's own tooltips do neither.
 {
   let escaped = false;
   document.addEventListener("keydown", (event) => {

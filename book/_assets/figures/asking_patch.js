@@ -1,16 +1,16 @@
-// Chapter 4: any patch of a photograph asks, and each patch is as bright as the attention that it gets.
+// Chapter 4: shows each patch of a photograph as bright as the attention that a chosen patch gives it.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
 
-  /** The attention weights of one query, q kᵀ / √d through the softmax. */
+  /** Returns the attention weights of one query: the softmax of q kᵀ / √d. */
   function attend(query, keys) {
     const exps = keys.map((key) => Math.exp(key.reduce((sum, k, i) => sum + query[i] * k, 0) / Math.sqrt(query.length)));
     const total = exps.reduce((sum, exp) => sum + exp, 0);
     return exps.map((exp) => exp / total);
   }
 
-  /** How many of the largest weights make up half of the attention. */
+  /** Returns how many of the largest weights make up half of the attention. */
   function half(weights) {
     let sum = 0;
     return [...weights].sort((a, b) => b - a).findIndex((weight) => (sum += weight) >= 0.5) + 1;
@@ -21,7 +21,7 @@
     const { side, asks, colours, photo, lit, darkest } = figure.numbers;
     const size = photo[2] / side;
     let chosen = asks;
-    let pointed = null; // by a mouse that passes over it
+    let pointed = null; // the patch under the mouse
 
     const numberOf = ([row, column]) => row * side + column;
     const said = (patch) => `row ${Math.floor(patch / side)}, column ${patch % side}`;

@@ -1,15 +1,15 @@
-// Chapter 1: what a block has to do for an image in patches, as a band of T by T + 6D, to scale.
+// Chapter 1: draws the cost of a block for an image in patches as a band of T by T + 6D, to scale.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
 
-  /** A block's T, its multiply-accumulates and the bytes of its heads' squares of scores, as in vit_steps/cost.py. */
+  /** Returns a block's T, multiply-accumulates, and the bytes of all heads' scores, as in vit_steps/cost.py. */
   function billOf(image, patch, [D, heads]) {
     const T = (image / patch) ** 2 + 1;
     return { T, quadratic: 2 * T * T * D, linear: 12 * T * D * D, squares: 4 * heads * T * T };
   }
 
-  /** A number to three digits, in the unit that fits. */
+  /** Writes a number with three digits, in the unit that fits. */
   function inUnits(value, step, units) {
     let power = 0;
     while (value >= step && power < units.length - 1) { value /= step; power += 1; }
@@ -21,7 +21,7 @@
   const large = (count) => inUnits(count, 1000, ["", "thousand", "million", "billion", "trillion", "quadrillion"]);
 
   const inPixels = (side) => `${side} ${side === 1 ? "pixel" : "pixels"}`;
-  /** How many times as much, to two digits. */
+  /** Writes a ratio with two digits. */
   const times = (ratio) => counted(Number(ratio.toPrecision(2)));
 
   function start(figure) {
@@ -34,12 +34,12 @@
       patch: (side) => tracks.patch.x + (tracks.patch.width * Math.log2(patches[0] / side)) / (patches.length - 1),
     };
     const marked = { image: along.image(began.patch * side(now.model)), patch: along.patch(began.image / side(now.model)) };
-    let drawn = sizes(); // on its way to now
+    let drawn = sizes(); // the values on the screen while they move to the new ones
 
-    /** How many patches lie along the image where T = 6D. */
+    /** Returns the number of patches along the image at which T = 6D. */
     function side(model) { return Math.sqrt(6 * models[model][0] - 1); }
 
-    /** What is drawn, as logarithms: on its way from one scale to another a picture is zoomed evenly. */
+    /** Returns the drawn values as logarithms, so that the picture zooms evenly from one scale to another. */
     function sizes() {
       return { T: Math.log(billOf(now.image, now.patch, models[now.model]).T), sixD: Math.log(6 * models[now.model][0]) };
     }

@@ -1,4 +1,4 @@
-// Chapter 9: a picture is covered patch by patch, the most attended first, beside another order.
+// Chapter 9: covers a picture patch by patch, the most attended first, beside another order.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
@@ -17,7 +17,7 @@
     const { pictures, orders, side, patch, photo, bar, second, chart } = figure.numbers;
     const patches = side * side;
     const cell = photo.width / side;
-    const names = Object.keys(orders); // the first of them stays at the left
+    const names = Object.keys(orders); // the first one stays at the left
     const shown = names.slice(0, 2);
     let picture = pictures[0];
     let now = figure.numbers.covered;

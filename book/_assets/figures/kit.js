@@ -1,22 +1,22 @@
-// Lets a drawing move: <svg data-figure="one_query" data-numbers="{...}">, with nothing but its still
-// picture where no script runs. A figure's own script changes the drawing's named parts:
+// Makes a drawing move: <svg data-figure="one_query" data-numbers="{...}">. Without scripts it stays a still
+// picture. A figure's own script changes the drawing's named parts:
 //   vitFigures.one_query = (figure) => { ... };
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
   const SVG = "http://www.w3.org/2000/svg";
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const SECONDS = 3; // of a step that is played
+  const SECONDS = 3; // that a played step takes
 
   const clamp = (number, low, high) => Math.min(Math.max(number, low), high);
 
-  /** A number as the book prints it: at most so many digits, and a minus that is as long as a plus. */
+  /** Writes a number as the book prints it, with at most some digits and a minus as long as a plus. */
   function written(number, digits = 1) {
     const text = String(Number(number.toFixed(digits)));
     return text.replace("-", "−").replace("−0", (zero) => (number.toFixed(digits) == 0 ? "0" : zero));
   }
 
-  /** "4, 2 and 0" */
+  /** Joins words as in "4, 2 and 0". */
   function listed(texts) {
     return `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
   }
@@ -42,7 +42,7 @@
       this.words = el("p", { class: "moving-words", role: "status" });
       this.controls.append(this.words);
       this.newRow();
-      this.svg.setAttribute("role", "group"); // an image would hide its handles from a screen reader
+      this.svg.setAttribute("role", "group"); // as an "img" its handles would be hidden from screen readers
       for (const child of this.svg.children) child.setAttribute("aria-hidden", true);
       place.classList.add("moves");
     }
@@ -57,7 +57,7 @@
       this.part(name).querySelector("text").textContent = text;
     }
 
-    /** One polite sentence; a second one within a moment takes the place of the first. */
+    /** Announces a sentence to screen readers; another within 150 ms replaces it. */
     say(text) {
       this.told = text;
       const words = this.meanwhile ?? text;
@@ -65,7 +65,7 @@
       this.speaking = setTimeout(() => { if (this.words.textContent !== words) this.words.textContent = words; }, 150);
     }
 
-    /** Calls draw with 0 to 1, once for each frame; with 1 at once for whoever wants no motion. */
+    /** Calls draw with 0 to 1, once for each frame; only with 1 for readers who prefer reduced motion. */
     tween(draw, milliseconds = 400) {
       cancelAnimationFrame(this.frame);
       if (calm.matches) return draw(1);
@@ -90,7 +90,7 @@
       return button;
     }
 
-    /** A part of the drawing becomes a handle: found by the Tab key, heard as a slider. */
+    /** Makes a part of the drawing a handle, which the Tab key reaches and screen readers call a slider. */
     handle(name, [x, y, width, height], attributes) {
       const handle = this.part(name);
       handle.prepend(set(document.createElementNS(SVG, "rect"), { class: "moving-grip", x, y, width, height, rx: 4 }));
@@ -99,16 +99,16 @@
       return set(handle, { role: "slider", tabindex: 0, ...attributes });
     }
 
-    /** Where in the drawing an event is. */
+    /** Returns the point of the drawing at which an event happened. */
     spot({ clientX, clientY }) {
       return new DOMPoint(clientX, clientY).matrixTransform(this.svg.getScreenCTM().inverse());
     }
 
-    /** Calls move with each spot that a handle is dragged to. A finger that holds nothing there scrolls the page, and so
-        does one that goes up or down on a handle that moves sideways. */
+    /** Calls move with each point that a handle is dragged to. A finger beside the held place scrolls the page, and so
+        does one that moves up or down on a sideways handle. */
     dragged(handle, move, { holds = () => true, sideways = false } = {}) {
       let held = false;
-      let began = null; // where a finger came down that has not yet said which way it goes
+      let began = null; // where a finger came down whose direction is not yet known
       const hold = () => {
         held = true;
         handle.focus({ preventScroll: true });
@@ -133,7 +133,7 @@
         held = false;
       });
       handle.addEventListener("lostpointercapture", () => { held = false; });
-      // For browsers do not heed touch-action inside a drawing.
+      // Browsers ignore touch-action inside an SVG, so touches are handled here.
       handle.addEventListener("touchstart", (event) => {
         const [finger] = event.touches;
         began = null;
@@ -153,7 +153,7 @@
       }, { passive: false });
     }
 
-    /** A part of the drawing becomes a slider: dragged by mouse or finger, moved by arrow keys. */
+    /** Makes a part of the drawing a slider, which mouse, finger and arrow keys move. */
     slider(name, { box, low, high, step, label, along = "x", at, value, says, change }) {
       const handle = this.handle(name, box, { "aria-label": label, "aria-valuemin": low, "aria-valuemax": high,
         "aria-orientation": along === "x" ? "horizontal" : "vertical" });
@@ -177,7 +177,7 @@
       return show;
     }
 
-    /** A part becomes a grid of which one place, [row, column], is chosen: by a click or a tap, by dragging, by arrow
+    /** Makes a part a grid in which one place, [row, column], is chosen by a click or a tap, by dragging or by arrow
         keys. A mouse that only passes over a place points at it. */
     places(name, { grid: [left, top, width, height], box = [left, top, width, height], size, label, value, says, choose, point }) {
       const handle = this.handle(name, box, { "aria-label": label, "aria-valuemin": 0 });
@@ -213,8 +213,8 @@
       return show;
     }
 
-    /** A button that calls next again and again, until that gives false; pressed in between, it pauses. Where it goes
-        too quickly for a sentence a step, meanwhile is said in the place of them all. */
+    /** Adds a button that calls next again and again until it returns false; another press pauses. If the steps are too
+        quick for a sentence each, meanwhile is announced instead of them all. */
     player(text, next, { seconds = SECONDS, meanwhile } = {}) {
       let timer;
       const stop = () => {
@@ -239,12 +239,12 @@
       button.classList.add("moving-play");
     }
 
-    /** Back, Play and Next, for steps 0 to count - 1; the arrow keys do what Back and Next do. */
+    /** Adds Back, Play and Next for the steps 0 to count - 1; the arrow keys work as Back and Next. */
     steps({ count, show, first = 0, ...played }) {
       let index = first;
       const go = (to) => {
         index = clamp(to, 0, count - 1);
-        back.setAttribute("aria-disabled", index === 0); // and not disabled, which would drop the focus
+        back.setAttribute("aria-disabled", index === 0); // "disabled" would drop the focus
         next.setAttribute("aria-disabled", index === count - 1);
         show(index);
       };

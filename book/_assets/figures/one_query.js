@@ -1,10 +1,10 @@
-// Chapter 4: one query of four numbers, which can be dragged, and all that follows from it.
+// Chapter 4: lets a reader drag the four numbers of a query, and shows every step to its output.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
   const TERMS = ["q", "k", "d", "softmax", "v"];
 
-  /** What attention makes of a query, step by step. */
+  /** Computes attention for a query, step by step. */
   function attend(query, keys, values) {
     const products = keys.map((key) => key.map((number, j) => number * query[j]));
     const scores = products.map((row) => row.reduce((sum, number) => sum + number, 0));

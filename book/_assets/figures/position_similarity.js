@@ -1,17 +1,17 @@
-// Chapter 3: a place is chosen, and the map says how similar its position is to that of every place.
+// Chapter 3: shows on a map how similar the position of a chosen place is to that of every place.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
 
-  /** How fast each of so many clocks goes, in radians a step. */
+  /** Returns the speeds of the clocks, in radians a step. */
   const speeds = (count) => Array.from({ length: count }, (_, i) => 10000 ** (-i / count));
 
-  /** The cosine similarity of two positions that are clocks: the mean cosine between their hands. */
+  /** Returns the cosine similarity of two positions made of clocks: the mean cosine between their hands. */
   function alike(steps, count) {
     return speeds(count).reduce((sum, speed) => sum + Math.cos(speed * steps), 0) / count;
   }
 
-  /** The similarity of two places, by their rows and columns, for each kind of position. */
+  /** Functions that return the similarity of two places, [row, column], for each kind of position. */
   function kindsOf({ kinds, learned, embed_dim }) {
     const clocks = embed_dim / 2;
     const memory = (count) => {
@@ -47,10 +47,10 @@
     const { set, SVG } = figures;
     const { map, kinds, power, embed_dim, clocks, hand } = figure.numbers;
     const similarity = kindsOf(figure.numbers);
-    const cells = new Map(); // by the side of the grid: a group with a square for each place
-    const chosen = {}; // by the side of the grid, as is compared: both stay where they are when the kind changes
+    const cells = new Map(); // for each side of a grid, a group with a square for each place
+    const chosen = {}; // like compared, one for each side of a grid, so that it stays when the kind changes
     const compared = {};
-    let pointed = null; // by a mouse that passes over it
+    let pointed = null; // the place under the mouse
     let kind = "1-D";
 
     const side = () => kinds[kind].side;
@@ -69,7 +69,7 @@
       cells.set(side, group);
     }
 
-    /** What the eight clocks of the panel show: their speeds, and how many steps each has gone at a place. */
+    /** Returns the speeds of the panel's eight clocks, and the steps that each has taken at a place. */
     function shownClocks() {
       if (kind === "1-D") {
         const every = speeds(embed_dim / 2);

@@ -1,9 +1,9 @@
-// Chapter 6: four stacks, block by block: the cat that their tokens still tell, and the stream.
+// Chapter 6: draws four stacks block by block: the stream, and the cat put together from its tokens.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
-  const ROWS = 14; // of patches
-  const LENGTHS = { length: "length", left: "left of the start" }; // a part of the drawing, and what it says
+  const ROWS = 14; // rows of patches
+  const LENGTHS = { length: "length", left: "left of the start" }; // parts of the drawing, and their words
 
   function start(figure) {
     const { set, SVG } = figures;
@@ -12,7 +12,7 @@
     const blocks = stacks[names[0]].wrong.length - 1;
     const side = cat.width / ROWS;
     let now = 0;
-    let drawn = now; // on its way to now
+    let drawn = now; // the block on the screen while it moves to the new one
 
     const node = (tag, attributes, ...children) => {
       const made = set(document.createElementNS(SVG, tag), attributes);
@@ -27,7 +27,7 @@
       node("symbol", { id: "residual-stream-whole", viewBox: `0 0 ${16 * ROWS} ${16 * ROWS}` }, use(photograph)),
       ...Array.from({ length: ROWS ** 2 }, (_, patch) => node("symbol", { id: piece(patch), viewBox: box(patch) }, use(photograph))));
 
-    /** The cat: the photograph, and on it the patches that stand for others. */
+    /** Draws the photograph of the cat, and on it the patches that its tokens resemble instead of their own. */
     function putTogether(name, wrong) {
       const place = figure.part(`cat-${name}`);
       const y = top + names.indexOf(name) * pitch + cat.y;
@@ -40,7 +40,7 @@
       figure.part(`empty-${name}`).style.visibility = wrong ? "hidden" : "visible";
     }
 
-    /** The band as far as it has come; a step is a piece of a block. */
+    /** Returns the path of a band up to a block; a block has one step or several. */
     function band({ steps, lengths }, which, at, bottom) {
       const end = at * steps;
       const [before, after] = [Math.floor(end), Math.ceil(end)];
@@ -66,7 +66,7 @@
       set(figure.part("knob-block").firstElementChild, { x: x - 8 });
     }
 
-    /** Everything but the bands; gives what is said. */
+    /** Writes all texts and puts the cats together; returns the sentence for a block. */
     function tell(block) {
       figure.write("block", `${block}`);
       const counts = names.map((name) => {
@@ -97,7 +97,7 @@
       at: (x) => (x - left) / wide,
       value: () => now, says: (block) => String(block), change: show,
     });
-    matchMedia("print").addEventListener("change", ({ matches }) => { // paper has the last frame, as the still picture
+    matchMedia("print").addEventListener("change", ({ matches }) => { // paper shows the last frame
       const block = matches ? blocks : now;
       tell(block);
       draw(block);

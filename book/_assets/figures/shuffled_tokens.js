@@ -1,10 +1,10 @@
-// Chapter 3: three tokens change places, and what attention collects changes only if the places add something.
+// Chapter 3: lets three tokens change places; the sum that attention collects changes only if places add something.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
   const NAMES = ["first", "second", "third"];
 
-  /** The attention weights of numbers, their softmax, and what each number gives to the sum. */
+  /** Returns the attention weights of numbers (their softmax), and each number's share of the sum. */
   function collect(numbers) {
     const exps = numbers.map(Math.exp);
     const total = exps.reduce((sum, number) => sum + number, 0);
@@ -18,7 +18,7 @@
     const { tokens, added, orders, columns, bars, apart: wide } = figure.numbers;
     const apart = columns[1] - columns[0];
     let order = orders[0];
-    let before = null; // what was collected in the order before
+    let before = null; // the sums in the previous order
 
     function draw() {
       const sums = {};

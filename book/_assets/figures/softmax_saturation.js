@@ -1,10 +1,10 @@
-// Chapter 4: how 197 keys share a query's attention while d grows, with and without the division by √d.
+// Chapter 4: shows how 197 keys share a query's attention as d grows, with and without the division by √d.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
   const HIGH = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
 
-  /** 3e-10 as 3·10⁻¹⁰ */
+  /** Writes 3e-10 as 3·10⁻¹⁰. */
   function power(number) {
     const [digit, exponent] = number.toExponential(0).split("e");
     return `${digit}·10${[...String(Number(exponent))].map((sign) => HIGH[sign]).join("")}`;
@@ -17,9 +17,9 @@
     const keys = Math.max(...names.flatMap((name) => shares[name].map((row) => row.length)));
     const share = (name, index, rank) => (shares[name][index][rank] ?? 0) / 1e4;
     let now = figure.numbers.shown;
-    let drawn = now; // on its way to now
+    let drawn = now; // the d on the screen while it moves to the new one
 
-    /** Between two values of d only while it moves from one to the other. */
+    /** Draws all parts; at, an index of dims, is no whole number while the drawing moves. */
     function draw(at) {
       drawn = at;
       const [low, high] = [Math.floor(at), Math.ceil(at)];

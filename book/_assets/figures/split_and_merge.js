@@ -1,19 +1,19 @@
-// Chapter 5: three queries of four numbers, cut, split into heads and merged, in any order of the calls.
+// Chapter 5: cuts three queries of four numbers, splits them into heads and merges them, in any order of the calls.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
-  const MIDDLE = 180; // of the sheet
-  const [STAGE, APART, STRIP] = [100, 26, 214]; // where the tensor is centred, from block to block, where the row stands
+  const MIDDLE = 180; // x of the sheet's middle
+  const [STAGE, APART, STRIP] = [100, 26, 214]; // y of the tensor's middle, gap of blocks, y of the row
 
   const size = (shape) => shape.reduce((product, side) => product * side, 1);
   const same = (one, other) => one.length === other.length && one.every((number, i) => number === other[i]);
 
-  /** A tensor is its numbers in the order in which they are read, and its shape. Only the shape changes. */
+  /** Returns a tensor with another shape. A tensor is its numbers, in reading order, and its shape. */
   function reshape({ numbers }, shape) {
     return { numbers, shape };
   }
 
-  /** The first two dimensions change places, and with them the order in which the numbers are read. */
+  /** Swaps the first two dimensions, which changes the order in which the numbers are read. */
   function transpose({ numbers, shape: [a, b, ...rest] }) {
     const inner = size(rest);
     const moved = [];
@@ -32,12 +32,12 @@
     const at = (x, y) => `translate(${x}px, ${y}px)`;
     let tensor = begin;
     let calls = [];
-    let wasSplit = false; // since each row was one token's query
-    let [script, left] = [null, []]; // what is played, and what of it is still to come
+    let wasSplit = false; // at any time since each row last was one token's query
+    let [script, left] = [null, []]; // the calls that are played, and those still to come
 
     const is = (other) => same(tensor.shape, other.shape) && same(tensor.numbers, other.numbers);
 
-    /** What a reader should see now: good, bad or on the way, and a sentence. */
+    /** Judges the tensor: "good", "bad" or neither, a short verdict, and a sentence. */
     function judged() {
       const { numbers, shape } = tensor;
       const first = numbers.slice(0, size(shape.slice(1)));
@@ -100,7 +100,7 @@
       [tensor, calls, wasSplit] = [begin, [], false];
       draw();
     }
-    /** What a reader does ends what is played. */
+    /** Stops the playing calls as soon as the reader acts. */
     const byHand = (act) => () => {
       figure.stop?.();
       script = null;

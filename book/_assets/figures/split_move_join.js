@@ -1,10 +1,10 @@
-// Chapter 2: an image of 4×4 numbers is cut into patches: split, move, join, or join without the move.
+// Chapter 2: cuts an image of 4×4 numbers into patches: split, move, join, or join without the move.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
-  const [MIDDLE, STAGE, STRIP, APART, BETWEEN] = [180, 156, 304, 16, 8]; // where things are centred; between patches, between rows
+  const [MIDDLE, STAGE, STRIP, APART, BETWEEN] = [180, 156, 304, 16, 8]; // centres; gaps of patches and of rows
 
-  /** The numbers of an image patch by patch, in the order in which the move brings them. */
+  /** Returns the numbers of an image patch by patch, the order that the move makes. */
   function patchByPatch(side, P) {
     const order = [];
     for (let patch = 0; patch < (side / P) ** 2; patch++) {
@@ -22,7 +22,7 @@
     let forgets = false;
     let step = 0;
 
-    /** Where a number's cell is centred, and in which order the numbers are read. */
+    // inImage, inMatrix and inBlocks return the centre of a number's cell.
     const inImage = (gap) => (number) => {
       const [row, column] = [Math.floor(number / side), number % side];
       const place = (i) => (i - (side - 1) / 2) * cell + (Math.floor(i / P) - (across - 1) / 2) * gap;
@@ -41,7 +41,7 @@
         (Math.floor(i / P) - (P - 1) / 2) * cell];
     };
 
-    /** The patches whose numbers these are. */
+    /** Returns the patches that numbers belong to. */
     const held = (numbers) => {
       const found = [...new Set(numbers.map((number) => Math.floor(patches.indexOf(number) / inside)))];
       return found.length === 1 ? `patch ${found[0]}` : `patches ${figures.listed(found.map(String))}`;
@@ -95,7 +95,7 @@
     const forget = figure.button("Forget the move", () => {
       forgets = !forgets;
       forget.setAttribute("aria-pressed", forgets);
-      show(step < 2 ? 3 : step); // before the move, the two differ in what they come to
+      show(step < 2 ? 3 : step); // before the move both look the same, so the last step is shown
     });
     forget.setAttribute("aria-pressed", false);
   }

@@ -1,24 +1,24 @@
-// Chapter 13: a map of tokens is cut into windows, rolled, cut again, masked and rolled back; whom a token sees, and
-// from how far it can be reached after one block and after more.
+// Chapter 13: cuts a map of tokens into windows, rolls it, cuts again, masks and rolls back; shows which tokens a token
+// sees, and from how far it can be reached after one block or several.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
   const CAT = new URL("../lab/cat.jpg", document.currentScript.src).href;
 
-  /** Windows of a map of tokens [row, column], rolled up and left by a shift: who is in a window, who may attend. */
+  /** Returns functions for the windows of a map of tokens, [row, column], that is rolled up and left by a shift. */
   function windowing(side, w) {
     const name = ([row, column]) => row * side + column;
     const token = (place) => [Math.floor(place / side), place % side];
     const all = [...Array(side * side).keys()];
     const rolled = ([row, column], shift) => [(row - shift + side) % side, (column - shift + side) % side];
-    /** How roll carried a token: 0 not at all, 1 over the top, 2 sideways, 3 both ways. */
+    /** Returns the edges over which roll carried a token: 0 none, 1 the top, 2 the left, 3 both. */
     const carried = ([row, column], shift) => (row < shift) + 2 * (column < shift);
     const together = (one, other, shift) => {
       const [a, b] = [one, other].map((of) => rolled(of, shift).map((index) => Math.floor(index / w)));
       return String(a) === String(b);
     };
     const inside = (one, shift) => all.map(token).filter((other) => together(one, other, shift))
-      .sort((a, b) => name(rolled(a, shift)) - name(rolled(b, shift))); // as the rolled map has them
+      .sort((a, b) => name(rolled(a, shift)) - name(rolled(b, shift))); // in the order of the rolled map
     const sees = (one, shift) => inside(one, shift).filter((other) => carried(one, shift) === carried(other, shift));
     const reach = (one, blocks) => {
       let reached = new Set([name(one)]);
@@ -37,7 +37,7 @@
     const shift = Math.floor(w / 2);
     const { all, rolled, carried, inside, sees, reach } = windowing(side, w);
     let chosen = figure.numbers.chosen;
-    let pointed = null; // by a mouse that passes over it
+    let pointed = null; // the token under the mouse
     let now = 0;
 
     const make = (tag, attributes, ...children) => {
@@ -45,14 +45,14 @@
       element.append(...children);
       return element;
     };
-    /** A piece of the cat, of so many tokens from one on. */
+    /** Draws the piece of the cat that count × count tokens cover, from one token on. */
     const piece = ([row, column], size, count = 1) => make("svg", { width: size, height: size, preserveAspectRatio: "none",
       viewBox: `${column} ${row} ${count} ${count}` }, make("image", { href: CAT, width: side, height: side, preserveAspectRatio: "none" }));
     const tint = (of, size) => make("rect", { class: `swin-tint vd-full vd-${groups[carried(of, shift)]}`, width: size, height: size });
     const same = (one, other) => String(one) === String(other);
     const said = ([row, column]) => `row ${row}, column ${column}`;
 
-    // The map, and beyond its right and lower edges the tokens that come in again when it rolls.
+    // The map, with copies of the carried tokens beyond its right and lower edges, which come in when it rolls.
     const view = make("svg", { x: map.x, y: map.y, width: side * map.cell, height: side * map.cell });
     const sheet = make("g", { class: "swin-sheet" });
     view.append(sheet);
@@ -68,13 +68,13 @@
     });
     figure.part("map").append(view);
 
-    // The tables of all windows, where the windows are: those of the still picture, larger.
+    // The tables of all windows in the windows' places, like those of the still picture but larger.
     const { masks } = figure.numbers;
     const larger = map.cell / masks.cell;
     figure.part("tables").append(make("g", { transform: `translate(${map.x} ${map.y}) scale(${larger}) translate(${-masks.x} ${-masks.y})` },
       ...[...figure.part("masks").children].map((child) => child.cloneNode(true))));
 
-    // A window's tokens as queries and as keys, and the table of their pairs.
+    // One window's tokens as queries and as keys, with the table of their pairs.
     const pairs = figure.part("pairs");
     const [headers, table] = [make("g", {}), make("g", {})];
     pairs.append(headers, table);
@@ -127,7 +127,7 @@
       figure.say(`${step.says(one)} ${hint}`.trim());
     }
 
-    /** Around a token, or around its row in the table of its window. */
+    /** Frames a token, or its row in the table of its window. */
     function frame(one, inTable) {
       const [row, column] = placeOf(one);
       const [top, left] = [row, column].map((index) => index - (inTable ? index % w : 0));

@@ -1,11 +1,11 @@
-// Chapter 8: SGD and AdamW go down a narrow valley from the same start, step by step, at learning rates that can be
-// changed, with warm-up or without.
+// Chapter 8: moves SGD and AdamW down a narrow valley from the same start, step by step, with or without warm-up, at
+// learning rates that can be changed.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
-  const [BETA1, BETA2, EPS] = [0.9, 0.999, 1e-8]; // torch.optim.AdamW's own; there is no weight decay
+  const [BETA1, BETA2, EPS] = [0.9, 0.999, 1e-8]; // defaults of torch.optim.AdamW; there is no weight decay
 
-  /** For each optimiser a function that makes the step of a gradient and a learning rate. */
+  /** For each optimiser, a function that returns the step for a gradient and a learning rate. */
   const OPTIMISERS = {
     SGD: () => (gradient, lr) => gradient.map((g) => -lr * g),
     AdamW: () => {
@@ -19,7 +19,7 @@
     },
   };
 
-  /** Where an optimiser gets to, step by step, with the learning rate of each. */
+  /** Returns an optimiser's path step by step, given the learning rate of each step. */
   function descend(name, rates, start, steeper) {
     const stepOf = OPTIMISERS[name]();
     const places = [start];

@@ -1,8 +1,8 @@
-// The lab's state as the end of a link, "#digit=5&shuffle=1&head=2.1", and back.
+// Writes the lab's state as the end of a link, "#digit=5&shuffle=1&head=2.1", and reads it back.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
-  const LEVELS = "0123456789abcdefg"; // of ink in a drawing, in sixteenths
+  const LEVELS = "0123456789abcdefg"; // levels of ink in a drawing, in sixteenths
   const SWITCHES = { weights: "trained", shuffled: false, off: [], head: null, asks: 0, votes: false };
 
   const whole = (text, high) => (/^\d+$/.test(text) && Number(text) <= high ? Number(text) : undefined);
@@ -12,7 +12,7 @@
   };
   const oneOf = (text, values) => (values.includes(text) ? text : undefined);
 
-  /** Each part of a link: what it is in the state, how it is read (undefined if it cannot be), how it is written. */
+  /** The parts of a link: of(state) returns a value, read(text) parses it or returns undefined, write(value) formats. */
   function parts() {
     const { depth, heads, gridSize: [rows, columns] } = lab.model("trained");
     const names = Array.from({ length: depth * heads }, (_, i) => `${Math.floor(i / heads)}.${i % heads}`);
@@ -65,7 +65,7 @@
 
   const first = () => ({ ...lab.START, ...SWITCHES });
 
-  /** What differs from the lab as it opens: "" or "digit=5&shuffle=1". */
+  /** Formats the difference from the lab's first state: "" or "digit=5&shuffle=1". */
   function formatAddress(state) {
     const written = [];
     for (const [key, { of = (all) => all[key], write }] of Object.entries(parts())) {
@@ -77,8 +77,8 @@
   }
 
   /**
-   * {state, faults}: the lab's first state with what the link says, and a sentence for what it cannot say.
-   * null, if the hash is a heading's.
+   * Parses a link. Returns {state, faults}: the lab's first state changed by the link, and a sentence for each part
+   * that cannot be read; null if the hash is that of a heading.
    */
   function parseAddress(hash) {
     const text = hash.replace(/^#/, "");

@@ -1,16 +1,16 @@
-// What the model answers: in words, as bars with the answer before as their ghosts, and how often it is right.
+// Shows the model's answer in words and as bars, with the previous answer as their ghosts, and the model's accuracy.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
-  /** What a run says: {probabilities, best, sure, level}; level, if all are alike. */
+  /** Turns logits into {probabilities, best, sure, level}; level is true if all probabilities are equal. */
   function answerOf(logits) {
     const probabilities = lab.softmaxRows(logits, 1, logits.length);
     const sure = Math.max(...probabilities);
     return { probabilities, sure, best: probabilities.indexOf(sure), level: sure - Math.min(...probabilities) < 1e-9 };
   }
 
-  /** Whether an answer is not the truth, where that is known (else null). */
+  /** Returns whether an answer is wrong; truth is null where it is not known. */
   function isWrong({ best, level }, truth) {
     return !level && truth !== null && truth !== best;
   }
@@ -19,7 +19,7 @@
     return level ? "all ten alike" : `${best} with ${lab.percent(sure)}`;
   }
 
-  /** One sentence for a switch that was thrown. */
+  /** Returns one sentence about the effect of a change. */
   function changeInWords(what, before, after) {
     const [was, is] = [inWords(before), inWords(after)];
     if (before.level && after.level) return `${what}: nothing changes, all ten stay alike.`;
@@ -28,7 +28,7 @@
     return `${what}: it stays ${after.best}, but with ${lab.percent(after.sure)} instead of ${lab.percent(before.sure)}.`;
   }
 
-  /** A bar and the ghost of what it was: {element, show(share, ghost or null)}. */
+  /** Makes a bar with the ghost of its former length: {element, show(share, ghost or null)}. */
   function ghostBar() {
     const { el } = lab;
     const bar = el("span", { class: "vl-bar" });
@@ -69,7 +69,7 @@
     };
   }
 
-  /** The answer in large, and whether it is right. */
+  /** Makes the answer in large letters, and the verdict below it. */
   function verdict() {
     const { el, percent } = lab;
     const said = el("p", { class: "vl-answer" });
@@ -88,7 +88,7 @@
     };
   }
 
-  /** How often the model is right with these switches, where that was measured; else null. */
+  /** Returns the model's accuracy with these switches; null if it was not measured. */
   function accuracyOf({ weights, shuffled, off }, measured) {
     if (weights === "untrained") return shuffled || off.size ? null : measured.untrained;
     if (shuffled) return off.size ? null : measured.shuffled;

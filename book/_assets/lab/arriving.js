@@ -1,11 +1,12 @@
-// A switch whose model may still be on its way.
+// A switch whose model may have to be loaded first.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
   /**
-   * The last wish counts. What was stays, and failed(error) is called, if it does not come.
-   * fetch(value): brings what the value needs; set(value): takes it. Gives {wanted, change(value)}: whether it was set.
+   * Only the last change counts. If loading fails, the old value stays and failed(error) is called.
+   * fetch(value) loads the value's model; set(value) uses it. Returns {wanted, change(value)}; change resolves to true
+   * if the value was set.
    */
   function arriving(value, { fetch, set, failed }) {
     let is = value;
@@ -15,7 +16,7 @@
       wish.wanted = wanted;
       try {
         await fetch(wanted);
-        if (wish.wanted !== wanted) return false; // something else by now
+        if (wish.wanted !== wanted) return false; // changed again in the meantime
         set((is = wanted));
         return true;
       } catch (error) {

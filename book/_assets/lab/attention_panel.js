@@ -1,20 +1,20 @@
-// The stage: the image, what each head of each block looks at, and what the model answers.
+// The stage: the image, the attention maps of all heads, and the model's answer.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
-  const OF_A_PATCH = "1.mean"; // falls on the board while a patch asks and no map is chosen
+  const OF_A_PATCH = "1.mean"; // the map on the board if a patch asks and no map is chosen
 
   /**
-   * show: "all", or "heads" without the rollout and the switches for weights and positions.
+   * show: "all", or "heads" to leave out the rollout and the switches for weights and positions.
    * whole: the lab's own page, with bets, votes and an address that carries the state.
    */
   async function attentionPanel(source, { show = "all", whole = false } = {}) {
     const { el, labelled, choice, button, percent } = lab;
     const { heads: h, depth, classes, measured, gridSize: [rows, columns], width: D } = lab.model("trained");
     const switches = { weights: "trained", shuffled: false, off: new Set(), head: null, asks: 0, votes: false };
-    const pointed = { head: null, token: null }; // at, just now
+    const pointed = { head: null, token: null }; // under the pointer or focused
     const run = lab.runs(source);
-    let voting = null; // the model whose patches vote, once it is there
+    let voting = null; // the model whose patches vote, once it is loaded
 
     const announcer = lab.announcer();
     const token = () => pointed.token ?? switches.asks;
@@ -58,7 +58,7 @@
       choose: (name) => {
         const letGo = name === null || name === switches.head;
         switches.head = letGo ? null : name;
-        if (letGo) pointed.head = null; // or the focus would hold it
+        if (letGo) pointed.head = null; // otherwise the focused map would stay
         refresh();
         announcer.say(letGo ? "The map is released." : looksInWords());
       },
@@ -108,7 +108,7 @@
       },
     });
 
-    /** Shows a whole state. Gives what is then to be seen, or null where weights do not come. */
+    /** Shows a state; resolves to the answer and each head's share in the box, or to null if loading weights fails. */
     async function showState({ weights: name, shuffled: isShuffled, off, head: chosen, asks, votes, ...scene }, { compared = false } = {}) {
       if (!(await ofWeights.change(name)) || !(await ofVotes.change(votes))) return null;
       Object.assign(switches, { shuffled: isShuffled, off: new Set(off), head: chosen, asks });
@@ -130,7 +130,7 @@
       announcer.say([run.change || words, source.where()].join(" "));
     }
 
-    /** What the patches vote for, unless a map is looked at; of the same image no more than once. */
+    /** Returns the patches' votes, computed once for each image; null while a map is shown. */
     function votes() {
       if (!switches.votes || pointed.head || switches.head) return null;
       return (run.votes ??= voting.run(source.image()));
@@ -154,14 +154,14 @@
       return `${capital(lab.mapName(head()))}: ${percent(inBox(shares))} inside the box, ${percent(Math.max(...shares))} on one patch.${below}`;
     }
 
-    /** What stands under a picture that is taken along. */
+    /** Returns the lines of text below a saved picture. */
     function pictureInWords() {
       const taken = lab.takenInWords(state());
       const asking = votes() ? looksInWords() : head() ? `${capital(lab.tokenName(token()))} asks. ${looksInWords(false)}` : "";
       return [verdict.show(run.answer, source.label), run.change, taken && `${capital(taken)}.`, asking].filter(Boolean);
     }
 
-    /** Everything that is seen, from the last run. Gives the answer in words. */
+    /** Redraws the stage from the last run, and returns the answer in words. */
     function refresh() {
       if (!run.answer) return "";
       board.paint();
@@ -218,7 +218,7 @@
     source.onChange(lab.whenSeen(element, () => {
       if (!run.isOf(state())) update();
     }));
-    await lab.pause(); // three short tasks in place of a long one
+    await lab.pause(); // three short tasks keep the page responsive
     run.compute(state());
     await lab.pause();
     update();

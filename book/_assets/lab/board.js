@@ -1,16 +1,16 @@
-// The board: the image, with the chosen map as light on it, and lines from the token that asks.
+// The board: the image, with the chosen map as light on it, and lines from the token whose query it is.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
-  const SIDE = 320; // units of the image on it; above it stands the class token, one patch high
-  const FLOOR = 0.5; // of its light is left where nothing is looked at
-  const THICK = 26; // of a line that has all the attention
+  const SIDE = 320; // units of the image; above it is the class token, one patch high
+  const FLOOR = 0.5; // share of its light that a patch without attention keeps
+  const THICK = 26; // thickness of a line with all of the attention
 
-  /** Above the image, the class token's row. */
+  /** Returns the height of the class token's row above the image. */
   const rowHeight = () => SIDE / lab.model("trained").gridSize[0];
   const boardSize = (above = rowHeight()) => [SIDE, SIDE + above];
 
-  /** A point of the board: the middle of a token's place, the class token's (0) above the patches. */
+  /** Returns the middle of a token's place on the board; token 0, the class token, is above the patches. */
   function middle(token) {
     const { gridSize: [rows, columns] } = lab.model("trained");
     if (token === 0) return [SIDE / 5, rowHeight() * 0.8];
@@ -21,9 +21,9 @@
   /**
    * Paints the board into a context that counts in its units.
    *
-   * shares: of each patch in the attention of the token that asks, or null for the plain image.
-   * votes: what each patch votes for, or null.
-   * above: the height of the class token's row, or 0 where it has none.
+   * shares: the attention that the token gives to each patch, or null for the plain image.
+   * votes: the patches' votes, or null.
+   * above: the height of the class token's row, or 0 if it is not shown.
    */
   function paintBoard(c, source, { shares = null, votes = null, token = 0, showGrid = true, showBox = true, above = rowHeight() } = {}) {
     const { gridSize: [rows, columns] } = lab.model("trained");
@@ -45,7 +45,7 @@
     }
   }
 
-  /** Where little is looked at it gets dark; a tenth of the most still shows. */
+  /** Darkens patches with little attention; with the square root, a tenth of the largest share still shows. */
   function dim(c, shares, rows, columns) {
     const most = Math.max(...shares) || 1;
     shares.forEach((share, patch) => {
@@ -55,7 +55,7 @@
     });
   }
 
-  /** From the token that asks to each patch, as thick as its share. */
+  /** Draws a line from the token to each patch, as thick as the patch's share. */
   function lines(c, shares, token) {
     const from = middle(token);
     c.save();
@@ -68,7 +68,7 @@
         c.lineWidth = width + more;
         c.beginPath();
         const to = middle(patch + 1);
-        if (patch + 1 === token) c.arc(...to, 8, 0, 2 * Math.PI); // its own
+        if (patch + 1 === token) c.arc(...to, 8, 0, 2 * Math.PI); // the token's own share
         else {
           c.moveTo(...from);
           c.lineTo(...to);
@@ -80,8 +80,8 @@
   }
 
   /**
-   * asked: where the patches can ask, {pick(token), point(token or null), token()}; without it they can not.
-   * shown(): what paintBoard is to paint besides the image.
+   * asked: {pick(token), point(token or null), token()} if patches can be chosen, else null.
+   * shown(): returns the options of paintBoard.
    */
   function board(source, { asked = null, shown = () => ({}) } = {}) {
     const { el } = lab;
@@ -105,7 +105,7 @@
       return [((event.clientY - area.top) / area.height) * lab.IMAGE, ((event.clientX - area.left) / area.width) * lab.IMAGE];
     };
 
-    // The digit is dragged by its box. A press that does not move is for the patch under it.
+    // The digit is dragged by its box. A press without a move chooses the patch under it.
     let pressed = null;
     square.addEventListener("pointerdown", (event) => {
       if (event.button > 0) return;
@@ -117,7 +117,7 @@
       if (pressed) {
         pressed.moved ||= Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) > 4;
         if (!pressed.grip || !pressed.moved) return;
-        asked?.point(null); // what is dragged is not pointed at
+        asked?.point(null); // no patch is pointed at during a drag
         moveTo(...pixelAt(event).map((at, axis) => at - pressed.grip[axis]));
       } else if (event.pointerType !== "touch") asked?.point(patchAt(event));
     });
@@ -127,7 +127,7 @@
     });
     square.addEventListener("pointercancel", () => { pressed = null; });
     square.addEventListener("pointerleave", () => {
-      if (!pressed?.grip) pressed = null; // it is let go elsewhere
+      if (!pressed?.grip) pressed = null; // the pointer is released elsewhere
       asked?.point(null);
     });
 
@@ -179,7 +179,7 @@
     return { element: place, paint };
   }
 
-  /** Row and column of a patch's token. */
+  /** Returns row and column of a patch's token. */
   function placeOf(token) {
     const { gridSize: [, columns] } = lab.model("trained");
     return [Math.floor((token - 1) / columns), (token - 1) % columns];

@@ -1,4 +1,4 @@
-// Bets: a scene is set, the reader says what will happen, the lab does it and says why.
+// Bets: the lab sets a scene, the reader predicts the effect of a change, the lab makes the change and explains it.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
@@ -12,8 +12,8 @@
   const share = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
 
   /**
-   * scene: what differs from the lab as it opens. change: what is done to it.
-   * outcome({before, after}): which bet was right. why({before, after, measured}): two sentences.
+   * scene: the difference from the lab's first state. change: the change that the bet is about.
+   * outcome({before, after}): returns the right bet. why({before, after, measured}): returns two sentences.
    */
   const CHALLENGES = [
     {
@@ -100,8 +100,8 @@
   ];
 
   /**
-   * {element, restart()}. show(state, {compared}): shows it, beside what was seen before if that is asked for,
-   * and promises what is then seen: the answer, and each head's share inside the box.
+   * Makes the card: {element, restart()}. show(state, {compared}) shows a state, compared with the one before if
+   * compared is true, and resolves to the answer and each head's share inside the box.
    */
   function challengeCard({ show, measured }) {
     const { el, button } = lab;
@@ -111,7 +111,7 @@
     const place = el("span", { class: "vl-note" });
     const back = button("Back", () => open(index - 1));
     const next = button("Next", () => open(index + 1));
-    const won = new Map(); // by challenge, whether the first bet on it was right
+    const won = new Map(); // challenge -> whether the first bet on it was right
     let index = 0;
 
     async function open(to) {
@@ -122,7 +122,7 @@
       await show({ ...lab.firstState(), ...CHALLENGES[index].scene });
     }
 
-    /** What is left to be pressed; not disabled, which would drop the focus. */
+    /** Marks Back and Next at the ends with aria-disabled; "disabled" would drop the focus. */
     function turn() {
       back.setAttribute("aria-disabled", index === 0);
       next.setAttribute("aria-disabled", index === CHALLENGES.length);
@@ -163,7 +163,7 @@
       const scene = { ...lab.firstState(), ...challenge.scene };
       const before = await show(scene);
       const after = await show({ ...scene, ...challenge.change }, { compared: true });
-      if (!before || !after) return; // weights did not come, which has been said
+      if (!before || !after) return; // the weights failed to load, and a message was shown
       const right = challenge.outcome({ before, after });
       const [, text] = challenge.bets.find(([name]) => name === right);
       if (!won.has(index)) won.set(index, bet === right);
@@ -172,7 +172,7 @@
         challenge.why({ before, after, measured }));
       const again = button("Again", () => open(index));
       choices.replaceChildren(again);
-      again.focus({ preventScroll: true }); // the bets have gone
+      again.focus({ preventScroll: true }); // the buttons with the bets are gone
       tally();
     }
 

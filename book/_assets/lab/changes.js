@@ -1,11 +1,11 @@
-// What differs between two states of the lab, in words.
+// Puts the difference between two states of the lab into words.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
   const isBlank = (drawn) => !drawn || drawn.every((ink) => ink === 0);
 
-  /** {kind, words, goesOn}, or null where the answers are not to be compared, as after another digit. */
+  /** Returns {kind, words, goesOn}, or null if comparing the answers makes no sense, as after another digit. */
   function whatChanged(was, is) {
     const differs = (...keys) => keys.some((key) => String(was[key]) !== String(is[key]));
     const said = [];
@@ -32,7 +32,7 @@
     return is.length ? `${is.length} heads off` : "All heads on again";
   }
 
-  /** What is taken away, or "" from the whole, trained model. */
+  /** Returns in words what is missing from the whole, trained model, or "". */
   function takenInWords({ weights, shuffled, off }) {
     const said = [];
     if (weights !== "trained") said.push(`${weights} weights`);

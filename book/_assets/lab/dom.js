@@ -1,10 +1,10 @@
-// Elements, and words for those who hear the page.
+// Makes elements, and announces words to screen readers.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   let counter = 0;
 
-  /** el("button", {class: "x", onclick: f}, "text", child) */
+  /** Makes an element: el("button", {class: "x", onclick: f}, "text", child). */
   function el(tag, attributes = {}, ...children) {
     const element = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
@@ -20,7 +20,7 @@
     return `vl-${stem}-${counter++}`;
   }
 
-  /** Writes only what differs, and into the text that is there: a new one would have the whole page styled again. */
+  /** Changes a text only if it differs, and in its own node: a new node would restyle the whole page. */
   function write(element, text) {
     const words = element.firstChild;
     if (words) {
@@ -36,10 +36,10 @@
     if (element.getAttribute(attribute) !== String(value)) element.setAttribute(attribute, value);
   }
 
-  /** Lets the page do what else is waiting. */
+  /** Resolves after the page's waiting tasks. */
   const pause = () => new Promise((resume) => setTimeout(resume));
 
-  /** A labelled control: the label stands in front of it, or behind a checkbox. */
+  /** Makes a labelled control, with the label in front of it, or behind a checkbox. */
   function labelled(text, control) {
     control.id ||= uniqueId("control");
     const label = el("label", { for: control.id }, text);
@@ -58,7 +58,7 @@
     return el("button", { type: "button", onclick, ...attributes }, text);
   }
 
-  /** Says what changed, once things have come to rest. */
+  /** Makes an announcer, which announces a change after 400 ms without another one. */
   function announcer() {
     const element = el("p", { class: "vl-said", role: "status" });
     let timer;
@@ -70,13 +70,13 @@
   }
 
   /**
-   * Returns a function that asks for the work: it is done at once, so that the next frame shows it, but no more
-   * than once a frame, however often it was asked for; and while the element is out of sight, not until it comes near.
+   * Returns a function that requests the work. The work is done at once, so that the next frame shows it, but at most
+   * once in a frame; while the element is out of sight, it waits until the element comes near.
    */
   function whenSeen(element, work) {
     let asked = false;
     let near = false;
-    let worked = false; // in this frame
+    let worked = false; // already done in this frame
     function act() {
       if (!asked || !near || worked) return;
       asked = false;
@@ -92,7 +92,7 @@
       act();
     }, { rootMargin: "200px" }).observe(element);
     return () => {
-      if (!asked) queueMicrotask(act); // after all that changes together
+      if (!asked) queueMicrotask(act); // after all changes of this task
       asked = true;
     };
   }

@@ -1,12 +1,12 @@
-// A pad on which a digit is drawn, with the mouse, a finger or the arrow keys.
+// A pad on which a digit is drawn with the mouse, a finger or the arrow keys.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
-  const SIDE = 144; // units, CSS pixels where there is room
+  const SIDE = 144; // units; CSS pixels if there is room
   const PEN = 16; // units wide
-  const KEY = 1 / 24; // of the side, at a key press
-  const EDGE = 1 / 16; // where the arrow keys stop
-  const START = { row: 1 / 4, column: 1 / 2, down: false }; // where the pen is
+  const KEY = 1 / 24; // share of the side that a key press moves
+  const EDGE = 1 / 16; // share of the side at which the arrow keys stop
+  const START = { row: 1 / 4, column: 1 / 2, down: false }; // the pen at the start
 
   function drawingPad(source) {
     const { el, button } = lab;

@@ -1,4 +1,5 @@
-// A map for each head of each block: one Tab stop, arrow keys between them, a switch below each. Beside each block, what it would answer.
+// A map for each head of each block, with one Tab stop, arrow keys between maps, and a switch below each; beside each
+// block, the answer that the final norm and the head would give after it.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
@@ -7,13 +8,14 @@
   /**
    * Maps are named as in a link: "2.1" block and head, "2.mean", "rollout".
    *
-   * look(name or null): pointed at, or focused. choose(name or null): kept, or let go. toggle(name): a head goes off or on.
+   * look(name or null): called when a map is pointed at or focused. choose(name or null): called when a map is pressed,
+   * or released. toggle(name): called to switch a head off or on.
    */
   function headMaps({ withRollout, look, choose, toggle }) {
     const { el, button, percent } = lab;
     const { heads: h, depth, gridSize: [rows, columns] } = lab.model("trained");
     const heads = [...Array.from({ length: h }, (_, head) => String(head)), "mean"];
-    const cells = []; // rows of them, as they are seen
+    const cells = []; // rows of cells, in the order of the table
 
     function cell(name) {
       const canvas = el("canvas", { "aria-hidden": "true" });
@@ -57,7 +59,7 @@
     let boxAt = "";
     stop(all[0].press);
 
-    /** The one that Tab comes to. */
+    /** Makes one map the Tab stop. */
     function stop(press) {
       for (const other of all) other.press.tabIndex = other.press === press ? 0 : -1;
     }
@@ -79,8 +81,8 @@
     }
 
     /**
-     * shown: the map that is on the board. mapOf(name): the shares of the patches. inBox(shares): how much of them is
-     * inside the true box. isOff(name): a head that is, or a mean of such alone. said: what each block would answer.
+     * shown: the map on the board. mapOf(name): returns the shares of the patches. inBox(shares): returns their sum
+     * inside the true box. isOff(name): whether a head, or each head of a mean, is off. said: each block's answer.
      */
     function paint({ mapOf, inBox, box, chosen, shown, isOff, title, said, truth }) {
       lab.write(caption, title);
@@ -116,7 +118,7 @@
     return { element: table, paint, focus };
   }
 
-  /** Whether a map's name, or null, is that of one head. */
+  /** Returns whether a map's name, or null, is that of one head. */
   const isHead = (name) => /^\d+\.\d+$/.test(name ?? "");
 
   function mapName(name) {

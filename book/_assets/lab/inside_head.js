@@ -1,12 +1,12 @@
-// One head for one token, in numbers: its query, the keys it fits best, scores, weights, and what it brings.
+// Shows one head for one token in numbers: its query, the best keys, scores, weights, and the head's output.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
-  const MOST = 5; // tokens that are shown; the rest is one row
-  const PATCH = 24; // units of a patch's picture
+  const MOST = 5; // tokens with a row of their own; the others share one
+  const PATCH = 24; // side of a patch's picture
   const PARTS = { q: "query", k: "key", d: "root of the head’s width", softmax: "softmax", v: "value" };
 
-  /** The numbers of one head: tokens by weight, the largest first, and what they bring together. */
+  /** Returns the numbers of one head: the tokens in falling order of weight, and the weighted sum of their values. */
   function insideHead({ q, k, v, scores, weights }, head, token, T, d) {
     const rowOf = (table, at) => table.subarray((head * T + at) * d, (head * T + at + 1) * d);
     const scored = lab.row(scores, head, token, T);
@@ -27,7 +27,7 @@
     };
   }
 
-  /** {element, show(name, room, asking, image)}: room as forward() gives it; hidden while name is not a head's. */
+  /** Makes {element, show(name, room, asking, image)}; room is forward()'s result. Hidden if name is not a head's. */
   function insidePanel() {
     const { el, percent } = lab;
     const { heads: h, width: D, imageSize: [, columns], patchSize: [height, width] } = lab.model("trained");
@@ -47,7 +47,7 @@
     }
     element.addEventListener("pointerleave", () => { element.dataset.lit = ""; });
 
-    /** Numbers as a row of colours, blue below zero and red above. */
+    /** Draws numbers as a row of colours, blue below zero and red above. */
     function strip(values, most) {
       const canvas = el("canvas", { class: "vl-vector", role: "img", "aria-label": `${d} numbers: ${Array.from(values, (value) => value.toFixed(1)).join(", ")}` });
       const c = lab.context(canvas, 8 * d, 14);
@@ -90,7 +90,7 @@
           el("tr", {}, el("th", { scope: "row" }, `${rest.length} others`), cell("k"), cell("q"), cell("d"),
             cell("softmax", percent(rest.reduce((sum, { weight }) => sum + weight, 0))), cell("v")),
           el("tr", { class: "vl-brought" }, el("th", { scope: "row" }, "what it brings"), cell(), cell(), cell(), cell("softmax", percent(1)), cell("v", strip(brought, inValues)))));
-      if (scrolls.scrollWidth > scrolls.clientWidth) scrolls.tabIndex = 0; // for the keyboard
+      if (scrolls.scrollWidth > scrolls.clientWidth) scrolls.tabIndex = 0; // so that the keyboard can scroll it
       else scrolls.removeAttribute("tabindex");
     }
     return { element, show };

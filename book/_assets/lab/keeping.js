@@ -1,18 +1,18 @@
-// What a reader takes along: a link to what is seen, a picture of it; and the way back to the start.
+// Lets a reader copy a link to the lab's state, save a picture of it, and reset it.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
-  const WAIT = 300; // milliseconds that a state rests before the address says it
+  const WAIT = 300; // milliseconds without a change before the address is written
 
-  /** Keeps the address and the state the same: {write(), faults()}. state(), show(state). */
+  /** Keeps the address and the state the same: {read(), write()}. state() returns a state, show(state) shows one. */
   function addressKeeper({ state, show, tell }) {
     let timer;
     let written = "";
     function read() {
       const found = lab.parseAddress(location.hash);
-      if (!found) return clearTimeout(timer); // a heading's, which stays until something changes
+      if (!found) return clearTimeout(timer); // the hash of a heading stays until the state changes
       if (found.faults.length) tell([...found.faults, "The rest of the link is shown."].join(" "));
-      written = null; // what is shown takes the place of what was asked for
+      written = null; // the shown state replaces the requested one in the address
       show(found.state);
     }
     addEventListener("hashchange", read);
@@ -37,7 +37,7 @@
     return location.href.replace(/#.*/, "") + (text && `#${text}`);
   }
 
-  /** The board and the bars beside it, in the colours of paper. */
+  /** Draws the board and the bars beside it, in the colours of paper. */
   function picture(source, shown, { probabilities, best }, words) {
     const [width, height] = lab.boardSize();
     const canvas = lab.el("canvas");
@@ -72,7 +72,7 @@
     return canvas;
   }
 
-  /** Buttons: back to the start, copy the link, save the picture. */
+  /** Makes the buttons that reset the lab, copy the link and save the picture. */
   function keepingButtons({ state, reset, paint, tell }) {
     const { el, button } = lab;
     const field = el("input", { class: "vl-link", readonly: true, hidden: true, "aria-label": "Link to what the lab shows" });
@@ -84,7 +84,7 @@
         copy.textContent = "Copied";
         setTimeout(() => { copy.textContent = "Copy link"; }, 2000);
       } catch {
-        field.hidden = false; // not allowed here: the reader copies it
+        field.hidden = false; // copying is not allowed here: the reader copies the link by hand
         field.value = address;
         field.focus();
         field.select();

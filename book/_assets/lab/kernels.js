@@ -1,17 +1,17 @@
-// What takes the time of a forward pass: by the WebAssembly of kernels.wat where a browser has it, else by JavaScript.
+// The slow parts of a forward pass, in the WebAssembly of kernels.wat if the browser can run it, else in JavaScript.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
-  const PAGE = 65_536; // bytes: memory is given in such
-  const kernels = new WeakMap(); // of each memory
+  const PAGE = 65_536; // bytes in a unit of memory
+  const kernels = new WeakMap(); // memory -> the kernels that work on it
 
-  /** What simd.js holds, or null in a browser without WebAssembly or its vectors. */
+  /** The compiled simd.js, or null in a browser without WebAssembly or its vector instructions. */
   const module = (() => {
     const bytes = Uint8Array.from(atob(lab.simd), (character) => character.charCodeAt(0));
     return globalThis.WebAssembly?.validate(bytes) ? new WebAssembly.Module(bytes) : null;
   })();
 
-  /** Float32Arrays of the lengths given, named and nested as those are, in one memory that the kernels read. */
+  /** Makes Float32Arrays of the given lengths, with the same names and nesting, in one memory that the kernels read. */
   function sideBySide(lengths, { withSimd = module !== null } = {}) {
     const total = (some) => (typeof some === "number" ? some : Object.values(some).reduce((sum, one) => sum + total(one), 0));
     const bytes = Float32Array.BYTES_PER_ELEMENT * total(lengths);
@@ -29,8 +29,8 @@
   }
 
   /**
-   * Each of some rows of a with each of some rows of b, all of them `length` long: a bᵀ. They begin at `inA`
-   * and `inB`; a row of the result is `stride` after the one before. The arrays are of one sideBySide.
+   * Computes a bᵀ: the dot product of each row of a with each row of b. Rows have `length` numbers and begin at `inA`
+   * and `inB`; rows of the result are `stride` apart. All arrays come from one call of sideBySide.
    */
   function dotProducts(a, inA, rows, b, inB, columns, length, out, inOut, stride) {
     const kernel = kernels.get(out.buffer);
@@ -46,7 +46,7 @@
       }
   }
 
-  /** Each row to shares that sum to 1. */
+  /** Applies softmax to each row. */
   function softmaxRows(x, rows, columns, out = new Float64Array(x.length)) {
     const kernel = kernels.get(out.buffer);
     if (kernel) {
@@ -63,14 +63,14 @@
     return out;
   }
 
-  /** x Φ(x) in place, as the paper's code: no tanh in its place. */
+  /** Replaces x by x Φ(x), exactly, as in the paper's code, and not by the approximation with tanh. */
   function gelu(x) {
     const kernel = kernels.get(x.buffer);
     if (kernel && x.length % 4 === 0) kernel.gelu(x.byteOffset, x.byteLength);
     else for (let i = 0; i < x.length; i++) x[i] = (x[i] / 2) * (1 + erf(x[i] * Math.SQRT1_2));
   }
 
-  /** To within 1.5e-7: Abramowitz and Stegun 1964, 7.1.26. */
+  /** Returns erf(x) to within 1.5e-7: Abramowitz and Stegun 1964, 7.1.26. */
   function erf(x) {
     const t = 1 / (1 + 0.3275911 * Math.abs(x));
     const polynomial = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t + 0.254829592) * t;

@@ -1,10 +1,10 @@
-;; What takes the time of a forward pass, on float32 and four numbers at once. Addresses, lengths and strides
-;; are in bytes; four numbers are 16. kernels.js says the same in JavaScript.
+;; The slow parts of a forward pass, on four float32 numbers at once. Addresses, lengths and strides are in bytes;
+;; four numbers are 16. kernels.js has the same functions in JavaScript.
 (module
   (memory (import "lab" "memory") 1)
 
-  ;; a bᵀ: each of some rows of a with each of some rows of b, four columns of the result at a time. There are
-  ;; four columns or more; where they do not come out even, the last are computed twice.
+  ;; a bᵀ: the dot products of rows of a with rows of b, four columns of the result at a time. The result has at
+  ;; least four columns; if their number is no multiple of four, the last columns are computed twice.
   (func (export "dotProducts")
     (param $a i32) (param $rows i32) (param $b i32) (param $columns i32) (param $length i32)
     (param $out i32) (param $stride i32)
@@ -56,7 +56,7 @@
               (v128.load32_zero (i32.add (local.get $b3) (local.get $i))))))
             (local.set $i (i32.add (local.get $i) (i32.const 4)))
             (br $one_number)))
-        ;; Each s holds four parts of one sum. Halves are added, the sums come to lie side by side.
+        ;; Each s holds four parts of one sum. Halves are added until the sums are side by side.
         (local.set $s0 (f32x4.add
           (i8x16.shuffle 0 1 2 3 16 17 18 19 4 5 6 7 20 21 22 23 (local.get $s0) (local.get $s1))
           (i8x16.shuffle 8 9 10 11 24 25 26 27 12 13 14 15 28 29 30 31 (local.get $s0) (local.get $s1))))
@@ -73,7 +73,7 @@
       (local.set $column (i32.add (local.get $column) (i32.const 4)))
       (br_if $four_columns (i32.lt_s (local.get $column) (local.get $columns)))))
 
-  ;; Each row of x to shares that sum to 1.
+  ;; The softmax of each row of x.
   (func (export "softmaxRows") (param $x i32) (param $rows i32) (param $length i32) (param $out i32)
     (local $row i32) (local $i i32) (local $even i32)
     (local $largest v128) (local $sum v128) (local $e v128)
@@ -142,7 +142,7 @@
       (local.set $row (i32.add (local.get $row) (i32.const 1)))
       (br_if $each_row (i32.lt_s (local.get $row) (local.get $rows)))))
 
-  ;; x Φ(x) in place, of a multiple of four numbers. erf as in Abramowitz and Stegun 1964, 7.1.26.
+  ;; x Φ(x) in place, for a multiple of four numbers. erf as in Abramowitz and Stegun 1964, 7.1.26.
   (func (export "gelu") (param $x i32) (param $length i32)
     (local $end i32) (local $it v128) (local $z v128) (local $t v128) (local $erf v128)
     (local.set $end (i32.add (local.get $x) (local.get $length)))
@@ -164,12 +164,12 @@
       (local.set $x (i32.add (local.get $x) (i32.const 16)))
       (br_if $four_numbers (i32.lt_u (local.get $x) (local.get $end)))))
 
-  ;; eˣ of numbers from 0 down: 2ⁿ eʳ, with the polynomial of Cephes' expf for eʳ.
+  ;; eˣ of numbers that are not above 0: 2ⁿ eʳ, with the polynomial of Cephes' expf for eʳ.
   (func $exp (param $x v128) (result v128)
     (local $n v128) (local $r v128) (local $y v128)
     (local.set $x (f32x4.max (local.get $x) (f32x4.splat (f32.const -87))))
     (local.set $n (f32x4.nearest (f32x4.mul (local.get $x) (f32x4.splat (f32.const 1.44269504)))))
-    ;; n ln 2 in two parts, of which the first is exact
+    ;; n ln 2 in two parts, the first of which is exact
     (local.set $r (f32x4.sub (local.get $x) (f32x4.mul (local.get $n) (f32x4.splat (f32.const 0.693359375)))))
     (local.set $r (f32x4.add (local.get $r) (f32x4.mul (local.get $n) (f32x4.splat (f32.const 2.12194440e-4)))))
     (local.set $y (f32x4.splat (f32.const 1.9875691500e-4)))

@@ -1,5 +1,5 @@
-// Puts the lab where a page has a place for it: <div class="vit-lab" data-panel="attention">.
-// Scripts and weights are loaded when it is opened; they are scripts, so that a folder does without a server.
+// Opens the lab in its places on a page: <div class="vit-lab" data-panel="attention">. Its scripts and weights are
+// loaded then. The weights are scripts too, because a page opened from a folder cannot read data files.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
@@ -39,14 +39,14 @@
     }
   }
 
-  /** The first pass through the model is slow, until the browser has compiled it: it is taken in small steps. */
+  /** Makes the first pass in small steps, because it is slow until the browser has compiled the code. */
   async function warmUp() {
     await lab.pause();
     const model = lab.model("trained");
     for (const _ of lab.inParts(model, lab.source.image())) await lab.pause();
   }
 
-  /** A panel opens when it comes near. */
+  /** Opens a panel when it comes near. */
   const watcher = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
       if (!isIntersecting) continue;

@@ -1,15 +1,15 @@
-// What attention maps are read from the weights: vit_steps/attention_maps.py in JavaScript.
+// Computes attention maps from the weights: vit_steps/attention_maps.py in JavaScript.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
-  /** One token's row of one head's (T, T) in a block's (h, T, T). */
+  /** Returns one token's row (T) of one head in a block's weights (h, T, T). */
   function row(table, head, token, T) {
     const start = (head * T + token) * T;
     return table.subarray(start, start + T);
   }
 
-  /** The shares of the patches alone, summing to 1: (T) -> (N). */
+  /** Returns the shares of the patches without the class token's, scaled to sum to 1: (T) -> (N). */
   function toPatches(tokenRow) {
     let sum = 0;
     for (let i = 1; i < tokenRow.length; i++) sum += tokenRow[i];
@@ -18,7 +18,7 @@
     return patches;
   }
 
-  /** The mean over those heads that are on: (h, T, T) -> (T, T); zeros, if none is. */
+  /** Returns the mean over the heads that are on, or zeros if none is: (h, T, T) -> (T, T). */
   function averageHeads(table, heads, T, out = new Float64Array(T * T)) {
     out.fill(0);
     for (const head of heads)
@@ -26,7 +26,10 @@
     return out;
   }
 
-  /** One token's row of attention rollout (Abnar and Zuidema 2020): of the product of (I + mean over heads) / 2 of all blocks. */
+  /**
+   * Returns one token's row of attention rollout (Abnar and Zuidema 2020): of the product of all blocks'
+   * (I + mean over heads) / 2.
+   */
   function rollout(means, token, T, residual = 0.5) {
     let passed = new Float64Array(T);
     passed[token] = 1;
@@ -42,7 +45,7 @@
     return passed;
   }
 
-  /** The share of (N) that falls into a box of pixels; a patch that is cut counts by its area inside. */
+  /** Returns the share of (N) inside a box of pixels; a patch that the box cuts counts by its area inside. */
   function massInside(patches, box, { gridSize: [rows, columns], patchSize: [P, Q] }) {
     const overlap = (start, end, index, length) =>
       Math.max(0, Math.min(end, (index + 1) * length) - Math.max(start, index * length)) / length;

@@ -4,7 +4,7 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
-  /** Room for a model's parameters and for what a forward pass computes, to be used for the next one as well. */
+  /** Allocates arrays for a model's parameters and for the results of a forward pass, which can be used again. */
   function roomFor({ channels, classes: K, depth, heads: h, width: D, imageSize: [height, width], gridSize: [rows, columns], parameters }) {
     const N = rows * columns;
     const T = N + (parameters.cls_token ? 1 : 0);
@@ -26,13 +26,13 @@
   /**
    * Runs the model on an image with pixels from 0 to 1, (C, H, W), before normalisation.
    *
-   * options.shuffled: give the patches each other's positions.
-   * options.off: a Set of "block.head" whose heads pass nothing on.
-   * options.room: as roomFor(model) makes it; what was in it is gone.
+   * options.shuffled: gives the patches each other's positions.
+   * options.off: a Set of "block.head"; the output of these heads is replaced by zeros.
+   * options.room: the result of roomFor(model); its old content is overwritten.
    * options.watch(name, shape, values): called with every step's result.
    *
-   * Returns the room. In it: logits (K); weights, one (h, T, T) a block; blocks, of which each has the logits
-   * that the final norm and the head give after it; and, where the patches are averaged, each one's votes (N, K).
+   * Returns the room. It holds logits (K); weights, one (h, T, T) for each block; blocks, each with the logits that
+   * the final norm and the head give after it; and, in a model that averages its patches, their votes (N, K).
    */
   function forward(...given) {
     const passing = inParts(...given);
@@ -42,7 +42,7 @@
     }
   }
 
-  /** The same, with a pause before each block: a page that is just opening must not stand still. */
+  /** The generator behind forward(); it yields before each block, so that an opening page can respond in between. */
   function* inParts(model, image, { shuffled = false, off = new Set(), room = roomFor(model), watch = () => {} } = {}) {
     const { channels, classes, depth, heads: h, width: D, epsilon } = model;
     const [height, width] = model.imageSize;
@@ -59,7 +59,7 @@
     const norm = (name, x, out) =>
       layerNorm(x, T, D, parameters[`${name}.weight`], parameters[`${name}.bias`], epsilon, out);
 
-    /** What the head reads: the class token, or the mean of the patches. */
+    /** Returns the input of the head: the class token, or the mean of the patches. */
     function pool(tokens) {
       if (parameters.cls_token) return tokens.subarray(0, D);
       room.pooled.fill(0);
@@ -124,7 +124,7 @@
     return room;
   }
 
-  /** Mean 0 and spread 1, channel by channel, with the training set's numbers. */
+  /** Normalises each channel with the mean and spread of the training set. */
   function normalize(image, { channels, mean, std }, out) {
     const area = image.length / channels;
     for (let i = 0; i < image.length; i++) {
@@ -134,7 +134,7 @@
     return out;
   }
 
-  /** (C, H, W) -> (N, C·P·Q), patches row by row, each flattened channel, row, column. */
+  /** Cuts an image into patches, row by row, each flattened by channel, row, column: (C, H, W) -> (N, C·P·Q). */
   function patchify(image, channels, height, width, P, Q, out) {
     let i = 0;
     for (let top = 0; top < height; top += P)
@@ -145,7 +145,7 @@
               out[i++] = image[(c * height + row) * width + column];
   }
 
-  /** Each patch's position after the first tokens' own: its own, or another's. */
+  /** Copies the positions; if shuffled, each patch gets another patch's, and the first tokens keep their own. */
   function positions({ parameters: { pos_embed: own }, permutation, width: D }, shuffled, first, out) {
     out.set(own);
     if (!shuffled) return;
@@ -154,7 +154,7 @@
     });
   }
 
-  /** x weightᵀ + bias: (rows, inputs) -> (rows, outputs). */
+  /** Computes x weightᵀ + bias: (rows, inputs) -> (rows, outputs). */
   function linear(x, rows, inputs, weight, bias, out) {
     const outputs = weight.length / inputs;
     lab.dotProducts(x, 0, rows, weight, 0, outputs, inputs, out, 0, outputs);
@@ -179,7 +179,7 @@
     return out;
   }
 
-  /** (T, 3·h·d) -> (h, T, d): queries (part 0), keys (1) or values (2). */
+  /** Copies the heads' queries (part 0), keys (1) or values (2): (T, 3·h·d) -> (h, T, d). */
   function splitHeads(qkv, part, T, h, d, out) {
     let place = 0;
     for (let head = 0; head < h; head++)
@@ -189,7 +189,7 @@
       }
   }
 
-  /** q kᵀ / √d: (h, T, d) twice -> (h, T, T). */
+  /** Computes q kᵀ / √d: (h, T, d), (h, T, d) -> (h, T, T). */
   function score(q, k, h, T, d, out) {
     for (let head = 0; head < h; head++) {
       lab.dotProducts(q, head * T * d, T, k, head * T * d, T, d, out, head * T * T, T);
@@ -198,16 +198,16 @@
     for (let i = 0; i < out.length; i++) out[i] *= scale;
   }
 
-  /** Values weighted and heads side by side: (h, T, T), (h, T, d) -> (T, h·d). */
+  /** Weights the values and puts the heads side by side: (h, T, T), (h, T, d) -> (T, h·d). */
   function mix(table, v, h, T, d, columns, out) {
     for (let head = 0; head < h; head++) {
       for (let token = 0; token < T; token++)
-        for (let i = 0; i < d; i++) columns[i * T + token] = v[(head * T + token) * d + i]; // a row of them is read at once
+        for (let i = 0; i < d; i++) columns[i * T + token] = v[(head * T + token) * d + i]; // rows for the kernel
       lab.dotProducts(table, head * T * T, T, columns, 0, d, T, out, head * d, h * d);
     }
   }
 
-  /** A head that is off brings zeros. */
+  /** Sets the output of a head that is off to zeros. */
   function silence(mixed, head, T, D, d) {
     for (let token = 0; token < T; token++) mixed.fill(0, token * D + head * d, token * D + (head + 1) * d);
   }

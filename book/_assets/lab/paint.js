@@ -1,9 +1,9 @@
-// Numbers to pixels. A canvas is as fine as the screen; sizes are CSS pixels.
+// Paints numbers as pixels. A canvas has the resolution of the screen; sizes are CSS pixels.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
-  // matplotlib's viridis and RdBu at equal steps: light rises with the value, white is zero.
+  // matplotlib's viridis, whose lightness grows with the value, and RdBu, whose white is zero, at equal steps.
   const VIRIDIS = ["440154", "482878", "3e4989", "31688e", "26828e", "1f9e89", "35b779", "6ece58", "b5de2b", "fde725"];
   const BLUE_RED = ["053061", "2166ac", "4393c3", "92c5de", "d1e5f0", "f7f7f7", "fddbc7", "f4a582", "d6604d", "b2182b", "67001f"];
   const TONES = 256;
@@ -11,7 +11,7 @@
   const diverging = scale(BLUE_RED);
   const grey = { tones: scale(["000000", "ffffff"]), low: 0, high: 1 };
 
-  /** The tones from the first colour to the last: three bytes each. */
+  /** Returns the tones from the first colour to the last, three bytes each. */
   function scale(colours) {
     const stops = colours.map((hex) => [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16)));
     const tones = new Uint8Array(3 * TONES);
@@ -37,9 +37,9 @@
     return c;
   }
 
-  const sheets = new Map(); // one of each size, painted over and over
+  const sheets = new Map(); // one for each size, painted again and again
 
-  /** A picture of rows × columns numbers, each shown as one pixel of it; good until the next of that size. */
+  /** Returns a canvas with one pixel for each of rows × columns numbers; the next call with that size reuses it. */
   function pixels(values, rows, columns, colours) {
     const size = `${rows} × ${columns}`;
     if (!sheets.has(size)) sheets.set(size, document.createElement("canvas"));
@@ -48,9 +48,9 @@
     return canvas;
   }
 
-  const contents = new WeakMap(); // what was last put on a canvas
+  const contents = new WeakMap(); // canvas -> its context and its image data
 
-  /** Makes a canvas of rows × columns pixels, each of them one of the numbers. */
+  /** Paints rows × columns numbers on a canvas, one pixel each. */
   function paintPixels(canvas, values, rows, columns, { tones, low, high }) {
     if (!contents.has(canvas)) {
       [canvas.width, canvas.height] = [columns, rows];
@@ -70,7 +70,7 @@
     c.putImageData(image, 0, 0);
   }
 
-  /** Colours for numbers of both signs (white is 0), or from 0 up: {tones, low, high}. */
+  /** Returns colours for numbers of both signs (white is 0), or from 0 up: {tones, low, high}. */
   function colouring(values) {
     let low = Infinity;
     let high = -Infinity;
@@ -83,7 +83,7 @@
 
   const bothSigns = (most) => ({ tones: diverging, low: -most, high: most });
 
-  /** A scale with its ends' words: {element, show(low, high)}. */
+  /** Makes a colour scale with a text at each end: {element, show(low, high)}. */
   function colourBar(tones) {
     const ends = [0, 1].map(() => lab.el("span"));
     const steps = Array.from({ length: 11 }, (_, i) => Math.round((i / 10) * (TONES - 1)))
@@ -98,11 +98,11 @@
     };
   }
 
-  // As in the chapters' figures.
+  // the same colours as in the chapters' figures
   const ASKING = "#ffe800";
   const TRUE_BOX = "#e69f00";
 
-  /** A frame on black, to be seen on any picture: in yellow around the patch that asks. */
+  /** Draws a frame on a black one, so that it shows on any picture; the default colour marks the query's patch. */
   function frame(c, x, y, width, height, colour = ASKING) {
     for (const [style, line] of [["#000", 4], [colour, 2]]) {
       c.strokeStyle = style;

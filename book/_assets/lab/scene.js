@@ -1,11 +1,11 @@
-// An image as the model was trained on: a digit on a texture among scraps of others.
+// Composes an image like those of the training: a digit on a texture among scraps of others. This is
 // vit_steps/data/cluttered_digits.py in JavaScript, without its turning and stretching. Its sizes
-// stand in sizes.js, which book/lab_data.py writes.
+// are in sizes.js, which book/lab_data.py writes.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
-  // Pixels, but for the last two; digits were trained at places that are multiples of STEP.
+  // All but the last two are pixels. In the training, digits were at multiples of STEP.
   const { image: IMAGE, digit: DIGIT, scrap: SCRAP, step: STEP, gap: GAP, ink: INK, background: BACKGROUND } = lab.sizes;
 
   /**
@@ -30,7 +30,7 @@
     return BACKGROUND * ground.pixels[row * ground.columns + column];
   }
 
-  /** Where there is ink already, the brighter stays. */
+  /** Pastes pixels into a layer; where both have ink, the brighter one stays. */
   function paste(layer, pixels, size, top, left) {
     for (let row = 0; row < size; row++)
       for (let column = 0; column < size; column++) {
@@ -39,7 +39,7 @@
       }
   }
 
-  /** 8 × 8 -> 16 × 16, bilinear. Beyond the edge it is `outside`, or the edge again if that is null. */
+  /** Enlarges 8 × 8 to 16 × 16, bilinear. Beyond the edge is `outside`, or the edge's own value if that is null. */
   function enlarge(digit, outside = null) {
     const at = (row, column) => {
       if (outside === null) {
@@ -61,12 +61,12 @@
     return out;
   }
 
-  /** A scrap of any of the digits, at a place clear of the digit's box and, if there is room, of the others. */
+  /** Cuts a scrap out of a random digit and puts it outside the digit's box and, if there is room, off the others. */
   function makeScrap(digits, top, left, random, others = []) {
     const pick = (count) => Math.floor(random() * count);
     const ink = INK + (1 - INK) * random();
     let pixels;
-    do { // until there is something to be seen in it
+    do { // until the scrap has enough ink to be seen
       const whole = enlarge(digits[pick(digits.length)]);
       const [y, x] = [pick(DIGIT - SCRAP + 1), pick(DIGIT - SCRAP + 1)];
       pixels = Float64Array.from({ length: SCRAP * SCRAP }, (_, i) =>
@@ -77,7 +77,7 @@
     return scrap;
   }
 
-  /** Moves a scrap to a free place: clear of the box, and of the other scraps as long as there is room. */
+  /** Moves a scrap to a free place outside the box and, as long as there is room, off the other scraps. */
   function placeScrap(scrap, top, left, random, others = []) {
     const free = [];
     for (let row = 0; row <= IMAGE - SCRAP; row++)
@@ -93,13 +93,13 @@
     return Math.max(Math.abs(scrap.top - other.top), Math.abs(scrap.left - other.left)) >= SCRAP + GAP;
   }
 
-  /** Whether a scrap keeps its distance from the digit's box. */
+  /** Returns whether a scrap keeps its distance from the digit's box. */
   function isClear(scrap, top, left) {
     const apart = (a, corner) => Math.abs(a - (corner + (DIGIT - SCRAP) / 2)) >= (DIGIT + SCRAP) / 2 + GAP;
     return apart(scrap.top, top) || apart(scrap.left, left);
   }
 
-  /** mulberry32: the same seed gives the same numbers from 0 to 1. */
+  /** Returns a generator of random numbers from 0 to 1 (mulberry32); a seed always gives the same numbers. */
   function seededRandom(seed) {
     return () => {
       seed = (seed + 0x6d2b79f5) | 0;

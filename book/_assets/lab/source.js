@@ -1,12 +1,12 @@
-// What is in the image: which digit, where, on what ground, among which scraps. All panels of a page share it.
+// Holds the content of the image: the digit, its place, the ground and the scraps. All panels of a page share it.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const MOST_SCRAPS = 8;
-  /** The lab opens with this scene, in which a switch tips the answer. */
+  /** The scene at the start; a switch changes the model's answer in it. */
   const START = { digit: 5, example: 0, drawn: null, top: 8, left: 8, ground: "grass", piece: 0, scraps: 3 };
 
-  /** The same state always gives the same image, so that a link can carry it. */
+  /** Makes the source. A state always gives the same image, so that a link can hold it. */
   function createSource() {
     const { digits, labels, grounds, textureSize } = lab.pictures();
     const homes = Array.from({ length: MOST_SCRAPS }, (_, i) => i).reduce((made, i) => [
@@ -14,7 +14,7 @@
     const listeners = [];
     const state = { ...START };
     let scene;
-    let image = null; // of the scene, once it is asked for
+    let image = null; // composed when it is first needed
 
     function compose() {
       const digit = state.drawn ?? digits[examples(state.digit)[state.example]];
@@ -33,7 +33,7 @@
       return { pixels: grounds[ground], rows: textureSize[0], columns: textureSize[1], top, left };
     }
 
-    /** Each scrap has a home, and leaves it only while the digit or another scrap is in the way. */
+    /** Places the scraps: each in its home, unless the digit or another scrap is in the way. */
     function scrapsOf({ top, left, scraps: count }) {
       const placed = [];
       for (const [i, home] of homes.slice(0, count).entries()) {
@@ -50,7 +50,7 @@
       onChange(listener) {
         listeners.push(listener);
       },
-      /** Takes any part of a state; what it does not name stays. */
+      /** Changes the given parts of the state; the others stay. */
       set(change) {
         Object.assign(state, change);
         compose();
@@ -62,14 +62,14 @@
       get scene() {
         return scene;
       },
-      /** What the image shows, or null if it was drawn: then nobody has said. */
+      /** The true class of the image, or null if the reader drew it: then it is not known. */
       get label() {
         return state.drawn ? null : state.digit;
       },
       image: () => (image ??= lab.compose(scene)),
       box: () => ({ top: state.top, left: state.left, bottom: state.top + lab.DIGIT, right: state.left + lab.DIGIT }),
       where: () => `The box begins in row ${state.top}, column ${state.left} of the pixels.`,
-      /** A digit of this class: the next one, if one is shown already. */
+      /** Shows a digit of this class: the next one if one is shown already. */
       choose(label) {
         const again = label === api.label;
         api.set({ digit: label, drawn: null, example: again ? (state.example + 1) % examples(label).length : 0 });

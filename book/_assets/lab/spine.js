@@ -1,4 +1,4 @@
-// The walk's map: the model as a line with a stop for every step, along which the tensor travels.
+// The map of the walk: the model as a line with a stop for every step, along which the tensor travels.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
@@ -6,21 +6,21 @@
   const TRAVEL = 450; // milliseconds from a stop to the next
   const CLEAR = 8; // pixels between a box and a line that goes around it
   const FORK = [["attn.q", "q"], ["attn.k", "k"], ["attn.v", "v"]];
-  // Rows, and in each of them what stands in a line of its own where there is no room.
+  // Rows of stops; where there is little room, each list in a row becomes a line of its own.
   const BEFORE = [[["image", "image"], ["patches", "patches"], ["patch_embed", "embedding"]], [["cls_token", "class token"], ["pos_embed", "positions"], ["embed", "+"]]];
   const ATTENTION = [[["norm1", "norm"], FORK, ["attn.scores", "scores"], ["attn.weights", "softmax"]], [["attn.mixed", "mix"], ["attn.proj", "projection"], ["residual1", "+"]]];
   const MLP = [[["norm2", "norm"], ["mlp.fc1", "MLP, wide"]], [["mlp.fc2", "MLP, narrow"], ["block", "+"]]];
   const AFTER = [[["later", ""], ["norm", "norm"]], [["class_token", "class token alone"], ["head", "logits"], ["probabilities", "probabilities"]]];
   const RESIDUAL = [["norm1", "residual1"], ["norm2", "block"]];
-  /** Where a stop's tensor comes from, if that is not the stop before; the positions come from nowhere. */
+  /** The stop that a tensor comes from, if that is not the stop before; positions come from none. */
   const FROM = { pos_embed: null, embed: "cls_token", "attn.k": "norm1", "attn.v": "norm1", "attn.scores": "attn.q" };
 
   /**
-   * whole: the model to its end, and not the tokens alone. depth: how many blocks it has.
-   * pick(stop), open(block): called when the reader chooses.
+   * whole: whether the map shows the model to its end, or only the tokens. depth: the number of blocks.
+   * pick(stop), open(block): called when the reader chooses a stop or a block.
    *
-   * Gives {element, show}. show({stops: [[stop, its name in full]], stop, block, picture}): the stops that there are, in
-   * order; the one where the reader is; the block that is open; the tensor there, which travels on from there.
+   * Returns {element, show}. show({stops, stop, block, picture}) takes all stops in order, [[stop, full name]]; the
+   * reader's stop; the open block; and the picture of the tensor there, which travels to the next stop.
    */
   function spine({ whole, depth, pick, open }) {
     const { el, labelled, choice } = lab;
@@ -40,7 +40,7 @@
     wires.setAttribute("aria-hidden", "true");
     const tip = lab.uniqueId("tip");
     const traveller = el("canvas", { class: "vl-traveller", "aria-hidden": "true", hidden: true, width: 32, height: 32 });
-    const tensor = el("canvas", { width: 32, height: 32 }); // as it is here
+    const tensor = el("canvas", { width: 32, height: 32 }); // the tensor at this stop
     const line = el("div", { class: "vl-line" }, wires, row(whole ? [...BEFORE, [["earlier", ""]]] : BEFORE),
       ...(whole ? [
         el("div", { class: "vl-one-block" }, el("div", { class: "vl-open" }, labelled("Encoder block", opened), `of ${depth}`), row(ATTENTION), row(MLP)),
@@ -49,7 +49,7 @@
     const element = el("div", { class: "vl-spine", role: "group", "aria-label": "The steps, in the model", onkeydown: walk }, line);
     new ResizeObserver(draw).observe(line);
 
-    /** Where a stop's box is on the line, and how far down its line goes. */
+    /** Returns the box of a stop, relative to the line, and the lower edge of its row. */
     function boxOf(stop) {
       const outer = line.getBoundingClientRect();
       const box = nodes.get(stop).getBoundingClientRect();
@@ -60,26 +60,26 @@
 
     const areInLine = (a, b) => Math.abs(a.floor - b.floor) < 1;
 
-    /** From a box to one beside it, or round to the first one of the next line. */
+    /** Returns the path from a box to the box beside it, or to the first one of the next line. */
     function path(a, b) {
       if (!areInLine(a, b)) return `M${a.right} ${a.y} h${CLEAR} V${a.floor + 2 * CLEAR} H${b.left - 2 * CLEAR} V${b.y} H${b.left}`;
       return a.y === b.y ? `M${a.right} ${a.y} H${b.left}` : `M${a.right} ${a.y} H${(a.right + b.left) / 2} V${b.y} H${b.left}`;
     }
 
-    /** From where the line goes into a norm, under everything, into the sum. */
+    /** Returns the path of a residual connection: from in front of a norm, below the boxes, to the sum. */
     function residual(norm, sum) {
-      const out = areInLine(norm, sum) ? 2 * CLEAR : 3 * CLEAR; // clear of the line to the next line
+      const out = areInLine(norm, sum) ? 2 * CLEAR : 3 * CLEAR; // beside the path to the next line
       return `M${norm.left - 2 * CLEAR} ${norm.y} H${norm.left - out} V${sum.floor + CLEAR} H${sum.x} V${sum.bottom}`;
     }
 
-    /** Values do without scores and softmax. */
+    /** Returns the path of the values, which pass by scores and softmax. */
     function values(v, mixed) {
       return areInLine(v, mixed) ? `M${v.right} ${v.y} H${mixed.x} V${mixed.bottom}` : `M${v.x} ${v.bottom} V${v.floor + CLEAR} H${mixed.x} V${mixed.top}`;
     }
 
     const cameFrom = (stop) => (stop in FROM ? FROM[stop] : order[order.indexOf(stop) - 1]);
 
-    /** The lines from box to box. They depend on how wide the words are, so they are drawn anew whenever that changes. */
+    /** Draws the paths between boxes; called again whenever the widths of the words change. */
     function draw() {
       const boxes = new Map(order.map((stop) => [stop, boxOf(stop)]));
       const join = ([from, to]) => path(boxes.get(from), boxes.get(to));

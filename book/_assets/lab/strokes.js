@@ -1,10 +1,11 @@
-// What is drawn becomes a digit as the data set's were made: a bitmap of 32 × 32, inked pixels counted in blocks of 4 × 4.
+// Turns a drawing into a digit in the way of the data set: on a bitmap of 32 × 32, the inked pixels of each block of
+// 4 × 4 are counted.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const SIDE = 32;
-  const PEN = 4.5; // pixels wide, however large the drawing was
-  const LEAST = 1 / 4; // of the pad: what is smaller is a dot, and not enlarged to a digit
+  const PEN = 4.5; // width in pixels, whatever the size of the drawing
+  const LEAST = 1 / 4; // of the pad; a smaller drawing is a dot, and not enlarged to a digit
 
   /**
    * strokes: lists of points [row, column], in shares of the pad. They are scaled to the bitmap with their
@@ -29,7 +30,7 @@
     return digit;
   }
 
-  /** Inks the pixels whose middles are within half a pen of a line. */
+  /** Inks the pixels whose centres are within half a pen's width of a line. */
   function ink(inked, [y0, x0], [y1, x1]) {
     const reach = PEN / 2;
     const from = (a, b) => Math.max(0, Math.floor(Math.min(a, b) - reach));

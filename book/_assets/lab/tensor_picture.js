@@ -1,9 +1,9 @@
-// A step's tensor as a picture of what it is: an image, patches, rows of tokens, heads, a row of numbers.
+// Draws a step's tensor in its own form: as an image, patches, rows of tokens, heads, or a row of numbers.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
-  /** Draws a step's tensor as what it is. Returns the words that say what the colours mean. */
+  /** Draws a step's tensor, and returns a sentence that explains the colours. */
   function tensorPicture(canvas, step, { dimensions, values }) {
     const width = 320;
     if (step === "image") {

@@ -1,10 +1,10 @@
-// A sentence that is in sight wherever the reader has scrolled to.
+// A sentence that stays in sight wherever the reader scrolls.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const BRIEFLY = 6000; // milliseconds
 
-  /** {element, say(words, {briefly}), clear()}: it stays until it is cleared, or for a while. */
+  /** Makes {element, say(words, {briefly}), clear()}; the words stay for a while, or until they are cleared. */
   function toast() {
     const words = lab.el("p", { class: "vl-told", role: "status" });
     let timer;

@@ -1,13 +1,13 @@
-// All the tokens that enter block 0, a row each.
+// Shows all tokens that enter block 0, one row each.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
-  const STRIP = 208; // units of the picture
+  const STRIP = 208; // width of the picture
 
-  /** {element, show(embed, token)}: tokens (T, D), and the one that is framed. */
+  /** Makes {element, show(embed, token)}: embed holds the tokens (T, D), token is the framed one. */
   function tokenStrip(T, D) {
     const { el } = lab;
-    const strip = el("canvas", { class: "vl-strip", role: "img", "aria-label": `The ${T} tokens` }); // more, once it is seen
+    const strip = el("canvas", { class: "vl-strip", role: "img", "aria-label": `The ${T} tokens` }); // extended when painted
     const scale = lab.colourBar(lab.diverging);
     const tokens = el("div", {}, strip, scale.element);
     let embed, token;

@@ -1,9 +1,9 @@
-// What the image is made of: the digit, or a drawn one, the ground, and the scraps around it.
+// The controls for the image's content: the digit, or a drawn one, the ground, and the scraps.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
-  /** {element, pad}: the controls, and the drawing pad that one of them opens. */
+  /** Makes {element, pad}: the controls, and the drawing pad that one of them opens. */
   function toolbar(source, ...more) {
     const { el, labelled, choice, button } = lab;
     const digits = Array.from({ length: 10 }, (_, label) =>

@@ -1,17 +1,17 @@
-// Which class each patch votes for, in a second model, whose answer is the mean of its patches' votes.
+// Shows the class that each patch votes for in a second model, which averages the votes of its patches.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const NAME = "averaging";
 
-  /** Each patch's answer, from its logits (N, K), and the answer of them all, from their mean. */
+  /** Returns each patch's answer, from the votes (N, K), and the model's answer, from its logits. */
   function votesOf({ votes, logits }, classes) {
     const patches = Array.from({ length: votes.length / classes }, (_, patch) =>
       lab.answerOf(votes.subarray(patch * classes, (patch + 1) * classes)));
     return { patches, answer: lab.answerOf(logits) };
   }
 
-  /** {run(image)}, which gives the votes of the second model; its weights are fetched before, once. */
+  /** Fetches the second model once; resolves to {run(image)}, which returns its votes. */
   async function voting() {
     await lab.fetch(NAME);
     const model = lab.model(NAME);
@@ -19,7 +19,7 @@
     return { run: (image) => votesOf(lab.forward(model, image, { room }), model.classes) };
   }
 
-  /** A digit on each patch, the brighter the surer; yellow, if it is the model's answer. middle(token): its place. */
+  /** Draws a digit on each patch, brighter if surer, yellow if it is the model's answer. middle(token): its centre. */
   function paintVotes(c, { patches, answer }, middle, side) {
     c.save();
     c.textAlign = "center";
@@ -37,7 +37,7 @@
     c.restore();
   }
 
-  /** token: of the patch that is pointed at, or 0. */
+  /** Puts the vote of one patch into words, or, for token 0, all votes. */
   function votesInWords({ patches, answer }, token) {
     const { percent } = lab;
     if (token > 0) {

@@ -1,4 +1,4 @@
-// One image through the whole model: each step's tensor, its shape and its values.
+// Walks through the whole model with one image: shows each step's tensor, its shape and its values.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
@@ -10,9 +10,9 @@
     block: "(B, T, D)", earlier: "(B, T, D)", later: "(B, T, D)", norm: "(B, T, D)", class_token: "(B, D)", head: "(B, K)", probabilities: "(B, K)",
   };
   const SAME = "The same steps as in the open block, with learned numbers of their own. This is what comes out.";
-  /** Where the tensor of a stop is that is gone, since another block has been opened. */
+  /** The stop to go to instead of one that no longer exists because another block was opened. */
   const INSTEAD = { earlier: "embed", later: "block" };
-  /** What happened in a step, and the chapter that builds it. */
+  /** Returns the title and text of each step, and the chapter that builds it. */
   const stepsOf = ({ imageSize: [H, W], gridSize: [rows, columns], patchSize: [p, q], width: D, heads: h, classes: K, tensors }) => {
     const [N, pixels, d] = [rows * columns, p * q, D / h];
     const [[, [M]]] = tensors.filter(([name]) => name === "blocks.0.mlp.fc1.bias");
@@ -48,7 +48,7 @@
   const IN_BLOCK = new Set(["norm1", "attn.q", "attn.k", "attn.v", "attn.scores", "attn.weights", "attn.mixed", "attn.proj", "residual1", "norm2", "mlp.fc1", "mlp.fc2", "block"]);
   const SHUFFLED = "Shuffled among the patches; the class token keeps its own.";
 
-  /** until: the last step that is shown; chapters: where the chapters' pages are. */
+  /** Makes the panel. until: the last step that is shown; chapters: the address of the chapters' folder. */
   function walkPanel(source, { until = "probabilities", chapters = "../notebooks/" } = {}) {
     const { el, labelled, button } = lab;
     const model = lab.model("trained");
@@ -57,7 +57,7 @@
     const about = stepsOf(model);
     const room = lab.roomFor(model);
     const tools = lab.toolbar(source);
-    let block = 0; // the one that is open
+    let block = 0; // the open block
     let steps = []; // [{stop, dimensions, values}]
     let index = 0;
 
@@ -110,7 +110,7 @@
       const { stop } = step;
       const [, what, chapter] = about[stop];
       const text = stop === "pos_embed" && shuffled.checked ? `${what} ${SHUFFLED}` : what;
-      back.setAttribute("aria-disabled", index === 0); // and not disabled, which would drop the focus
+      back.setAttribute("aria-disabled", index === 0); // "disabled" would drop the focus
       next.setAttribute("aria-disabled", index === steps.length - 1);
       title.textContent = `${index + 1}. ${nameOf(step)}`;
       shape.textContent = `(${[1, ...step.dimensions].join(", ")})  ${LETTERS[stop]}`;

@@ -1,10 +1,10 @@
-// Weights and pictures, as book/lab_data.py writes them, back to numbers.
+// Turns the weights and pictures that book/lab_data.py writes back into numbers.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const received = new Map();
 
-  /** Called by each data script with what it holds. */
+  /** Receives the content of a data script, which calls it. */
   function receive(name, content) {
     received.set(name, content);
   }
@@ -13,7 +13,7 @@
     return received.has(name);
   }
 
-  /** "trained" or "untrained" as a model for forward(). Made once. */
+  /** Returns a received model for forward(), decoded once. */
   function model(name) {
     const content = received.get(name);
     if (!content) throw new Error(`model: got "${name}", expected one of ${[...received.keys()].join(", ")}`);
@@ -34,7 +34,7 @@
     return content;
   }
 
-  /** The digits and the grounds, once: {labels, digits: [64 numbers from 0 to 1], grounds: {name: pixels}}. */
+  /** Returns {labels, digits: [64 numbers from 0 to 1], grounds: {name: pixels}}, decoded once. */
   function pictures() {
     const content = received.get("pictures");
     if (typeof content.digits === "string") {
@@ -58,9 +58,9 @@
     return out;
   }
 
-  const WIDTHS = { float16: 2, float32: 4 }; // in bytes
+  const WIDTHS = { float16: 2, float32: 4 }; // bytes for a number
 
-  /** Base64 of little-endian float16 or float32 to a Float64Array, with which JavaScript computes. */
+  /** Decodes base64 of little-endian float16 or float32 to a Float64Array, JavaScript's own precision. */
   function decode(base64, dtype) {
     const width = WIDTHS[dtype];
     if (!width) throw new Error(`dtype: got "${dtype}", expected float16 or float32`);
@@ -75,7 +75,7 @@
 
   const POWERS = Float64Array.from({ length: 0x20 }, (_, exponent) => 2 ** (exponent - 15));
 
-  /** IEEE 754 half precision: 1 bit of sign, 5 of exponent, 10 of fraction. */
+  /** Decodes IEEE 754 half precision: 1 bit of sign, 5 of exponent, 10 of fraction. */
   function fromHalf(bits) {
     const sign = bits & 0x8000 ? -1 : 1;
     const exponent = (bits >> 10) & 0x1f;

@@ -1,4 +1,4 @@
-// Finds sections of the book. MiniSearch weighs a word; what it cannot know of a book and its readers is here.
+// Finds sections of the book. MiniSearch weighs single words; this file adds the order of the book and readers' words.
 (() => {
   "use strict";
   const search = (globalThis.bookSearch ??= {});
@@ -8,7 +8,7 @@
     or out should so than that the their then there these they this to use used using was we were what when where which who why
     will with you your`.split(/\s+/),
   );
-  // What others call something, and what this book does.
+  // Terms that readers may use, and the book's own term for the same thing.
   const CALLED_HERE = [
     [/\bposition(al)? (encoding|embedding)s?\b/i, "position"],
     [/\bflash[- ]?attention\b/i, "fused attention"],
@@ -29,11 +29,11 @@
     [/\b(load|use) (timm|torchvision|hugging ?face)('s)? (weights|models?)\b/i, "load weights"],
     [/\bexplainability\b|\binterpretability\b/i, "what attention maps do not tell"],
   ];
-  // Where what a reader wants to do is told, though other sections have more of the words.
+  // Sections that answer a question best although other sections contain more of its words.
   const TOLD_AT = [[/^(install(ation|ing)?|set ?up|colab|kaggle|binder|download)$/i, "book/intro.html#take-it-with-you"]];
   const LEADS_IN = /^(\d+\. |By hand: |Proof: |The module: |What breaks: |The picture: )/;
-  const COMES_AFTER = /^(Recap|Further reading|Exercises|What breaks|The bug|Case \d)/; // what explains comes before
-  const ENOUGH = 5; // sections that have every word; where fewer do, those follow that lack one
+  const COMES_AFTER = /^(Recap|Further reading|Exercises|What breaks|The bug|Case \d)/; // ranked below explanations
+  const ENOUGH = 5; // if fewer sections have every word, sections that lack one word follow them
   const LONGEST = 240; // characters of an excerpt
 
   const textOf = (section, field) => {
@@ -47,7 +47,7 @@
   const stems = (text) => ` ${search.words(text).map(({ word }) => search.forms(word).stem).join(" ")} `;
 
   search.Finder = class {
-    /** Pages, each with those that come before it wherever they have the words too, and the columns of the sections. */
+    /** Takes the pages, each with those that rank before it if they have the words too, and the sections' columns. */
     constructor({ pages, sections }) {
       this.pages = pages;
       this.sections = sections.page.map((page, id) => {
@@ -70,13 +70,13 @@
       });
     }
 
-    /** Reads the sections in pieces, so that the page answers in between. */
+    /** Indexes the sections in batches, so that the page stays responsive. */
     async read() {
       await this.index.addAllAsync(this.sections, { chunkSize: 40 });
       return this;
     }
 
-    /** What a word of a question may be in the book, each with its weight. */
+    /** Returns the queries that a word of a question may stand for, each with its weight. */
     meanings(word, isLast) {
       const { whole, stem, parts } = search.forms(word);
       const has = (term) => this.vocabulary.has(term);
@@ -98,7 +98,7 @@
       return [...found, [1, { queries: [whole], fuzzy: 1 }]];
     }
 
-    /** The sections that have a word: how much that weighs, and under which terms and in which fields they have it. */
+    /** Returns the sections that have a word, with its weight, the matching terms and the fields that have them. */
     having(word, isLast) {
       const having = new Map();
       const options = { boost: WEIGHTS, tokenize: (term) => [term], processTerm: (term) => term };
@@ -116,7 +116,7 @@
       return having;
     }
 
-    /** The sections that answer a question, the best first: { section, score, terms }. */
+    /** Returns the sections that answer a question, the best first: { section, score, terms }. */
     find(question) {
       const [pattern, here] = CALLED_HERE.find(([pattern]) => pattern.test(question)) ?? [];
       const found = this.answer(question);
@@ -154,7 +154,7 @@
       return found;
     }
 
-    /** By how much a section gains that defines what is asked for, or has the words side by side, in its title most of all. */
+    /** Returns a factor for sections that define the term or have the words side by side, largest for titles. */
     closeness(section, phrases) {
       section.stems ??= {
         title: stems(section.title.replace(LEADS_IN, "")),
@@ -172,7 +172,7 @@
       return gain;
     }
 
-    /** A term of the index is answered by the page that is called so, else where it is explained; its entry comes next. */
+    /** For a term of the glossary, puts first the page of that name or the section that explains it, then its entry. */
     lift(found, phrases, question) {
       const first = [], next = [];
       const [, address] = TOLD_AT.find(([pattern]) => pattern.test(question)) ?? [];
@@ -192,7 +192,7 @@
         for (const one of found) if (sections.includes(one.section)) one.score = best * gain;
     }
 
-    /** Exercises come after their chapter, and the package's definitions after the chapters that build them. */
+    /** Ranks exercises after their chapter, and the package's definitions after the chapters that build them. */
     keepOrder(found) {
       const best = new Map();
       for (const { section, score, missing } of found)
@@ -200,11 +200,11 @@
       for (const one of found) {
         const before = one.section.page.after.map((page) => best.get(this.pages[page]) ?? 0);
         const limit = Math.max(0, ...before);
-        if (limit) one.score = limit * (1 - 1 / (1 + one.score / limit)); // in their own order, below the limit
+        if (limit) one.score = limit * (1 - 1 / (1 + one.score / limit)); // below the limit, in their own order
       }
     }
 
-    /** The sentence that answers best, or else what a picture shows or a line of code: { kind, pieces: [{ text, marked }] }. */
+    /** Returns the best sentence, or else an alt text or a line of code: { kind, pieces: [{ text, marked }] }. */
     excerpt({ section, terms }) {
       const weigh = (line) => {
         const isSentence = line.length > 30 && !line.includes(" · ");
@@ -222,7 +222,7 @@
     }
   };
 
-  /** Where a piece begins that is not to begin inside a bracket. */
+  /** Moves the beginning of a piece in front of the bracket that it would begin in. */
   const outsideBrackets = (text, begin) => {
     const opened = [];
     for (let at = 0; at < begin; at++)
@@ -231,7 +231,7 @@
     return begin - opened[0] < LONGEST / 4 ? opened[0] : begin;
   };
 
-  /** A text in pieces, marked or not, around the first word that is marked if it is too long. */
+  /** Cuts a text into pieces, marked or not; a text that is too long is cut around its first mark. */
   search.marked = (text, terms, longest = Infinity) => {
     const marks = search.words(text).filter(({ word }) => terms.some((one) => search.isFoundUnder(word, one)));
     let begin = 0, end = text.length;

@@ -1,5 +1,5 @@
-// Loads the search when a reader turns to it: its scripts and the sections are a megabyte that other readers need not fetch.
-// They are scripts, the sections too, so that a folder does without a server.
+// Loads the search when a reader first uses it: its scripts and the sections are a megabyte that others need not fetch.
+// The sections are a script too, because a page opened from a folder cannot read data files.
 (() => {
   "use strict";
   const search = (globalThis.bookSearch ??= {});
@@ -7,14 +7,14 @@
   const load = loaderOf(here);
   search.root = new URL("../../", here).href;
 
-  /** Called by sections.js with what book/_extensions/search.py packed. */
+  /** Receives the sections, as book/_extensions/search.py compressed them, from sections.js. */
   search.receive = (code) => {
     const bytes = Uint8Array.from(atob(code), (letter) => letter.charCodeAt(0));
     const text = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
     search.sections = new Response(text).json();
   };
 
-  /** The finder, ready to be asked. */
+  /** Returns the finder when its index is ready. */
   search.ready = async () => {
     for (const name of ["stemmer", "words", "minisearch", "finder", "sections"]) await load(name);
     return (search.finder ??= search.sections.then((sections) => new search.Finder(sections).read()));

@@ -1,4 +1,4 @@
-// Marks the words of a search in the section that it led to. The text itself stays as it is: the browser paints them.
+// Marks the words of a search in the found section. The browser paints the marks; the page's text is not changed.
 (() => {
   "use strict";
   const search = globalThis.bookSearch;
@@ -19,15 +19,15 @@
     return marks;
   };
 
-  /** What is folded opens if no mark can be seen elsewhere. */
+  /** Opens the fold of the first mark if all marks are in folds. */
   const unfold = (marks) => {
     const places = marks.map((mark) => mark.startContainer.parentElement);
     if (places.some((place) => place.checkVisibility())) return;
     for (let fold = places[0].closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
-    places[0].closest(".folded")?.dispatchEvent(new Event("beforematch", { bubbles: true })); // as the browser's own search
+    places[0].closest(".folded")?.dispatchEvent(new Event("beforematch", { bubbles: true })); // like the browser's search
   };
 
-  /** Says that there are marks, and takes them away. */
+  /** Makes a note with the number of marks and a button that removes them. */
   const noteOf = (marks) => {
     const note = document.createElement("p");
     note.className = "search-note";
@@ -44,7 +44,7 @@
       try {
         history.replaceState(null, "", address);
       } catch {
-        // some browsers keep the address of a file as it is
+        // some browsers do not let a script change the address of a local file
       }
     };
     const onKey = (event) => {
@@ -56,7 +56,7 @@
     return note;
   };
 
-  /** What comes late may move what is below it: back to the section, unless the reader has moved on. */
+  /** Scrolls back to the section once the page is loaded, since late content moves it, unless the reader has acted. */
   const stay = async (target) => {
     let isLeft = false;
     for (const kind of ["wheel", "touchstart", "keydown", "pointerdown"])

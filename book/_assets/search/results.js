@@ -1,8 +1,8 @@
-// Answers a search field while the reader types: in the dialog that every page has, and on the search page.
+// Shows results while the reader types, in the dialog on every page and on the search page.
 (() => {
   "use strict";
   const search = globalThis.bookSearch;
-  const PAUSE = 120; // milliseconds after a key
+  const PAUSE = 120; // milliseconds without a key before it searches
   const IN_DIALOG = { pages: 5, sections: 3 };
   const ON_PAGE = { pages: 10, sections: 6 };
 
@@ -14,7 +14,7 @@
   };
   const count = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
 
-  /** Where a section is, and for the page there which words to mark. */
+  /** Returns the address of a section, with the words that its page is to mark. */
   const address = ({ section, terms }) => {
     const words = [...new Set(terms.flatMap((one) => [...one]))].join(" ");
     return `${search.root}${section.page.address}?${new URLSearchParams({ highlight: words })}#${section.anchor}`;
@@ -44,7 +44,7 @@
     return [...groups];
   };
 
-  /** The sections of one page, under its title; where the page's beginning is found, that is the title. */
+  /** Lists the found sections of one page under its title; a found first section is that title itself. */
   const groupOf = (finder, page, found, most) => {
     const top = found.find(({ section }) => section.title === page.title);
     const shown = found.filter((one) => one !== top).slice(0, most);
@@ -101,7 +101,7 @@
       this.answer();
     }
 
-    /** Down and up through the field and what was found. */
+    /** Moves the focus down and up through the field and the results. */
     walk(event) {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -147,13 +147,13 @@
       return button;
     }
 
-    /** The address of the page asks the same, so that it can be kept, and is there on the way back. */
+    /** Writes the question into the page's address, for bookmarks and for the way back. */
     remember(question) {
       if (question === (new URLSearchParams(location.search).get("q") ?? "")) return;
       try {
         history.replaceState(null, "", question ? `?${new URLSearchParams({ q: question })}` : location.pathname);
       } catch {
-        // some browsers keep the address of a file as it is
+        // some browsers do not let a script change the address of a local file
       }
     }
   }

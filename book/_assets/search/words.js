@@ -1,4 +1,4 @@
-// The words and signs of a text, and the forms under which each is found.
+// Splits a text into words and signs, and derives the forms under which each is found.
 (() => {
   "use strict";
   const search = (globalThis.bookSearch ??= {});
@@ -13,11 +13,11 @@
 
   const fold = (word) => word.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 
-  /** Colour and color, normalise and normalize are one word. */
+  /** Rules that give colour and color, normalise and normalize one spelling. */
   const SPELT = [[/(?<=[a-z]{3})our/, "or"], [/is(?=(e[ds]?|ing|ations?)$)/, "iz"], [/tre(?=s?$)/, "ter"], [/^grey/, "gray"], [/^licence/, "license"]];
   const spell = (word) => SPELT.reduce((spelt, [here, there]) => spelt.replace(here, there), word);
 
-  /** What the stemmer would take for another word: a normal distribution normalises nothing. */
+  /** Stems for words whose usual stem belongs to another word: "normalise" has nothing to do with "normal". */
   const STEMS = [[/^normali[sz]/, "normaliz"]];
 
   const form = (whole) => {
@@ -27,7 +27,7 @@
     return { whole, stem: stem ?? stemmer.stemWord(spell(whole)) };
   };
 
-  /** The form of a word, those of its parts if it has several, and all that they are found under. */
+  /** Returns the form of a word, the forms of its parts, and all terms under which they are found. */
   search.forms = (word) => {
     if (known.has(word)) return known.get(word);
     const camel = word.split(CAMEL);
@@ -35,7 +35,7 @@
     const text = fold(apart).replace(/['’]s$/, "").replace(/['’,]/g, "");
     const whole = form(text.replace(/[-‑]/g, ""));
     const names = [...text.split("√"), ...text.split(/[./]/), ...text.split(/[-‑_./√]/)];
-    if (/^\p{L}\p{L}ᵀ$/u.test(word)) names.push(text[0], text.slice(1)); // a product
+    if (/^\p{L}\p{L}ᵀ$/u.test(word)) names.push(text[0], text.slice(1)); // a product of two letters
     const parts = [...new Set(names)].filter((name) => name && name !== text && !/[-‑]/.test(name)).map(form);
     if (text.includes("√")) parts.push(form("sqrt"));
     const all = new Set([whole, ...parts].flatMap((one) => [one.whole, one.stem]));
@@ -43,6 +43,6 @@
     return known.get(word);
   };
 
-  /** Whether a word of a text is found under one of these terms. */
+  /** Returns whether a word of a text is found under one of these terms. */
   search.isFoundUnder = (word, terms) => [...search.forms(word).all].some((form) => terms.has(form));
 })();
