@@ -1,15 +1,15 @@
-"""axe-core, which finds what a screen reader and weak eyes stumble over, on a page."""
+"""Run axe-core, which finds barriers for screen readers and weak eyes, on a page."""
 
 from axe_playwright_python.base import AXE_SCRIPT
 
 from tests.site.visit import PHONE
 
-# Rules about colours, and what they look at: nothing that is again of a kind.
+# Rules about colours, and their elements: only one of each kind.
 COLOUR = {
     "color-contrast": ":not([data-again])",
     "link-in-text-block": "a[href]:not([data-again]), [role=link]:not([data-again])",
 }
-# Rules that axe leaves off unless asked for: new in WCAG 2.2, or on trial.
+# Rules that axe does not run by default: new in WCAG 2.2, or experimental.
 MORE = [
     "target-size",
     "label-content-name-mismatch",
@@ -19,10 +19,10 @@ MORE = [
     "table-fake-caption",
 ]
 
-# A chapter has thousands of coloured words in its code, and axe takes its time with
-# each. Contrast depends on colours, size and weight, so one of each kind is looked at:
-# the words of code are joined to the text around them, for all rules, and what is again
-# of a kind is left out where rules are about colours.
+# A chapter has thousands of coloured words in its code, and axe takes long for each.
+# Contrast depends only on colours, size and weight, so one of each kind is checked: for
+# all rules, other coloured words are joined to the text around them; for the rules
+# about colours, all other elements of a kind are left out.
 KINDS = """const grounds = new Map();
     const ground = element => {
         if (element && !grounds.has(element)) {
@@ -87,24 +87,24 @@ CONFIGURE = """rules => axe.configure(
 
 
 def prepare(tab):
-    """Bring axe to an open page, of which little is looked at twice afterwards."""
+    """Load axe into an open page, and join coloured words of a kind that was seen."""
     tab.evaluate(ONE_OF_EACH_KIND)
     tab.evaluate(AXE_SCRIPT)
     tab.evaluate(CONFIGURE, COLOUR)
 
 
 def find(tab, size, theme):
-    """What all rules find at one size and in one theme."""
+    """Return what all rules find at one size and in one theme."""
     tab.set_viewport_size(size)
     rules = {rule: {"enabled": True} for rule in MORE}
     rules["target-size"] = {"enabled": size is PHONE}
     show(tab, theme)
-    # what is played by itself is asked of the page, and not of its style sheets
+    # preload only media, which the rule for audio needs, and no style sheets
     return violations(tab, {"rules": rules, "preload": {"assets": ["media"]}})
 
 
 def find_colours(tab, theme):
-    """What the rules about colours find in one theme, at the size the page has."""
+    """Return what the rules about colours find in one theme, at the present size."""
     show(tab, theme)
     return violations(tab, {"runOnly": list(COLOUR)})
 
@@ -122,7 +122,7 @@ def violations(tab, options):
         (rule["id"], node["target"], node["html"][:100], node["failureSummary"])
         for rule in found
         for node in rule["nodes"]
-        # the words of a drawing stand apart; axe joins them before it looks for them
+        # axe joins the words of a drawing, which stand apart, before it compares them
         if rule["id"] != "label-content-name-mismatch"
         or "data-chapter" not in node["html"]
     ]

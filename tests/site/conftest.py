@@ -1,7 +1,7 @@
-"""One browser for each set of fonts, and the book as a static host serves it.
+"""Fixtures: a browser for each set of fonts, and the book as a static host serves it.
 
-The sets are made of fonts that matplotlib brings, so that the browser knows the same
-ones on every machine, and none of the machine's own. Chromium needs one at least.
+The sets are made of fonts that come with matplotlib, so that the browser has the same
+fonts on every machine, and none of the machine's own. Chromium needs at least one.
 """
 
 import shutil
@@ -24,7 +24,7 @@ SETTINGS = """<?xml version="1.0"?>
 
 
 def settings_of_fontconfig(fonts, folder):
-    """A file that leaves one set of fonts to whatever reads it."""
+    """Write a settings file of fontconfig that offers only one set of fonts."""
     for file in BROUGHT.glob(FONTS[fonts]):
         shutil.copy(file, folder)
     settings = folder / "fonts.conf"
@@ -34,7 +34,7 @@ def settings_of_fontconfig(fonts, folder):
 
 @pytest.fixture(scope="package")
 def browser_with(tmp_path_factory):
-    """Gives the browser that knows a set of fonts; each is started once."""
+    """Return a function that gives the browser with a set of fonts, started once."""
     from playwright.sync_api import sync_playwright
 
     from book.chromium import launch
@@ -59,13 +59,13 @@ def browser_with(tmp_path_factory):
 
 @pytest.fixture(scope="package")
 def browser(request, browser_with):
-    """The browser of all tests; those marked ``in_all_fonts`` get one after another."""
+    """The browser of all tests; with ``in_all_fonts`` a test runs in each of them."""
     return browser_with(getattr(request, "param", "dejavu"))
 
 
 @pytest.fixture(scope="package")
 def kept_visit(browser):
-    """Gives the tab whose context has some options, which others were tested in."""
+    """Return a function that gives a reused tab whose context has some options."""
     kept = {}
 
     def visit_with(**options):
@@ -81,14 +81,15 @@ def kept_visit(browser):
 
 @pytest.fixture
 def visits(browser, kept_visit):
-    """Gives a kept tab, or one of its own to whoever is to be ``alone``.
+    """Return a function that gives a reused tab, or with ``alone`` a new one.
 
-    That is who fills a store, the history or a clock, which the next page takes over.
+    A test that writes to a store, the history or a clock needs a new tab, because the
+    next page in the same tab would see its changes.
     """
     own, given = [], []
 
     def visit_with(alone=False, **options):
-        if alone or options in given:  # two tabs at once are two
+        if alone or options in given:  # a second tab in the same test
             own.append(Visit(browser, **options))
             return own[-1]
         given.append(options)
@@ -101,7 +102,7 @@ def visits(browser, kept_visit):
 
 @pytest.fixture(scope="package")
 def site():
-    """The address of the built book."""
+    """The address at which the built book is served."""
     from book.chromium import served
 
     html = ROOT / "_build" / "html"

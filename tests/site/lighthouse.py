@@ -1,10 +1,10 @@
-"""Lighthouse on every page of the built book: `make lighthouse`. Needs npm, a browser.
+"""Run Lighthouse on every page of the built book: `make lighthouse`.
 
     python -m tests.site.lighthouse [PAGE ...]
 
-Serves the book compressed, as a static host does, and writes four scores a page to
-_build/lighthouse.json. Accessibility, best practices and SEO must be 100; performance
-is a figure of this machine, not a gate.
+Needs npm and a browser. Serves the book compressed, as a static host does, and writes
+four scores for each page to _build/lighthouse.json. Accessibility, best practices and
+SEO must be 100; performance depends on the machine and is only reported.
 """
 
 import json
@@ -25,7 +25,7 @@ REPORT = HTML.parent / "lighthouse.json"
 
 
 def audit(address):
-    """Lighthouse's report on one page."""
+    """Return Lighthouse's report on one page."""
     browser = {"CHROME_PATH": installed()} if installed() else {}
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
@@ -44,7 +44,7 @@ def scores(report):
 
 
 def faults(report):
-    """The audits that cost a gate its 100, each with the first place it names."""
+    """Yield the audits that keep a required score below 100, with their first place."""
     for name in GATES:
         for audit in report["categories"][name]["auditRefs"]:
             result = report["audits"][audit["id"]]

@@ -1,6 +1,6 @@
-"""What a screen reader and weak eyes meet: that axe would find it, and the listings.
+"""Accessibility: axe on the listings of code, and criteria that axe cannot check.
 
-All other pages are looked at by test_every_page.py. Skipped where there is no Chromium,
+test_every_page.py runs axe on all other pages. Skipped where there is no Chromium,
 Chrome or Edge.
 """
 
@@ -28,7 +28,7 @@ def tab(browser):
 
 @pytest.mark.parametrize("page", CODE)
 def test_axe_finds_nothing_in_a_listing(tab, page):
-    """They are alike but for their words, so at one width and in one theme."""
+    """One width and one theme suffice, because listings differ only in their words."""
     tab.goto((HTML / f"{page}.html").as_uri())
     axe.prepare(tab)
     assert axe.find(tab, WIDE, "light") == []
@@ -36,7 +36,7 @@ def test_axe_finds_nothing_in_a_listing(tab, page):
 
 @pytest.mark.parametrize("part", ["main p", "main a", "footer *"])
 def test_axe_sees_a_colour_that_is_too_pale(tab, part):
-    """Though it looks at one element of each kind."""
+    """Even though axe checks only one element of each kind."""
     tab.goto((HTML / "notebooks/05_multi_head_attention.html").as_uri())
     tab.add_style_tag(content=f"{part}:last-child {{ color: #aaa !important }}")
     axe.prepare(tab)
@@ -51,7 +51,7 @@ def test_axe_sees_what_is_no_colour(tab):
     assert "button-name" in {rule for rule, *_ in axe.find(tab, PHONE, "dark")}
 
 
-# What axe does not look at
+# Criteria that axe does not check
 
 KINDS = ["book/intro", "book/lab", "book/teaching", "book/glossary", "book/package"]
 KINDS += ["book/package/model", "book/claims", "search", "genindex"]
@@ -112,7 +112,7 @@ def test_a_label_goes_with_escape_and_stays_under_the_pointer(visits, site):
     button.hover()
     label.wait_for()
     label.hover()
-    tab.wait_for_timeout(500)  # longer than the theme waits before it hides one
+    tab.wait_for_timeout(500)  # longer than the theme's delay before it hides a label
     assert label.is_visible()
     tab.mouse.move(400, 600)
     label.wait_for(state="detached")
@@ -133,7 +133,7 @@ def test_a_menu_goes_with_escape_though_the_pointer_is_on_it(visits, site):
 
 
 def test_no_key_by_itself_is_a_short_cut(visits, site):
-    """WCAG 2.1.4: whoever dictates says single letters."""
+    """WCAG 2.1.4: speech input can produce single letters by mistake."""
     tab = visits().tab
     tab.goto(f"{site}book/notation.html", wait_until="networkidle")
     for key in "/skn?":
@@ -154,7 +154,7 @@ def test_the_labs_board_is_less_than_ten_stops_away(visits, site, size):
     tab.locator("#board[data-state=open]").wait_for()
     on_the_board = tab.locator(".vl-board-place :focus")
     stops = 2
-    while stops < 9 and not on_the_board.count():  # the bet's buttons stand above it
+    while stops < 9 and not on_the_board.count():  # the bet's buttons come before it
         tab.keyboard.press("Tab")
         stops += 1
     assert on_the_board.count()

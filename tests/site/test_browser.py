@@ -1,4 +1,4 @@
-"""The built book in a real browser: whole in itself, quick, found, used by keyboard.
+"""The built book in a real browser: opened from a folder, its themes, the keyboard.
 
 Skipped where there is no Chromium, Chrome or Edge.
 """
@@ -19,7 +19,7 @@ EXTRA = ["search", "genindex", "_modules/index"]
 FIRST = "notebooks/02_patch_embedding"
 
 
-# test_every_page.py says that no page takes other fonts than the book's.
+# test_every_page.py checks that no page takes other fonts than the book's.
 OF_EACH_KIND = ["book/intro", "book/lab", "book/glossary", "book/package/model"]
 OF_EACH_KIND += ["book/teaching", CHAPTERS[1], CHAPTERS[13], EXERCISE]
 
@@ -74,7 +74,7 @@ def test_first_stop_of_the_keyboard_leads_past_the_navigation(visits, site):
 
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_every_stop_of_the_keyboard_is_seen(visits, site, size):
-    """Tab from the top into the text: each stop shows itself, none is hidden."""
+    """Each stop of the Tab key, from the top into the text, is visible and marked."""
     one = visits()
     one.tab.set_viewport_size(size)
     one.tab.goto(f"{site}{FIRST}.html", wait_until="networkidle")

@@ -1,4 +1,4 @@
-"""The colours of code: few, calm, readable on the ground that the page gives them."""
+"""The colours of code: few, calm, and readable on the page's ground."""
 
 import re
 

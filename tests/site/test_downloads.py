@@ -1,4 +1,4 @@
-"""The notebooks in one archive, and where it and the book's PDF are linked."""
+"""The archive of all notebooks, and the links to it and to the book's PDF."""
 
 import re
 import zipfile

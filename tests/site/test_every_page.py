@@ -1,4 +1,4 @@
-"""Each page of the built book, opened once in a browser and looked at from all sides.
+"""Each page of the built book, opened once in a browser and checked in many ways.
 
 Skipped where there is no Chromium, Chrome or Edge.
 """
@@ -33,7 +33,7 @@ SCROLL_TO_THE_END = """async () => {
 BYTES = """() => performance.getEntries()
     .filter(entry => 'transferSize' in entry)
     .reduce((sum, entry) => sum + entry.transferSize, 0)"""
-# What is folded is opened, what fades in is there.
+# Opens all folds, and turns off transitions, so that everything is visible at once.
 UNFOLD = """() => {
     const style = document.createElement("style");
     style.textContent = "* { transition: none !important; animation: none !important }";
@@ -48,7 +48,7 @@ def without_cache(browser):
     one = Visit(browser, color_scheme="light")
     one.tab.add_init_script(WATCH_SHIFTS)
     session = one.context.new_cdp_session(one.tab)
-    session.send("Network.enable")  # without which nothing is disabled
+    session.send("Network.enable")  # the cache cannot be disabled without it
     session.send("Network.setCacheDisabled", {"cacheDisabled": True})
     yield one
     one.context.close()
@@ -56,7 +56,7 @@ def without_cache(browser):
 
 @pytest.fixture(scope="module", params=[*SOURCES, *EXTRA])
 def opened(request, without_cache, site):
-    """A page below a path, with nothing in the cache, read to its end and unfolded."""
+    """A page below a path, loaded without a cache, scrolled to its end and unfolded."""
     one = without_cache.begin_again()
     one.page, one.site = request.param, site
     one.tab.goto(f"{site}{one.page}.html", wait_until="networkidle")
@@ -80,8 +80,8 @@ def test_it_is_whole_quiet_and_light(opened):
 
 # Fonts
 
-# Which family each character is set in, those put there by scripts and styles as well.
-# A formula has MathJax's fonts, and its letters stand in a style sheet of its own.
+# Returns the characters set in each family, including those from scripts and styles.
+# Formulas are left out: MathJax's letters come from a style sheet of their own.
 OWN_FONTS = ("Book Text", "Book Code", "Book Variables")
 WRITTEN = """() => {
     const written = {};
@@ -162,7 +162,7 @@ def test_the_lit_part_is_told_apart_without_its_colour(opened):
     assert {(edge, weight) for lit, edge, weight in links if not lit} == {(False, 400)}
 
 
-# What changes the page comes last
+# Tests that change the page come last
 
 
 def test_it_does_not_scroll_sideways(opened):
@@ -175,21 +175,21 @@ def test_it_does_not_scroll_sideways(opened):
         for size in sizes:
             opened.tab.set_viewport_size(size)
             assert too_wide(opened.tab) == [0, []], f"{scheme}, {size['width']} pixels"
-        sizes.reverse()  # the least is laid out anew
+        sizes.reverse()  # so that the size changes only once between the themes
     assert opened.errors == []
 
 
 SHOW_WHAT_COMES_BY_SCROLLING = """() => {
     document.querySelector("#pst-back-to-top").style.display = "inline-block";
 }"""
-# Both themes on a page of each kind; elsewhere light where wide and dark on a phone, as
-# a text's colours do not depend on the width.
+# A page of each kind is checked in both themes at both widths; any other page in light
+# when wide and in dark on a phone, as a text's colours do not depend on the width.
 BOTH = {"book/intro", "book/lab", "notebooks/05_multi_head_attention", "search"}
 
 
 def test_axe_finds_nothing(opened):
     axe.prepare(opened.tab)
-    opened.tab.evaluate("window.scrollTo(0, 0)")  # no button lies over a link there
+    opened.tab.evaluate("window.scrollTo(0, 0)")  # at the top no button covers a link
     opened.tab.evaluate(SHOW_WHAT_COMES_BY_SCROLLING)
     for size, theme, other in ((WIDE, "light", "dark"), (PHONE, "dark", "light")):
         assert axe.find(opened.tab, size, theme) == []

@@ -1,4 +1,4 @@
-"""What Sphinx needs beside its own extensions, and the host that serves the tests."""
+"""The book's extensions for Sphinx, and the host that serves pages to the tests."""
 
 import ast
 from urllib.error import URLError

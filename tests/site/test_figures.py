@@ -1,6 +1,6 @@
-"""Pictures of a page that has each sort of them: captions, alt texts, themes.
+"""Each kind of picture on one page: captions, alt texts, themes.
 
-A small book is built for it, with the extensions and the style of the large one.
+The page is built as a small book with the extensions and the style of the large one.
 """
 
 import base64
@@ -55,7 +55,7 @@ RED = (255, 0, 0)
 
 
 def kept_figure(**said):
-    """One of the book's: a red photograph, white at one place, and a blue curve."""
+    """Make a figure in the book's style: a red photograph, one pixel white; a curve."""
     use_book_style()
     figure, (left, right) = plt.subplots(1, 2, figsize=(6, 3))
     photograph = torch.tensor(RED).view(3, 1, 1).repeat(1, 4, 4) / 255
@@ -195,7 +195,7 @@ LIGHT, DARK = rgb(kit.LIGHT["ink"][0]), rgb(kit.DARK["ink"][0])
 )
 def test_a_drawing_goes_with_the_theme_around_it(page, machine, place, ink):
     page.emulate_media(color_scheme=machine)
-    page.evaluate(TWO_FRAMES)  # the page's own answer to that must not come later
+    page.evaluate(TWO_FRAMES)  # until the page has reacted to the change
     page.evaluate(
         f"() => {{ const {{documentElement: html, body}} = document; {place}; }}"
     )
@@ -206,7 +206,7 @@ def test_a_drawing_goes_with_the_theme_around_it(page, machine, place, ink):
 
 @pytest.mark.parametrize("machine, ink", [("light", LIGHT), ("dark", DARK)])
 def test_a_drawing_alone_goes_with_the_machine(visits, tmp_path, machine, ink):
-    """On a ground of its own: in JupyterLab it stands alone, whatever the theme."""
+    """A drawing opened alone, as in JupyterLab, has its own ground in either theme."""
     file = tmp_path / "one_query.svg"
     file.write_text(drawing("one_query")._repr_svg_(), encoding="utf-8")
     tab = visits(color_scheme=machine).tab
@@ -246,7 +246,7 @@ def test_drawings_and_captions_fit_the_column(page, width):
     )
     assert len(captions) == 2
     for align, narrower, indented, below, text in captions:
-        assert align == "left" and -200 < narrower < 1  # a line of prose
+        assert align == "left" and -200 < narrower < 1  # width of a line of prose
         assert abs(indented) < 1 and below > 0
         assert text.startswith("What to look for."), "no number before it"
 
@@ -351,14 +351,14 @@ def test_a_page_shows_the_figure_of_its_theme(page, theme):
     assert "only-light" in classes
 
 
-# A figure that is opened
+# An opened figure
 
 FIGURE_LINK = "a.image-reference:has(.only-light)"
 
 
 def open_figure(page, how):
     link = page.locator(FIGURE_LINK)
-    link.hover()  # scrolls as a click does
+    link.hover()  # scrolls to the figure, as a click would
     before = page.evaluate("scrollY")
     if how == "keyboard":
         link.focus()
@@ -408,7 +408,7 @@ def test_a_figure_opens_over_the_page_and_the_page_stays(page, how, close):
     assert page.url == address and before > 500
     assert page.evaluate("scrollY") == pytest.approx(before, abs=1)
     assert page.evaluate(f"document.activeElement.matches('{FIGURE_LINK}')")
-    dialog, _ = open_figure(page, how)  # and again
+    dialog, _ = open_figure(page, how)  # it can be opened again
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,6 +1,6 @@
-"""The first page: its first screen, its numbers, its cards, and the cover that moves.
+"""The first page: its first screen, its numbers, its cards, and the moving cover.
 
-Needs _build/html, which `make book` makes. What needs a browser is skipped without one.
+Needs _build/html from `make book`; tests in a browser are skipped without one.
 """
 
 import gzip
@@ -31,7 +31,7 @@ def texts(selector):
     return [" ".join(tag.get_text().split()) for tag in found]
 
 
-# What it says
+# Its words and numbers
 
 
 def test_three_buttons_lead_into_the_book_the_lab_and_colab():
@@ -162,7 +162,7 @@ def vectors():
 
 @pytest.fixture(scope="module")
 def attention(vectors):
-    """The weights with which each patch attends to all, (N, N)."""
+    """Return the attention weights of all patches, (N, N)."""
     return scaled_dot_product_attention(vectors, vectors, vectors)[1][0]
 
 
@@ -184,7 +184,7 @@ def open_page(browser, site):
         contexts.append(browser.new_context(**{"viewport": DESK} | options))
         tab = contexts[-1].new_page()
         tab.clock.install(time=0)
-        tab.clock.pause_at(3600)  # on it goes as far as the test says
+        tab.clock.pause_at(3600)  # from here the clock moves only when a test moves it
         tab.goto(f"{site}{PAGE}.html")
         return tab
 
@@ -194,7 +194,7 @@ def open_page(browser, site):
 
 
 CANVAS = "figure.cover canvas"
-A_WHILE = 6_000  # milliseconds, until nothing moves any more
+A_WHILE = 6_000  # milliseconds after which nothing moves any more
 
 
 def pixels_on(ground, image):

@@ -1,6 +1,6 @@
-"""What is not the lesson folds inside a cell, and opens, copies and prints whole.
+"""Folded lines of code: which lines fold, and how they open, are copied and printed.
 
-What opens pages needs _build/html, which `make book` makes, and a browser.
+Tests that open pages need _build/html from `make book`, and a browser.
 """
 
 import re
@@ -110,7 +110,7 @@ def test_other_cells_have_no_folds(source):
 
 def test_lines_that_are_folded_or_empty_are_not_visible():
     folded = sum(fold.last - fold.first + 1 for fold in FOUND)
-    empty = sum(not line for line in CELL.splitlines()) - 1  # one is in the imports
+    empty = sum(not line for line in CELL.splitlines()) - 1  # one is folded
     assert visible_lines(CELL) == len(CELL.splitlines()) - folded - empty
 
 
@@ -123,7 +123,7 @@ def without_buttons(html):
 
 
 def coloured(html):
-    """The words of a block that have a colour, in order."""
+    """Return the coloured words of a block, in order."""
     return re.findall(r'<span class="[a-z0-9]+">[^<]*</span>', html)
 
 

@@ -1,6 +1,6 @@
-"""The book brings its fonts: all that it writes is in them, and pages take no others.
+"""The book's own fonts: they have every character it needs, and pages use no others.
 
-Needs _build/html, which `make book` makes. What needs a browser is skipped without one.
+Needs _build/html from `make book`; tests in a browser are skipped without one.
 """
 
 import json
@@ -21,12 +21,12 @@ from vit_steps import notebook
 
 FONTS = ROOT / "book" / "_assets" / "fonts"
 FIGURES = ROOT / "vit_steps" / "notebook" / "fonts"
-# What a page or a figure may write though the book's fonts lack it.
+# Characters that pages and figures may contain although the book's fonts lack them.
 ELSEWHERE = set("\n\t")
 
 
 def range_of(rule):
-    """The characters that @font-face rules say they have."""
+    """Return the characters that @font-face rules list."""
     ranges = " ".join(re.findall(r"unicode-range: ([^;]+);", rule))
     spans = re.findall(r"U\+([0-9A-F]+)(?:-([0-9A-F]+))?", ranges)
     return {
@@ -38,12 +38,12 @@ def range_of(rule):
 
 @cache
 def characters():
-    """The characters of all the book's fonts: what one lacks, another may have."""
+    """Return the characters of all the book's fonts, which complete each other."""
     return range_of((FONTS / "fonts.css").read_text(encoding="utf-8")) | ELSEWHERE
 
 
 def written_in(path):
-    """What stands in a source of a page, outputs included, as far as it is text."""
+    """Return the text in a page's source, outputs included."""
     if path.suffix != ".ipynb":
         return path.read_text(encoding="utf-8")
     cells = read(path).cells
@@ -140,7 +140,7 @@ def tab(browser):
 
 
 def fonts_that_drew(tab, selector):
-    """What Chromium says it drew the words of the first such element with."""
+    """Return the fonts in which Chromium drew the first matching element's words."""
     session = tab.context.new_cdp_session(tab)
     session.send("DOM.enable")
     session.send("CSS.enable")
@@ -194,7 +194,7 @@ WATCH_WHAT_IS_WAITED_FOR = """window.waited = [];
 
 
 def test_a_page_is_shown_when_all_its_fonts_are_there(tab):
-    """One that comes later moves the lines that it is in."""
+    """A font that arrives after the text would move its lines."""
     css = (FONTS / "fonts.css").read_text(encoding="utf-8")
     faces = re.findall(r'font-family: "([^"]+)"', css)
     tab.add_init_script(WATCH_WHAT_IS_WAITED_FOR)
@@ -211,7 +211,7 @@ LINES = """(selector) => [...document.querySelectorAll(selector)].map(element =>
 
 
 def test_a_page_is_laid_out_alike_with_any_fonts(browser_with):
-    """Each paragraph, cell and table ends where it does with other fonts around."""
+    """Paragraphs, cells and tables end at the same place with other system fonts."""
     places = []
     for fonts in ("dejavu", "monospaced"):
         context = browser_with(fonts).new_context(

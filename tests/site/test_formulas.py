@@ -1,6 +1,6 @@
 """Formulas are set when the book is built; no page needs a script for them.
 
-Needs _build/html, which `make book` makes.
+Needs _build/html from `make book`.
 """
 
 import re
@@ -44,7 +44,7 @@ def test_a_node_that_cannot_run_is_said(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match=re.escape(str(tmp_path))):
         Typesetter()
     monkeypatch.setattr(extension, "NODE_IN", NODE_IN)
-    monkeypatch.setattr(extension, "MATHJAX", tmp_path)  # has nothing to run
+    monkeypatch.setattr(extension, "MATHJAX", tmp_path)  # has no script
     typesetter = Typesetter()
     with pytest.raises(RuntimeError, match="what it says stands above"):
         typesetter.styles()

@@ -1,4 +1,4 @@
-"""The index of terms: sorted, and each entry leads to where the term is explained."""
+"""The glossary: sorted, with a link from each term to the section that explains it."""
 
 import re
 import unicodedata
@@ -25,7 +25,7 @@ def link_of(term):
 
 
 def words_of(address):
-    """A section's own words and the headings that it stands under."""
+    """Return the words of a section and of the headings above it."""
     path, _, fragment = address.partition("#")
     section = soup((PAGE.parent / path).resolve()).find("section", id=fragment)
     assert section is not None, address
@@ -62,7 +62,7 @@ def test_the_section_it_leads_to_has_the_term(number):
 
 
 def test_every_term_leads_to_one_section():
-    assert len(terms()) == 129  # as many as the test above takes
+    assert len(terms()) == 129  # the number in the test above
     for term in terms():
         [link] = term.find_next_sibling("dd").select("a.reference.internal")
         assert "#" in link["href"] and link.get_text(strip=True)

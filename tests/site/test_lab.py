@@ -1,4 +1,4 @@
-"""The lab: its scripts compute what PyTorch computes, and every hand can drive it."""
+"""The lab: its scripts compute what PyTorch does; mouse, finger and keyboard work."""
 
 import base64
 import json
@@ -52,7 +52,7 @@ def averaging():
 
 
 def rough():
-    """A model none of whose numbers float16 can hold."""
+    """Return a model whose numbers are not exact in float16."""
     model = trained()
     torch.manual_seed(1)
     with torch.no_grad():
@@ -63,7 +63,7 @@ def rough():
     return model
 
 
-# What is written
+# The written data
 
 
 def test_unit_tests_of_the_scripts():
@@ -151,7 +151,7 @@ def test_numbers_of_the_text():
     written = content_of("trained")["measured"]
     assert written["images"] == len(labels)
     without = torch.tensor(written["headOff"])
-    # what the bet on one head less says
+    # the claim in the bet on a single head
     assert "one head costs little" in (SCRIPTS / "challenges.js").read_text("utf-8")
     assert without.max() - without.min() < 0.03
     assert without.argmin() == 4 * 3 + 1
@@ -176,12 +176,12 @@ def test_what_the_lab_cannot_show_is_refused():
         lab.model_content(VisionTransformer(config), [0.0], [1.0], torch.float16)
 
 
-# What is computed
+# The computed numbers
 
 
 @pytest.fixture(scope="module")
 def page(browser, site):
-    """The lab with every panel open, and an empty list of what went wrong."""
+    """The lab with every panel open, and an empty list of errors."""
     tab = browser.new_page(viewport={"width": 1280, "height": 900})
     tab.errors = []
     tab.on(
@@ -225,12 +225,15 @@ FORWARD = """([name, pixels, options]) => {
   const narrow = (arrays) => arrays.map((array) => Float32Array.from(array));
   return Promise.all(Object.values(parts).map((arrays) => base64(narrow(arrays))));
 }"""
-AT_ONCE = 20  # images whose attention crosses over to Python as one text
+AT_ONCE = 20  # images whose attention is sent to Python in one text
 
 
 def in_the_page(tab, name, images, **options):
-    """Of the page's code: logits (B, K), weights (B, L, h, T, T), rollouts (B, N), and
-    the logits after each block (B, L, K)."""
+    """Run the page's code on images.
+
+    Returns logits (B, K), weights (B, L, h, T, T), rollouts (B, N), and the logits
+    after each block (B, L, K).
+    """
     found = []
     for some in images.split(AT_ONCE):
         pixels = base64.b64encode(some.numpy().tobytes()).decode()
@@ -272,7 +275,7 @@ def test_weights_of_either_sort_give_pytorchs_logits_and_attention(page, dtype):
     content = lab.model_content(model, CARD["mean"], CARD["std"], dtype)
     page.evaluate("([c]) => vitLab.receive('rough', c)", [content])
     found = in_the_page(page, "rough", images)
-    rounded = model.to(dtype).float()  # what the file holds
+    rounded = model.to(dtype).float()  # the precision of the file
     for one, other in zip(found, in_pytorch(rounded, images), strict=True):
         assert_close(one, other, rtol=0, atol=1e-5)
 
@@ -417,7 +420,7 @@ def test_mass_inside_is_pytorchs(page):
 
 
 def test_scene_is_put_together_as_the_data_set_is(page, monkeypatch):
-    """The same digit, ground and box; only the one scrap, drawn at random, differs."""
+    """Digit, ground and box are equal; only the scrap, drawn at random, differs."""
     for name, value in {"TURN": 0.0, "ZOOM": 0.0, "INK": 1.0, "SCRAPS": 1}.items():
         monkeypatch.setattr(cluttered_digits, name, value)
     digits, labels = cluttered_digits.digits()
@@ -442,7 +445,7 @@ def test_scene_is_put_together_as_the_data_set_is(page, monkeypatch):
         assert not inside.all(dim=1).any()
 
 
-# How it is driven
+# Its controls
 
 
 def panel(tab, name):
@@ -450,7 +453,7 @@ def panel(tab, name):
 
 
 def drawn(tab):
-    """Wait for the frame after the next: what was asked for by now is in it."""
+    """Wait for the frame after the next, which shows all requested changes."""
     tab.evaluate(
         "() => new Promise((done) => requestAnimationFrame(() =>"
         " requestAnimationFrame(() => setTimeout(done))))"
@@ -458,13 +461,13 @@ def drawn(tab):
 
 
 def shown_equals_pytorchs(tab, model=None, off=()):
-    """The numbers on the page, against PyTorch's for the image on the page."""
-    panel(tab, "attention").scroll_into_view_if_needed()  # else it waits
+    """Compare the numbers on the page with PyTorch's for the image on the page."""
+    panel(tab, "attention").scroll_into_view_if_needed()  # drawn only when in sight
     tab.mouse.move(2, 2)  # no patch is pointed at
     drawn(tab)
     image = torch.tensor(tab.evaluate("[...vitLab.source.image()]")).view(1, 1, 32, 32)
     logits, weights, rollout, said = in_pytorch(model or trained(), image)
-    if off:  # they do not count in what is averaged over heads
+    if off:  # heads that are off do not count in a mean over heads
         on = [
             block[:, [h for h in range(4) if f"{index}.{h}" not in off]].mean(1, True)
             for index, block in enumerate(weights.unbind(dim=1))
@@ -514,7 +517,7 @@ def test_mouse_drags_the_digit(page):
     after, said = shown_equals_pytorchs(page)
     assert (after["top"] - before["top"], after["left"] - before["left"]) == (6, -4)
     assert said.startswith("It says ")
-    page.mouse.move(x, y)  # let go: it stays
+    page.mouse.move(x, y)  # released: the digit stays
     assert page.evaluate("vitLab.source.box().top") == after["top"]
 
 
@@ -589,7 +592,7 @@ def test_a_drawing_is_the_digit_that_it_is_in_training(page):
 
 
 def patch_at(tab, row, column):
-    """The middle of a patch on the board, in CSS pixels of the window."""
+    """Return the middle of a patch on the board, in CSS pixels of the window."""
     panel(tab, "attention").locator(".vl-board").scroll_into_view_if_needed()
     area = panel(tab, "attention").locator(".vl-square").bounding_box()
     side = area["width"] / 8
@@ -621,16 +624,16 @@ def test_any_patch_may_ask(page):
     assert "the class token" in asks(look)
 
     plain = page.evaluate(BOARD)
-    page.mouse.move(*patch_at(page, 7, 0))  # pointed at, it asks
+    page.mouse.move(*patch_at(page, 7, 0))  # the patch under the pointer asks
     assert "row 7, column 0" in asks(look)
     assert page.evaluate(BOARD) != plain
     shown = look.locator(".vl-map.vl-shown").get_attribute("aria-label")
     assert shown.startswith("block 1, mean of the heads")
     page.mouse.move(*patch_at(page, 6, 3))
     assert "row 6, column 3" in asks(look)
-    page.mouse.move(2, 2)  # until it is left
+    page.mouse.move(2, 2)  # until the pointer leaves it
     assert "the class token" in asks(look)
-    page.mouse.click(*patch_at(page, 7, 0))  # pressed, it goes on asking
+    page.mouse.click(*patch_at(page, 7, 0))  # a pressed patch keeps asking
     page.mouse.move(2, 2)
     assert "row 7, column 0" in asks(look)
     look.get_by_role("button", name="class token").click()
@@ -662,7 +665,7 @@ def names_of_maps(look):
 
 
 def insides(look):
-    """The number under each head's map."""
+    """Return the number under each head's map."""
     names = (re.match(r"block (\d), head (\d):", one) for one in names_of_maps(look))
     found = {
         "{}.{}".format(*name.groups()): int(re.search(r"(\d+)\s%", name.string)[1])
@@ -674,7 +677,7 @@ def insides(look):
 
 @pytest.fixture
 def fresh(visits, site):
-    """The lab as it opens, to be changed."""
+    """The lab in its first state, in a tab that a test may change."""
     tab = visits().tab
     tab.set_viewport_size({"width": 1280, "height": 720})
     tab.goto(site + PAGE)
@@ -729,7 +732,7 @@ def test_a_switch_tips_the_answer_of_the_scene_it_opens_with(fresh):
 def test_a_drag_writes_into_what_is_there_and_its_bars_wait_for_nothing(fresh):
     look = panel(fresh, "attention")
     handle, bar = look.locator(".vl-handle"), look.locator(".vl-bars .vl-bar").first
-    handle.press("ArrowLeft")  # from here on there is an answer to compare with
+    handle.press("ArrowLeft")  # now there is a previous answer
     look.evaluate(
         """stage => {
           window.built = [];
@@ -751,7 +754,7 @@ def test_a_drag_writes_into_what_is_there_and_its_bars_wait_for_nothing(fresh):
     assert bar.evaluate(seconds) == "0.25s"
 
 
-# The right bet, the answer before and after, of each challenge.
+# For each challenge: the right bet, and the answers before and after the change.
 BETS = {
     "Shuffle the positions": ("It changes", 5, 1),
     "Into the corner": ("It stays", 5, 5),
@@ -788,7 +791,7 @@ def test_bets_come_out_as_they_say_and_say_what_is_so(fresh):
         card.get_by_text("You were right").wait_for(timeout=PATIENCE)
         assert answered(look) == after, title
         focused = fresh.evaluate("document.activeElement.textContent")
-        assert focused == "Again"  # the bets have gone
+        assert focused == "Again"  # it has replaced the bets' buttons
 
         inside = insides(look)
         if title == "Into the corner":  # "nearly all of them have followed"
@@ -811,7 +814,7 @@ def test_bets_come_out_as_they_say_and_say_what_is_so(fresh):
             assert sum(inside.values()) / 16 < 35
         card.get_by_role("button", name="Next").click()
     assert card.locator("h2").inner_text() == "That was the last one"
-    # the first bet on each counts, and those were wrong
+    # only the first bet on each challenge counts, and those were wrong
     assert "9 of the 9 bets and won none." in card.inner_text()
     turn = {name: card.get_by_role("button", name=name) for name in ("Back", "Next")}
     assert turn["Next"].get_attribute("aria-disabled") == "true"
@@ -825,7 +828,7 @@ def test_bets_come_out_as_they_say_and_say_what_is_so(fresh):
     card.get_by_role("button", name="From the start").click()
     assert card.locator("h2").inner_text() == next(iter(BETS))
     focused = fresh.evaluate("document.activeElement.textContent")
-    assert focused == "It stays"  # the button has gone
+    assert focused == "It stays"  # the pressed button is gone
     card.get_by_role("button", name="It changes").click()
     card.get_by_text("Bet 1 of 9, 1 right so far").wait_for(timeout=PATIENCE)
 
@@ -843,7 +846,7 @@ def test_a_map_falls_on_the_board_by_mouse_and_by_keyboard(fresh):
     assert words.inner_text().startswith("Block 0, head 0: ")
     fresh.mouse.move(2, 2)
     assert fresh.evaluate(BOARD) == plain
-    first.click()  # pressed, it stays
+    first.click()  # a pressed map stays
     fresh.mouse.move(2, 2)
     kept = fresh.evaluate(BOARD)
     assert kept != plain
@@ -851,7 +854,7 @@ def test_a_map_falls_on_the_board_by_mouse_and_by_keyboard(fresh):
     fresh.mouse.move(2, 2)
     first.evaluate("element => element.blur()")
     assert fresh.evaluate(BOARD) == plain
-    for key in ("Enter", "Escape"):  # kept and let go with the keyboard alone
+    for key in ("Enter", "Escape"):  # chosen and released by keyboard alone
         first.focus()
         fresh.keyboard.press("Enter")
         assert first.get_attribute("aria-pressed") == "true"
@@ -861,7 +864,7 @@ def test_a_map_falls_on_the_board_by_mouse_and_by_keyboard(fresh):
         assert fresh.evaluate("document.activeElement.className").startswith("vl-map")
         first.evaluate("element => element.blur()")
 
-    # One Tab stop, then arrow keys: from the class token's button to the maps, and on.
+    # All maps are one Tab stop; arrow keys move between them.
     look.get_by_role("button", name="class token").focus()
     fresh.keyboard.press("Shift+Tab")
     fresh.keyboard.press("Shift+Tab")
@@ -892,7 +895,7 @@ def test_patches_vote_when_they_are_asked_to(fresh):
     look.get_by_label("votes").check()
     words = look.locator(".vl-looks")
     expect(words).to_contain_text("The second model says 5", timeout=PATIENCE)
-    assert [url.split("/")[-1] for url in asked] == ["averaging.js"]  # and not before
+    assert [url.split("/")[-1] for url in asked] == ["averaging.js"]  # only now
     # "even patches of the background": most of the 48 beside the digit agree
     assert int(re.search(r"(\d+) vote for 5", words.inner_text())[1]) > 50
     voted = fresh.evaluate(BOARD)
@@ -902,7 +905,7 @@ def test_patches_vote_when_they_are_asked_to(fresh):
     assert re.match(
         r"The patch in row 4, column 3 votes for \d, with", words.inner_text()
     )
-    look.get_by_role("button", name="block 0, head 0:").hover()  # a map takes its place
+    look.get_by_role("button", name="block 0, head 0:").hover()  # replaces the votes
     assert words.inner_text().startswith("Block 0, head 0: ")
     assert fresh.evaluate(BOARD) not in (voted, plain)
     look.get_by_role("button", name="digit 7").click()
@@ -938,7 +941,7 @@ def test_the_last_word_on_votes_counts_while_their_model_is_on_its_way(fresh):
 
 
 def heads_numbers(block, head, token, image):
-    """Scores before and after the division, weights and output of one query."""
+    """Return a query's products with all keys, its weights and its output."""
     model = trained()
     with torch.inference_mode():
         x = model.embed(normalize(image, CARD["mean"], CARD["std"]))
@@ -1018,17 +1021,18 @@ def test_panel_works_inside_a_chapter(browser, site, chapter):
     look.get_by_role("switch", name="block 2, head 1").click()
     drawn(tab)
     assert "Block 2, head 1 off: " in look.locator(".vl-change").inner_text()
-    for part in (".vl-board", ".vl-maps", ".vl-answer"):  # cause and effect
+    for part in (".vl-board", ".vl-maps", ".vl-answer"):  # all are in sight together
         area = look.locator(part).bounding_box()
         board = look.locator(".vl-board").bounding_box()
         assert area["y"] + area["height"] - board["y"] <= 560, part
     tab.wait_for_timeout(600)
-    assert "=" not in tab.evaluate("location.hash")  # the chapter's address is its own
+    # only the lab's own page writes its state into the address
+    assert "=" not in tab.evaluate("location.hash")
     tab.close()
 
 
 def state_in(tab):
-    """What the address says, once it is written."""
+    """Return the hash of the address after the delay before it is written."""
     tab.wait_for_timeout(600)
     return tab.evaluate("location.hash")
 
@@ -1052,7 +1056,7 @@ def test_a_link_carries_the_state_without_filling_the_history(fresh):
     assert state_in(fresh) == ""
     assert answered(look) == 5
     assert look.get_by_label("true box").is_checked()
-    assert look.locator(".vl-change").inner_text() == ""  # nothing is compared
+    assert look.locator(".vl-change").inner_text() == ""  # there is no comparison
     fresh.evaluate("location.hash = 'digit=6&shuffle=1&head=2.1'")
     drawn(fresh)
     assert look.locator(".vl-answer").inner_text() == said
@@ -1073,12 +1077,12 @@ def test_what_a_link_asks_for_in_vain_is_said(fresh):
     assert "digit “12”" in told and "“colour”" in told
     assert look.get_by_label("shuffle the positions").is_checked()
     assert answered(look) == 1
-    fresh.evaluate("location.hash = 'how-it-is-made'")  # a heading, and not a state
+    fresh.evaluate("location.hash = 'how-it-is-made'")  # the hash of a heading
     drawn(fresh)
     assert answered(look) == 1
     assert state_in(fresh) == "#how-it-is-made"
     fresh.evaluate("location.hash = 'digit=12'")
-    assert state_in(fresh) == ""  # and not what the lab does not have
+    assert state_in(fresh) == ""  # an unknown value is not kept in the address
 
 
 def test_link_and_picture_are_taken_along(fresh):
@@ -1100,7 +1104,7 @@ def test_link_and_picture_are_taken_along(fresh):
         look.get_by_role("button", name="Save picture").click()
     assert download.value.suggested_filename == "vit-lab.png"
     with Image.open(download.value.path()) as picture:
-        # what it says, what changed, what is taken away, and who looks where
+        # four lines: answer, change, missing parts, and the shown map
         assert picture.size == (1280, 2 * (360 + 24 + 4 * 20))
         assert (
             len(picture.convert("RGB").getcolors(picture.width * picture.height)) > 100
@@ -1126,9 +1130,9 @@ def test_image_maps_and_answer_are_on_one_screen(fresh, size):
     before = tools.bounding_box()
     fresh.mouse.move(*patch_at(fresh, 2, 4))
     assert "row 2, column 4" in asks(panel(fresh, "attention"))
-    assert tools.bounding_box() == before  # what is pointed at moves nothing
+    assert tools.bounding_box() == before  # pointing moves nothing
     assert not fresh.locator(".bd-sidebar-primary a").first.is_visible()
-    fresh.locator(".primary-toggle").click()  # the lists are a click away
+    fresh.locator(".primary-toggle").click()  # one click opens the sidebar
     expect(fresh.locator(".bd-sidebar-primary")).to_be_visible()
 
 
@@ -1165,7 +1169,7 @@ def test_what_is_told_is_in_sight(fresh):
     told.wait_for()
     area = told.bounding_box()
     assert 48 <= area["y"] and area["y"] + area["height"] <= 720
-    look.get_by_label("shuffle the positions").check()  # it is of what was before
+    look.get_by_label("shuffle the positions").check()  # makes the message outdated
     expect(told).to_have_count(0)
 
 
@@ -1192,14 +1196,14 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     look.get_by_role("switch", name="block 3, head 1").tap()
     drawn(tab)
     assert "1 of 16 heads off" in look.inner_text()
-    maps = look.locator("table.vl-maps").bounding_box()  # the numbers follow them
+    maps = look.locator("table.vl-maps").bounding_box()  # numbers are below
     inside = look.locator(".vl-inside").bounding_box()
     assert 0 <= inside["y"] - maps["y"] - maps["height"] <= 60
     tab.evaluate(f"scrollTo(0, {top - 300})")
     area = look.get_by_role("button", name="class token").bounding_box()
     middle = area["x"] + area["width"] / 2
     pressed = look.get_by_role("button", name="class token")
-    for y in (area["y"] - 16, area["y"] + area["height"] + 2):  # a thumb's width
+    for y in (area["y"] - 16, area["y"] + area["height"] + 2):  # within a thumb's width
         tab.touchscreen.tap(*patch_at(tab, 7, 7))
         assert pressed.get_attribute("aria-pressed") == "false"
         tab.touchscreen.tap(middle, y)
@@ -1243,7 +1247,7 @@ def test_heads_that_are_off_count_in_no_mean(page):
         model = lab.without_head(model, 2, head)
     image = torch.tensor(page.evaluate("[...vitLab.source.image()]")).view(1, 1, 32, 32)
     _, weights, *_ = in_pytorch(model, image)
-    weights[:, 2] = torch.eye(65)  # nothing is passed between tokens
+    weights[:, 2] = torch.eye(65)  # tokens exchange nothing
     expected = class_token_to_patches(attention_rollout(weights.unbind(dim=1)))
     where = page.evaluate("vitLab.source.box()")
     box = torch.tensor([[where[s] for s in ("top", "left", "bottom", "right")]])
@@ -1292,7 +1296,7 @@ def test_what_changed_is_said(page):
 
 
 def stop(walk, name):
-    """The walk's stop of this name: its number stands before it."""
+    """Return the walk's stop of this name, which is written after its number."""
     return walk.get_by_role("button", name=re.compile(rf"^\d+\. {name}$"))
 
 
@@ -1311,7 +1315,7 @@ def test_walk_goes_through_every_step(page):
         here = walk.locator("[aria-current=step]")
         assert here.get_attribute("aria-label") == titles[-1]
     walk.get_by_role("button", name="Next").focus()
-    page.keyboard.press("Enter")  # at the end: nothing happens, and the focus stays
+    page.keyboard.press("Enter")  # at the end Next does nothing and keeps the focus
     assert page.evaluate("document.activeElement.textContent") == "Next"
     assert title.inner_text() == titles[-1]
     assert titles[0] == "1. The image" and titles[-1].endswith("Probabilities")
@@ -1350,11 +1354,11 @@ def test_any_block_of_the_walk_opens(page):
     after = page.evaluate(shown)
     blocks.select_option("3")
     stop(walk, "Block 3: Added again").click()
-    assert page.evaluate(shown) == after  # what comes out of it, opened or not
+    assert page.evaluate(shown) == after  # the same output as of the closed block
     blocks.select_option("0")
     stop(walk, "Blocks 1 to 3").click()
     for block, name in (("3", "Block 3: Added again"), ("1", "Block 1: Added again")):
-        blocks.select_option(block)  # the stop is gone, its tensor is shown elsewhere
+        blocks.select_option(block)  # another stop now has the tensor
         assert title.inner_text().endswith(name)
     stop(walk, "Block 0").click()
     blocks.select_option("0")
@@ -1403,7 +1407,7 @@ def test_the_tensor_travels_to_the_next_stop_and_nowhere_else(page):
             seen.append(name)
         before = page.evaluate("journeys")
         page.wait_for_function("document.querySelector('.vl-traveller').hidden")
-    # positions, keys, values, scores and the sum do not come from the stop before
+    # the tensor does not travel to stops whose input is not the stop before
     assert seen == [
         "Class token in front",
         "LayerNorm",
@@ -1438,11 +1442,11 @@ def test_the_walks_wires_join_its_stops(browser, site, width):
     open_all(tab)
     joined = {tuple(ends) for ends in tab.evaluate(WIRES)}
     tokens, places, norm, q, k, v, scores, mix = 3, 4, 6, 7, 8, 9, 10, 12
-    elsewhere = {tokens, q, k, v}  # from these it does not go to the next
+    elsewhere = {tokens, q, k, v}  # stops without a line to the next stop
     line = {(a, a + 1) for a in range(23) if a not in elsewhere}
     to_the_sum = {(tokens, places + 1)}
     attention = {(norm, k), (norm, v), (q, scores), (k, scores), (v, mix)}
-    residual = {(-1, 14), (-1, 18)}  # they begin on the line into the norm
+    residual = {(-1, 14), (-1, 18)}  # residual lines begin on the line into the norm
     assert joined == line | to_the_sum | attention | residual
     tab.close()
 
@@ -1479,7 +1483,7 @@ def test_what_is_out_of_sight_waits(page):
     before, forwards = page.evaluate(picture), page.evaluate("vitLab.forwards")
     page.evaluate("for (const left of [0, 2, 4]) vitLab.source.move(16, left)")
     drawn(page)
-    assert page.evaluate("vitLab.forwards") == forwards + 1  # once for all three
+    assert page.evaluate("vitLab.forwards") == forwards + 1  # not three
     assert page.evaluate(picture) == before
     walk.scroll_into_view_if_needed()
     drawn(page)
@@ -1567,7 +1571,7 @@ WATCH_WHAT_MOVES = """window.moved = [];
 
 
 def opens_in_peace(tab, address):
-    """Open the lab, of which nothing that is seen may move."""
+    """Open the lab; nothing that is visible may move meanwhile."""
     tab.add_init_script(WATCH_WHAT_MOVES)
     tab.goto(address)
     open_all(tab)

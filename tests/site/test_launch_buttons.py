@@ -50,7 +50,7 @@ def test_it_says_what_it_is_for(browser, site):
 
 
 class Book:
-    """As much of Sphinx's application as the menu asks for."""
+    """The part of Sphinx's application that the menu uses."""
 
     class config:
         html_theme_options = {  # noqa: RUF012

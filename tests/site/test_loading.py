@@ -1,6 +1,6 @@
-"""What a page loads: one style sheet of the theme, scripts that wait, nothing unused.
+"""The files of a page: one style sheet of the theme, deferred scripts, nothing unused.
 
-Needs _build/html, which `make book` makes.
+Needs _build/html from `make book`.
 """
 
 from types import SimpleNamespace

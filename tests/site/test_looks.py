@@ -1,6 +1,6 @@
-"""How the book looks: its map, its cards, its pictures.
+"""The looks of the book: its map, its cards, its pictures, its tables.
 
-Needs _build/html, which `make book` makes. What needs a browser is skipped without one.
+Needs _build/html from `make book`; tests in a browser are skipped without one.
 """
 
 import itertools
@@ -131,7 +131,7 @@ def check_that_the_map_is_legible(tab, width):
     assert [t["text"] for t in texts if not t["framed"]] == [], width
     for one, other in itertools.combinations(texts, 2):
         (a, b, c, d), (e, f, g, h) = one["box"], other["box"]
-        apart = c <= e or g <= a or d <= f + 3 or h <= b + 3  # letters, not their line
+        apart = c <= e or g <= a or d <= f + 3 or h <= b + 3  # letters, not lines
         assert apart, (width, one["text"], other["text"])
     smallest = min(t["size"] for t in texts)
     assert smallest >= (12 if width >= 360 else 10)
@@ -153,7 +153,7 @@ def contrast(one, other):
 
 
 def in_both_themes(tab):
-    """The page in one theme, then in the other."""
+    """Switch the page to each theme, and yield the theme's name."""
     for scheme in ("light", "dark"):
         tab.emulate_media(color_scheme=scheme)
         tab.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
@@ -161,7 +161,7 @@ def in_both_themes(tab):
 
 
 def test_the_map_reads_in_both_themes(open_page):
-    tab = open_page("book/intro", reduced_motion="reduce")  # no colour is on its way
+    tab = open_page("book/intro", reduced_motion="reduce")  # colours change at once
     for scheme in in_both_themes(tab):
         for text in tab.evaluate(TEXTS):
             assert contrast(text["ink"], text["ground"]) >= 4.5, (scheme, text)
@@ -263,7 +263,7 @@ def test_the_strip_by_keyboard(open_page):
     tab.wait_for_url(f"**/{CHAPTERS[5]}.html")
 
 
-# What a page says of itself
+# A page's metadata
 
 
 def said(page):
@@ -352,10 +352,10 @@ def test_every_picture_has_its_place_before_it_comes(page):
         assert int(image["width"]) / int(image["height"]) == pytest.approx(
             width / height, rel=0.02
         )
-    # a still is for paper, which does not wait for what is lazy
+    # a still is for paper, and printing does not wait for lazy pictures
     shown = soup(path).select("article img:not(.lab-still img)")
     assert not any("loading" in image.attrs for image in shown[:1])
-    assert all(image["fetchpriority"] == "low" for image in shown[:1])  # words first
+    assert all(image["fetchpriority"] == "low" for image in shown[:1])  # text first
     assert all(image["loading"] == "lazy" for image in shown[1:])
 
 

@@ -1,4 +1,4 @@
-"""Drawings that move: every hand can drive them, and their numbers are PyTorch's.
+"""Moving drawings: mouse, finger and keyboard work, and the numbers are PyTorch's.
 
 Skipped where there is no Chromium, Chrome or Edge.
 """
@@ -47,7 +47,7 @@ def figure_in(tab, address, name):
 
 @pytest.fixture
 def visit(visits, site):
-    """Opens a chapter at a figure; gives the figure, and afterwards nothing failed."""
+    """Return a function that opens a chapter at a figure; errors of its page fail."""
     opened = []
 
     def at(name, size=WIDE, page=None, **options):
@@ -63,7 +63,7 @@ def visit(visits, site):
 
 @pytest.fixture(scope="module")
 def shared(kept_visit, site):
-    """Opens a figure for tests that follow each other and do not mind what was done."""
+    """Return a function that opens a figure for tests that work in any state of it."""
 
     @contextmanager
     def at(name, **options):
@@ -84,7 +84,7 @@ DRAWN = """figure => Object.fromEntries(
 
 
 def drawn(figure):
-    """Each named part with its words, the places of its boxes and its line."""
+    """Return the text, boxes and path of each named part of a drawing."""
     return figure.evaluate(DRAWN)
 
 
@@ -101,7 +101,7 @@ def number(figure, part):
 
 
 def press(figure, name):
-    """Also what is aria-disabled, which must not do anything then."""
+    """Press a button, even if it is aria-disabled and the press must have no effect."""
     figure.get_by_role("button", name=name, exact=True).click(force=True)
 
 
@@ -114,7 +114,7 @@ def is_a_still_picture(figure, name):
     assert figure.locator("button:visible, .vd-moving:visible").count() == 0
     height = figure.bounding_box()["height"]
     assert height < figure.locator(".vit-drawing").bounding_box()["height"] + 2
-    if name in STILL:  # it is replaced by what moves
+    if name in STILL:  # scripts replace this part
         expect(figure.locator('[data-part="still"]')).to_be_visible()
 
 
@@ -125,7 +125,7 @@ def test_without_scripts_it_is_a_still_picture(visit, name):
 
 @pytest.fixture(scope="module", params=CHAPTERS)
 def moving(request, shared):
-    """A figure with its name, as the tests before have left it."""
+    """A figure and its name, in the state that earlier tests have left it in."""
     with shared(request.param) as figure:
         yield figure, request.param
 
@@ -194,7 +194,7 @@ def test_it_needs_no_more_room_once_it_moves(moving):
         assert heights == pytest.approx([before] * len(heights), abs=0.5), size
 
 
-# So that a browser lays out little anew when a word of the figure changes.
+# Hides the rest of the page, so that a changed word does not lay out all of it again.
 LEAVE_IT_ALONE_IN_ITS_ARTICLE = """figure => {
     for (let one = figure; !one.matches("article"); one = one.parentElement)
         for (const other of one.parentElement.children)
@@ -208,7 +208,8 @@ HEIGHT_WITHOUT_SCRIPTS = """figure => {
     controls.append(...put);
     return height;
 }"""
-# What would be done within 0.2 seconds is done at once: said, and half on its way.
+# Runs timers and frames at once, as 0.2 seconds later: after that, sentences are
+# announced, and motions are half done.
 HEIGHTS_AS_IT_IS_USED = """figure => {
     const {setTimeout, clearTimeout, requestAnimationFrame, cancelAnimationFrame}
         = window;
@@ -273,7 +274,7 @@ QUADRATIC_AND_LINEAR = ("quadratic", "linear")
 
 
 def billed(figure, model, image, patch):
-    """What the package counts for a block, beside what the page shows."""
+    """Compare the numbers on the page with the package's for the same block."""
     from book.drawings.bill import GPU, LIMIT, MODELS, STAGE, large, macs, memory
 
     D, heads = MODELS[model]
@@ -404,7 +405,7 @@ def test_the_labs_page_has_the_same_bill(visit):
 
 
 def shown_patches(figure, name):
-    """For each place of a cat, which patch stands there."""
+    """Return the patch that is shown at each place of a cat."""
     return figure.locator(f'[data-part="cat-{name}"]').evaluate(
         """cat => { const [whole, ...pieces] = cat.children;
             if (!whole) return null;
@@ -461,7 +462,7 @@ def test_each_block_leaves_of_the_cat_what_its_tokens_tell(visit):
 
 
 def time_stands(page):
-    """From here on it goes as far as the test says, however long a press takes."""
+    """Stop the page's clock, so that a slow press does not matter to the test."""
     page.clock.install(time=0)
     page.clock.pause_at(3600)
 
@@ -510,7 +511,7 @@ def read_in_order(figure):
 
 
 def rows_on_the_page(figure):
-    """The numbers as they lie on the page, row by row of every block."""
+    """Return the numbers in the order of their places, row by row of every block."""
     cells = figure.locator('[data-part^="cell-"]').evaluate_all(
         """cells => cells.map(cell => {
             const {e, f} = new DOMMatrix(getComputedStyle(cell).transform);
@@ -568,7 +569,7 @@ def test_the_image_is_cut_as_the_package_cuts_it(visit, forgets):
 
 
 def attended(figure):
-    """What PyTorch makes of the query on the page, beside what the page shows."""
+    """Compare the numbers on the page with PyTorch's for the same query."""
     numbers = json.loads(figure.locator(".vit-drawing").get_attribute("data-numbers"))
     parts = drawn(figure)
     shown = {name: part["text"] for name, part in parts.items()}
@@ -855,11 +856,11 @@ SCROLLED_TO = """() => new Promise(resolve => {
         place = scrollY;
         frames < 20 ? requestAnimationFrame(look) : resolve(place);
     })();
-})"""  # where it comes to rest
+})"""  # resolves when scrolling has stopped
 
 
 def drag_by_finger(figure, *spots):
-    """From the first spot through the others, as a finger does; whether it scrolled."""
+    """Drag a finger through some spots, and return whether the page scrolled."""
     session = figure.page.context.new_cdp_session(figure.page)
     before = figure.page.evaluate(SCROLLED_TO)
 
@@ -876,7 +877,7 @@ def drag_by_finger(figure, *spots):
 
 
 def spot(figure, handle, place, side):
-    """Where on the screen a place of a grid has its middle."""
+    """Return the middle of a grid's place on the screen."""
     grip = figure.locator(f'[data-part="{handle}"] .moving-grip').first.bounding_box()
     row, column = place
     return (
@@ -899,7 +900,7 @@ def orders_shown(figure):
 
 
 def collected(figure):
-    """What PyTorch collects from the tokens on the page, beside what the page shows."""
+    """Compare the sums on the page with PyTorch's for the same order of tokens."""
     order = torch.tensor(orders_shown(figure), dtype=torch.float64)
     parts = drawn(figure)
     shown = {name: part["text"] for name, part in parts.items()}
@@ -1072,7 +1073,7 @@ def test_a_finger_taps_drags_and_scrolls(visit):
     assert written(figure, "chosen") == "row 6, column 6"
 
 
-# The patch that asks
+# The asking patch
 
 
 def shadows(figure):
@@ -1082,7 +1083,7 @@ def shadows(figure):
 
 
 def asked(figure, row, column):
-    """What is drawn is what PyTorch computes for the patch that asks."""
+    """Compare the drawn weights with PyTorch's for the patch in this row and column."""
     from book.drawings.asking_patch import DARKEST, LIT, SIDE, attention
 
     patch = SIDE * row + column
@@ -1112,7 +1113,7 @@ def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
     mouse.move(*at(3, 8))
     asked(figure, 3, 8)
     mouse.move(0, 0)
-    asked(figure, 12, 5)  # it was only a look
+    asked(figure, 12, 5)  # pointing does not choose
     mouse.move(*at(8, 11))
     asked(figure, 8, 11)
     told = figure.get_by_role("status")
@@ -1150,7 +1151,7 @@ def test_a_finger_takes_the_asking_patch_along(visit):
 
 
 def rates(peak, warms):
-    """The chapter's warm-up, and no end in sight, so that no cosine is seen."""
+    """Return the learning rates: the chapter's warm-up without the cosine after it."""
     from book.drawings.valley import MOST, WARMUP
 
     warmup = WARMUP if warms else 0
@@ -1162,7 +1163,7 @@ def step(figure):
 
 
 def walked(figure, name):
-    """Where an optimiser's path goes on the page, in the valley's units."""
+    """Return the points of an optimiser's path on the page, in the valley's units."""
     from book.drawings.valley import FROM, HALF, LEFT, PANELS, UNIT
 
     path = figure.locator(f'[data-part="path-{name}"] path').get_attribute("d")
@@ -1239,7 +1240,7 @@ def test_adamws_first_step_is_its_learning_rate_in_both_directions(visit):
 
 @pytest.fixture(scope="module")
 def chapter_nine():
-    """Its model, its pictures and its orders of the patches, in float64."""
+    """Chapter 9's model, pictures and orders of the patches, in float64."""
     from vit_steps import VisionTransformer, data
     from vit_steps.attention_maps import (
         class_token_attention,
@@ -1350,7 +1351,7 @@ def names_of(places):
 
 
 def lit(figure):
-    """The tokens that are not darkened, by name, row and column."""
+    """Return the names of the tokens that are not darkened."""
     tokens = figure.locator(".swin-sheet > g").evaluate_all(
         """tokens => tokens.map(token => {
             const {e, f} = token.transform.baseVal.consolidate().matrix;

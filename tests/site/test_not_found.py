@@ -1,4 +1,4 @@
-"""The page for addresses that lead nowhere, as GitHub's host shows it: at any depth."""
+"""The page for wrong addresses, which GitHub's host shows at any depth."""
 
 import mimetypes
 from urllib.parse import unquote, urlsplit
@@ -17,7 +17,7 @@ PATH = urlsplit(SITE).path
 
 
 def target(address):
-    """The file that an address of the site shows; None if there is none."""
+    """Return the file for an address of the site; None if there is none."""
     path = unquote(urlsplit(address).path)
     file = HTML / path.removeprefix(PATH)
     return file if path.startswith(PATH) and file.is_file() else None

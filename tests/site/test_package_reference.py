@@ -1,4 +1,4 @@
-"""The package's pages: everything described once, and found from the list of all."""
+"""The package's pages: everything is described once, and linked from the full list."""
 
 import inspect
 import re
@@ -44,7 +44,7 @@ def test_fields_have_one_style(page):
 
 @every_page
 def test_signatures_can_be_read(page):
-    """Types without the module they are from, defaults as somebody wrote them."""
+    """Signatures have types without their modules, and defaults as in the source."""
     for signature in soup(page).select("dt.sig"):
         assert not re.search(r"~|<|\*args, \*\*kwargs", signature.get_text())
 
@@ -93,7 +93,7 @@ def test_a_page_and_its_table_have_the_same_modules(page):
 
 
 def test_the_list_of_all_keeps_every_anchor():
-    """An address from when the package had a single page leads to a row there."""
+    """An old address, from when the package had a single page, leads to a row."""
     document = page_soup(LIST_OF_ALL)
     kept = {tag["id"] for tag in document.select("[id]")}
     names = {name for page in PAGES for name in described(page)}
@@ -173,7 +173,7 @@ def test_a_modules_own_functions_and_the_commands_are_not_listed():
 
 
 def cells_of(page, heading):
-    """The rows of the table that a page's section ends with."""
+    """Return the rows of the last table in a page's section."""
     section = page_soup(f"book/package/{page}").find("section", id=heading)
     rows = section.select("table:last-of-type tr")
     return [[cell.get_text().strip() for cell in row.select("td, th")] for row in rows]

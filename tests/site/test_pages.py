@@ -1,6 +1,6 @@
-"""The built book: every page there, whole in itself, no link into the void.
+"""The built book: every page exists, needs no other server, and has no broken link.
 
-Needs _build/html, which `make book` makes.
+Needs _build/html from `make book`.
 """
 
 import gc
@@ -22,7 +22,7 @@ TOC = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
 
 
 def files_in(entry):
-    """Every file that the table of contents names, in order."""
+    """Return every file that the table of contents names, in order."""
     if isinstance(entry, list):
         return [file for part in entry for file in files_in(part)]
     own = [entry["file"]] if "file" in entry else []
@@ -40,7 +40,7 @@ def built():
 
 @cache
 def soup(path):
-    """A page, which stays: looking through it for garbage takes long and is in vain."""
+    """Parse a page, once; garbage collection would be slow and find nothing."""
     gc.disable()
     try:
         return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
@@ -72,7 +72,7 @@ def test_every_source_page_is_in_the_book():
 
 
 def loaded(document):
-    """What a browser fetches by itself to show the page."""
+    """Yield the addresses that a browser fetches to show the page."""
     for tag in document.find_all(["script", "img", "iframe", "source", "video"]):
         if tag.get("src"):
             yield tag["src"]
@@ -107,7 +107,7 @@ def test_what_a_page_loads_is_there(page):
 
 
 def inside(here):
-    """The links of a page that stay in the book: as written, file and fragment."""
+    """Yield a page's links inside the book: as written, file and fragment."""
     document = soup(here)
     neighbours = document.find_all("link", rel=["next", "prev"])
     for link in document.find_all("a", href=True) + neighbours:
@@ -160,7 +160,7 @@ def is_read_with_figures(page):
 def test_every_picture_has_alt_text(page):
     for image in page_soup(page).find("main").find_all("img"):
         if image.find_parent(class_="chapter-cards"):
-            continue  # an ornament beside the title
+            continue  # decorative: the card has a title
         assert image.get("alt", "").strip(), image.get("src", "")[:80]
         assert not image["alt"].endswith(".png"), "a file's name is no alt text"
 
@@ -200,7 +200,7 @@ def test_chapter_has_neighbours_and_no_first_cell(page):
 
 
 def test_from_chapter_to_chapter():
-    """Back past the exercises, on through them, and from chapter 0 past the lab."""
+    """Links back skip the exercises, links on do not; chapter 0's skips the lab."""
     chapters = [s for s in SOURCES if re.fullmatch(r"notebooks/\d\d_\w+", s)]
     for before, chapter in pairwise(chapters):
         here = page_soup(chapter)
@@ -245,7 +245,7 @@ def test_the_list_of_pages_for_search_engines():
 def test_page_can_be_searched_and_its_theme_switched(page):
     assert page_soup(page).find("form", class_="bd-search")
     html = (HTML / f"{page}.html").read_text(encoding="utf-8")
-    assert "theme-switch-button" in html  # a script puts it in
+    assert "theme-switch-button" in html  # a script inserts the button
 
 
 @every_page

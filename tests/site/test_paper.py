@@ -1,6 +1,6 @@
 """The book on paper: its PDFs, and a page that is printed from the browser.
 
-A small book of two pages and one chapter alone stand for all of them.
+A small book of two pages and a single chapter are tested in place of all PDFs.
 """
 
 import re
@@ -25,7 +25,7 @@ SITE = Repository.of(ROOT).pages
 PAGES = ["notebooks/01_why_patches", "book/notation"]
 CHAPTER = "notebooks/05_multi_head_attention"
 EXERCISES = "notebooks/exercises/05_multi_head_attention"
-ONCE = 34  # pages that the chapter took before it was set for paper
+ONCE = 34  # pages of the chapter before it had a design for paper
 SHORT = 12  # lines of code that are not split
 
 
@@ -61,7 +61,7 @@ def chapter(printed):
 
 @pytest.fixture(scope="module")
 def from_the_browser(browser, site, tmp_path_factory):
-    """The chapter's page, printed as a reader prints it, from a dark screen."""
+    """The chapter's page as a reader prints it, from a screen in the dark theme."""
     file = tmp_path_factory.mktemp("browser") / "page.pdf"
     context = browser.new_context(color_scheme="dark")
     tab = context.new_page()
@@ -194,7 +194,7 @@ def test_answers_are_open(which, request):
 
 @PRINTED
 def test_short_code_is_on_one_page(which, request):
-    """It would be in two, or its frame would be hollow."""
+    """Otherwise it could be split, or leave an empty frame."""
     pages = [squeezed(text) for text in texts(request.getfixturevalue(which))]
     article = Paper([CHAPTER]).articles[CHAPTER]
     cells = [pre.get_text().strip() for pre in article.select(".cell_input pre")]
@@ -231,7 +231,7 @@ def test_a_head_may_hold_any_sign():
     assert '"ann.github.io/course"' in rule
 
 
-# The button behind which the PDF is
+# The button that links to the PDF
 
 
 def test_every_page_on_paper_has_a_pdf_of_its_own():
@@ -241,7 +241,7 @@ def test_every_page_on_paper_has_a_pdf_of_its_own():
 
 @pytest.fixture
 def small_site(tmp_path):
-    """Built pages, of which a PDF is made for the chapter and the whole book."""
+    """A folder of built pages, with PDFs of the chapter and of the whole book."""
     for page in ("book/intro", CHAPTER, EXERCISES):
         copy = tmp_path / f"{page}.html"
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -265,7 +265,7 @@ def test_the_button_prints_until_there_is_a_pdf(small_site):
         assert button.name == "a" and button.get_text(strip=True) == ".pdf"
         assert (small_site / f"{page}.html").parent.joinpath(button["href"]).exists()
         assert not button.has_attr("onclick") and "as a PDF" in button["title"]
-    other = pdf_button(small_site, EXERCISES)  # of the same name, and not on paper
+    other = pdf_button(small_site, EXERCISES)  # a page of the same name without a PDF
     assert other.name == "button" and other["onclick"] == "window.print()"
     assert other.get_text(strip=True) == "Print"
 

@@ -1,6 +1,6 @@
-"""How a page reads: its lines, its code, its first screen, its tables and its folds.
+"""The layout of a page: its lines, its code, its first screen, its tables, its folds.
 
-Needs _build/html, which `make book` makes, and a browser.
+Needs _build/html from `make book`, and a browser.
 """
 
 import re
@@ -44,7 +44,7 @@ def opened(tab, site):
     return at
 
 
-# On the desk
+# On a desk
 
 
 @pytest.fixture(scope="module", params=CHAPTERS)
@@ -206,7 +206,7 @@ EDGE = """(table) => {
 
 
 def shades(tab, left, right, top):
-    """How dark the last pixels on the left and on the right of a table are."""
+    """Return how much darker than the page a table's left and right edges are."""
     picture = Image.open(BytesIO(tab.screenshot())).convert("L")
     at = [picture.getpixel((x, top)) for x in (left + 1, right - 2)]
     return [picture.getpixel((left - 4, top)) - shade for shade in at]
@@ -241,7 +241,7 @@ def test_a_sentence_in_a_table_keeps_room(opened, page):
     assert widths and min(widths) >= 119
 
 
-# What folds
+# Folds
 
 FOLDS = """() => [...document.querySelectorAll('article summary')].map(line => {
     const of = getComputedStyle(line);

@@ -1,4 +1,4 @@
-"""What the search looks in, what readers find with it, and how they get there."""
+"""The search: the text that it reads, its results, and the way to a result."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ PATIENCE = 60_000  # milliseconds, for a busy machine
 FIRST = "notebooks/02_patch_embedding"
 
 
-# What it looks in
+# The text that it reads
 
 ARTICLE = """<main><nav>Contents</nav><article class="bd-article">
 <section id="top"><h1>5. Heads<a class="headerlink" href="#top">#</a></h1>
@@ -136,9 +136,9 @@ def test_a_term_that_leads_to_no_section_is_named():
         content([Page("book/glossary", "book/glossary.html", [term])])
 
 
-# What readers find
+# Its results
 
-FOUND = {  # what one types: the section that a reader of the book would send them to
+FOUND = {  # a question, and the section that should come first
     "class token": "03_class_token_and_position#class-token-and-position",
     "merge heads": "05_multi_head_attention#split-and-merge",
     "√d": "04_scaled_dot_product_attention#by-hand-why-divide-by-d",
@@ -207,13 +207,13 @@ FOUND = {  # what one types: the section that a reader of the book would send th
     "load timm weights": "10_pretrained_weights#pretrained-weights",
     "normal": "02_patch_embedding#the-module",
     "quiz": "book/teaching#a-quiz-of-twenty-questions",
-    # a letter too few, two in the wrong order, half a word
+    # a missing letter, two swapped letters, half a word
     "atention maps": "09_attention_maps#attention-maps",
     "sotfmax": "00_before_you_start#softmax-from-scores-to-shares",
     "weigth decay": "08_training#weight-decay-and-what-is-spared",
     "gradient accum": "11_speed#by-hand-gradient-accumulation",
 }
-AMONG_THREE = {  # where the book has more than one good place
+AMONG_THREE = {  # questions with several good answers in the book
     "learning rate": "08_training#warm-up-and-a-cosine",
     "register": "13_swin_and_deit#three-small-changes",
     "cls_token": (
@@ -263,7 +263,7 @@ def test_what_is_looked_for_comes_first(search_page, question):
 
 
 def test_a_term_of_the_index_leads_to_its_section_and_its_entry(search_page, built):
-    """The section that explains it comes first, or the page that is about it."""
+    """The section that explains the term, or the page about it, comes first."""
     columns, titles = built["sections"], built["sections"]["title"]
     pages = [built["pages"][page] for page in columns["page"]]
     places = [
@@ -324,14 +324,14 @@ def test_definitions_and_exercises_follow_the_chapter(search_page):
 
 
 def test_what_others_call_something_is_called_something_here(search_page):
-    """Each name of this book that the table leads to is found."""
+    """Each of the book's terms in the table of other names is found."""
     script = (HTML / "_static/search/finder.js").read_text("utf-8")
     table = script[script.index("CALLED_HERE = [") : script.index("];")]
     for name in re.findall(r'/i, "(.+)"\]', table):
         assert found(search_page, name), name
 
 
-# How they get there
+# The way to a result
 
 
 def ask(visit, question):
@@ -410,7 +410,7 @@ def test_words_of_drawings_are_left_alone_and_escape_hides_the_marks(visits):
     assert one.errors == []
 
 
-# A word that stands in a folded answer and nowhere else in its section
+# Finds a word that is in a folded answer and nowhere else in its section.
 FOLDED_WORD = """() => {
     for (const fold of document.querySelectorAll("section > details:not(.hide)")) {
         const section = fold.closest("section");

@@ -1,6 +1,6 @@
 """Formulas in sentences: set as text, whole on their line, and the same everywhere.
 
-Needs _build/html, which `make book` makes.
+Needs _build/html from `make book`.
 """
 
 import re

@@ -1,11 +1,11 @@
-"""A tab of the browser that remembers what happened in it, and the widths it takes."""
+"""A tab of the browser that records errors and requests, and the window's sizes."""
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 NARROWEST = {"width": 360, "height": 740}
 
 
 class Visit:
-    """A tab, and what went wrong and out in it."""
+    """A tab with its errors and requests."""
 
     def __init__(self, browser, **options):
         self.options = options
@@ -18,7 +18,7 @@ class Visit:
         self.tab.on("requestfailed", self.note_failure)
 
     def begin_again(self):
-        """As a new tab is, but for a process that knows the scripts of the book."""
+        """Reset the tab; only the browser's process, with compiled scripts, stays."""
         self.tab.unroute_all()
         self.tab.goto("about:blank")
         self.tab.mouse.up()
@@ -38,7 +38,7 @@ class Visit:
             self.errors.append(message.text)
 
     def note_failure(self, request):
-        if request.failure != "net::ERR_ABORTED":  # the page was left
+        if request.failure != "net::ERR_ABORTED":  # aborted because the page was left
             self.errors.append(f"{request.failure}: {request.url}")
 
     def outside(self, base):
@@ -46,7 +46,7 @@ class Visit:
 
 
 def too_wide(tab):
-    """By how many pixels the page is wider than the window, and cells that scroll."""
+    """Return the pixels by which the page is too wide, and the cells that scroll."""
     return tab.evaluate(
         """() => {
             const page = document.documentElement;
