@@ -1,8 +1,8 @@
-"""A training of the tests, as torchrun starts it: once in each process.
+"""A small training for the tests, which torchrun starts in each process.
 
 python -m tests.package.distributed_training FOLDER alone|spread|shard|again ...
 
-"again" goes on from the file of "shard", one training after the other.
+Several kinds run one after the other; "again" continues from the file of "shard".
 """
 
 import sys
@@ -28,18 +28,18 @@ from vit_steps.training import train_step
 from vit_steps.training_state import whole
 
 SHARDED = ("shard", "again")
-COUNT = 25  # batches of 8: the last has one image, and not every process gets one
+COUNT = 25  # the last batch of 8 has one image, fewer than there are processes
 
 
 def doubled(data):
-    """In float64, so that rounding does not hide a mistake."""
+    """Return the data in float64, so that rounding does not hide a mistake."""
     images, labels = data.train.tensors
     data = TensorDataset(images.double(), labels)
     return SimpleNamespace(train=data, validation=data)
 
 
 def gradients(model, data, index):
-    """Of one batch of an epoch, averaged over the processes."""
+    """Return the gradients of one batch, averaged over the processes."""
     shares = BatchShares(COUNT, QUICK.batch_size)
     shares.start_epoch(11)
     images, labels = data.train[list(shares)[index]]
@@ -50,9 +50,9 @@ def gradients(model, data, index):
 
 
 def is_refused(model, data):
-    """Whether every process stops before its step when the last has a pixel too large.
+    """Return whether every process raises before its step if the last gets bad pixels.
 
-    Otherwise the others would wait for its gradients for ever.
+    If only one process stopped, the others would wait for its gradients forever.
     """
     before = {n: whole(p.detach()).clone() for n, p in model.named_parameters()}
     images, labels = data.train[:4]
@@ -68,7 +68,7 @@ def is_refused(model, data):
 
 
 def write_results(folder, kind, data):
-    """Gradients, weights and losses, for the test to compare with one process's."""
+    """Write gradients, weights and losses, to compare with those of one process."""
     found = {}
     for index in (0, 3):
         model = small_vit().double()

@@ -23,8 +23,10 @@ SMALL = dict(
 
 
 def draw(model, std=0.3):
-    """Random weights, in widths as a ViT has them: norms and scales around 1, class
-    token and positions faint."""
+    """Draw random weights of realistic size.
+
+    Norms and layer scales are around 1; class token and positions are small.
+    """
     draw_at_random(model, std)
     with torch.no_grad():
         for name, parameter in model.named_parameters():
@@ -65,7 +67,7 @@ def huggingface_small(
 
 
 def logits_of(output):
-    """What each library's model gives back, as a tensor."""
+    """Return the logits or features in the output of any library's model."""
     for name in ("logits", "pooler_output"):
         output = getattr(output, name, output)
     return output
@@ -84,7 +86,7 @@ HUGGINGFACE = (P.from_huggingface, to_huggingface)
 HEADS = dict(num_heads=2)
 HF = HEADS | dict(norm_eps=1e-12)
 OTHERS = {
-    # their model, from and to it, what its shapes do not tell
+    # their model, conversions from and to it, fields that its shapes do not determine
     "timm-ti16": (lambda: timm_model("vit_tiny_patch16_224", depth=2), *TIMM, {}),
     "timm-b16": (lambda: timm_model("vit_base_patch16_224", depth=1), *TIMM, {}),
     "timm-deit": (lambda: timm_model("deit_small_patch16_224", depth=1), *TIMM, {}),
@@ -119,7 +121,7 @@ each_other = pytest.mark.parametrize("other", OTHERS)
 
 
 def pair(other):
-    """Somebody else's model, and ours with its weights."""
+    """Return another library's model, and ours with its weights."""
     theirs, from_theirs, _, untold = OTHERS[other]
     theirs = theirs()
     state_dict = from_theirs(theirs.state_dict())

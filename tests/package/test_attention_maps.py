@@ -44,7 +44,7 @@ def random_weights(dtype=torch.float32):
 
 
 def corners():
-    """Each patch's index, top and left, in pixels."""
+    """Return index, top and left edge of each patch, in pixels."""
     return [(i, i // GRID[1] * PATCH[0], i % GRID[1] * PATCH[1]) for i in range(N)]
 
 
@@ -66,7 +66,7 @@ def test_class_token_attention_is_that_of_the_model():
     x = net.blocks[0].norm1(net.embed(images))
     q, k, _ = net.blocks[0].attn.qkv(x).chunk(3, dim=-1)
     scores = q[:, 0, -3:, None] * k[:, 1:, -3:].mT / math.sqrt(3)  # the last head
-    expected = scores.sum(1).softmax(-1)  # over the patches alone is renormalised
+    expected = scores.sum(1).softmax(-1)  # without the class token
     torch.testing.assert_close(attention[:, 0, -1], expected)
 
 
@@ -79,14 +79,14 @@ def test_rollout_follows_every_path(residual):
     weights = [block[:2, :, :3, :3] for block in random_weights(torch.float64)[:3]]
     expected = np.zeros((2, 3, 3))
     for b, top, upper, lower, bottom in np.ndindex(2, 3, 3, 3, 3):
-        path = [(bottom, lower), (lower, upper), (upper, top)]  # block by block
+        path = [(bottom, lower), (lower, upper), (upper, top)]  # through the blocks
         share = 1.0
         for block, (source, target) in zip(weights, path, strict=True):
             heads = [block[b, head, target, source].item() for head in range(h)]
             share *= residual * (source == target) + (1 - residual) * np.mean(heads)
         expected[b, top, bottom] += share
     np.testing.assert_allclose(attention_rollout(weights, residual), expected)
-    if residual == 0.5:  # the paper's
+    if residual == 0.5:  # the paper's value is the default
         np.testing.assert_allclose(attention_rollout(weights), expected)
 
 
@@ -123,7 +123,7 @@ def test_attention_distance_number_by_number():
 def test_attention_distance_of_known_heads():
     itself = torch.eye(T)
     everywhere = torch.full((T, T), 1 / T)
-    across = torch.zeros(T, T)  # each patch to the other in its row, 5 pixels away
+    across = torch.zeros(T, T)  # to the other patch in the row, 5 pixels away
     across[range(1, T), [2, 1, 4, 3, 6, 5, 8, 7]] = 1
     weights = torch.stack([itself, everywhere, across]).expand(B, 3, T, T)
     pixels = attention_distance([weights], GRID, PATCH)[0]
@@ -135,7 +135,7 @@ def test_attention_distance_of_known_heads():
 
 def test_uniform_distance():
     assert uniform_distance(1, 16) == 0
-    assert uniform_distance((1, 2), (3, 8)) == 4  # 0, 8, 8, 0
+    assert uniform_distance((1, 2), (3, 8)) == 4  # the mean of 0, 8, 8, 0
     pairs = [math.dist(p[1:], q[1:]) for p in corners() for q in corners()]
     assert uniform_distance(GRID, PATCH) == pytest.approx(np.mean(pairs))
 
@@ -157,7 +157,7 @@ def test_filters_are_sklearns_principal_components(embed_dim):
         ViTConfig(image_size=IMAGE, patch_size=PATCH, embed_dim=embed_dim, num_heads=1)
     )
     weight = draw_at_random(net).patch_embed.proj.weight
-    weight.data += 1  # a mean that must go
+    weight.data += 1  # a mean, which must be subtracted
     filters = patch_filters(net)
     count = min(embed_dim - 1, 45)
     assert filters.shape == (count, C, *PATCH) and not filters.requires_grad
@@ -186,7 +186,7 @@ def test_a_black_picture_is_as_bright_everywhere():
     assert brightness.tolist() == [[1 / N] * N, [1.0] + [0.0] * (N - 1)]
 
 
-# The whole image, one patch, a cut through all of two rows, single pixels, half pixels.
+# The whole image, one patch, parts of two rows of patches, one pixel, half pixels.
 BOXES = torch.tensor(
     [[0, 0, 12, 10], [3, 5, 6, 10], [1, 0, 5, 10], [11, 4, 12, 5], [0.5, 2, 7.5, 9]]
 )
@@ -278,7 +278,7 @@ def test_deletion_curve_number_by_number():
 def test_taking_away_the_patch_that_decides_costs_most():
     net = model()
     images = torch.zeros(B, C, *IMAGE)
-    images[:, :, 6:9, 5:] = 1  # patch 5, the only one with anything on it
+    images[:, :, 6:9, 5:] = 1  # only patch 5 is not black
     blank = net(torch.zeros(1, C, *IMAGE)).detach()
     labels = (net(images).detach() - blank).argmax(1)
     brightness = patch_brightness(images, PATCH)

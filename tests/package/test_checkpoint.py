@@ -68,7 +68,7 @@ def test_what_dies_while_writing_leaves_the_last_good_file_and_nothing_else(
     assert read_checkpoint(path)[1] == {"epoch": 2}
 
 
-# Writes 60 times into one file: as many tensors as it says, each full of one number.
+# Writes a file 60 times, each time with several tensors that are full of one number.
 WRITER = """
 import itertools, os, sys, torch
 from vit_steps.checkpoint import write_checkpoint
@@ -153,7 +153,7 @@ def test_what_can_be_written_is_left_as_it_was(tmp_path):
     assert os.listdir(path.parent) == [path.name] and path.read_bytes() == b"before"
 
 
-# --- reading what is damaged, or lies ------------------------------------------------
+# --- reading damaged and forged files ------------------------------------------------
 
 
 def test_what_is_not_there_is_named_with_what_is():
@@ -176,7 +176,7 @@ def model_file(tmp_path):
 
 @pytest.fixture
 def built(monkeypatch):
-    """Where blocks are built: "cpu" costs memory, "meta" does not."""
+    """The devices on which blocks are built: "cpu" needs memory, "meta" does not."""
     devices, block = [], vision_transformer.EncoderBlock
 
     def recorded(**arguments):
@@ -188,7 +188,7 @@ def built(monkeypatch):
 
 
 def refused(path, built, model_class=VisionTransformer):
-    """The sentence; the file is refused as a whole, before a model is built."""
+    """Return the error's sentence; it must be raised before a model takes memory."""
     with pytest.raises(ValueError) as caught:
         model_class.from_pretrained(path)
     assert set(built) <= {"meta"}  # where blocks take no room
@@ -197,7 +197,7 @@ def refused(path, built, model_class=VisionTransformer):
 
 
 def taken_apart(content):
-    """Header and data of a safetensors file."""
+    """Return header and data of a safetensors file."""
     (length,) = struct.unpack("<Q", content[:8])
     return json.loads(content[8 : 8 + length]), content[8 + length :]
 
@@ -272,7 +272,7 @@ def overlap(header):
 
 
 def pad(header):
-    """Tensors of no numbers, as many as a deep model's."""
+    """Add as many empty tensors as a deep model has."""
     end = max(entry["data_offsets"][1] for entry in entries(header).values())
     for index in range(2, 3000):
         none = {"dtype": "F32", "shape": [0], "data_offsets": [end, end]}
@@ -406,7 +406,7 @@ def test_metadata_that_lies_are_refused(model_file, built, lie):
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf"), 1e300])
 def test_weights_that_are_no_numbers_are_refused(model_file, built, number):
-    """1e300 is finite in float64, which the file may hold, and not in the model."""
+    """1e300 is finite in the file's float64, but infinite in the model's float32."""
     tensors, metadata = read_checkpoint(model_file)
     tensors = {name: tensor.double() for name, tensor in tensors.items()}
     tensors["blocks.1.mlp.fc1.weight"][2, 3] = number

@@ -7,7 +7,7 @@ from vit_steps.data.handwritten_digits import digits, digits_split
 
 
 def inside(boxes):
-    """A mask of the boxes, with loops: (n, 4) -> (n, 1, 32, 32)."""
+    """Make a mask of the boxes, with loops: (n, 4) -> (n, 1, 32, 32)."""
     mask = torch.zeros(len(boxes), 1, 32, 32, dtype=torch.bool)
     for place, (top, left, bottom, right) in zip(mask, boxes.tolist(), strict=True):
         place[0, top:bottom, left:right] = True
@@ -66,7 +66,7 @@ def test_parts_share_neither_digits_nor_the_tests_ground(monkeypatch):
             assert torch.equal(used[2], seen)
             assert used[3] == size
             drawn.add(options["seed"])
-    assert len(drawn) == 6  # no two parts or seeds draw the same
+    assert len(drawn) == 6  # each part and seed draws its own images
 
 
 def test_the_digit_is_in_its_box_under_its_label(monkeypatch):
@@ -75,7 +75,7 @@ def test_the_digit_is_in_its_box_under_its_label(monkeypatch):
     small = torch.rand(10, 1, 8, 8)
     images, labels, boxes = on_black(small, torch.arange(10).flip(0))
     assert len(labels.unique()) == 10
-    inner = slice(1, -1)  # what is enlarged fades at its edge
+    inner = slice(1, -1)  # an enlarged digit fades at its edge
     for image, label, (top, left, bottom, right) in zip(
         images[:, 0], labels.tolist(), boxes.tolist(), strict=True
     ):
@@ -102,7 +102,7 @@ def test_digits_are_turned_and_stretched_a_little():
     ]
     angles = torch.rad2deg(torch.atan2(2 * moments[2], moments[0] - moments[1]) / 2)
     assert -15 < angles.min() < -9 and 9 < angles.max() < 15
-    for moment in moments[:2]:  # of the bar's length and width
+    for moment in moments[:2]:  # along the bar's length and width
         sizes = moment.sqrt() / moment.sqrt().median()
         assert 0.8 < sizes.min() < 0.95 and 1.05 < sizes.max() < 1.2
 
@@ -121,12 +121,12 @@ def test_scraps_are_squares_clear_of_the_box_and_of_their_own_brightness():
         assert 0.75 <= scraps.min() and scraps.max() <= 1
         counts.append(len(scraps.unique()))
         assert area <= len(scraps) <= area * most
-    # One may hide another.
+    # a scrap may hide another
     assert max(counts) == most and sum(count >= most - 1 for count in counts) > 200
 
 
 def test_scraps_are_cut_from_the_enlarged_digits():
-    # Each row of a digit is its number: what is cut out has runs of the same numbers.
+    # the rows of these digits have known brightnesses, which scraps must keep
     small = torch.linspace(0.2, 1, 8)[None, None, :, None].expand(3, 1, 8, 8)
     images, _, boxes = on_black(small, torch.arange(3), 50)
     large = F.interpolate(small, size=16, mode="bilinear")[0, 0, :, 0]
@@ -137,7 +137,7 @@ def test_scraps_are_cut_from_the_enlarged_digits():
         a, b = alone[:-1], alone[1:]
         ratios = (b / a)[(a > 0) & (b > 0)]
         fits = [round(ratio, 3) in steps for ratio in ratios.tolist()]
-        assert len(fits) > 20 and sum(fits) > 0.6 * len(fits)  # but where two meet
+        assert len(fits) > 20 and sum(fits) > 0.6 * len(fits)  # others overlap
 
 
 def test_the_ground_is_cut_from_the_textures():

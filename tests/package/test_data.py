@@ -77,7 +77,7 @@ SMALL = {"cluttered-digits": {"counts": (120, 90, 80)}}
 
 
 def fashion_folder(folder, count=70):
-    """Fake Fashion-MNIST where and as Debian has it: 70 training images, 20 others."""
+    """Write a fake Fashion-MNIST as Debian installs it, with count and 20 images."""
     folder.mkdir()
     for prefix, n in (("train", count), ("t10k", 20)):
         labels = np.arange(n, dtype=np.uint8) % 10
@@ -92,7 +92,7 @@ def fashion_folder(folder, count=70):
 
 @pytest.fixture
 def cifar(tmp_path, monkeypatch):
-    """A fake CIFAR-10 of 5 · 20 training images, its true checksums in torchvision."""
+    """A fake CIFAR-10 of 5 · 20 training images, with checksums set in torchvision."""
     optional.torchvision()
     from torchvision.datasets import CIFAR10
 
@@ -120,7 +120,7 @@ def cifar(tmp_path, monkeypatch):
 
 
 def photo_folder(root, *classes, count=20):
-    """Class folders of photographs, those of class i of brightness near 50 · i."""
+    """Write folders of photographs; class i has a brightness near 50 · i."""
     for number, name in enumerate(classes):
         (root / name).mkdir(parents=True)
         for i in range(count):
@@ -169,7 +169,7 @@ def test_parts_share_nothing_and_the_seed_decides(name):
         one, two, three = (getattr(d, part).images for d in (first, again, other))
         assert torch.equal(one, two) and not torch.equal(one, three)
     same_test = torch.equal(first.test.images, other.test.images)
-    assert same_test == (name == "fashion-mnist")  # the published test is the test
+    assert same_test == (name == "fashion-mnist")  # its test part is published
 
 
 def test_cluttered_digits_are_those_that_are_made():
@@ -192,7 +192,7 @@ def test_validation_can_be_trained_on_in_the_end(name):
         assert got is both[0] is None or torch.equal(got, torch.cat(both))
     assert torch.equal(merged.validation.images, apart.validation.images)
     assert torch.equal(merged.test.images, apart.test.images)
-    assert merged.mean != apart.mean  # of all that is trained on
+    assert merged.mean != apart.mean  # the mean of all training images
 
 
 @pytest.mark.parametrize("name", data.NAMES)
@@ -220,7 +220,7 @@ def test_augmentation_is_random_and_of_pytorchs_generator(name, cifar, tmp_path)
 
 @pytest.mark.parametrize("name", data.NAMES)
 def test_augmentation_keeps_what_the_class_depends_on(name):
-    """A bright corner stays above, and where sides matter, on its side."""
+    """A bright corner stays at the top and, if left and right matter, on its side."""
     corner = torch.full((3, 32, 32), 0.1)
     corner[:, :16, :16] = 0.6
     change = data.augmentation(name, 32)
@@ -315,7 +315,7 @@ NO_IDX = {
     "a number too many": gzip.compress(IDX + b"0"),
     "cut off": gzip.compress(IDX)[:-9],
     "damaged": gzip.compress(IDX)[:10] + b"\xff" * 20,
-    "other numbers": gzip.compress(IDX)[:-8] + bytes(8),  # than their checksum's
+    "other numbers": gzip.compress(IDX)[:-8] + bytes(8),  # with a wrong checksum
     "far too many numbers": gzip.compress(
         b"\x00\x00\x08\x03" + struct.pack(">3i", 10**6, 10**6, 10**6)
     ),
@@ -341,7 +341,7 @@ def test_no_more_is_unpacked_than_the_longest_file_has(tmp_path, monkeypatch):
 
 
 def npz(content):
-    """A zip with an array in it, or with what says that it is one."""
+    """Make a zip file with an array, or with bytes that pretend to be one."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("train_images.npy", content)
@@ -374,7 +374,7 @@ def test_a_damaged_shipped_file_is_refused_before_it_is_read(
 
 @pytest.fixture
 def unpacked(tmp_path):
-    """Fashion-MNIST as torchvision leaves it."""
+    """Fashion-MNIST as torchvision unpacks it."""
     (tmp_path / "FashionMNIST").mkdir()
     folder = fashion_folder(tmp_path / "FashionMNIST" / "raw")
     for path in list(folder.iterdir()):
@@ -536,7 +536,7 @@ def test_an_image_of_a_folder_is_its_middle_normalised(tmp_path):
     for index in range(len(loaded.train)):
         image, label = loaded.train[index]
         path, expected_label = loaded.train.samples[index]
-        level = 50 * label + int(path[-6:-4])  # as photo_folder paints it
+        level = 50 * label + int(path[-6:-4])  # the brightness of photo_folder
         expected = torch.full((3, 8, 10), level / 255)
         torch.testing.assert_close(image, data.normalize(expected))
         assert label == expected_label
@@ -616,7 +616,7 @@ def test_hidden_files_and_folders_are_no_images(tmp_path):
     loaded = load_folder(root)
     assert loaded.classes == ("cat", "dog")
     used = [getattr(loaded, part) for part in PARTS]
-    assert sum(map(len, used)) == 41  # that of cat/deeper too
+    assert sum(map(len, used)) == 41  # includes that in cat/deeper
     assert left_out(root, used) == {".gif": 1, "without a type": 1}
 
 

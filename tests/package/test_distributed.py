@@ -28,9 +28,9 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
 
 
 def run(folder, module, *arguments, processes=2):
-    """Processes with the variables that torchrun would give them, and what they print.
+    """Run processes with torchrun's environment variables, and return their output.
 
-    That torchrun gives them is seen below, where one of them is killed.
+    The last test, which kills a process, uses torchrun itself.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -48,7 +48,7 @@ def run(folder, module, *arguments, processes=2):
     until = time.monotonic() + 300
     while None in (codes := [process.poll() for process, _ in started]):
         if any(codes) or time.monotonic() > until:
-            break  # the others would wait for it
+            break  # the others would wait forever
         time.sleep(0.05)
     for process, _ in started:
         process.kill()
@@ -189,7 +189,7 @@ def command(folder, name):
 
 
 def workers(parent):
-    """Processes that torchrun has started."""
+    """Return the processes that torchrun has started."""
     table = subprocess.run(["ps", "-eo", "pid,ppid"], capture_output=True, text=True)
     rows = [line.split() for line in table.stdout.splitlines()[1:]]
     return [int(pid) for pid, above in rows if int(above) == parent]
@@ -198,7 +198,7 @@ def workers(parent):
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no kill -9")
 def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
     stdout = run(tmp_path, *command(tmp_path, "whole"))
-    assert stdout.count("images: loss") == 1  # one process speaks
+    assert stdout.count("images: loss") == 1  # only one process prints
 
     launcher = [*TORCHRUN, "--nproc-per-node", "2", "--max-restarts", "2", "-m"]
     said = tmp_path / "said.txt"

@@ -1,4 +1,4 @@
-"""The drawings: shown by their name, as they are drawn, legible in both themes."""
+"""The drawings: shown by name, equal to their code, legible in both themes."""
 
 import itertools
 import json
@@ -22,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 every_drawing = pytest.mark.parametrize("name", NAMES)
 
 
-# What a notebook shows
+# In a notebook
 
 
 @every_drawing
@@ -44,7 +44,7 @@ def test_ipython_shows_it_as_svg_and_text():
     assert shown.keys() == {"image/svg+xml", "text/plain"}
 
 
-# What ships
+# Shipped drawings
 
 
 def test_each_drawing_that_ships_is_drawn():
@@ -115,7 +115,7 @@ def mixed(ground, colour, strength):
     return "#{:02x}{:02x}{:02x}".format(*parts)
 
 
-# Colab's dark ground is the palest: its #383838; JupyterLab's is #111111.
+# Colab's dark ground, #383838, is the lightest; JupyterLab's is #111111.
 @pytest.mark.parametrize(
     "theme, papers",
     [(kit.LIGHT, ["#ffffff"]), (kit.DARK, [kit.PAPER["dark"], "#111111", "#383838"])],
@@ -364,7 +364,7 @@ def test_the_bill_has_the_numbers_of_the_chapter():
 
 
 def test_the_streams_are_those_of_the_chapters_cells():
-    """In its float32, rounding is what is left without a residual."""
+    """In float32, a stack without residuals leaves nothing but rounding errors."""
     from book.drawings.residual_stream import N, stacks
 
     ids = ["setup", "picture-tokens", "who-were-you", "module-mlp"]
@@ -391,7 +391,7 @@ def test_the_streams_are_those_of_the_chapters_cells():
 
 
 def test_what_is_left_of_the_start_is_a_part_of_the_stream():
-    """What a change of the start changes, if attention and MLP stayed as they were."""
+    """It is the effect of a change at the start while attention and MLP stay fixed."""
     from book.drawings.residual_stream import Stack, Stream
 
     torch.manual_seed(0)
@@ -439,7 +439,7 @@ def test_the_valley_is_as_steep_as_its_numbers_say():
 
 
 def test_the_covered_pictures_are_those_of_the_chapter():
-    """In its float32; the drawing is made in float64, to be the same everywhere."""
+    """The chapter uses float32, the drawing float64, to be equal on all machines."""
     from book.drawings.deletion_curve import ORDERS, PICTURES, pictures
     from vit_steps.attention_maps import deletion_curve
     from vit_steps.checkpoint import read_checkpoint
@@ -586,7 +586,7 @@ def test_the_names_are_those_of_the_chapter():
 
 
 def test_the_poster_of_symptoms_names_the_cases_of_the_chapter():
-    """A case has its symptom for a heading, and the bug's name below it."""
+    """A case has its symptom as a heading, and the name of its bug below."""
     path = next(p for p in CHAPTERS if p.stem == "14_bug_clinic")
     text = "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
     numbers = re.findall(r"^### Case (\d)", text, re.MULTILINE)

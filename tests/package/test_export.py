@@ -17,7 +17,7 @@ from vit_steps.variants.any_size import any_size
 
 CLOSE = dict(atol=1e-5, rtol=1e-5)
 KNOWN = Preprocessing((0.4, 0.5, 0.6), (0.2, 0.3, 0.2), ("cat", "dog"))
-SIZES = [(12, 8), (6, 12), (21, 20)]  # of 3×4 patches; the first is the model's own
+SIZES = [(12, 8), (6, 12), (21, 20)]  # patches are 3×4; the first is the model's size
 
 
 def small():
@@ -36,7 +36,7 @@ def small():
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    """The small model in PyTorch's file, and what the command makes of it."""
+    """A folder with the small model's file, and the files that the command writes."""
     folder = tmp_path_factory.mktemp("export")
     path = folder / "model.safetensors"
     small().save_pretrained(path)
@@ -137,13 +137,13 @@ def test_int8_is_smaller_and_not_far_off(files):
 
 
 def test_int8_is_computed_as_the_file_says(files):
-    """Not so with signed weights where there is no VNNI: large sums are cut off."""
+    """With signed weights, a CPU without VNNI would cut large sums off."""
     from onnx.reference import ReferenceEvaluator
 
     images = torch.randn(64, 3, 12, 8)
     reference = ReferenceEvaluator(str(files / "int8.onnx"))
     exact = torch.from_numpy(reference.run(None, {"images": images.numpy()})[0])
-    # nothing, or what one number that is rounded the other way makes
+    # equal, or different in one number that is rounded the other way
     far = (run(files / "int8.onnx", images) - exact).abs().max()
     assert far < 0.1 * exact.std()
 

@@ -1,6 +1,6 @@
-"""Which published families load, each equal to its own library, and which are refused.
+"""Published families of models: those that load equal their library, others raise.
 
-The table in book/package/pretrained.md says the same, and a test here holds it.
+A test compares the table in book/package/pretrained.md with these families.
 """
 
 import re
@@ -26,7 +26,7 @@ PAGE = Path(__file__).parents[2] / "book" / "package" / "pretrained.md"
 
 
 def timm(name, **overrides):
-    """The real model's layout and choices, narrow and with one block."""
+    """Make timm's model of this name, but narrow and with one block."""
     side = 28 if "patch14" in name else 32
     sizes = dict(embed_dim=128, num_heads=2, depth=1, img_size=side)
     return lambda: timm_model(name, **sizes | overrides)
@@ -45,8 +45,8 @@ def hugging(kind, config, **overrides):
 
 
 V, W, D = "VisionTransformer", "VariantVisionTransformer", "DistilledVisionTransformer"
-# A family, as the table has it: what it becomes, a word on it, timm's models, and
-# those of transformers with what reads them.
+# For each family in the table: our class, a remark, timm's models, and the models of
+# transformers with the functions that convert them.
 LOADS = {
     "ViT, also without a head: MAE, DINO": (
         V,
@@ -181,13 +181,13 @@ def test_hugging_faces_model_becomes_ours(family):
 
 
 def reason(error):
-    """What a message says against a family, between the tensor and the way round."""
+    """Return the reason in an error: the words between the tensor and the advice."""
     told = r"state_dict: .*? shows (.*?), as in .*; our models would .* run this one in"
     return re.match(told, str(error.value))[1]
 
 
 def reasons(family):
-    """One for each of the family's models; all by ``copy_timm`` or ``model_of``."""
+    """Yield the reason against each model of a family, raised when it is converted."""
     models, hugging_face = REFUSED[family]
     for build in models:
         with pytest.raises(ValueError, match="run this one") as caught:
@@ -211,7 +211,7 @@ def rows():
         "`load_state_dict` takes timm's names, `head.fc` as `head`",
     )
     for family in REFUSED:
-        (told,) = set(reasons(family))  # the same in each library
+        (told,) = set(reasons(family))  # the same reason in each library
         yield family, "refused", told
 
 
@@ -243,7 +243,7 @@ def test_names_of_their_own_files_are_read():
 @pytest.mark.parametrize("class_position", [True, False])
 def test_an_image_that_is_no_square_is_said(class_position):
     theirs = timm_small(img_size=(20, 28), no_embed_class=not class_position)
-    assert_equal(P.copy_timm(theirs), theirs)  # 35 patches, and 36 are a square
+    assert_equal(P.copy_timm(theirs), theirs)  # 35 patches; 36 is a square
     weights = theirs.state_dict()
     ours = P.model_of(weights, num_heads=2, image_size=(20, 28))
     assert_equal(ours, theirs)

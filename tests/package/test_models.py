@@ -26,7 +26,8 @@ from vit_steps.variants import VariantVisionTransformer
 AVERAGING = "cluttered-digits-mean"
 DRAWN = "cluttered-digits-drawn"
 NAMES = ["cluttered-digits", DRAWN, AVERAGING, "fashion-mnist"]
-DRAWINGS = Path(__file__).with_name("drawings.json")  # of hands that trained nothing
+# by people whose digits were not used in any training
+DRAWINGS = Path(__file__).with_name("drawings.json")
 CHANGES = {AVERAGING: {"pooling": "mean"}}
 each_model = pytest.mark.parametrize("name", NAMES)
 
@@ -38,7 +39,7 @@ def shipped(name):
 
 
 def held_out(name):
-    """Images that the model has not seen, normalised as in its training."""
+    """Return images that the model has not seen, normalised as in its training."""
     _, card = read_checkpoint(name)
 
     def normalised(image):
@@ -88,7 +89,7 @@ def test_a_model_is_as_good_as_its_card_says(name, at_least):
     top1 = evaluate(shipped(name), held_out(name)).top1
     _, made = read_checkpoint(name)
     assert top1 > at_least
-    # Fashion-MNIST's card counts 10,000 images, of which 1,000 ship
+    # Fashion-MNIST's card is about 10,000 images, 1,000 of which ship
     tolerance = 0.03 if name == "fashion-mnist" else 0.005
     assert top1 == pytest.approx(made["test"]["top1"], abs=tolerance)
 
@@ -103,7 +104,7 @@ def test_a_drawn_digit_is_read_wherever_it_is(name):
         ]
     )[:, None]  # (60, 1, 8, 8)
     labels = torch.tensor([drawing["digit"] for drawing in drawings])
-    grounds = cluttered_digits.textures()[..., -128:]  # none was trained on
+    grounds = cluttered_digits.textures()[..., -128:]  # not used in training
     images, labels, _ = cluttered_digits.cluttered_digits(
         drawn, labels, grounds, 3000, seed=0
     )

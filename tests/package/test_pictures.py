@@ -17,7 +17,7 @@ matplotlib.use("Agg")
 
 @pytest.fixture(autouse=True)
 def closed():
-    plt.close("all")  # of other tests, drawn into the figure that is open
+    plt.close("all")  # figures of other tests, which would be drawn into
     notebook.use_book_style()
     yield
     plt.close("all")
@@ -59,7 +59,7 @@ def test_patches_apart_in_lines_of_another_length():
     assert canvas.shape == (5, 8)
     np.testing.assert_allclose(canvas[:2, 6:], image[0, 2:, :2])  # patch 2, line 0
     np.testing.assert_allclose(canvas[3:, :2], image[0, 2:, 2:])  # patch 3, line 1
-    assert (canvas[3:, 2:] == 1).all()  # nothing comes after the last patch
+    assert (canvas[3:, 2:] == 1).all()  # white after the last patch
     assert ax.patches[-1].get_xy() == (-0.5, 2.5)
 
 
@@ -144,7 +144,7 @@ def test_notebook_picture_keeps_white_and_the_books_colours():
 
 
 def images_of(figure):
-    """A figure as it is kept, and where it says that its images are."""
+    """Return a figure's pixels in its PNG, and the boxes of its images."""
     picture = Image.open(io.BytesIO(book_png(figure)[0]))
     return np.asarray(picture.convert("RGB")), json.loads(picture.info["images"])
 
@@ -153,7 +153,7 @@ def test_notebook_picture_says_where_its_images_are():
     figure, axes = plt.subplots(1, 3, figsize=(6, 2.5))
     red = np.tile(np.array([1.0, 0, 0]), (8, 8, 1))
     axes[0].imshow(red)
-    axes[0].set(title="an image", xlim=(-0.5, 3.5))  # part of it is cut away
+    axes[0].set(title="an image", xlim=(-0.5, 3.5))  # a part is cut off
     axes[1].plot([0, 1], color="black")
     axes[2].imshow(red)
     axes[2].set_visible(False)
@@ -162,7 +162,7 @@ def test_notebook_picture_says_where_its_images_are():
     inside = np.zeros(pixels.shape[:2], bool)
     inside[top:bottom, left:right] = True
     is_red = (pixels == (255, 0, 0)).all(-1)
-    assert not is_red[~inside].any() and is_red[inside].mean() > 0.97  # a spine
+    assert not is_red[~inside].any() and is_red[inside].mean() > 0.97  # black spines
     assert not image["holes"]
     assert (pixels[~inside].min(-1) < 50).sum() > 500, "text and a line"
 

@@ -32,7 +32,7 @@ def digits():
 
 @pytest.fixture
 def photo(tmp_path, digits):
-    """The second digit, larger, in colour and not square."""
+    """A file with the second digit, larger, in colour and not square."""
     image = Image.fromarray((digits[0][1, 0] * 255).byte().numpy())
     path = tmp_path / "photo.png"
     image.resize((90, 80)).convert("RGB").save(path)
@@ -132,7 +132,7 @@ def test_the_map_is_drawn_over_the_picture(digits):
     assert mass_inside(expected, boxes, 32, 4).mean() > 0.5
     for image, attention in zip(images, expected, strict=True):
         drawn = torch.tensor(show_attention(model, image).images[-1].get_array())
-        light = drawn / image[0]  # 0.15 where nothing is attended, 1 at most
+        light = drawn / image[0]  # from 0.15 (no attention) to 1 (the most)
         shares = 0.15 + 0.85 * attention / attention.max()
         torch.testing.assert_close(light[::4, ::4], shares.detach().reshape(8, 8))
 

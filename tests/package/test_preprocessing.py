@@ -16,7 +16,7 @@ def channels_first(array):
 
 def test_a_photograph_is_prepared_as_a_folder_is_for_evaluation(tmp_path):
     sideways = Image.Exif()
-    sideways[0x0112] = 6  # held upright: rows are columns
+    sideways[0x0112] = 6  # turned by 90 degrees: rows are columns
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
         for number in range(10):
@@ -38,7 +38,7 @@ def test_all_kinds_of_images_give_the_same(tmp_path):
         assert torch.equal(as_picture(image, 32, 3), expected)
     floats = (COLOURS / 255, COLOURS.astype("float32") / 255)
     for image in (*floats, channels_first(COLOURS) / 255):
-        # Pillow rounds bytes when it has scaled the rows, and again for the columns.
+        # Pillow rounds bytes twice: after scaling the rows, and after the columns
         torch.testing.assert_close(
             as_picture(image, 32, 3), expected, atol=1.5 / 255, rtol=0
         )

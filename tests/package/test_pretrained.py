@@ -126,7 +126,7 @@ def test_wrong_eps_or_gelu_is_more_than_the_tolerance(other, wrong):
     assert P.first_difference(ours, theirs, images).place == place
 
 
-# -- Nothing in silence
+# -- Errors
 
 
 @pytest.mark.parametrize(
@@ -220,7 +220,7 @@ def test_names_of_another_library_are_told():
 
 def test_queries_without_keys_are_listed():
     state_dict = huggingface_small().state_dict()
-    del state_dict["vit.layers.1.attention.k_proj.bias"]  # as BEiT has it
+    del state_dict["vit.layers.1.attention.k_proj.bias"]  # as in BEiT
     with pytest.raises(P.WeightsMismatch) as caught:
         P.load_weights(small(), P.from_huggingface(state_dict))
     assert caught.value.unexpected == tuple(f"blocks.1.attn.{x}.bias" for x in "qv")
@@ -387,7 +387,7 @@ def test_heads_of_64_are_assumed():
     with pytest.raises(ValueError, match="num_heads: got None, and embed_dim = 12 is"):
         P.config_of(small().state_dict())
     with pytest.raises(ValueError, match="num_heads: got None, and embed_dim = 1280"):
-        with torch.device("meta"):  # ViT-H has 16 of 80
+        with torch.device("meta"):  # ViT-H has 16 heads of width 80
             P.config_of(VisionTransformer(ViTConfig.huge(depth=1)).state_dict())
 
 
@@ -431,7 +431,7 @@ def test_features_refuse():
 
 @pytest.fixture
 def repository(tmp_path):
-    """timm's test_vit with random weights, in files as they lie on the hub."""
+    """timm's test_vit with random weights, in files as on the hub."""
     theirs = timm_model("test_vit")
     from timm.models import save_for_hf
 
@@ -441,7 +441,7 @@ def repository(tmp_path):
 
 @pytest.fixture
 def hub(repository, monkeypatch):
-    """huggingface_hub with an empty cache and one repository; a list of downloads."""
+    """huggingface_hub with an empty cache and one repository; lists its downloads."""
     hub = pytest.importorskip("huggingface_hub")
     folder, downloads = repository[0], []
 

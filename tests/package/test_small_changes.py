@@ -49,7 +49,7 @@ def test_registers_are_timms():
         no_embed_class=True,
     )
     state = theirs.state_dict()
-    # timm gives the class token no position; ours has one, which is zero here
+    # timm's class token has no position; ours gets a position of zeros
     state["pos_embed"] = torch.nn.functional.pad(state["pos_embed"], (0, 0, 1, 0))
     ours.load_state_dict(state)
     assert_same(ours, theirs)

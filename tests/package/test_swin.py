@@ -126,7 +126,7 @@ def test_tokens_of_opposite_edges_do_not_meet():
     attention = draw_at_random(WindowAttention(8, 4, 2)).eval()
     x = torch.randn(4, 16, 8)
     changed = x.clone()
-    changed[-1, -1] += 1.0  # the corner that came from the other end of the map
+    changed[-1, -1] += 1.0  # rolled in from the other end of the map
     with torch.inference_mode():
         moved = (
             (attention(x, mask) - attention(changed, mask)).abs().amax(dim=2)

@@ -101,7 +101,7 @@ def test_silent_and_shared_parameters_are_named(model, images):
     assert len(shared_parameters(model)) == 12
     first = shared_parameters(model)[0]
     assert first == ["blocks.0.norm1.weight", "blocks.1.norm1.weight"]
-    fresh = VisionTransformer(SMALL)  # its head is zero, and silences the rest
+    fresh = VisionTransformer(SMALL)  # a head of zeros silences all other weights
     assert "blocks.0.attn.qkv.weight" in silent_parameters(fresh, images)
 
 

@@ -77,7 +77,7 @@ def test_the_command_trains_writes_and_says_what_it_did(tmp_path, capsys):
     )
     digits = data.load("digits")
     test = evaluate(model, digits.test)
-    assert card["test"]["top1"] == pytest.approx(test.top1, abs=0.01)  # float16
+    assert card["test"]["top1"] == pytest.approx(test.top1, abs=0.01)  # float16 weights
     assert f"top-1 {card['test']['top1']:.2%}" in said
     assert card["command"].startswith("python -m vit_steps.train --data digits")
     assert (card["data"], card["threads"]) == ("digits", torch.get_num_threads())
@@ -174,7 +174,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, kept):
         stderr=subprocess.PIPE,
         text=True,
         cwd=ROOT,
-        # A shell's job in the background ignores Ctrl-C, and hands that on.
+        # a job in a shell's background ignores Ctrl-C, and child processes inherit that
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     ) as process:
         for line in process.stdout:
@@ -322,7 +322,7 @@ def test_one_epoch_is_trained_whatever_the_recipes_warm_up(name):
 
 @pytest.fixture
 def no_step(monkeypatch):
-    """Fails if a step of training is taken."""
+    """Make every training step fail."""
     monkeypatch.setattr("vit_steps.training.train_step", None)
 
 
@@ -403,7 +403,7 @@ def test_a_full_disk_at_the_end_is_said_with_where_the_state_is(
         f"state is in {kept}"
     )
     assert os.listdir(tmp_path) == [checkpoint.name] * state
-    if state:  # with room, the same command again makes the model
+    if state:  # with enough space, the command finishes
         assert run("--depth", "1", "--output", str(output), *options, "--resume") == 0
         assert VisionTransformer.from_pretrained(output)
 
@@ -412,7 +412,7 @@ def test_a_full_disk_at_the_end_is_said_with_where_the_state_is(
 
 
 def trained(path, *options):
-    """What the command writes, as a model and the lines it printed."""
+    """Run the command, and return the model that it writes."""
     assert main([*options, "--output", str(path)]) == 0
     return VisionTransformer.from_pretrained(path)
 
@@ -438,7 +438,7 @@ def test_other_classes_and_sizes_start_with_the_trained_blocks(
     pictures, tmp_path, other
 ):
     start = VisionTransformer.from_pretrained("cluttered-digits")
-    if other == "names":  # as many classes, with other names
+    if other == "names":  # the same number of classes, with other names
         for number in range(8):
             (pictures / f"{number}").mkdir()
             for path in (pictures / "red").iterdir():

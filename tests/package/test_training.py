@@ -54,7 +54,7 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
-# --- its parts -----------------------------------------------------------------------
+# --- parts of a training -------------------------------------------------------------
 
 
 @pytest.mark.parametrize("total, warmup", [(40, 7), (40, 0), (9, 8)])
@@ -138,7 +138,7 @@ def test_a_step_that_is_no_number_changes_nothing(spoilt):
 
 
 class CountWaits(TorchDispatchMode):
-    """How often a number is asked for, for which a GPU would be waited for."""
+    """Count how often a number is read from a tensor, which has to wait for a GPU."""
 
     def __init__(self):
         super().__init__()
@@ -179,7 +179,7 @@ def test_batches_hold_every_image_once_in_the_order_of_their_seed(count, batch_s
     orders = []
     for seed, others in ((3, 1), (3, 2), (4, 1)):
         batches.start_epoch(seed)
-        torch.rand(others)  # what others draw changes nothing
+        torch.rand(others)  # other draws change nothing
         dealt = list(batches)
         assert [len(batch) for batch in dealt] == [
             batches.size(index) for index in range(len(batches))
@@ -190,7 +190,7 @@ def test_batches_hold_every_image_once_in_the_order_of_their_seed(count, batch_s
 
 
 def test_the_mean_loss_is_that_over_the_images():
-    losses = [torch.tensor(loss) for loss in (1.0, 2.0, 4.0)]  # of 8, 8 and 4 images
+    losses = [torch.tensor(loss) for loss in (1.0, 2.0, 4.0)]  # of 8, 8, 4 images
     assert Batches(20, 8).mean(losses) == pytest.approx((8 + 16 + 16) / 20)
 
 
@@ -224,7 +224,7 @@ def test_mixed_targets_are_shares_of_two_classes(mixup, cutmix):
     torch.testing.assert_close(targets.sum(1), torch.ones(24))
 
 
-# --- the whole -----------------------------------------------------------------------
+# --- a whole training ----------------------------------------------------------------
 
 
 def test_it_starts_at_ln_k_and_learns():
@@ -271,7 +271,7 @@ def test_a_seed_gives_the_same_weights_to_the_last_bit(change):
     in_model = {name: change[name] for name in change if name.startswith("drop")}
     config = replace(QUICK, **{n: v for n, v in change.items() if n not in in_model})
     first = weights_after(config, model=small_vit(**in_model))
-    torch.rand(7)  # what the caller drew before does not matter
+    torch.rand(7)  # the caller's draws do not matter
     assert_same(weights_after(config, model=small_vit(**in_model)), first)
     other = weights_after(replace(config, seed=1), model=small_vit(**in_model))
     assert not torch.equal(other["head.weight"], first["head.weight"])
@@ -340,10 +340,10 @@ def test_weight_decay_pulls_on_matrices_only():
         n
         for n in with_decay
         if n.endswith("weight") and with_decay[n].ndim > 1 and n != "head.weight"
-    }  # the head starts at zero: nothing to pull in the first step
+    }  # the head starts at zero: decay has no effect in the first step
 
 
-# --- what is kept, and going on ------------------------------------------------------
+# --- saving and continuing -----------------------------------------------------------
 
 
 class Stop(Exception):
@@ -402,7 +402,7 @@ def test_a_training_killed_at_any_moment_goes_on_to_the_same_weights(tmp_path):
             process.send_signal(signal.SIGKILL)
             kills += 1
         process.wait()
-        read_checkpoint(state)  # whole, whenever it was
+        read_checkpoint(state)  # complete, whenever it was killed
     assert kills == 3
     assert_same(read_checkpoint(broken_end)[0], read_checkpoint(unbroken[1])[0])
 
@@ -518,7 +518,7 @@ def test_a_state_that_lies_is_refused_and_model_and_file_are_kept(tmp_path, lie)
 
 
 class Masked(nn.Module):
-    """A classifier of a stranger's: an infinite buffer, a layer without gradient."""
+    """Another person's classifier, with an infinite buffer and an unused layer."""
 
     def __init__(self):
         super().__init__()
@@ -562,7 +562,7 @@ def test_a_loss_that_is_no_number_keeps_the_last_checkpoint(tmp_path):
     assert_same(weights_after(checkpoint=path, resume=True), weights_after())
 
 
-# --- what is refused -----------------------------------------------------------------
+# --- errors --------------------------------------------------------------------------
 
 
 def with_labels(labels):
@@ -626,11 +626,11 @@ def test_a_config_out_of_range_is_refused(change, match):
         replace(QUICK, **change)
 
 
-# --- what is shown -------------------------------------------------------------------
+# --- progress ------------------------------------------------------------------------
 
 
 def test_the_bar_shows_each_epoch(capfd, monkeypatch):
-    # a terminal's, also where another test has imported Jupyter's parts
+    # the terminal's bar, even if another test has imported the parts for Jupyter
     monkeypatch.setattr("tqdm.auto.tqdm", tqdm.std.tqdm)
     train(small_vit(), stripes(), QUICK)
     bar = capfd.readouterr().err

@@ -20,7 +20,7 @@ SMALL = ViTConfig(64, 8, num_classes=10, embed_dim=96, depth=4, num_heads=3)
 
 
 def held_by_autograd(model, images, autocast):
-    """Bytes of what a forward pass keeps, besides the parameters: each storage once."""
+    """Return the bytes that autograd keeps of a forward pass, without parameters."""
     own = {p.untyped_storage().data_ptr() for p in model.parameters()}
     kept = {}
 
@@ -40,13 +40,13 @@ def held_by_autograd(model, images, autocast):
 
 @pytest.mark.parametrize("autocast", [False, True])
 def test_activations_are_what_autograd_keeps(autocast):
-    # with fewer tokens a CPU would take the explicit path in bfloat16
+    # with fewer tokens a CPU computes attention in bfloat16 without the fused kernel
     config = replace(SMALL, patch_size=2) if autocast else SMALL
     model, batch_size = VisionTransformer(config), 6
     held = held_by_autograd(model, torch.rand(batch_size, 3, 64, 64), autocast)
     memory = training_memory(config, batch_size, autocast=autocast)
     copies = memory.weights - 4 * config.cost().parameters
-    # the copies are of matrices only, without biases, norms and positions
+    # only matrices are copied, not biases, norms and positions
     expected = memory.activations + copies
     assert held == pytest.approx(expected, rel=5e-3 if autocast else 1e-9)
 
@@ -60,7 +60,7 @@ def test_with_checkpointing_a_block_keeps_its_input():
         6 * activation_bytes(SMALL, checkpointing, autocast=False)
         for checkpointing in (False, True)
     )
-    # while the first of the blocks is computed again, it holds a block's worth more
+    # while a block is computed again, it holds the memory of one more block
     block = 6 * (
         activation_bytes(replace(SMALL, depth=2), autocast=False)
         - activation_bytes(replace(SMALL, depth=1), autocast=False)
@@ -107,7 +107,7 @@ def test_flops_are_what_a_counter_counts(checkpointing):
         torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
     ):
         model(torch.rand(1, 3, 64, 64)).sum().backward()
-    # the images need no gradient: one product of the embedding's three is not made
+    # images need no gradient, so one of the embedding's three products is left out
     assert counter.get_total_flops() == pytest.approx(
         training_flops(SMALL, checkpointing), rel=0.02
     )

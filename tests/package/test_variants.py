@@ -1,4 +1,4 @@
-"""What is done with a Vision Transformer is right for those with other tokens too."""
+"""Tools for a Vision Transformer also work for models with other first tokens."""
 
 import pytest
 import torch
@@ -45,7 +45,7 @@ def distilled(**more):
     return DistilledVisionTransformer(ViTConfig(**SIZES | more))
 
 
-# Each with the number of tokens in front of the patches, and whether one speaks.
+# Each with the number of tokens before the patches, and whether it has a class token.
 MODELS = {
     "plain": (plain, 1, True),
     "distilled": (distilled, 2, True),
@@ -85,7 +85,7 @@ def test_the_configs_cost_is_the_models(build, prefix, speaks, more):
 
 
 def explicit_attention(model):
-    """The model on the path whose products are counted: that with weights."""
+    """Make a model compute attention with weights, so that products can be counted."""
     encode = model.encode
     model.encode = lambda images: encode(images, need_weights=True)
     return model

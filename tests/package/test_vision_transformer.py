@@ -67,7 +67,7 @@ def test_parameters_are_torchvisions(name):
 
 
 def load_into_torchvision(theirs, ours):
-    """Copy our weights to torchvision's names; each of them exactly once."""
+    """Copy our weights to torchvision's names, each exactly once."""
     names = {
         "cls_token": "class_token",
         "pos_embed": "encoder.pos_embedding",
@@ -180,7 +180,7 @@ def test_presets_are_timms_in_every_field(preset, name):
 
 
 def fields_of_timms(model):
-    """What timm's model has where ours has a field of its config; each is one value."""
+    """Return the values of timm's model that are fields of our config."""
     (side,), (patch_size,) = map(
         set, (model.patch_embed.img_size, model.patch_embed.patch_size)
     )
@@ -329,7 +329,7 @@ def test_one_batch_can_be_learned_by_heart():
 def test_compiles_whole(need_weights):
     model = small()
     images = torch.rand(2, 3, 12, 8)
-    # Whole graphs are the model's affair, C++ for them is PyTorch's.
+    # "aot_eager" traces the graph, which the model decides, without compiling C++
     compiled = torch.compile(model.encode, fullgraph=True, backend="aot_eager")
     tokens, weights = compiled(images, need_weights=need_weights)
     expected, other = model.encode(images, need_weights=need_weights)
