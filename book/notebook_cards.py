@@ -77,8 +77,8 @@ def figure_of(notebook: dict[str, Any], name: str, cell_id: str) -> Image.Image:
     raise ExtensionError(f"{name}: no cell {cell_id} that shows a PNG")
 
 
-def picture_of(notebook: dict[str, Any], name: str, said: str) -> Image.Image:
-    cell_id, *numbers = said.split()
+def picture_of(notebook: dict[str, Any], name: str, picture: str) -> Image.Image:
+    cell_id, *numbers = picture.split()
     found = panels(figure_of(notebook, name, cell_id))
     wanted = [int(number) for number in numbers]
     if not wanted or not 1 <= min(wanted) <= max(wanted) <= len(found):
@@ -107,13 +107,13 @@ def contents(app: Sphinx) -> list[str]:
     return order
 
 
-def chapter_card(app: Sphinx, page: str, name: str, said: str) -> str:
+def chapter_card(app: Sphinx, page: str, name: str, picture: str) -> str:
     target = f"{folder_of('chapter-cards')}/{name}"
     path = Path(app.srcdir, f"{target}.ipynb")
     notebook = json.loads(path.read_text(encoding="utf-8"))
     file = Path(app.outdir, "_images", "chapters", f"{name}.webp")
     file.parent.mkdir(parents=True, exist_ok=True)
-    picture_of(notebook, name, said).save(file, quality=68, method=6)
+    picture_of(notebook, name, picture).save(file, quality=68, method=6)
     above = "../" * page.count("/")
     return (
         f'<li><img src="{above}_images/chapters/{file.name}" alt="" class="dark-light" '

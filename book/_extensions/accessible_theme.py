@@ -14,10 +14,10 @@ AFTER_THE_THEME = 502
 
 def name_the_folds(context: dict[str, Any]) -> None:
     """Give each fold of the sidebar, which shows only an arrow, an accessible name."""
-    of_the_theme = context["generate_toctree_html"]
+    generate_as_the_theme = context["generate_toctree_html"]
 
     def generate(*args: Any, **options: Any) -> Any:
-        tree = of_the_theme(*args, **options)
+        tree = generate_as_the_theme(*args, **options)
         for summary in tree.select("details > summary") if tree else []:
             title = summary.parent.find_previous_sibling("a").get_text(strip=True)
             summary["aria-label"] = f"Pages under {title}"

@@ -33,10 +33,10 @@ def readable(
 def as_written(
     app: Sphinx, what: str, name: str, thing: Any, options: Any, lines: list[str]
 ) -> None:
-    said = [line for line in lines if line]
-    if what == "property" and said and said[-1].startswith(TYPE_OF_A_PROPERTY):
-        before = said.pop().removeprefix(TYPE_OF_A_PROPERTY)
-        lines[:] = [f"{before}: {' '.join(said)}"]
+    filled = [line for line in lines if line]
+    if what == "property" and filled and filled[-1].startswith(TYPE_OF_A_PROPERTY):
+        before = filled.pop().removeprefix(TYPE_OF_A_PROPERTY)
+        lines[:] = [f"{before}: {' '.join(filled)}"]
     if what == "module":
         lines[:] = [COMMAND.sub(r"``\g<0>``", line) for line in lines]
     lines[:] = [SHAPE_WITH_A_TYPE.sub(r":Shape: \1: \2", line) for line in lines]

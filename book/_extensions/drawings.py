@@ -20,9 +20,9 @@ def inlined(file: Path, alt: str) -> str | None:
     svg = ElementTree.parse(file).getroot()
     if CLASS not in svg.get("class", "").split():
         return None
-    says = [svg.find(f"{SVG}{tag}") for tag in ("title", "desc")]
-    own = [part.text for part in says if part is not None and part.text]
-    for part in says:  # a browser would show it as a tooltip
+    descriptions = [svg.find(f"{SVG}{tag}") for tag in ("title", "desc")]
+    own = [part.text for part in descriptions if part is not None and part.text]
+    for part in descriptions:  # a browser would show it as a tooltip
         if part is not None:
             svg.remove(part)
     for name in ("aria-labelledby", "aria-describedby"):

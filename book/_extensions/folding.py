@@ -227,7 +227,7 @@ def say_what_folds(cell: nodes.container, identity: str) -> None:
     elif identity in IDS_OF_IMPORTS:
         name_the_fold(cell, "Imports")
     elif cell.get("prompt_show") == PROMPT_OF_NO_ONE:
-        name_the_fold(cell, what_the_code_is(cell))
+        name_the_fold(cell, name_of_code(cell))
 
 
 def fold_cell(cell: nodes.container, where: str) -> None:
@@ -246,7 +246,7 @@ def fold_cell(cell: nodes.container, where: str) -> None:
             code.replace_self(block)
 
 
-def what_the_code_is(cell: nodes.container) -> str:
+def name_of_code(cell: nodes.container) -> str:
     """Name a cell's code by its output: a figure, a table, another output, or none."""
     outputs = [
         part for part in cell.children if part.get("nb_element") == "cell_code_output"

@@ -57,12 +57,12 @@ class Typesetter:
         try:
             self.process.stdin.write(f"{json.dumps(question)}\n")
             self.process.stdin.flush()
-            said = self.process.stdout.readline()
+            line = self.process.stdout.readline()
         except BrokenPipeError:
-            said = ""
-        if not said:
+            line = ""
+        if not line:
             raise RuntimeError("Node.js has ended; what it says stands above")
-        answer: dict[str, str] = json.loads(said)
+        answer: dict[str, str] = json.loads(line)
         return answer
 
     def typeset(self, latex: str, display: bool = False) -> str:

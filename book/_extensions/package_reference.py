@@ -140,8 +140,8 @@ def describe_fields(
     if fields:
         others = (i for i, line in enumerate(lines) if re.match("Shape:|Raises:", line))
         at = next(others, len(lines))
-        said = [f"    {field}: {words}" for field, words in fields]
-        lines[at:at] = ["Args:", *said, ""]
+        arguments = [f"    {field}: {words}" for field, words in fields]
+        lines[at:at] = ["Args:", *arguments, ""]
 
 
 def open_lines(

@@ -24,7 +24,7 @@ def pdf_of(page: str) -> str:
     return WHOLE_BOOK if page == FRONT else f"{PurePosixPath(page).name}.pdf"
 
 
-def say_that_it_prints(
+def rename_to_print(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
     for group in context.get("header_buttons", []):
@@ -81,5 +81,5 @@ def link_pdfs(html: Path, published: str, on_paper: Collection[str]) -> None:
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", remove_old_pdfs)
-    app.connect("html-page-context", say_that_it_prints, priority=AFTER_THE_THEME)
+    app.connect("html-page-context", rename_to_print, priority=AFTER_THE_THEME)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -36,11 +36,11 @@ def natural_size(file: Path) -> tuple[float, float]:
 def reserve_its_place(image: Tag, page: Path) -> None:
     """Write an image's size, from its style or its file, into its attributes."""
     style = str(image.get("style", ""))
-    said = dict(IN_STYLE.findall(style)) | {s: image[s] for s in SIDES if image.get(s)}
+    sizes = dict(IN_STYLE.findall(style)) | {s: image[s] for s in SIDES if image.get(s)}
     address = urlsplit(str(image["src"]))
     if not address.scheme and not address.path.startswith("/"):  # as on 404.html
         width, height = natural_size(page.parent / unquote(address.path))
-        wide, high = (float(said[side]) if side in said else None for side in SIDES)
+        wide, high = (float(sizes[side]) if side in sizes else None for side in SIDES)
         scale = wide / width if wide else high / height if high else 1
         image["width"] = str(round(wide or width * scale))
         image["height"] = str(round(high or height * scale))

@@ -166,9 +166,9 @@ class Reader:
         self.read(element)
 
     def keep_what_it_shows(self, element: Tag) -> None:
-        said = element.get("alt") or element.get("aria-label")
-        if said and self.here:
-            self.here.pictures.append(" ".join(str(said).split()))
+        description = element.get("alt") or element.get("aria-label")
+        if description and self.here:
+            self.here.pictures.append(" ".join(str(description).split()))
 
 
 def heading_of(section: Tag) -> Tag | None:

@@ -41,20 +41,20 @@ def draw() -> Drawing:
     )
     side = 60.0
     photo = photograph(drawing, Box(FLOW - side / 2, 2, side, side))
-    said(drawing, photo, shape(*image), "photograph")
+    label(drawing, photo, shape(*image), "photograph")
     y = down(drawing, photo, FLOW)
     patches = [cut(drawing, slot(i, y, 20), PIECES[i]) for i in SHOWN]
     ellipsis(drawing, patches[0])
-    said(drawing, patches[0], shape(N, NUMBERS), f"{N} patches")
+    label(drawing, patches[0], shape(N, NUMBERS), f"{N} patches")
     y = down(drawing, patches[0], FLOW)
     box = drawing.box(
         LEFT + PITCH, y, RIGHT - LEFT - PITCH, 26, "patch embedding", bold=True
     )
-    said(drawing, box, shape(N, D), f"{N} tokens")
+    label(drawing, box, shape(N, D), f"{N} tokens")
     y = down(drawing, box, FLOW)
 
     row = tokens(drawing, y)
-    said(drawing, row, shape(T, D), "class token", "in front", colour="class")
+    label(drawing, row, shape(T, D), "class token", "in front", colour="class")
     y = row.bottom + 21
     drawing.text(FLOW, y - 5, "+", size=16, bold=True, anchor="middle")
     places = [slot(i, y, 22) for i in (0, *SHOWN)]
@@ -62,26 +62,26 @@ def draw() -> Drawing:
         boxed = (place.x, place.y, place.width, place.height)
         drawing.box(*boxed, name, size=10.5, radius=3)
     ellipsis(drawing, places[0])
-    said(drawing, places[0], shape(T, D), "positions added")
+    label(drawing, places[0], shape(T, D), "positions added")
 
     y = opened(drawing, places[0].bottom)
     norm = normed(drawing, Box(LEFT, y, RIGHT - LEFT, 24))
-    said(drawing, norm, shape(T, D), "last norm")
+    label(drawing, norm, shape(T, D), "last norm")
 
     y = norm.bottom + 20
     row = tokens(drawing, y, left_behind=True)
-    said(drawing, row, shape(D), "class token", "alone", colour="class")
+    label(drawing, row, shape(D), "class token", "alone", colour="class")
     y = row.bottom + 20
     for above, below in ((norm.bottom, row.y), (row.bottom, y)):
         ends = ((row.middle, above + 2), (row.middle, below - 2))
         drawing.arrow(*ends, colour="class", thick=1.75)
     head = drawing.box(LEFT, y, RIGHT - LEFT, 26, "head", bold=True)
-    said(drawing, head, f"Linear {D} → {K}")
+    label(drawing, head, f"Linear {D} → {K}")
     y = down(drawing, head, head.middle)
     names = [*numbered(K)[:5], "…", *numbered(K)[-2:]]
     wide = (RIGHT - LEFT) / SLOTS
     logits = drawing.cells(LEFT, y, [names], (wide, 22), size=10.5)
-    said(drawing, logits, shape(K), f"{K} logits")
+    label(drawing, logits, shape(K), f"{K} logits")
     return drawing
 
 
@@ -104,7 +104,7 @@ def down(drawing: Drawing, above: Box, x: float) -> float:
     return y
 
 
-def said(
+def label(
     drawing: Drawing, beside: Box, sizes: str, *name: str, colour: Colour = "ink"
 ) -> None:
     """Write the name and the shape of a place to its right."""

@@ -77,8 +77,8 @@ def draw() -> Drawing:
     with drawing.part("own"):
         drawing.text(PHOTO.x, BELOW, f"its own weight {weights[number]:.4f}")
     with drawing.part("most"):
-        said = f"largest weight {weights.max():.4f}"
-        drawing.text(LIT.right, BELOW, said, anchor="end")
+        words = f"largest weight {weights.max():.4f}"
+        drawing.text(LIT.right, BELOW, words, anchor="end")
     return drawing
 
 

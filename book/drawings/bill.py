@@ -163,8 +163,8 @@ def track(drawing: Drawing, name: str, words: str, x: float, equal: float) -> No
     with drawing.part(f"mark-{name}"):
         y = place.y
         drawing.line((equal, y - 9), (equal, y + 9), colour="asking", thick=2)
-        said = Word("T = 6D", "asking", bold=True)
-        drawing.text(equal, y + 20, said, size=10.5, anchor="middle")
+        mark = Word("T = 6D", "asking", bold=True)
+        drawing.text(equal, y + 20, mark, size=10.5, anchor="middle")
     with drawing.part(f"handle-{name}"), drawing.part(f"knob-{name}"):
         drawing.circle(x, place.y, 8, "ink", thick=2)
 

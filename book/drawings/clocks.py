@@ -25,13 +25,13 @@ def angles() -> list[list[float]]:
 def draw() -> Drawing:
     shown = angles()
     steps = [math.degrees(reached[1]) for reached in shown]
-    said = [f"{step:#.3g}°" for step in steps]
+    degrees = [f"{step:#.3g}°" for step in steps]
     drawing = Drawing(
         "A wall of clocks",
         f"{CLOCKS} rows of clocks with one hand each, at the positions 0 to "
         f"{POSITIONS - 1}. At position 0 every hand points to the right. At each step "
-        f"the hands move on, counter-clockwise, by {', '.join(said[:-1])} and "
-        f"{said[-1]}, so that the first has gone more than half round at position "
+        f"the hands move on, counter-clockwise, by {', '.join(degrees[:-1])} and "
+        f"{degrees[-1]}, so that the first has gone more than half round at position "
         f"{POSITIONS - 1} and the last seems to stand still.",
     )
     drawing.text(2, 18, "position", bold=True)
@@ -42,7 +42,7 @@ def draw() -> Drawing:
     for clock, reached in enumerate(shown):
         y = TOP + clock * DOWN
         drawing.text(2, y, f"clock {clock}", bold=True)
-        drawing.text(2, y + 15, f"{said[clock]} a step", size=11, colour="soft")
+        drawing.text(2, y + 15, f"{degrees[clock]} a step", size=11, colour="soft")
         for position, angle in enumerate(reached):
             face(drawing, LEFT + position * STEP, y, angle)
     drawing.lines(

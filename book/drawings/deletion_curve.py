@@ -104,7 +104,7 @@ def covered(model: VisionTransformer, x: Tensor, label: int, first: Tensor) -> C
 def draw() -> Drawing:
     found, grey = pictures()
     first = found[0]
-    said = [
+    words = [
         f"it gives the {first.label} {first.curves[name].shares[COVERED] / 100:.2f} "
         f"and answers {first.curves[name].answers[COVERED]}"
         for name, _ in SIDES
@@ -113,8 +113,8 @@ def draw() -> Drawing:
         "Patches covered one by one",
         f"The same picture twice: a handwritten {first.label} in a box and three "
         f"scraps around it, with {COVERED} of its {N} patches covered in grey. At the "
-        f"left they are the most attended ones, and the digit is gone; {said[0]}. At "
-        f"the right they are random ones; {said[1]}. Beside each picture a bar shows "
+        f"left they are the most attended ones, and the digit is gone; {words[0]}. At "
+        f"the right they are random ones; {words[1]}. Beside each picture a bar shows "
         f"the probability of the {first.label}, and below them two curves show it for "
         f"every number of covered patches, from 0 to {N}.",
     )

@@ -90,7 +90,7 @@ def rung(drawing: Drawing, y: float, place: str, after: int) -> None:
     )
 
 
-def verdict(drawing: Drawing, y: float, said: str, colour: str) -> None:
+def verdict(drawing: Drawing, y: float, words: str, colour: str) -> None:
     x = RIGHT + 17
     if colour == "green":  # an equal place gets a tick
         drawing.line(
@@ -101,7 +101,7 @@ def verdict(drawing: Drawing, y: float, said: str, colour: str) -> None:
             drawing.line(
                 (x - 4, y - 4 * way), (x + 4, y + 4 * way), colour="red", thick=2
             )
-    drawing.text(x + 15, y + 4, said, size=11, bold=colour == "red")
+    drawing.text(x + 15, y + 4, words, size=11, bold=colour == "red")
 
 
 def between(drawing: Drawing, upper: float, lower: float) -> None:

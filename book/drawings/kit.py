@@ -100,10 +100,10 @@ Point = tuple[float, float]
 
 
 def properties(theme: Literal["light", "dark"]) -> str:
-    said = [f"--vd-paper: {PAPER[theme]};"]
+    rules = [f"--vd-paper: {PAPER[theme]};"]
     for name, (line, ground) in (LIGHT if theme == "light" else DARK).items():
-        said.append(f"--vd-{name}: {line}; --vd-{name}-ground: {ground};")
-    return " ".join(said)
+        rules.append(f"--vd-{name}: {line}; --vd-{name}-ground: {ground};")
+    return " ".join(rules)
 
 
 STYLE = f"""
@@ -285,10 +285,10 @@ class Drawing:
             for word in words
         ]
         smallest = min(part.size or size for part in parts)
-        said = "".join(part.text for part in parts)
+        whole = "".join(part.text for part in parts)
         if smallest < SMALLEST:
             raise ValueError(
-                f"size: got {smallest:g} for {said!r}, at least {SMALLEST}"
+                f"size: got {smallest:g} for {whole!r}, at least {SMALLEST}"
             )
         width = sum(
             width_of(part.text, part.size or size, bool(part.bold), bool(part.code))
@@ -299,7 +299,7 @@ class Drawing:
         left, _ = self._moved(start, y)
         if left < 0 or left + width > self.width:
             raise ValueError(
-                f"{said!r}: stands from {left:.0f} to {left + width:.0f}, "
+                f"{whole!r}: stands from {left:.0f} to {left + width:.0f}, "
                 f"expected 0 to {self.width:g}"
             )
         element = self._add("text", *self._moved(x, y), _classes(line))
@@ -721,11 +721,11 @@ class Drawing:
 
 
 def _classes(word: Word) -> str:
-    said = ["vd-text", f"vd-{word.colour}"]
+    classes = ["vd-text", f"vd-{word.colour}"]
     for name in ("bold", "italic", "code"):
         if getattr(word, name):
-            said.append(f"vd-{name}")
-    return " ".join(said)
+            classes.append(f"vd-{name}")
+    return " ".join(classes)
 
 
 def _stroke(element: ElementTree.Element, thick: float, dashed: bool = False) -> None:

@@ -63,7 +63,7 @@ def draw() -> Drawing:
                 "ink" if i == 2 else "line",
                 int(i == 2),
             )
-            said(drawing, x + WIDE / 2, zero + below + 16, numbers)
+            write_numbers(drawing, x + WIDE / 2, zero + below + 16, numbers)
             if i:
                 drawing.arrow((x - 17, zero), (x - 4, zero))
         top = zero + below + 30
@@ -99,7 +99,7 @@ def bars(
     drawing.line((start, zero), (start + len(numbers) * PITCH, zero), thick=1)
 
 
-def said(drawing: Drawing, x: float, y: float, numbers: Tensor) -> None:
+def write_numbers(drawing: Drawing, x: float, y: float, numbers: Tensor) -> None:
     mean, deviation = numbers.mean().item(), numbers.std(correction=0).item()
     words = f"μ = {short(mean)}, σ = {short(deviation)}"
     drawing.text(x, y, words, size=10.5, colour="soft", anchor="middle")

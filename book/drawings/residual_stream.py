@@ -187,9 +187,9 @@ def described(name: str) -> str:
     stack = stacks()[name]
     (before, _), (after, left) = stack.lengths[0], stack.lengths[-1]
     count = stack.recognised[-1]
-    said = "all tokens are equal" if count is None else f"{count} of {N} recognised"
+    words = "all tokens are equal" if count is None else f"{count} of {N} recognised"
     return (
-        f"{name[0].upper()}{name[1:]}: {said}; the stream's tokens are {before:.1f} "
+        f"{name[0].upper()}{name[1:]}: {words}; the stream's tokens are {before:.1f} "
         f"long before the first block and {after:.1f} after the last, and {left:.2f} "
         "of it is what is left of the tokens at the start."
     )
@@ -223,14 +223,14 @@ def one_stack(drawing: Drawing, name: str) -> None:
     drawing.text(2, 11, name, bold=True)
     count = stack.recognised[-1]
     with drawing.part(f"count-{name}"):
-        said = "all tokens equal" if count is None else f"{count} of {N} recognised"
-        drawing.text(358, 11, said, anchor="end")
+        words = "all tokens equal" if count is None else f"{count} of {N} recognised"
+        drawing.text(358, 11, words, anchor="end")
     length, left = stack.lengths[-1]
     with drawing.part(f"length-{name}"):
         drawing.text(LEFT + 4, 25, f"length {length:.1f}", size=10.5, colour="soft")
     with drawing.part(f"left-{name}"):
-        said = f"left of the start {left:.1f}"
-        drawing.text(LEFT + 68, 25, said, size=10.5, colour="asking")
+        words = f"left of the start {left:.1f}"
+        drawing.text(LEFT + 68, 25, words, size=10.5, colour="asking")
     with drawing.part(f"cat-{name}"):
         put_together(drawing, stack.answers[-1])
     with drawing.part(f"empty-{name}"):

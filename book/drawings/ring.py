@@ -53,11 +53,11 @@ def draw() -> Drawing:
     drawing.text(0, TOP - 17, Word("First trip:", bold=True), " add up", size=12)
     drawing.text(RIGHT, TOP - 17, Word("Second trip:", bold=True), " hand out", size=12)
     for turn in range(TURNS + 1):
-        said = f"after turn {turn}" if turn else "at the start"
-        panel(drawing, 0, TOP + turn * STEP, said, *found[turn])
+        title = f"after turn {turn}" if turn else "at the start"
+        panel(drawing, 0, TOP + turn * STEP, title, *found[turn])
     for turn in range(TURNS):
-        said = f"after turn {turn + 1}"
-        panel(drawing, RIGHT, TOP + turn * STEP, said, *found[TURNS + 1 + turn])
+        title = f"after turn {turn + 1}"
+        panel(drawing, RIGHT, TOP + turn * STEP, title, *found[TURNS + 1 + turn])
     drawing.lines(
         RIGHT,
         TOP + TURNS * STEP + 14,
@@ -97,9 +97,9 @@ def ring(drawing: Drawing) -> None:
 
 
 def panel(
-    drawing: Drawing, x: float, y: float, said: str, held: Held, fresh: Fresh
+    drawing: Drawing, x: float, y: float, title: str, held: Held, fresh: Fresh
 ) -> None:
-    drawing.text(x, y, said, size=11, colour="soft")
+    drawing.text(x, y, title, size=11, colour="soft")
     frames = []
     for rank, own in enumerate(held):
         top = y + 6 + rank * (HIGH + GAP)

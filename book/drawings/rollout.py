@@ -18,7 +18,7 @@ HEAVY = 9  # thickness of a line that carries a share of 1
 
 def draw() -> Drawing:
     tables = [torch.tensor(t, dtype=torch.float64) for t in (FIRST, SECOND)]
-    drawing = Drawing("Rollout follows the paths", told(tables))
+    drawing = Drawing("Rollout follows the paths", description_of(tables))
     bottom = panel(drawing, 0, tables, 0.0, "Attention alone")
     panel(drawing, bottom + 30, tables, 0.5, "If half of each token stays as it is")
     return drawing
@@ -33,7 +33,7 @@ def passed(tables: list[torch.Tensor], residual: float) -> list[torch.Tensor]:
     return [torch.eye(3, dtype=torch.float64), *after]
 
 
-def told(tables: list[torch.Tensor]) -> str:
+def description_of(tables: list[torch.Tensor]) -> str:
     alone, half = (passed(tables, residual)[2][0] for residual in (0.0, 0.5))
     return (
         "Twice three tokens, from top to bottom: at the input, after one block, and "

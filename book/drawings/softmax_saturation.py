@@ -53,9 +53,9 @@ def draw() -> Drawing:
         "chart": {"x": CHART.x, "y": CHART.bottom, "w": CHART.width, "h": CHART.height},
         "slope": SLOPE.width,
     }
-    said = drawing.text(2, 14, f"Mean over 1,000 queries, {KEYS} keys:", size=13)
+    heading = drawing.text(2, 14, f"Mean over 1,000 queries, {KEYS} keys:", size=13)
     with drawing.part("d"):
-        drawing.text(said.right + 12, 14, f"d = {SHOWN}", size=13, bold=True)
+        drawing.text(heading.right + 12, 14, f"d = {SHOWN}", size=13, bold=True)
     with drawing.part("hint", moving=True):
         drawing.text(358, 14, "drag d", size=11, colour="soft", anchor="end")
     shared(drawing, "undivided", "softmax(q kᵀ), undivided")
@@ -94,13 +94,13 @@ def chart(drawing: Drawing) -> None:
     """Draw the largest weight against d."""
     head = CHART.y - 14
     drawing.text(2, head, "attention weight of the best key", size=11)
-    for left, divided, said in (
+    for left, divided, words in (
         (190, False, "undivided"),
         (268, True, "divided by √d"),
     ):
         ends = (left, head - 4), (left + 14, head - 4)
         drawing.line(*ends, colour="asking", thick=2, dashed=not divided)
-        drawing.text(left + 18, head, said, size=11)
+        drawing.text(left + 18, head, words, size=11)
     for share in (0, 0.5, 1):
         y = CHART.bottom - CHART.height * share
         drawing.text(CHART.x - 6, y + 4, f"{share:g}", size=10.5, anchor="end")

@@ -24,7 +24,7 @@ def stages() -> list[tuple[int, int, int, int]]:
 
 
 def draw() -> Drawing:
-    said = [
+    sizes = [
         f"Stage {i}: {side} by {side} tokens of {pixels} by {pixels} pixels, width "
         f"{width}, windows of {window} by {window} pixels."
         for i, (side, pixels, window, width) in enumerate(stages(), start=1)
@@ -32,7 +32,7 @@ def draw() -> Drawing:
     drawing = Drawing(
         "The pyramid of Swin",
         "The area of one photograph, four times, cut into tokens by thin lines and "
-        f"into windows by thick ones. {' '.join(said)} The window that holds one and "
+        f"into windows by thick ones. {' '.join(sizes)} The window that holds one and "
         "the same spot is marked in each; in the last stage it is the photograph.",
     )
     widest = stages()[-1][-1]

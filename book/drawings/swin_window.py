@@ -63,7 +63,7 @@ def draw() -> Drawing:
     corners = ", ".join(f"{n:02}" for n in windows[-1].tolist())
     row, column = CHOSEN
     counts = [len(reach(10 * row + column, n + 1)) for n in range(BLOCKS)]
-    said = ", ".join(map(str, counts))
+    numbers = ", ".join(map(str, counts))
     drawing = Drawing(
         "A shifted window",
         f"A map of {SIDE} by {SIDE} tokens in windows of {W} by {W}. Roll: row 0 goes "
@@ -73,7 +73,7 @@ def draw() -> Drawing:
         "same way; nine windows have no hatching, six are half hatched, and the last "
         "one keeps its diagonal. Back: the map as it was, with the lines moved by one "
         f"token. After 1 to {BLOCKS} blocks the token in row {row}, column {column} "
-        f"can be reached by {said} tokens.",
+        f"can be reached by {numbers} tokens.",
     )
     drawing.numbers = {
         "side": SIDE,
@@ -162,12 +162,12 @@ def stage(drawing: Drawing) -> None:
 
 def legend(drawing: Drawing, x: float, y: float) -> None:
     """Draw the legend of the colours and the hatching."""
-    for number, said in enumerate(CARRIED):
+    for number, words in enumerate(CARRIED):
         at = y + 17 * number
         colour = GROUPS[number]
         drawing.full(Box(x, at, 13, 12), colour, 0.55 if number else 0.12)
         drawing.box(x, at, 13, 12, colour=colour, ground=False, radius=0)
-        drawing.text(x + 19, at + 10, said, size=11)
+        drawing.text(x + 19, at + 10, words, size=11)
     at = y + 17 * len(CARRIED)
     drawing.box(x, at, 13, 12, ground=False, radius=2, thick=0.75)
     hatched(drawing, [Box(x, at, 13, 12)])

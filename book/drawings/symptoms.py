@@ -78,14 +78,14 @@ LINE, GAP = 14.3, 26
 
 
 def draw() -> Drawing:
-    said = " ".join(
+    sentences = " ".join(
         f"{' '.join(question)} If {sound}, go on; if not, "
         f"{'; '.join(' '.join(lines) for lines in causes)}."
         for question, _, sound, causes in QUESTIONS
     )
     drawing = Drawing(
         "Eight questions for a model that seems to work",
-        f"A decision tree from top to bottom, a question in each box. {said} "
+        f"A decision tree from top to bottom, a question in each box. {sentences} "
         "A number in brackets is the case in the chapter.",
     )
     drawing.text(LEFT, 15, "ask", size=12.5, bold=True)

@@ -80,7 +80,7 @@ def draw() -> Drawing:
         "track": vars(TRACK),
         "stepTrack": vars(STEP_TRACK),
     }
-    said = {
+    captions = {
         "SGD": (
             f"After {STEPS} steps it is still {left} of {first} units away. At "
             f"{TOO_LARGE:g} the zigzag",
@@ -95,7 +95,7 @@ def draw() -> Drawing:
         panel(drawing, name, places)
         bottom = panel_at(name).bottom
         with drawing.part(f"still-{name}"):
-            drawing.lines(LEFT, bottom + 15, *said[name], size=11)
+            drawing.lines(LEFT, bottom + 15, *captions[name], size=11)
         for line in (0, 1):
             with drawing.part(f"line-{name}-{line}", moving=True):
                 drawing.text(LEFT, bottom + 15 + 14 * line, "", size=11)
