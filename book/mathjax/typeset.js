@@ -1,10 +1,10 @@
 // Sets formulas with MathJax: a line of JSON comes in, {latex, display}, and one goes out, {html} or {error}.
-// What is asked for with {styles: true} is the style sheet for all that MathJax can set, {css}.
+// For {styles: true} it writes {css}, the style sheet for everything that MathJax can set.
 "use strict";
 const path = require("node:path");
 const readline = require("node:readline");
 
-// Of its font's x-height MathJax knows by itself; this makes its letters as high as those of the book's text.
+// Makes MathJax's letters as high as those of the book's text, whose x-height MathJax cannot measure here.
 const SCALE = 1.235;
 
 const es5 = path.join(__dirname, "es5");
