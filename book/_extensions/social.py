@@ -1,7 +1,7 @@
 """Write the metadata of a page for search engines and for shared links.
 
-These are a description made of its first sentences, Open Graph's properties and a card.
-No page loads its card.
+These are a description made of its first sentences, a canonical address, Open Graph's
+properties and a card. No page loads its card.
 """
 
 import re

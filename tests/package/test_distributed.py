@@ -30,7 +30,7 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
 def run(folder, module, *arguments, processes=2):
     """Run processes with torchrun's environment variables, and return their output.
 
-    The last test, which kills a process, uses torchrun itself.
+    The test below that kills a process uses torchrun itself.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -175,7 +175,7 @@ def test_it_does_not_scroll_sideways(opened):
         for size in sizes:
             opened.tab.set_viewport_size(size)
             assert too_wide(opened.tab) == [0, []], f"{scheme}, {size['width']} pixels"
-        sizes.reverse()  # so that the size changes only once between the themes
+        sizes.reverse()  # so that a new theme begins with the present size
     assert opened.errors == []
 
 

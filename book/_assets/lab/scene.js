@@ -61,7 +61,7 @@
     return out;
   }
 
-  /** Cuts a scrap out of a random digit and puts it outside the digit's box and, if there is room, off the others. */
+  /** Cuts a scrap out of a random digit and puts it outside the digit's box and, if there is room, away from others. */
   function makeScrap(digits, top, left, random, others = []) {
     const pick = (count) => Math.floor(random() * count);
     const ink = INK + (1 - INK) * random();
@@ -77,7 +77,7 @@
     return scrap;
   }
 
-  /** Moves a scrap to a free place outside the box and, as long as there is room, off the other scraps. */
+  /** Moves a scrap to a free place outside the box and, as long as there is room, away from other scraps. */
   function placeScrap(scrap, top, left, random, others = []) {
     const free = [];
     for (let row = 0; row <= IMAGE - SCRAP; row++)
