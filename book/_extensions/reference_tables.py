@@ -1,10 +1,10 @@
 """The directives ``value-table`` and ``check-table`` of the package's pages.
 
 ``value-table`` shows the fields of the objects in a dictionary, or of the objects that
-the named methods of a class return::
+the methods of a class return that are named in a constant of its module::
 
     .. value-table:: vit_steps.vision_transformer.ViTConfig
-       :rows: tiny small base
+       :rows: PRESETS
        :columns: embed_dim depth num_heads
 
 ``check-table`` shows the arguments of each check of the exercises.
@@ -52,10 +52,11 @@ class ValueTable(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         module, _, name = self.arguments[0].rpartition(".")
-        thing = getattr(import_module(module), name)
+        holder = import_module(module)
+        thing = getattr(holder, name)
         columns = self.options["columns"].split()
         if "rows" in self.options:
-            makers = self.options["rows"].split()
+            makers = getattr(holder, self.options["rows"])
             thing = {maker: getattr(thing, maker)() for maker in makers}
         rows = [["name", *(f"``{column}``" for column in columns)]]
         for key, value in thing.items():

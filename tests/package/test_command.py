@@ -4,6 +4,7 @@ import sys
 import pytest
 
 from vit_steps.__main__ import main
+from vit_steps.vision_transformer import PRESETS
 
 
 def run(capsys, *arguments):
@@ -39,7 +40,7 @@ def test_patch_size_and_classes(capsys):
     assert "(1, 50, 768)" in out and "(1, 10)" in out
 
 
-@pytest.mark.parametrize("preset", ["tiny", "small", "base", "large", "huge"])
+@pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset(capsys, preset):
     assert "total" in run(capsys, preset)
 

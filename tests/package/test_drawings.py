@@ -338,11 +338,12 @@ def test_a_photograph_is_kept_once_and_its_pieces_where_they_are_drawn():
 
 def test_the_bill_has_the_numbers_of_the_chapter():
     from book.drawings.bill import GPU, MODELS, large, macs, memory
-    from vit_steps.vision_transformer import ViTConfig
+    from vit_steps.vision_transformer import PRESETS, ViTConfig
 
-    presets = (ViTConfig.tiny, ViTConfig.small, ViTConfig.base)
-    presets += (ViTConfig.large, ViTConfig.huge)
-    for (D, heads), preset in zip(MODELS.values(), presets, strict=True):
+    sizes = {name: getattr(ViTConfig, name) for name in PRESETS}
+    letters = {name: {"tiny": "Ti"}.get(name, name[0].upper()) for name in sizes}
+    for name, preset in sizes.items():
+        D, heads = MODELS[f"ViT-{letters[name]}"]
         assert (D, heads) == (preset().embed_dim, preset().num_heads)
         cost = preset(image_size=512, patch_size=16).cost()
         quadratic, _ = macs(1025, D)
