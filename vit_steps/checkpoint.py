@@ -106,9 +106,7 @@ def read_checkpoint(
     from safetensors import SafetensorError
     from safetensors.torch import load
 
-    path = shipped(name)
-    if not path.exists():
-        path = Path(name)
+    path = shipped(name) if shipped(name).exists() else Path(name)
     if not path.exists():
         raise FileNotFoundError(
             f"name: got {os.fspath(name)!r}, expected a file, or a model that ships"
@@ -162,7 +160,18 @@ def load_model(model_class: type[Model], name: str | os.PathLike[str]) -> Model:
     except FileNotFoundError as error:
         known = ", ".join(shipped_models(model_class.__name__))
         raise FileNotFoundError(f"{error}: {known}" if known else error) from None
-    check_class(name, model_class, metadata)
+    came = class_of(metadata)
+    alike = [
+        kind.__name__
+        for kind in model_class.__mro__
+        if getattr(kind, "config_class", None) is model_class.config_class
+    ]
+    if came not in alike:
+        holds = f"a model of class {came}" if came else "the state of a training"
+        raise ValueError(
+            f"name: got {os.fspath(name)!r}, which holds {holds}, expected a "
+            f"{model_class.__name__} that save_pretrained wrote"
+        )
     try:
         config = read_config(model_class.config_class, metadata["config"])
         if config.depth > len(tensors):
@@ -178,26 +187,6 @@ def load_model(model_class: type[Model], name: str | os.PathLike[str]) -> Model:
     model.load_state_dict(weights, assign=True)
     model.preprocessing = preprocessing
     return model.eval()
-
-
-def check_class(
-    name: str | os.PathLike[str], model_class: type[Model], metadata: dict[str, Any]
-) -> None:
-    """Raise ValueError unless a file holds this class of model, or its base class."""
-    came = class_of(metadata)
-    alike = [
-        kind.__name__
-        for kind in model_class.__mro__
-        if getattr(kind, "config_class", None) is model_class.config_class
-    ]
-    if came not in alike:
-        holds = (
-            "the state of a training" if came is None else f"a model of class {came}"
-        )
-        raise ValueError(
-            f"name: got {os.fspath(name)!r}, which holds {holds}, expected a "
-            f"{model_class.__name__} that save_pretrained wrote"
-        )
 
 
 def read_config(config_class: type, stated: Any) -> Any:

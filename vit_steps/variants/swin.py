@@ -118,15 +118,6 @@ def window_attention_cost(
     return AttentionCost(**{name: windows * n for name, n in asdict(one).items()})
 
 
-def reset_linears(module: nn.Module) -> None:
-    """Initialise all linear layers as Swin's code: normal with std 0.02, bias zero."""
-    for part in module.modules():
-        if isinstance(part, nn.Linear):
-            nn.init.trunc_normal_(part.weight, std=0.02)
-            if part.bias is not None:
-                nn.init.zeros_(part.bias)
-
-
 class WindowAttention(nn.Module):
     """Multi-head self-attention inside each window, with a relative position bias.
 
@@ -142,7 +133,6 @@ class WindowAttention(nn.Module):
         super().__init__()
         check_heads(embed_dim, num_heads)
         self.num_heads = num_heads
-        self.window_size = window_size
         self.qkv = nn.Linear(embed_dim, 3 * embed_dim)
         self.proj = nn.Linear(embed_dim, embed_dim)
         table = torch.empty((2 * window_size - 1) ** 2, num_heads)
@@ -150,13 +140,6 @@ class WindowAttention(nn.Module):
         nn.init.trunc_normal_(self.relative_position_bias_table, std=0.02)
         index = relative_position_index(window_size)
         self.register_buffer("relative_position_index", index, persistent=False)
-
-    def reset_parameters(self) -> None:
-        """Initialise all parameters anew, for example after ``to_empty``."""
-        reset_linears(self)
-        nn.init.trunc_normal_(self.relative_position_bias_table, std=0.02)
-        index = relative_position_index(self.window_size)
-        self.relative_position_index.copy_(index)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """Attend within windows; ``mask`` (windows, w², w²), True may attend."""
@@ -203,21 +186,10 @@ class SwinBlock(nn.Module):
         self.norm2 = nn.LayerNorm(embed_dim)
         self.mlp = MLP(embed_dim=embed_dim, hidden_dim=int(embed_dim * mlp_ratio))
         self.drop_path = DropPath(drop_path_rate)
-        self.resolution = resolution
         mask = None
         if shifted:
             mask = shifted_window_mask(*resolution, window_size, self.shift)
         self.register_buffer("mask", mask, persistent=False)
-
-    def reset_parameters(self) -> None:
-        """Initialise all parameters anew, for example after ``to_empty``."""
-        for norm in (self.norm1, self.norm2):
-            norm.reset_parameters()
-        self.attn.reset_parameters()
-        reset_linears(self.mlp)
-        if self.mask is not None:
-            mask = shifted_window_mask(*self.resolution, self.window_size, self.shift)
-            self.mask.copy_(mask)
 
     def forward(self, x: Tensor) -> Tensor:
         rows, columns = x.shape[1:3]
@@ -275,21 +247,13 @@ class SwinConfig:
         check_fields(self, check_counts, "depths", "num_heads")
         check_fields(self, check_number, "mlp_ratio", least=1 / self.embed_dim)
         check_fields(self, check_rate, "drop_path_rate")
-        stages = len(self.depths)
-        if len(self.num_heads) != stages:
+        if len(self.num_heads) != len(self.depths):
             raise ValueError(
                 f"num_heads: got {self.num_heads}, expected one for each of "
                 f"{self.depths = }"
             )
         for stage, num_heads in enumerate(self.num_heads):
             check_heads(self.embed_dim * 2**stage, num_heads)
-        for side in patch_grid(self.image_size, self.patch_size):
-            if side % 2 ** (stages - 1):
-                raise ValueError(
-                    f"image_size: got {self.image_size}, expected a multiple of "
-                    f"{self.patch_size = } that halves {stages - 1} times"
-                )
-        for stage in range(stages):
             rows, columns = self.grid_size(stage)
             window = min(self.window_size, rows, columns)
             if rows % window or columns % window:
@@ -300,8 +264,7 @@ class SwinConfig:
 
     def grid_size(self, stage: int) -> tuple[int, int]:
         """Return the rows and columns of tokens in a stage, counted from 0."""
-        rows, columns = patch_grid(self.image_size, self.patch_size)
-        return rows // 2**stage, columns // 2**stage
+        return patch_grid(self.image_size, self.patch_size * 2**stage)
 
 
 class SwinStage(nn.Module):
@@ -369,14 +332,19 @@ class SwinTransformer(nn.Module):
         self.head: nn.Module = nn.Identity()
         if config.num_classes > 0:
             self.head = nn.Linear(features, config.num_classes)
-        reset_linears(self)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.trunc_normal_(module.weight, std=0.02)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
 
     def reset_parameters(self) -> None:
-        """Initialise all parameters anew, for example after ``to_empty``."""
-        reset_linears(self)
-        for module in self.modules():
-            if isinstance(module, (nn.Conv2d, nn.LayerNorm, SwinBlock)):
-                module.reset_parameters()
+        """Initialise parameters and tables as in a new model, after ``to_empty``."""
+        new = SwinTransformer(self.config)
+        pairs = [(self.parameters(), new.parameters()), (self.buffers(), new.buffers())]
+        for ours, fresh in pairs:
+            for old, value in zip(ours, fresh, strict=True):
+                old.data.copy_(value)
 
     def forward(self, images: Tensor) -> Tensor:
         """Return the logits of the mean token: (B, C, H, W) -> (B, K)."""
