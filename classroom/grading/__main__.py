@@ -1,14 +1,14 @@
-"""Grades a class.
+"""Grade a class.
 
     make grade SUBMISSIONS=folder
     python -m classroom.grading export.zip --out graded --jobs 4
 
-SUBMISSIONS is a folder or zip as Canvas or Moodle exports it, or with a folder or a
-file for each student. A run that was stopped, in whatever way, goes on where it was
-when the same command is given again; so it does when submissions have been added.
+SUBMISSIONS is a folder or zip as Canvas or Moodle exports it, or one with a folder or a
+file for each student. If a run was stopped, in whatever way, the same command continues
+it; the same command also grades submissions that have been added since.
 
-Ends with 0; with 1 if nothing could be graded, and a sentence why; with 3 if a
-submission needs a person.
+The exit status is 0; 1 if nothing could be graded, with a sentence that gives the
+reason; 3 if a submission needs a person.
 """
 
 import argparse
@@ -42,12 +42,12 @@ def main(arguments: list[str] | None = None) -> int:
     add("--out", type=Path, help="folder for the results; default: SUBMISSIONS-graded")
     add("--source", type=Path, action="append", help="exercise set; default: all")
     add("--jobs", type=int, default=os.cpu_count() or 1, help="notebooks at once")
-    add("--pattern", help="regular expression with a group 'name' or 'id': whose it is")
+    add("--pattern", help="regular expression: its group 'name' or 'id' is the student")
     add("--cell-seconds", type=int, default=Limits.cell_seconds)
     add("--total-seconds", type=int, default=Limits.total_seconds)
-    add("--memory", type=int, default=Limits.memory // MIB, help="MiB, a notebook")
+    add("--memory", type=int, default=Limits.memory // MIB, help="MiB per notebook")
     add("--visible", type=Path, action="append", help="folder that notebooks may read")
-    add("--weak-sandbox", action="store_true", help="grade where it is not tight")
+    add("--weak-sandbox", action="store_true", help="accept one that leaks")
     add("--without-sandbox", action="store_true", help="run what students send as you")
     options = parser.parse_args(arguments)
     out = options.out or Path(f"{options.submissions.with_suffix('')}-graded")
@@ -82,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def summary(results: list[Result], course: Course) -> str:
-    """One sentence with all counts."""
+    """Return one sentence with all counts."""
     marks = gradebook.marks(course, results)
     status = Counter(result.status for result in results)
     waiting = sum(mark.waiting for mark in marks.values())
@@ -95,7 +95,7 @@ def summary(results: list[Result], course: Course) -> str:
     contested = sum(bool(result.contested) for result in results)
     if contested:
         parts.append(
-            f"of {contested} it is in question whose they are; no import has them"
+            f"{contested} are in no import file, for it is in doubt whose they are"
         )
     if waiting:
         parts.append(f"{waiting} written answers wait for a mark")

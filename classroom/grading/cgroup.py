@@ -1,11 +1,12 @@
-"""Control groups: the kernel itself counts and bounds what a sandbox takes.
+"""Control groups, with which the kernel itself counts and limits what a sandbox uses.
 
-Version 2, in a part of the tree that was delegated to who grades, as
+These are cgroups of version 2, in a part of the tree that was delegated to the user who
+grades, for example by
 
     systemd-run --user --scope -p Delegate=yes make grade SUBMISSIONS=...
 
-does. Memory is then all of it: of processes, of files in memory, and of the kernel for
-them. https://docs.kernel.org/admin-guide/cgroup-v2.html
+Memory then includes that of processes, of files in memory, and of the kernel on their
+behalf. https://docs.kernel.org/admin-guide/cgroup-v2.html
 """
 
 import os
@@ -22,13 +23,13 @@ NEEDED = {"cpu", "memory", "pids"}
 
 @dataclass(frozen=True)
 class Cgroup:
-    """One group, in the folder by which the kernel shows it."""
+    """One group, named by the folder in which the kernel shows it."""
 
     path: Path
 
     @classmethod
     def create(cls, parent: Path, name: str, limits: Limits) -> "Cgroup":
-        """A group with these limits, below another."""
+        """Create a group with these limits below another."""
         group = cls(parent / name)
         group.path.mkdir()
         group._write("memory.max", limits.memory)
@@ -39,7 +40,7 @@ class Cgroup:
         return group
 
     def enter(self) -> None:
-        """Move the process that calls this; what it starts begins in the group."""
+        """Move the calling process into the group; its later children follow it."""
         self._write("cgroup.procs", 0)
 
     @property
@@ -48,7 +49,7 @@ class Cgroup:
 
     @property
     def memory(self) -> int:
-        """Bytes that processes and files in memory hold; what can be dropped is not."""
+        """Bytes held by processes and files in memory, without droppable caches."""
         counts = self._counts("memory.stat")
         return counts["anon"] + counts["shmem"] + counts.get("kernel", 0)
 
@@ -57,10 +58,10 @@ class Cgroup:
         return self._counts("memory.events")["oom_kill"] > 0
 
     def remove(self) -> None:
-        """End all that is in it, then the group itself."""
+        """Kill every process in the group, then remove the group itself."""
         with suppress(OSError):
             self._write("cgroup.kill", 1)
-        for _ in range(100):  # processes take a moment to be gone
+        for _ in range(100):  # killed processes take a moment to disappear
             try:
                 self.path.rmdir()
             except FileNotFoundError:
@@ -79,11 +80,11 @@ class Cgroup:
 
 
 def delegated() -> Path | None:
-    """The group below which this process may make others, or None.
+    """Return the group below which this process may create others, or None.
 
-    It has to be this process's own, with nobody in it but whom it has started or was
-    started with: they are moved aside into a group "grader", for a group that divides
-    what it has among others cannot hold processes itself.
+    It has to be this process's own group, and hold only the processes that this one has
+    started or was started with. They are moved into a group "grader" below it, because
+    a group that divides its resources among others cannot hold processes itself.
     """
     try:
         own = next(

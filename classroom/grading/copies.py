@@ -1,4 +1,4 @@
-"""Who handed in the same as somebody else, or nearly: a reason to ask, and no proof."""
+"""Find students who handed in the same work or nearly so: a reason to ask, no proof."""
 
 import ast
 from collections.abc import Iterable
@@ -11,19 +11,19 @@ from rapidfuzz import fuzz, process
 from classroom.grading.parsing import trees_of
 
 LONGEST = 20_000  # characters of one student that are compared
-# Characters from which on it says something, and percent: right answers to a short task
-# are all alike.
+# Shorter work, in characters, and less similar work, in percent, is not reported: all
+# right answers to a short task are alike.
 SHORTEST = {"code": 400, "text": 150}
 SAME = {"code": 97.0, "text": 88.0}
 
 
 @dataclass(frozen=True)
 class Work:
-    """What one student handed in.
+    """The work of one student.
 
     Attributes:
-        file: its digest.
-        code, text: what the student wrote in it, as ``own_work`` gives it.
+        file: the digest of the notebook.
+        code, text: what the student wrote in it, as ``own_work`` returns it.
     """
 
     student: str
@@ -34,14 +34,14 @@ class Work:
 
 @dataclass(frozen=True)
 class Copies:
-    """At least two students, and what of theirs is the same."""
+    """A group of at least two students, and what they have in common."""
 
     students: tuple[str, ...]
     what: str
 
 
 def own_work(nb: NotebookNode, release: NotebookNode) -> tuple[str, str]:
-    """The code and the text of a student's own, such that renaming changes neither."""
+    """Return a student's own code and text, with every variable named alike."""
     given = {cell.source.strip() for cell in release.cells}
     own = [
         cell
@@ -56,7 +56,7 @@ def own_work(nb: NotebookNode, release: NotebookNode) -> tuple[str, str]:
 
 
 def _renamed(tree: ast.AST) -> str:
-    """Without comments, and with every variable called the same."""
+    """Return the code without comments, and with one name for every variable."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Name):
             node.id = "v"
@@ -69,10 +69,11 @@ def _renamed(tree: ast.AST) -> str:
 
 
 def copies(everyone: list[Work]) -> list[Copies]:
-    """All groups, the largest first.
+    """Return all groups, the largest first.
 
-    A group hangs together by pairs, so its first and last may be less alike. Of
-    those who handed in the same file one stands for all in the other groups.
+    A group is built from pairs that are alike, so its first and last member may be less
+    alike. Of the students who handed in the same file, only one is listed in the other
+    groups.
     """
     files: dict[str, list[str]] = {}
     for work in everyone:
@@ -93,7 +94,7 @@ def _alike(everyone: list[Work], kind: str) -> Iterable[tuple[tuple[str, ...], s
         if len(written) >= SHORTEST[kind]:
             authors.setdefault(written, []).append(work.student)
     texts = list(authors)
-    group = list(range(len(texts)))  # number of a text -> the least of its group
+    group = list(range(len(texts)))  # number of a text -> least number in its group
     spans: dict[int, tuple[float, float]] = {}
     for one, text in enumerate(texts):
         pairs = process.extract_iter(

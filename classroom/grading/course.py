@@ -1,11 +1,11 @@
 """The folder in which a class is graded, laid out as nbgrader's own tools expect it.
 
-submitted/STUDENT/SET/SET.ipynb    as it came
+submitted/STUDENT/SET/SET.ipynb    as it was handed in
 autograded/STUDENT/SET/SET.ipynb   restored and run
 feedback/STUDENT/SET/SET.html      for the student
 source/SET/SET.ipynb               with solutions: never give this folder away
 gradebook.db                       nbgrader's, for its form grader
-results/, logs/                    one file each, by which a broken run goes on
+results/, logs/                    a file for each submission, to continue a stopped run
 marks.csv, canvas-SET.csv, moodle-SET.csv, oddities.html
 """
 
@@ -28,7 +28,7 @@ class Course:
 
     @property
     def template(self) -> Path:
-        """What is graded, without students; workers only read it."""
+        """A gradebook with the exercise sets and no students; workers only read it."""
         return self.root / "results" / "assignments.db"
 
     @property
@@ -37,7 +37,7 @@ class Course:
 
     @property
     def received(self) -> Path:
-        """Notebooks on their way, under the names of their digests."""
+        """The folder for notebooks that wait to be graded, named by their digests."""
         return self.root / "received"
 
     def source(self, assignment: str) -> Path:
@@ -56,7 +56,7 @@ class Course:
         return self.root / "results" / assignment / f"{student}.json"
 
     def results(self, assignment: str) -> Iterable[Path]:
-        """Of everybody who has been graded so far."""
+        """Return the result files of all students graded so far."""
         return (self.root / "results" / assignment).glob("*.json")
 
     def log(self, student: str, assignment: str) -> Path:
@@ -67,5 +67,5 @@ class Course:
 
 
 def url_of(database: Path) -> str:
-    """As nbgrader wants it."""
+    """Return the address of a database in the form that nbgrader expects."""
     return f"sqlite:///{database.resolve()}"

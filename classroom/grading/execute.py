@@ -1,4 +1,4 @@
-"""Runs a notebook cell by cell in a sandbox, whatever the cells do."""
+"""Run a notebook cell by cell in a sandbox, whatever the cells do."""
 
 import asyncio
 import time
@@ -25,8 +25,8 @@ from classroom.grading.watchdog import Watchdog
 
 NOT_RUN = "NotRun"
 FAILED = "NotPassed"
-LONG = 10  # seconds
-MOMENT = 1.5  # seconds, in which what a cell has begun may still end the kernel
+LONG = 10  # seconds of delay up to which a run is fair in any case
+MOMENT = 1.5  # seconds after a cell in which what it started may still end the kernel
 
 
 def is_autograded(cell: NotebookNode) -> bool:
@@ -38,22 +38,22 @@ def _sentence(reason: str) -> str:
 
 
 class SandboxedExecute(Execute):  # type: ignore[misc]
-    """nbgrader's Execute, for notebooks whose authors are not known.
+    """nbgrader's Execute, for notebooks that nobody has vetted.
 
-    A cell that takes too long is interrupted; one that does not listen, or takes the
-    kernel with it, costs its own mark alone: a new kernel runs again what had ended
-    well, without it. Where an earlier cell may have done it, that one is looked for.
-    The outputs of graded cells are left such that nbgrader gives full marks exactly
-    where ``why_failed`` finds nothing.
+    A cell that takes too long is interrupted. A cell that ignores the interrupt, or
+    that ends the kernel, loses only its own mark: a new kernel runs the cells again
+    that had ended well, and leaves that one out. If an earlier cell may have been the
+    cause, that cell is searched for. Afterwards the outputs of a graded cell are such
+    that nbgrader gives full marks exactly if ``why_failed`` returns None for it.
 
     Attributes:
-        limits, visible, sandbox, cgroup: as of ``SandboxedKernelManager``.
-        judge: who decides about the checks.
+        limits, visible, sandbox, cgroup: as in ``SandboxedKernelManager``.
+        judge: the process that decides whether the checks passed.
         failures: after a run, grade_id -> sentence.
-        odd: after a run, what was found changed in the kernel.
+        odd: after a run, the names that were found changed in the kernel.
         taken: after a run, a sentence for each answer that is a library's own.
-        starts: after a run, how many kernels there were.
-        computed: after a run, seconds of processor time of all of them.
+        starts: after a run, the number of kernels that were started.
+        computed: after a run, seconds of processor time of all kernels together.
         starved: after a run, whether the machine was too busy for a fair verdict.
     """
 
@@ -66,7 +66,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     record_timing = False
     store_widget_state = False
     shutdown_kernel = "immediate"
-    startup_timeout = 600  # of a machine that has much else to do
+    startup_timeout = 600  # seconds; a busy machine needs long to start a kernel
     iopub_timeout = 5
 
     def preprocess(
@@ -75,8 +75,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         self.failures: dict[str, str] = {}
         self.odd: set[str] = set()
         self.taken: list[str] = []
-        self.timeout = 1  # to look how much it has computed
-        self._left: float = self.limits.total_seconds  # of the notebook's clock
+        self.timeout = 1  # seconds between two looks at how much it has computed
+        self._left: float = self.limits.total_seconds  # on the notebook's clock
         self._room_left = self.limits.outputs
         self.starts = 0
         self.computed = 0.0
@@ -90,7 +90,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
 
     async def _run(self, nb: NotebookNode) -> None:
         cells = [c for c in nb.cells if c.cell_type == "code" and c.source.strip()]
-        done: list[NotebookNode] = []  # cells that ended well, to be run again
+        done: list[NotebookNode] = []  # cells that a new kernel has to run again
         try:
             for number, cell in enumerate(cells, 1):
                 graded = is_autograded(cell)
@@ -121,10 +121,10 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
     async def _attempt(
         self, cell: NotebookNode, graded: bool, done: list[NotebookNode]
     ) -> tuple[Attempt, str]:
-        """Run one cell, and the word that it should say if it is graded.
+        """Run one cell; return the attempt and the word that a graded cell has to send.
 
-        If the kernel ends while it runs, that may be the work of an earlier one. So
-        what is worth marks is run once more, in a kernel without whatever ends it.
+        If the kernel ends during the cell, an earlier cell may be the cause. So a cell
+        that is worth marks is run once more, in a kernel without any cell that ends it.
         """
         for _ in range(2 if graded or is_solution(cell) else 1):
             word = witness.Word()
@@ -142,9 +142,9 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         return attempt, word.word
 
     async def _ready(self, graded: bool, done: list[NotebookNode]) -> str | None:
-        """See to a kernel that lives and holds what had ended well.
+        """Make sure that a kernel is alive in which the earlier good cells have run.
 
-        Returns None, or why there is none.
+        Return None, or the reason why there is no such kernel.
         """
         while self._seconds_left > 0:
             if self.kc is None and not await self._start(done):
@@ -160,7 +160,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         return "The notebook's time was up before this cell."
 
     async def _start(self, done: list[NotebookNode]) -> bool:
-        """A new kernel, in which what had ended well is run again."""
+        """Start a new kernel and run the cells in it that had ended well."""
         while self.starts <= self.limits.restarts:
             self.starts += 1
             self.km = SandboxedKernelManager(
@@ -176,7 +176,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
                 self._watchdog = Watchdog(usage, self.limits, self._left)
                 self._watchdog.start()
                 await self.async_start_new_kernel_client()
-            except Exception:  # the kernel's own start fails only on a full machine
+            except Exception:  # nothing of the student's has run: the machine is full
                 self.starved = True
                 await self._stop()
                 continue
@@ -194,7 +194,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         return False
 
     async def _linger(self) -> None:
-        """Wait whether the kernel ends, a moment after a cell."""
+        """Wait a moment after a cell, to notice a kernel that ends late."""
         until = time.monotonic() + MOMENT
         while self.kc is not None and time.monotonic() < until:
             await asyncio.sleep(0.1)
@@ -206,7 +206,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         return self._left - (self._watchdog.usage.clock if self._watchdog else 0.0)
 
     async def _execute(self, source: str) -> Attempt:
-        """Run one cell, and end the kernel if it does not come back."""
+        """Run one cell, and end the kernel if the cell does not end."""
         self._current = attempt = Attempt()
         self._room = min(self.limits.output, self._room_left)
         self._timed_out = self._idle = False
@@ -229,13 +229,13 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
                 attempt.trouble = "The cell ended the kernel."
             self.log.info("the kernel is gone: %r", error)
         else:
-            excess = watchdog.look()  # at once, lest a later cell pays for it
+            excess = watchdog.look()  # now, or a later cell would be blamed for it
             if excess:
                 await self._stop()
                 attempt.trouble = _sentence(excess)
             elif self._timed_out:
                 attempt.trouble = self._too_long(usage)
-            elif not self._idle:  # what it said may not have come through in time
+            elif not self._idle:  # some of its messages may have arrived too late
                 self.starved = True
         self._room_left -= room - max(0, self._room)
         if self._room <= 0:
@@ -276,8 +276,11 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         await self._stop()
 
     async def _async_handle_timeout(self, timeout: int, cell: Any = None) -> Any:
-        """Called each second. When the time is up, interrupt, and go on as if the
-        kernel had said so; one that is not idle soon after that is ended."""
+        """Interrupt the cell if its time is up; nbclient calls this each second.
+
+        It then returns the reply that the kernel itself would have sent. A kernel that
+        is not idle soon after the interrupt is ended.
+        """
         usage = self._watchdog.usage
         clock, computed, waited = self._began
         if usage.clock - clock < self._allowed:
@@ -285,7 +288,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             return None
         self._timed_out = True
         own = usage.computed - computed + (usage.waited - waited) / PATIENCE
-        self.starved |= own < self._allowed  # the rest it was kept waiting for
+        self.starved |= own < self._allowed  # for the rest it waited for a processor
         request = self.kc.session.msg("interrupt_request", {})
         self.kc.control_channel.send(request)
         return {"content": {**self.error_on_timeout, "status": "error"}}
@@ -295,7 +298,7 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
         self._current.ended_well = content["status"] == "ok"
 
     def process_message(self, msg: Any, cell: Any, cell_index: int) -> None:
-        """Keep what is harmless, up to the limit, and listen for the witness."""
+        """Keep harmless output up to the limit, and collect the witness's words."""
         kind, content = msg["msg_type"], msg["content"]
         if kind == "status":
             self._idle |= content.get("execution_state") == "idle"

@@ -1,7 +1,7 @@
-"""A page for each student: what was handed in, what it scored, and why.
+"""Write a page for each student: what was handed in, its score, and the reasons.
 
-It is made of what a student sent, so each is made in a process of its own, with little
-time and memory. Where that does not do, a page without the notebook takes its place.
+A page is made from what a student sent, so each is made in a process of its own, with
+limited time and memory. If that process fails, a page without the notebook is written.
 """
 
 import hashlib
@@ -36,9 +36,9 @@ def write_feedback(
     jobs: int,
     cpu_seconds: int = CPU_SECONDS,
 ) -> list[Result]:
-    """Write or renew the page of every student that has one.
+    """Write or renew the feedback page of every student whose notebook was graded.
 
-    Returns those whose notebook could not be shown.
+    Return the results whose notebook could not be shown on the page.
     """
     plain = []
     graded = [result for result in results if result.status == "graded"]
@@ -55,7 +55,7 @@ def write_feedback(
 
 
 def _process(result: Result, course: Course, cpu_seconds: int) -> None:
-    import resource  # not on Windows, where the reason to stop is said before
+    import resource  # missing on Windows, where ``grade_class`` has refused before
 
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
@@ -67,10 +67,10 @@ def _process(result: Result, course: Course, cpu_seconds: int) -> None:
 
 
 def feedback(result: Result, course: Course) -> None:
-    """Write one page, unless it is there and says the same.
+    """Write one page, unless the same page is there already.
 
     Raises:
-        ValueError: if it gets too large.
+        ValueError: if the page gets too large.
     """
     path = course.autograded(result.student, result.assignment)
     data = path.read_bytes()
@@ -100,10 +100,11 @@ def feedback(result: Result, course: Course) -> None:
 
 
 def _hide_tests(nb: NotebookNode) -> None:
-    """What hidden tests say may be read by the student, what they are may not.
+    """Remove the hidden tests, and the outputs that could show them.
 
-    A later cell of the student's can print what ran before it, so from the first hidden
-    test on nothing is shown but why a cell has failed.
+    Students may read why a hidden test failed, but not the test. A later cell of the
+    student's can print the cells that ran before it. So from the first hidden test on,
+    all outputs are removed except the reason why a cell failed.
     """
     hide = ClearHiddenTests(config=Config())
     hidden = False

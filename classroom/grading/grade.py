@@ -1,4 +1,4 @@
-"""A class, from what was handed in to the tables and pages."""
+"""Grade a class, from the submissions to the tables and pages."""
 
 import os
 import shutil
@@ -31,11 +31,11 @@ from classroom.grading.sandbox import (
 from classroom.release.assignment import Assignment
 from classroom.release.release import SOURCES
 
-LONGEST_PLACE = 46  # bytes; what is made below it for sockets takes 57 more
+LONGEST_PLACE = 46  # bytes; the sockets' names below it take 57 more
 
 
 class Refused(ValueError):
-    """Nothing was graded; the message says why."""
+    """Raised when nothing was graded; the message gives the reason."""
 
 
 def grade_class(
@@ -47,10 +47,10 @@ def grade_class(
     pattern: str | None = None,
     progress: bool = True,
 ) -> list[Result]:
-    """Grade all submissions that are there, and write all tables and pages.
+    """Grade all submissions in a folder or zip, and write all tables and pages.
 
     Raises:
-        Refused: if that is not possible, with what to do about it.
+        Refused: if that is not possible, with advice on what to do about it.
     """
     if not sources:
         raise Refused(f"There is no exercise set in {SOURCES}; name one with --source.")
@@ -134,10 +134,11 @@ def _grade(
 
 @cache
 def _temporary_folder() -> Path:
-    """For the sockets of this process and its workers, until it ends.
+    """Return a folder for the sockets of this process and its workers.
 
-    What dead runs have left is removed. A socket's path has at most 103 bytes, and a
-    temporary folder's may have more.
+    It is removed when the process ends, and the folders of dead runs are removed now. A
+    socket's path has at most 103 bytes, and the system's temporary folder can have a
+    longer one; then the folder is made in /tmp.
     """
     place = Path(tempfile.gettempdir())
     if len(os.fsencode(place)) > LONGEST_PLACE:
@@ -148,6 +149,6 @@ def _temporary_folder() -> Path:
         if ours and not psutil.pid_exists(int(owner)):
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"grading-{os.getpid()}-", dir=place))
-    after = -101  # multiprocessing's own sockets, which lie in it and end at -100
+    after = -101  # below the -100 of multiprocessing, whose sockets lie in the folder
     Finalize(None, shutil.rmtree, (folder,), {"ignore_errors": True}, after)
     return folder

@@ -1,7 +1,7 @@
-"""nbgrader's gradebook: made from the sources, filled from the results.
+"""nbgrader's gradebook: created from the sources, filled from the results.
 
-Only one process writes. What it writes may be written again, so a run that was killed
-in between loses and repeats nothing.
+Only one process writes to it. Every entry can be written twice without harm, so a run
+that was killed in between loses nothing and counts nothing twice.
 """
 
 import hashlib
@@ -30,16 +30,16 @@ from vit_steps.checkpoint import write_whole
 
 
 class CourseChanged(ValueError):
-    """The folder is of another class or exercise set; the message says which."""
+    """Raised when a folder is of another class or exercise set, with its name."""
 
 
 @dataclass
 class Mark:
-    """One student's mark, as the gradebook has it now.
+    """One student's mark, as it stands in the gradebook now.
 
     Attributes:
         auto: grade_id -> points from the tests, None where a person decides.
-        waiting: how many answers a person still has to mark.
+        waiting: number of answers that a person still has to mark.
     """
 
     score: float
@@ -49,10 +49,10 @@ class Mark:
 
 
 def prepare(course: Course, assignments: list[Assignment]) -> None:
-    """Enter what is graded.
+    """Enter the exercise sets into the gradebook.
 
     Raises:
-        CourseChanged: if an exercise set is not what it was when the folder was made.
+        CourseChanged: if an exercise set has changed since the folder was made.
     """
     record = course.template.with_suffix(".json")
     known: dict[str, str] = {}
@@ -91,14 +91,14 @@ def prepare(course: Course, assignments: list[Assignment]) -> None:
 def _enter_assignment(assignment: Assignment, database: Path) -> None:
     with _programs_of_this_environment(), Gradebook(url_of(database)) as book:
         with suppress(MissingEntry):
-            book.remove_assignment(assignment.name)  # as it was, with nobody graded
+            book.remove_assignment(assignment.name)  # an old version, without grades
         book.update_or_create_assignment(assignment.name)
     save_cells(assignment.source, assignment.name, database.resolve())
 
 
 @contextmanager
 def _programs_of_this_environment() -> Iterator[None]:
-    """For a new gradebook nbgrader calls alembic, which need not be on the path."""
+    """Put this environment's programs on PATH: nbgrader calls alembic by its name."""
     before = os.environ.get("PATH", os.defpath)
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before}"
     try:
@@ -108,14 +108,14 @@ def _programs_of_this_environment() -> Iterator[None]:
 
 
 def enter(result: Result, course: Course) -> None:
-    """Enter a result, unless that has been done."""
+    """Enter a result into the gradebook, unless it is there already."""
     path = course.result(result.student, result.assignment)
     stamp = hashlib.sha256(path.read_bytes()).hexdigest()
     entered = path.with_suffix(".entered")
     if entered.exists() and entered.read_text(encoding="utf-8") == stamp:
         return
     with warnings.catch_warnings(), Gradebook(course.gradebook_url) as book:
-        # Objects that nbgrader leaves out of a session on purpose.
+        # nbgrader leaves some objects out of the session on purpose; SQLAlchemy warns.
         warnings.filterwarnings("ignore", "Object of type", SAWarning)
         book.update_or_create_student(result.student, last_name=result.name)
         book.update_or_create_submission(result.assignment, result.student)
@@ -142,7 +142,7 @@ def enter(result: Result, course: Course) -> None:
 
 
 def marks(course: Course, results: list[Result]) -> dict[tuple[str, str], Mark]:
-    """(student, assignment) -> mark, with what people have entered since."""
+    """Return (student, assignment) -> mark, with what people have entered since."""
     found = {}
     with Gradebook(course.gradebook_url) as book:
         for result in results:

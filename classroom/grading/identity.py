@@ -1,7 +1,7 @@
-"""Whose an upload is.
+"""Decide which student handed in an upload.
 
-The outermost name decides, alone: on Canvas and Moodle it is the platform that writes
-it, and whatever lies deeper has a name that a student chose.
+Only the outermost name decides: on Canvas and Moodle the platform writes that name,
+while every name further inside was chosen by a student.
 """
 
 import hashlib
@@ -14,42 +14,42 @@ from itertools import pairwise
 
 from classroom.grading.uploads import ZIP_OR_NOTEBOOK
 
-# As canvas-lms writes it in lib/content_zipper.rb: the student's name, in lower case
-# and without signs or spaces, the student's number, the file's number, the file's name.
-# lovelaceada_LATE_12345_67890_work-2.ipynb
+# The name that Canvas writes (lib/content_zipper.rb of canvas-lms): the student's name,
+# in lower case and without signs or spaces, the student's number, the file's number,
+# the file's name. lovelaceada_LATE_12345_67890_work-2.ipynb
 CANVAS = re.compile(
     r"(?P<name>[^_]*|[0-9_a-z\x80-\U0010ffff]*?)(?P<late>_LATE)?"
     r"_(?P<id>[1-9][0-9]*)_[0-9]+_(?P<file>.*)",
     re.DOTALL,
 )
-# The same where grading is anonymous: LATE_anon_x7Yz2_67890_work-2.ipynb
+# The same if grading is anonymous: LATE_anon_x7Yz2_67890_work-2.ipynb
 ANONYMOUS = re.compile(
     r"(?P<late>LATE_)?(?P<name>anon_[1-9A-HJ-NP-Za-km-z]{5})_[0-9]+_(?P<file>.*)",
     re.DOTALL,
 )
-# Ada Lovelace_12345_assignsubmission_file_, a folder, or the same before a file's name.
-# Moodle replaces each _ in a name by a space.
+# Moodle's folder Ada Lovelace_12345_assignsubmission_file_, or a file whose name begins
+# like this. Moodle replaces each _ in a student's name by a space.
 MOODLE = re.compile(
     r"(?P<name>[^_]*)_(?P<id>[0-9]+)_assignsubmission_file(_.*)?", re.DOTALL
 )
-TURN = re.compile(r"-([0-9]{1,9})\.[\w.]+$")  # Canvas's, of a file sent again
-# A student's and a file's number on Canvas; the latter has three digits and more.
+TURN = re.compile(r"-([0-9]{1,9})\.[\w.]+$")  # Canvas's, on a file sent again
+# A student's and a file's number on Canvas; the second has at least three digits.
 NUMBERS = re.compile(r"_[1-9][0-9]*(?=_[1-9][0-9]{2,}_)")
 NOT_IN_A_NAME = re.compile(r"[\x00-/:-^`{-\x7f]")  # on Canvas
-LONGEST = 40  # bytes of a name that are kept in the name of a file
+LONGEST = 40  # bytes of a student's name that are kept in a file's name
 HASHED = re.compile(r"-[0-9a-f]{16}$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Whom an upload names as its student.
+    """The student that an upload names as its author.
 
     Attributes:
-        name: as the platform gives it, else as the upload is called.
+        name: as the platform gives it, else the name of the upload.
         lms_id: the platform's number for the student, or "".
-        upload: the name in full, where nothing but that name holds the files of a
-            student together. Two uploads are then two claims, whatever their names.
-        readings: where it is doubtful whose it is, all beginnings of that name with
+        upload: the upload's full name if only that name ties a student's files
+            together. Two such uploads are two claims, whatever student they name.
+        readings: if the author is in doubt, all beginnings of the upload's name with
             which the platform can have named a student, the shortest first.
     """
 
@@ -59,7 +59,7 @@ class Claim:
     readings: tuple[str, ...] = ()
 
     def student(self, contested: bool = False) -> str:
-        """A name for files; where it is contested, one that no rival has."""
+        """Return a name for files; if the claim is contested, one that no rival has."""
         safe = safe_name(self.name, self.lms_id)
         whole = f"{self.upload}/{self.name}"
         return f"{safe}-{_hash(whole)}" if contested else safe
@@ -67,7 +67,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Label:
-    """All that an outermost name says. A higher ``turn`` was handed in later."""
+    """Everything that is read from an outermost name.
+
+    Attributes:
+        turn: the higher it is, the later the file was handed in.
+    """
 
     claim: Claim
     late: bool = False
@@ -75,11 +79,12 @@ class Label:
 
 
 def label(path: str, exercise_sets: list[str]) -> Label:
-    """Read a path's outermost name, as Canvas, Moodle or a teacher has written it.
+    """Read the outermost name of a path, as Canvas, Moodle or a teacher wrote it.
 
-    Students choose how their files are called, some also how they are, and either may
-    look like a number that the platform writes. A name that can be read in more than
-    one way is doubtful, and then no other upload is taken for the same student's.
+    Students choose the names of their files, and some also their own names; both can
+    contain what looks like a number written by the platform. A name that can be read in
+    more than one way is in doubt, and then no other upload is assigned to the same
+    student.
     """
     outermost = path.split("/", 1)[0]
     platforms = MOODLE, ANONYMOUS, CANVAS
@@ -90,7 +95,7 @@ def label(path: str, exercise_sets: list[str]) -> Label:
     lms_id = said.get("id", "")
     own = outermost[: found.end("id" if lms_id else "name")]
     readings = tuple(sorted({own, *_canvas_readings(outermost)}, key=len))
-    # What the platform wrote is among them, so one alone is the truth.
+    # The platform's own reading is among them, so a single one must be right.
     claim = Claim(said["name"], lms_id)
     if len(readings) > 1:
         claim = replace(claim, upload=outermost, readings=readings)
@@ -99,20 +104,21 @@ def label(path: str, exercise_sets: list[str]) -> Label:
 
 
 def _canvas_readings(outermost: str) -> list[str]:
-    """All that Canvas can have written, up to a student's number."""
-    # In capitals it writes this word alone.
+    """Return every beginning that Canvas can have written, up to a student's number."""
+    # LATE is the only word that Canvas writes in capitals.
     foreign = NOT_IN_A_NAME.search(outermost.replace("_LATE", "_late"))
     end = foreign.start() if foreign else len(outermost)
     return [outermost[: found.end()] for found in NUMBERS.finditer(outermost, 0, end)]
 
 
 def crowded(claims: Iterable[Claim], most: int) -> dict[Claim, str]:
-    """Doubtful claims that are too many -> how the names of all these begin.
+    """Return the doubtful claims beyond the limit, each with its common beginning.
 
-    A student whose every upload is doubtful would otherwise be graded once for each.
-    The readings of uploads make a tree. Below the true reading of a student stands that
-    student's work alone, and above it, where others' may stand too, all of it is on one
-    branch, so that to limit the branches keeps nobody else's out.
+    Without a limit, a student whose every upload is in doubt would be graded once for
+    each. The readings of uploads form a tree. Below a student's true reading there is
+    only this student's work. Above it there may be work of others, but all of this
+    student's work is on one branch. So a limit on the number of branches keeps out no
+    other student.
     """
     branches = defaultdict[str, set[str]](set)
     found = {}
@@ -126,10 +132,13 @@ def crowded(claims: Iterable[Claim], most: int) -> dict[Claim, str]:
 
 
 def by_pattern(pattern: str, exercise_sets: list[str]) -> Callable[[str], Label | None]:
-    """What reads a path as a pattern of the user's does; None for one it does not fit.
+    """Return a function that reads a path by the user's pattern.
+
+    The function returns None for a path that does not match.
 
     Raises:
-        ValueError: if the pattern is none, or names nobody.
+        ValueError: if the pattern is no regular expression, or has no group that names
+            a student.
     """
     try:
         compiled = re.compile(pattern)
@@ -155,7 +164,7 @@ def by_pattern(pattern: str, exercise_sets: list[str]) -> Callable[[str], Label 
 
 
 def plain_name(text: str, exercise_sets: list[str]) -> str:
-    """Without the ending of a file and the names of exercise sets."""
+    """Return a name without a file's ending and without the names of exercise sets."""
     name = ZIP_OR_NOTEBOOK.sub("", text)
     for other in sorted(exercise_sets, key=len, reverse=True):
         name = name.replace(other, "").strip(" _-.") or name
@@ -163,14 +172,14 @@ def plain_name(text: str, exercise_sets: list[str]) -> str:
 
 
 def safe_name(name: str, lms_id: str = "") -> str:
-    """A name for files, of at most 61 bytes: letters, digits, dash and underscore.
+    """Return a name for files: letters, digits, dash, underscore, at most 61 bytes.
 
     Different names stay different, and so do different numbers.
     """
     readable = unicodedata.normalize("NFKC", name)
     readable = re.sub(r"[^\w-]+", "-", readable).strip("-")
     short = readable.encode()[:LONGEST].decode(errors="ignore")
-    if lms_id:  # of which there are no two, so the name need not be whole
+    if lms_id:  # numbers are unique, so the name may be cut
         fits = re.fullmatch(r"[0-9A-Za-z]{1,20}", lms_id)
         return f"{short}_{lms_id if fits else _hash(lms_id)}"
     if short != name or not short or HASHED.search(short):
@@ -181,7 +190,7 @@ def safe_name(name: str, lms_id: str = "") -> str:
 def rivals(
     claimed: Collection[tuple[Claim, str]],
 ) -> dict[tuple[Claim, str], list[Claim]]:
-    """(claim, exercise set) -> other claims to be the same student, for that set."""
+    """Return (claim, set) -> other claims to be the same student, for that set."""
     groups: dict[tuple[str, ...], list[Claim]] = {}
     for claim, name in claimed:
         for sign in _signs(claim):
@@ -200,7 +209,7 @@ def rivals(
 
 
 def _signs(claim: Claim) -> Iterator[tuple[str, str]]:
-    """What no two students have in common, on whatever file system."""
+    """Yield the keys that no two students share, on any file system."""
     yield "key", safe_name(claim.name, claim.lms_id).casefold()
     if claim.lms_id:
         yield "id", claim.lms_id

@@ -1,8 +1,8 @@
-"""The kernel's own side of the sandbox: limits first, then an ordinary ipykernel.
+"""Start the kernel inside the sandbox: set limits, then run an ordinary ipykernel.
 
-Run by its path inside the sandbox, where nothing else of this folder is seen. It
-connects to sockets that the grader has bound, where a kernel usually binds and lets
-others connect: so it needs no folder to write in.
+This file is run by its path inside the sandbox, where nothing else of its folder is
+visible. A kernel usually binds sockets and lets clients connect. This one connects to
+sockets that the grader has bound, so it needs no folder to write in.
 """
 
 import gc
@@ -21,19 +21,19 @@ IMPORTED = ("torch", "matplotlib.pyplot", "vit_steps.notebook", "vit_check")
 class ConnectingKernelApp(IPKernelApp):
     def _bind_socket(self, s: Any, port: int) -> int:
         s.connect(f"{self.transport}://{self.ip}-{port}")
-        # ipykernel's debugger connects to whatever is the last address of a socket;
-        # at the grader's it would take every other message away.
+        # ipykernel's debugger connects to the last address of a socket. Connected to
+        # the grader's, it would take every second message away.
         s.bind(f"inproc://{port}")
         return port
 
     def init_heartbeat(self) -> None:
-        """None: the grader watches the process itself."""
+        """Start no heartbeat: the grader watches the process itself."""
 
 
 def set_limits(
     memory: int, processes: int, seconds: int, file_size: int, descriptors: int
 ) -> None:
-    """Hard limits, which nothing in here can raise again."""
+    """Set hard limits, which no process in the sandbox can raise again."""
     wanted = {
         resource.RLIMIT_DATA: memory,
         resource.RLIMIT_NPROC: processes,
@@ -49,11 +49,13 @@ def set_limits(
 
 
 def import_packages() -> None:
-    """What every set imports, so that no cell's time goes into it; and no time at all
-    into looking for garbage in what will stay."""
+    """Import what every exercise set imports, so that no cell's time is spent on it.
+
+    The garbage collector skips these objects from then on, because they stay.
+    """
     gc.disable()
     for name in IMPORTED:
-        with suppress(ImportError):  # which a notebook can say better
+        with suppress(ImportError):  # the notebook's own import shows the error
             import_module(name)
     gc.freeze()
     gc.enable()
@@ -65,5 +67,5 @@ if __name__ == "__main__":
     app.initialize()
     import_packages()
     shell: Any = app.shell
-    shell.ask_exit = lambda: None  # quit() ends what Jupyter shows, not the grading
+    shell.ask_exit = lambda: None  # quit() in a cell must not end the grading
     app.start()

@@ -1,4 +1,4 @@
-"""Who handed in what: a folder or zip as a learning platform exports it."""
+"""Find out who handed in what, from the folder or zip that a platform exports."""
 
 import re
 import shlex
@@ -16,12 +16,12 @@ from classroom.grading.uploads import File, Unread, in_folder, in_zip, shown
 from classroom.grading.versions import Reader, Remarks, Version
 from classroom.release.assignment import Assignment
 
-Owner = Callable[[str], Label | None]  # of a path below the place
+Owner = Callable[[str], Label | None]  # called with a path below the place
 Found = dict[tuple[Claim, str], list[Version]]  # by student and exercise set
 
 
 class NoSubmissions(ValueError):
-    """There is nothing to grade; the message says why."""
+    """Raised when there is nothing to grade; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,10 @@ class Submission:
         student: a name that is safe in a path and different for each student.
         name: as the platform gives it, for people to read.
         lms_id: the platform's number for the student, or "".
-        late: whether the platform says so.
-        contested: a sentence if it is in question whose it is: other uploads claim to
-            be the same student's, for the same exercise set, or its name can be read
-            in several ways; "" if it is not.
+        late: whether the platform marked it as late.
+        contested: a sentence if the author is in doubt, because other uploads for the
+            same exercise set claim to be the same student's or because the name can be
+            read in several ways; else "".
     """
 
     student: str
@@ -59,7 +59,7 @@ class Submission:
 @dataclass
 class Intake:
     submissions: list[Submission] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)  # a sentence each
+    left_out: list[str] = field(default_factory=list)  # a sentence for each file
 
 
 def take_in(
@@ -69,22 +69,22 @@ def take_in(
     pattern: str | None = None,
     limits: Limits = ORDINARY,
 ) -> Intake:
-    """All submissions in a folder or zip, one for each student and exercise set.
+    """Take in all submissions of a folder or zip, one for each student and set.
 
-    First it is decided whose each file is, by its outermost name alone; then each
-    student's files are read, within limits that are that student's own.
+    First the author of each file is decided, by the outermost name alone. Then each
+    student's files are read, within limits that hold for this student alone.
 
-    A folder around the whole class is left out where it has the name of the zip that
-    holds it. Any other could be the work of a student who is alone in the export and
-    has made folders that bear other names, so it is not graded without asking.
+    A folder around the whole class is ignored if it has the name of the zip that holds
+    it. Any other such folder could be the work of a single student who made folders
+    with other students' names, so it is not graded without asking.
 
     Args:
         keep: a folder for the notebooks themselves, until they are graded.
         pattern: a regular expression with a group ``name`` or ``id``, matched against
-            the path below ``place``; it then decides alone whose a file is.
+            the path below ``place``; the author of a file is then decided by it alone.
 
     Raises:
-        NoSubmissions: if there is none, or ``place`` is neither.
+        NoSubmissions: if there is no notebook, or ``place`` is neither folder nor zip.
     """
     sets = [assignment.name for assignment in assignments]
     owner: Owner = partial(label, exercise_sets=sets)
@@ -138,7 +138,7 @@ def take_in(
 
 @contextmanager
 def _files(place: Path) -> Iterator[Iterable[File]]:
-    """All files below the place, to be read while it is open."""
+    """Give all files below the place, which can be read until the context ends."""
     if place.is_dir():
         yield in_folder(place)
     elif place.is_file() and zipfile.is_zipfile(place):
@@ -163,9 +163,9 @@ def _files(place: Path) -> Iterator[Iterable[File]]:
 
 
 def _without_wrapper(files: list[File], place: Path) -> list[File]:
-    """Without the one folder that a zip of the same name holds.
+    """Return the files without the one folder around them that is named like the zip.
 
-    A program that zips a folder makes it; no student knows the name of the zip.
+    A program that zips a folder creates it; no student knows the name of the zip.
     """
     wrapper = f"{place.stem}/"
     own = [file for file in files if not File(file.path.split("/", 1)[0]).ignored]

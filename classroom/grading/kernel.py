@@ -1,4 +1,4 @@
-"""A kernel in a sandbox, seen from outside."""
+"""Start, watch and end a kernel in a sandbox, from outside."""
 
 import json
 import os
@@ -25,11 +25,11 @@ from classroom.grading.seccomp import open_filter
 from vit_check.engine.asking import JUDGE
 
 LARGEST_MESSAGE = 16 * MIB  # a larger one closes the connection
-LONGEST_SEND = 10_000  # milliseconds; to a kernel that is gone it would take for ever
+LONGEST_SEND = 10_000  # milliseconds; a send to a dead kernel would never return
 
 
 class BindingClient(AsyncKernelClient):
-    """Binds the sockets that an ordinary client connects to."""
+    """A client that binds the sockets that an ordinary client connects to."""
 
     def _create_connected_socket(
         self, channel: str, identity: bytes | None = None
@@ -42,14 +42,14 @@ class BindingClient(AsyncKernelClient):
             socket.identity = identity
         url = self._make_url(channel)
         socket.bind(url)
-        os.chmod(url.removeprefix("ipc://"), 0o666)  # in a folder of its own
+        os.chmod(url.removeprefix("ipc://"), 0o666)  # no other user sees its folder
         return socket
 
     def start_channels(self, *args: Any, **kwargs: Any) -> None:
         super().start_channels(hb=False)
 
     async def _async_wait_for_ready(self, timeout: float | None = None) -> None:
-        """Ask the kernel only once it has connected: until then, to send is to wait."""
+        """Wait for the kernel to connect before asking it: until then a send blocks."""
         started = time.monotonic()
         while not await self.shell_channel.socket.poll(200, zmq.POLLOUT):
             parent: Any = self.parent
@@ -63,14 +63,14 @@ class BindingClient(AsyncKernelClient):
 
 
 class SandboxedKernelManager(AsyncKernelManager):
-    """Starts a kernel under bubblewrap, and ends all that it started.
+    """Start a kernel under bubblewrap, and end every process that it started.
 
     Attributes:
-        limits: what the kernel may take.
+        limits: what the kernel may use.
         judge: the socket at which the checks ask for a verdict.
-        visible: what is seen inside besides the Python environment.
-        sandbox: False starts the kernel as it is, which protects nothing.
-        cgroup: the group to make one in for this kernel, or None.
+        visible: files and folders visible inside besides the Python environment.
+        sandbox: False starts the kernel without a sandbox, which protects nothing.
+        cgroup: the group in which to create one for this kernel, or None.
     """
 
     limits = AnyTrait(ORDINARY)
@@ -87,7 +87,7 @@ class SandboxedKernelManager(AsyncKernelManager):
         self.connection_file = str(self.folder / "connection.json")
         self.ip = str(self.folder / "socket")
         self.group: Cgroup | None = None
-        self._filter = -1  # none yet, and bubblewrap refuses this one
+        self._filter = -1  # not open yet; bubblewrap refuses this descriptor
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -100,7 +100,7 @@ class SandboxedKernelManager(AsyncKernelManager):
 
     def _command(self) -> list[str]:
         limits = {
-            "memory": self.limits.memory * 5 // 4,  # the watchdog comes first
+            "memory": self.limits.memory * 5 // 4,  # the watchdog is to act before
             "processes": self.limits.processes,
             "seconds": self.limits.total_seconds,
             "file_size": 64 * MIB,
@@ -115,10 +115,10 @@ class SandboxedKernelManager(AsyncKernelManager):
         return sandboxed(python, self._filter, seen, {JUDGE: str(self.judge)})
 
     def _connect_control_socket(self) -> None:
-        """None: the client's is bound where a second one would connect to."""
+        """Do nothing: the client has bound this socket, so no other can connect."""
 
     async def _async_start_kernel(self, **kwargs: Any) -> None:
-        # bwrap itself is started without the grader's variables: its memory is seen
+        # bwrap gets none of the grader's variables, because its memory is visible
         # inside as that of process 1.
         environment = {"PATH": os.defpath}
         if not self.sandbox:
@@ -142,7 +142,7 @@ class SandboxedKernelManager(AsyncKernelManager):
     start_kernel = _async_start_kernel
 
     def _enter(self) -> None:
-        """Runs in the new process, before it becomes bubblewrap."""
+        """Set up the new process, before it becomes bubblewrap."""
         keep_to_own_share()
         if self.group is not None:
             self.group.enter()
@@ -165,5 +165,5 @@ class SandboxedKernelManager(AsyncKernelManager):
 
     @property
     def pid(self) -> int | None:
-        """Of bubblewrap, above all processes in the sandbox."""
+        """The process id of bubblewrap, the parent of all processes in the sandbox."""
         return getattr(self.provisioner, "pid", None)

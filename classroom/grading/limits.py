@@ -1,39 +1,41 @@
-"""What one submission may take."""
+"""The limits on what one submission may use."""
 
 from dataclasses import dataclass
 
 MIB = 2**20
-PATIENCE = 3  # with a cell that only waits
-DESCRIPTORS = 256  # of one process
+PATIENCE = 3  # times as long for a cell that only waits
+DESCRIPTORS = 256  # that one process may have open
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds, bytes and counts. None of them is reached by honest work.
+    """Seconds, bytes and counts, none of which honest work reaches.
 
     Args:
-        cell_seconds: of computing for one cell, by the processor's clock and for all
-            its processes together, so that a busy machine costs nobody a mark; then it
-            is interrupted, and killed if that is not enough. A cell that only waits has
-            ``PATIENCE`` times as long.
-        patience_with_others: how many times as long a cell has that others keep from
-            computing; by a clock on the wall, for a busy machine needs it.
+        cell_seconds: seconds of computing for one cell, by the processor's clock and
+            for all its processes together, so that a busy machine costs nobody a mark.
+            Then the cell is interrupted, and killed if that is not enough. A cell that
+            only waits has ``PATIENCE`` times as long.
+        patience_with_others: how many times as long a cell has while other programs
+            keep it from computing. This is measured by the wall clock, which bounds the
+            run even on a busy machine.
         total_seconds: the same for one notebook, restarts included.
         memory: bytes that all processes of one kernel hold together, files in memory
             included.
-        processes: of one kernel, threads included.
-        descriptors: that all processes of one kernel have open together.
-        files: in memory, of one kernel.
+        processes: processes and threads of one kernel.
+        descriptors: files, pipes and sockets that all processes of one kernel have open
+            together.
+        files: files in memory of one kernel.
         output: bytes of output that are kept from one cell.
         outputs: bytes of output that are kept from one notebook.
-        notebook: bytes of a notebook that is read at all.
-        cells: of a notebook that is read at all.
-        restarts: how often a kernel that died is started anew.
+        notebook: bytes of the largest notebook that is read.
+        cells: cells of the longest notebook that is graded.
+        restarts: how often a kernel that died is started again.
         uploads: notebooks and zips of one student that are read, the newest.
-        upload_bytes: of one student's notebooks, together.
-        zip_bytes: of one student's zips, together.
-        doubtful: uploads of one student that are read, each by itself, where their
-            names leave open whose they are.
+        upload_bytes: bytes of one student's notebooks together.
+        zip_bytes: bytes of one student's zips together.
+        doubtful: uploads of one student that are read, each by itself, if their names
+            leave the author in doubt.
         remarks: sentences in the report about one student's files, of each sort.
     """
 

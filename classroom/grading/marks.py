@@ -1,6 +1,6 @@
 """Tables of marks: for Canvas, for Moodle, and for people.
 
-A mark of which it is in question whose it is, is in the last alone: a platform would
+A mark whose student is in doubt appears only in the table for people: a platform would
 give it to the student whom the upload names.
 """
 
@@ -15,15 +15,15 @@ from classroom.grading.gradebook import Mark
 from classroom.grading.result import Result
 from vit_steps.checkpoint import write_whole
 
-# A sign with which a spreadsheet lets a formula begin: in front, or after a character
-# at which some of them begin a new cell, whatever the table's own separator.
+# A sign that begins a formula in a spreadsheet, at the start or after a character at
+# which some spreadsheets begin a new cell, whatever separator the table uses.
 FORMULA = re.compile(r"(^|[;,|\t\r\n])(?=\s*[=+\-@＝＋－＠﹦﹢﹣﹫])")
 
 Marks = dict[tuple[str, str], Mark]
 
 
 def write_marks(course: Course, results: list[Result], marks: Marks) -> list[str]:
-    """Write all tables; their names."""
+    """Write all tables, and return their names."""
     tables = {"marks.csv": _for_people(results, marks)}
     for name in sorted({result.assignment for result in results}):
         of_one = [result for result in results if result.assignment == name]
@@ -37,7 +37,7 @@ def write_marks(course: Course, results: list[Result], marks: Marks) -> list[str
 
 
 def cell(value: Any) -> str:
-    """A value that no spreadsheet takes for a formula, on one line."""
+    """Return a value as one line of text that no spreadsheet takes for a formula."""
     if isinstance(value, float):
         return f"{value:g}"
     text = "".join(c if c.isprintable() or c in "\t\r\n" else " " for c in str(value))
@@ -47,9 +47,7 @@ def cell(value: Any) -> str:
 def _csv(rows: Iterable[Iterable[Any]]) -> bytes:
     stream = io.StringIO(newline="")
     csv.writer(stream).writerows([cell(value) for value in row] for row in rows)
-    return stream.getvalue().encode(
-        "utf-8-sig"
-    )  # Excel needs to be told that it is UTF-8
+    return stream.getvalue().encode("utf-8-sig")  # Excel needs the byte order mark
 
 
 def _for_people(results: list[Result], marks: Marks) -> Iterable[Iterable[Any]]:

@@ -1,4 +1,4 @@
-"""What a person should look at: not proof of anything."""
+"""Find code that a person should look at, without claiming that anything is wrong."""
 
 import ast
 import re
@@ -43,22 +43,22 @@ HARMLESS = {
     *("matplotlib", "time", "timeit", "capture", "pinfo", "pinfo2", "precision"),
     *("config", "load_ext", "autoreload", "who", "whos"),
 }
-CHECKS = {"check", "vit_check"}  # import vit_check as check
+CHECKS = {"check", "vit_check"}  # names of the package: import vit_check as check
 SPELLED = re.compile(r"vit_(?:steps|check)(?:\.\w+)+")
 ABOUT = {"__version__", "__file__", "__name__", "__doc__"}
-AIDS = ("vit_steps.data.", "vit_steps.notebook.")  # no task is about these
+AIDS = ("vit_steps.data.", "vit_steps.notebook.")  # no task asks to write these
 MOST, LONGEST_SENTENCE = 20, 200
 
 
 @dataclass(frozen=True)
 class _Set:
-    """What an exercise set itself takes from the libraries.
+    """The names that an exercise set itself takes from the libraries.
 
     Attributes:
-        needed: of each solution, by its grade_id.
-        imported, used: of all cells.
-        answers: what the tests look at -> grade_id of the solution that makes it.
-        tasks: names of what is to be written, in one spelling.
+        needed: grade_id of a solution -> names that it uses.
+        imported, used: names that any cell imports or uses.
+        answers: name that a test uses -> grade_id of the solution that defines it.
+        tasks: names that students have to write, in one spelling.
     """
 
     needed: dict[str, set[str]]
@@ -69,11 +69,11 @@ class _Set:
 
 
 def odd_source(nb: NotebookNode, source: NotebookNode) -> list[str]:
-    """What stands out in the cells that the student wrote.
+    """Return sentences about unusual code in the cells that the student wrote.
 
     Args:
-        source: the exercise set with its solutions. What a solution takes from a
-            library is nothing odd in the answer to the same task.
+        source: the exercise set with its solutions. A name that a solution takes from a
+            library is not odd in a student's answer to the same task.
     """
     given = {cell.source.strip() for cell in source.cells}
     cells = [(n, c) for n, c in enumerate(nb.cells, 1) if c.cell_type == "code"]
@@ -84,7 +84,7 @@ def odd_source(nb: NotebookNode, source: NotebookNode) -> list[str]:
     seen = look(zip(trees_of(cell.source for _, cell in cells), own, strict=True))
     of_set = _look_at_set(source)
     found: dict[str, None] = {}
-    begun: set[str] = set()  # tasks
+    begun: set[str] = set()  # tasks whose cell has been passed
     for (number, cell), mine, one in zip(cells, own, seen, strict=True):
         begun.add(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
         if one is None:
@@ -119,7 +119,7 @@ def _odd_in(seen: Seen) -> Iterable[str]:
 
 
 def _odd_names(origin: Origin) -> Iterable[tuple[str, str]]:
-    """What about it is odd, wherever it was reached from: ``torch.os.system``."""
+    """Yield what is odd about an origin, also within a path: ``torch.os.system``."""
     parts = origin.path.split(".")
     for start in range(len(parts)):
         for end in range(start + 1, len(parts) + 1):
@@ -132,7 +132,7 @@ def _odd_names(origin: Origin) -> Iterable[tuple[str, str]]:
 
 
 def _is_allowed(use: Use) -> bool:
-    """Whether a check is imported or called as the exercises do it."""
+    """Return whether a check is imported or called as the exercises do it."""
     path, role = use.origin.path, use.role
     if path == "vit_check":
         return role in ("import", "help", "dir")
@@ -145,7 +145,7 @@ def _is_allowed(use: Use) -> bool:
 def _taken_in(
     seen: Seen, cell: NotebookNode, of_set: _Set, begun: set[str]
 ) -> Iterable[str]:
-    """What comes from a library where the set's own cells do without it."""
+    """Yield what comes from a library though the set's own cells do without it."""
     task = cell.metadata.get("nbgrader", {}).get("grade_id", "")
     if is_solution(cell):
         may, than = of_set.needed.get(task, set()), "the solution of this task"
@@ -158,7 +158,7 @@ def _taken_in(
             may_here = may | of_set.imported
             imported.add(use.origin)
         elif use.origin.made and not use.depth:
-            continue  # to run a model is not to write it
+            continue  # running a library's model is not handing it in
         else:
             may_here = may
         if name == "*":
@@ -185,14 +185,18 @@ def _taken_in(
             if not name or name in taken:
                 continue
             if answer not in begun and origin in imported and name in of_set.imported:
-                continue  # as the set does it, before the task
+                continue  # the set imports it too, above the task
             part = change.code != change.name and not origin.made
             if name not in may if answer else part:
                 yield f"makes {change.code} of {name} from {library}"
 
 
 def _library(origin: Origin) -> tuple[str, str]:
-    """The package and what is taken from it, "" for the whole; of others a name."""
+    """Return the package and the name taken from it, "" for the whole package.
+
+    For models of other libraries, the package is "" and the name is that of the
+    library.
+    """
     if origin.root == "vit_steps":
         aid = origin.path.startswith(AIDS) and origin.name != "*"
         aid = aid or origin.name in ABOUT
@@ -232,5 +236,5 @@ def _look_at_set(source: NotebookNode) -> _Set:
 
 
 def _spelling(name: str) -> str:
-    """The same for ``MultiHeadAttention`` and ``multi_head_attention``."""
+    """Return one spelling for ``MultiHeadAttention`` and ``multi_head_attention``."""
     return name.replace("_", "").lower()

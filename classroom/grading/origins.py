@@ -1,7 +1,8 @@
-"""Where the names in a notebook's code come from, through imports and aliases.
+"""Find where the names in a notebook's code come from, through imports and aliases.
 
-Nothing is run. A name is taken to come from all that stands in the statement that binds
-it, so more may be found than there is. What a function returns is not followed.
+No code is run. A name is assumed to come from every name in the statement that binds
+it, so origins may be found that it does not have. The value that a function returns is
+not followed.
 """
 
 import ast
@@ -15,10 +16,10 @@ from typing import NamedTuple
 import vit_steps
 from classroom.grading.parsing import Reader
 
-MOST_STRINGS = 50  # of code, in one cell
+MOST_STRINGS = 50  # strings of code in one cell
 MOST_STEPS = 20  # for each node of a cell's tree; honest work takes three
 LONGEST_PATH = 200
-DEEPEST = 8  # attributes that are told apart
+DEEPEST = 8  # attributes in a row that are kept
 OPTIONS = re.compile(r"(\s*-\w+(\s+\d+)?)*\s*")  # of a magic
 TIMING = {"time", "timeit", "capture"}  # magics that run code
 BUILTINS = {*dir(builtins), "__builtins__", "get_ipython"}
@@ -39,12 +40,12 @@ class _TooMuch(Exception):
 
 
 class Origin(NamedTuple):
-    """Something that is imported, or built into Python.
+    """An object that is imported, or built into Python.
 
     Attributes:
         path: ``vit_steps.attention.MultiHeadAttention``, ``builtins.eval``; with ``*``
             for a part that is known only at run time.
-        made: whether it is an object of that class, not the class itself.
+        made: whether it is an instance of that class rather than the class itself.
     """
 
     path: str
@@ -56,7 +57,7 @@ class Origin(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What is taken from a package, without its modules; "" for a module."""
+        """The name taken from a package, without its modules; "" for a module."""
         parts = self.path.split(".")
         for number, part in enumerate(parts[1:], 2):
             if ".".join(parts[:number]) not in MODULES:
@@ -73,7 +74,7 @@ class Use(NamedTuple):
 
     Attributes:
         role: "import", "read", "called", or the function that gets it as an argument.
-        depth: of functions and classes around it, which may run later.
+        depth: number of functions and classes around it, whose code may run later.
     """
 
     origin: Origin
@@ -82,12 +83,13 @@ class Use(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What is given a value, or deleted, that is no variable of a function.
+    """A name, attribute or item that is assigned or deleted, except local variables.
 
     Attributes:
-        code: a name, an attribute or an item.
-        name: the name, or the first of the chain.
-        of: where what is changed comes from.
+        code: the name, attribute or item as it is written.
+        name: the name, or the first one of the chain.
+        of: the origins of the object that is changed.
+        value: the origins of the value that it gets.
     """
 
     code: str
@@ -98,7 +100,7 @@ class Change(NamedTuple):
 
 @dataclass
 class Seen:
-    """What one cell does."""
+    """The uses, changes, attributes, strings and magics of one cell."""
 
     uses: list[Use] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
@@ -108,31 +110,31 @@ class Seen:
 
 
 def look(cells: Iterable[tuple[ast.Module | None, bool]]) -> list[Seen | None]:
-    """What each cell does, in their order; None for what is too much.
+    """Return what each cell does, in their order; None for a cell that is too complex.
 
     Args:
-        cells: their code, and whether the student wrote it.
+        cells: the tree of each cell, and whether the student wrote it.
     """
     notebook, cells = _Notebook(), list(cells)
-    for _ in range(2):  # a function may use an alias that is made after it
+    for _ in range(2):  # a function may use an alias that is defined below it
         seen = [notebook.run(tree, own) if tree else None for tree, own in cells]
     return seen
 
 
 class _Notebook:
-    """Follows names from cell to cell."""
+    """Follow names from cell to cell."""
 
     def __init__(self) -> None:
         self.known: dict[str, Origins] = {}
-        self.later: dict[str, Origins] = {}  # what any of the student's cells binds
+        self.later: dict[str, Origins] = {}  # from all of the student's cells together
         self.reader = Reader()
 
     def run(self, tree: ast.Module, own: bool) -> Seen | None:
         self.seen, self.own = Seen(), own
-        self.scopes: list[dict[str, Origins]] = []  # of functions, the innermost first
+        self.scopes: list[dict[str, Origins]] = []  # of functions, innermost first
         self.depth = self.calls = 0
-        self.member = ""  # name of the class around
-        self.strings: list[str] = []  # of code, which runs where it is met
+        self.member = ""  # name of the class around it
+        self.strings: list[str] = []  # code in strings, visited after the cell
         self.steps = 0
         trees: list[ast.Module | None] = [tree]
         try:
@@ -169,7 +171,7 @@ class _Notebook:
                 self._block(inner)
 
     def _value(self, nodes: list[ast.AST]) -> Origins:
-        """Visits them; where a name comes from that is bound to what they give."""
+        """Visit the nodes, and return the origins of a name bound to their value."""
         start, before = len(self.seen.uses), self.calls
         for node in nodes:
             self._visit(node)
@@ -208,7 +210,7 @@ class _Notebook:
         of, before = self._chain(target.value), len(self.seen.uses)
         for child in ast.iter_child_nodes(target):
             self._visit(child)
-        self.seen.uses[before:] = [  # what is changed is not read as well
+        self.seen.uses[before:] = [  # assigning to an attribute is not reading it
             use for use in self.seen.uses[before:] if use.origin not in of
         ]
         code = _spelled(target)
@@ -327,7 +329,7 @@ class _Notebook:
     def _within(
         self, own: dict[str, Origins], body: Iterable[ast.stmt], member: str = ""
     ) -> None:
-        """Visit the body of a function, or of a class, whose names no method sees."""
+        """Visit the body of a function or class; methods do not see a class's names."""
         before = self.scopes, self.depth, self.member
         around = self.scopes[1:] if self.member else self.scopes
         self.scopes, self.depth, self.member = [own, *around], self.depth + 1, member
@@ -348,7 +350,7 @@ class _Notebook:
                 self._visit(part)
         self.scopes, self.member = before
 
-    # where something comes from
+    # origins
 
     def _chain(self, node: ast.AST) -> Origins:
         found = self._origins(node)
@@ -374,7 +376,7 @@ class _Notebook:
         imports = {"builtins.__import__", "importlib.import_module"}
         if first and called & imports and _text(first):
             return frozenset({_origin(_text(first))})
-        return frozenset(o for o in of if o.path in MODULES)  # a function gives it
+        return frozenset(o for o in of if o.path in MODULES)  # returned by a function
 
     def _item(self, of: ast.expr, key: str) -> Origins:
         found = set()
@@ -413,21 +415,20 @@ def _parts_of(origins: Origins, name: str) -> Origins:
 
 
 def _text(node: ast.AST) -> str:
-    """The string that stands there, or ""."""
+    """Return the string of a constant, or "" for any other node."""
     value = node.value if isinstance(node, ast.Constant) else ""
     return value if isinstance(value, str) else ""
 
 
 def _asks_whether_defined(node: ast.Compare) -> bool:
-    """As ``"x" in globals()`` does, which gives nothing away."""
+    """Return whether this is a harmless test such as ``"x" in globals()``."""
     (*_, of), (*_, how) = node.comparators, node.ops
     is_in = len(node.ops) == 1 and isinstance(how, ast.In | ast.NotIn)
     return is_in and _spelled(of) in ("globals()", "locals()")
 
 
 def _spelled(node: ast.AST) -> str:
-    """``a.b[…].c`` for ``a.b[0].c``; what it begins with, if that is not a name, is
-    left out."""
+    """Return ``a.b[…].c`` for ``a.b[0].c``, without a start that is not a name."""
     words: list[str] = []
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
         if isinstance(node, ast.Attribute):
@@ -440,7 +441,7 @@ def _spelled(node: ast.AST) -> str:
 
 
 def _parts(node: ast.AST) -> tuple[list[ast.AST], list[ast.AST], list[ast.stmt]]:
-    """What a statement reads, what it binds to that, and the statements in it."""
+    """Return what a statement reads, what it binds, and the statements inside it."""
     reads: list[ast.AST] = []
     targets: list[ast.AST] = []
     body: list[ast.stmt] = []
@@ -461,7 +462,7 @@ def _parts(node: ast.AST) -> tuple[list[ast.AST], list[ast.AST], list[ast.stmt]]
 
 
 def _own_names(body: Iterable[ast.AST]) -> set[str]:
-    """The variables that belong to a function with this body."""
+    """Return the local variables of a function with this body."""
     found, elsewhere, waiting = set(), set(), list(body)
     while waiting:
         node = waiting.pop()

@@ -1,7 +1,7 @@
-"""What a kernel says, made safe to keep.
+"""Turn the messages of a kernel into outputs that are safe to keep.
 
-Nothing that comes out of a sandbox is trusted to have the shape that Jupyter promises.
-Kept are text, errors and PNG or JPEG pictures; dropped is what a browser could run.
+A message out of a sandbox is not trusted to have the shape that Jupyter promises. Text,
+errors and PNG or JPEG pictures are kept; anything that a browser could run is dropped.
 """
 
 import base64
@@ -15,9 +15,9 @@ PICTURES = {"image/png": b"\x89PNG\r\n", "image/jpeg": b"\xff\xd8\xff"}
 
 
 def clean_output(kind: str, content: dict[str, Any], room: int) -> NotebookNode | None:
-    """The output of one message, at most ``room`` characters long.
+    """Return the output in one message, at most ``room`` characters long.
 
-    Returns None for what is not an output, and for one that does not fit.
+    Return None if the message holds no output, or one that does not fit.
     """
     if kind == "stream":
         name = "stderr" if content.get("name") == "stderr" else "stdout"
@@ -73,5 +73,5 @@ def error_output(name: str, sentence: str) -> NotebookNode:
 def _text(value: Any, room: int) -> str:
     text = value if isinstance(value, str) else str(value)[:room]
     text = text[:room]
-    # What cannot be encoded cannot be written to a file.
+    # A lone surrogate could not be written to a file.
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,7 +1,7 @@
-"""HTML pages made of what students sent, opened in a browser by people who trust them.
+"""HTML pages made from students' work, opened in a browser by people who trust them.
 
-Text is escaped unless something here has made HTML of it, and the pages forbid the
-browser to run any script or to load anything from elsewhere.
+Text is escaped unless a function of this module has turned it into HTML. The pages
+forbid the browser to run any script or to load anything from elsewhere.
 """
 
 import re
@@ -18,14 +18,14 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-RENDERED = 10_000  # characters of a cell; some take quadratic time
+RENDERED = 10_000  # characters of a cell; some text takes quadratic time to render
 SHOWN = 50_000  # characters of a cell or an output
 ADDRESS = re.compile(
     r"https?://|mailto:|#|data:image/|[\w.-]+([/?#]|$)", flags=re.IGNORECASE
 )
 SUMMARY = re.compile(r"<details><summary>([^<\n]{1,80})</summary>|</details>")
 
-# They turn text around or are not seen at all. Joiners, which scripts need, may stay.
+# Characters that reverse text or are invisible. Joiners stay: some scripts need them.
 CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb"
@@ -34,17 +34,17 @@ CONTROLS = re.compile(
 
 
 def page(template: str, **values: Any) -> str:
-    """The page that a template in ``pages`` makes of these values."""
+    """Return the page that a template in ``pages`` makes from these values."""
     return visible(_environment().get_template(template).render(**values))
 
 
 def visible(text: str) -> str:
-    r"""With ``\u202e``, six characters, for the control that turns text around."""
+    r"""Return the text with each invisible control written out, as in ``\u202e``."""
     return CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def plain(text: str) -> Markup:
-    """Text as it was written, up to a length."""
+    """Return text as it was written, up to a length."""
     text = strip_ansi(text)
     shown = Markup("<pre>{}</pre>").format(text[:SHOWN])
     if len(text) <= SHOWN:
@@ -55,19 +55,21 @@ def plain(text: str) -> Markup:
 
 
 def code(source: str) -> Markup:
-    """Python in colours."""
+    """Return Python as HTML, in colours."""
     if len(source) > RENDERED:
         return plain(source)
     return Markup(highlight(source, PythonLexer(), HtmlFormatter(cssclass="code")))
 
 
 def markdown(source: str) -> Markup:
-    """Markdown as HTML: no HTML of its own, no link or picture that could do harm, and
-    formulas as they were written."""
+    """Return Markdown as HTML, with formulas as they were written.
+
+    HTML inside it is escaped, and links and pictures that could do harm are left out.
+    """
     if len(source) > RENDERED:
         note = '<p class="note">It is too long to be set as Markdown.</p>'
         return plain(source) + Markup(note)
-    # The exercises' hints are folded away by HTML.
+    # The exercises fold their hints with HTML, which would be shown as text.
     source = SUMMARY.sub(lambda match: f"**{match[1]}**" if match[1] else "", source)
     return Markup(_markdown().render(source))
 
@@ -80,7 +82,7 @@ class _Markdown(MarkdownIt):
 @cache
 def _markdown() -> MarkdownIt:
     renderer = _Markdown("commonmark", {"html": False})
-    # A list of references takes quadratic time.
+    # Without references, because a list of them takes quadratic time.
     renderer.enable(["table", "strikethrough"]).disable("reference")
     renderer.use(
         dollarmath_plugin, allow_labels=False, double_inline=True, renderer=_formula
@@ -95,14 +97,14 @@ def _formula(content: str, options: dict[str, Any]) -> str:
 
 
 def _image(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
-    """Nothing is loaded from elsewhere, so such a picture's words stand for it."""
+    """Return an embedded picture, or only the words of one that would be loaded."""
     if str(tokens[index].attrs["src"]).startswith("data:"):
         return str(self.image(tokens, index, options, env))
     return str(escape(self.renderInlineAsText(tokens[index].children, options, env)))
 
 
 def prepare() -> None:
-    """Compile what makes pages: it takes long, and is kept."""
+    """Compile the templates and renderers once: that takes long, and is cached."""
     for name in _environment().list_templates():
         _environment().get_template(name)
     code("1")

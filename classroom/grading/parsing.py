@@ -1,4 +1,4 @@
-"""The syntax trees of cells that anybody may have written, within bounds."""
+"""Parse cells that anybody may have written, within limits of time and memory."""
 
 import ast
 import re
@@ -8,19 +8,21 @@ from IPython.core.inputtransformer2 import TransformerManager
 
 LONGEST = 300_000  # characters of code, and as many in cells with magics
 MAGIC = re.compile(r"^[ \t]*[%!?/,;]|=[ \t]*[%!]|\?[ \t]*$", re.MULTILINE)
-# Python copies an imported name for each of its dots.
+# Python copies an imported name once for each of its dots, which is quadratic time.
 DOTTED = re.compile(r"(?:\.[\s\\]*\w+[\s\\]*){500}")
 
 
 def trees_of(sources: Iterable[str]) -> list[ast.Module | None]:
-    """The code of one notebook's cells, with magics as calls, empty where it is not
-    Python; None for those that would take too long."""
+    """Return the syntax tree of each cell of one notebook, with magics as calls.
+
+    A cell that is not Python has an empty tree, one that would take too long has None.
+    """
     reader = Reader()
     return [reader.tree_of(source) for source in sources]
 
 
 class Reader:
-    """Reads cells until there have been too many, or too long ones."""
+    """Parse one cell after another, until there have been too many or too long ones."""
 
     def __init__(self) -> None:
         self.room = self.room_with_magics = LONGEST
@@ -32,12 +34,12 @@ class Reader:
         try:
             try:
                 return ast.parse(source)
-            except (SyntaxError, ValueError):  # IPython reads it again for each magic
+            except (SyntaxError, ValueError):  # IPython parses it anew for each magic
                 self.room_with_magics -= len(source) * (1 + len(MAGIC.findall(source)))
                 if self.room_with_magics < 0:
                     return None
                 return ast.parse(TransformerManager().transform_cell(source))
         except (SyntaxError, ValueError):
             return ast.Module([], [])
-        except (RuntimeError, MemoryError):  # in the kernel there may be more room
+        except (RuntimeError, MemoryError):  # the kernel may still be able to run it
             return None

@@ -1,8 +1,8 @@
-"""Whether a graded cell has passed, decided from outside the kernel.
+"""Decide from outside the kernel whether a graded cell has passed.
 
-A cell with checks has passed when the judge, another process than the student's, has
-seen every check pass that the released cell names; and every graded cell has to end
-without an error, and to say its word at the end.
+A cell with checks has passed if the judge, which is not the student's process, has seen
+every check pass that the released cell names. In addition every graded cell has to end
+without an error, and to send its word at the end.
 """
 
 import ast
@@ -24,8 +24,8 @@ class Attempt:
     """One run of one cell.
 
     Attributes:
-        ended_well: the kernel said that there was no error.
-        trouble: a sentence if the cell was stopped or took the kernel with it.
+        ended_well: whether the kernel reported that there was no error.
+        trouble: a sentence if the cell was stopped or ended the kernel.
         words: what the cell sent through the witness's channel.
     """
 
@@ -36,12 +36,12 @@ class Attempt:
 
 
 def checks_named_in(source: str) -> list[str]:
-    """As the judge calls them: ``["patchify"]`` for ``check.patchify(patchify)``."""
+    """Return the judge's names: ``["patchify"]`` for ``check.patchify(patchify)``."""
     return [name for name, _ in _checks_in(source)]
 
 
 def classes_named_in(source: str) -> set[str]:
-    """The checks that are given a class: ``{"mlp"}`` for ``check.mlp(MLP)``."""
+    """Return the checks that get a class: ``{"mlp"}`` for ``check.mlp(MLP)``."""
     return {
         name
         for name, given in _checks_in(source)
@@ -50,7 +50,7 @@ def classes_named_in(source: str) -> set[str]:
 
 
 def _checks_in(source: str) -> list[tuple[str, ast.expr]]:
-    """Each with what it is given."""
+    """Return each check that is called in a cell, with its argument."""
     try:
         tree = ast.parse(source)
     except SyntaxError:  # a magic
@@ -62,13 +62,16 @@ def _checks_in(source: str) -> list[tuple[str, ast.expr]]:
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "check"
-        and node.func.attr.islower()  # no exception
+        and node.func.attr.islower()  # not an exception class
         for check in _of_call(node, node.func.attr)
     ]
 
 
 def _of_call(call: ast.Call, check: str) -> Iterable[tuple[str, ast.expr]]:
-    """The check; of ``answer("x", ...)`` and of ``answers(x=..., y=...)`` the names."""
+    """Return the check or its questions, each with its argument.
+
+    These are the names in ``answer("x", ...)`` and ``answers(x=..., y=...)``.
+    """
     if check == "answers":
         return [
             (f"answer:{k.arg}" if k.arg in QUESTIONS else k.arg, k.value)
@@ -82,7 +85,7 @@ def _of_call(call: ast.Call, check: str) -> Iterable[tuple[str, ast.expr]]:
 
 
 def taken_from_libraries(records: "Iterable[Judgement]") -> list[str]:
-    """A sentence for each answer that is a library's own function or class."""
+    """Return a sentence for each answer that is a library's own function or class."""
     return [
         f"What {record.check} was asked about is {record.origin}."
         for record in records
@@ -96,11 +99,11 @@ def why_failed(
     source: str,
     records: "Iterable[Judgement]",
 ) -> str | None:
-    """A sentence for the student, or None when the cell has passed.
+    """Return a sentence for the student, or None if the cell has passed.
 
     Args:
-        source: of the released cell, which names checks.
-        records: what the judge saw.
+        source: the released cell, which names the checks.
+        records: the verdicts that the judge has recorded.
     """
     if attempt.trouble:
         return attempt.trouble

@@ -1,4 +1,4 @@
-"""Grades many submissions at once, each in a process that may end as it likes."""
+"""Grade many submissions at once, each in a process that may end in any way."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,7 +9,7 @@ from classroom.grading.processes import run_each
 from classroom.grading.result import VERSION, Result, Terms
 from classroom.release.assignment import Assignment
 
-SPARE = 120  # seconds, beyond what the notebook itself may take
+SPARE = 120  # seconds, in addition to the time that the notebook itself may take
 
 
 def grade_all(
@@ -19,11 +19,11 @@ def grade_all(
     terms: Terms,
     jobs: int,
 ) -> Iterator[Result]:
-    """Results, in the order in which they come.
+    """Yield the results in the order in which the processes end.
 
-    What had no fair chance, for its process died or the machine was too busy, is run
-    once more after all others, by itself; a process that dies then leaves a result that
-    says that a person has to look at it.
+    A submission had no fair run if its process died or the machine was too busy. Such
+    submissions are run once more after all others, one at a time. If the process dies
+    again, the result says that a person has to look at the submission.
     """
     limits = terms.limits
     seconds = limits.patience_with_others * limits.total_seconds + SPARE
@@ -31,7 +31,7 @@ def grade_all(
     second = []
     for ended in run_each(worker.main, first, jobs, seconds):
         submission, assignment, *_ = ended.arguments
-        # What the process has written, if it is about this very submission.
+        # An old result in the folder may be of another version of the submission.
         result = finished(submission, assignment, course)
         if result is not None:
             yield result
@@ -51,7 +51,7 @@ def grade_all(
 def finished(
     submission: Submission, assignment: Assignment, course: Course
 ) -> Result | None:
-    """The result of an earlier run, if it was a fair one and nothing has changed."""
+    """Return the result of an earlier run, if it was fair and is still valid."""
     found = Result.load(course.result(submission.student, assignment.name))
     if found is None or found.version != VERSION:
         return None

@@ -1,6 +1,7 @@
-"""What all workers need and each would make for itself.
+"""Import once what every worker needs.
 
-The server imports it that they are forked from, before a submission is read.
+The server process from which workers are forked imports this module, before a
+submission is read.
 """
 
 from contextlib import suppress
@@ -15,6 +16,6 @@ __all__ = ["feedback", "vit_check", "worker"]
 
 configure_mappers()
 page.prepare()
-with suppress(SeccompMissing):  # who grades without a sandbox needs none
+with suppress(SeccompMissing):  # grading without a sandbox needs no filter
     compiled()
 sandbox.prepare()

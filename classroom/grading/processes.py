@@ -1,4 +1,4 @@
-"""Tasks, each in a process of its own, which may take too long or die."""
+"""Run tasks in processes of their own, which may take too long or die."""
 
 import multiprocessing
 import os
@@ -16,15 +16,15 @@ import psutil
 
 Arguments = TypeVarTuple("Arguments")
 
-_own_share: list[int] = []  # of the task that this process was started for
+_own_share: list[int] = []  # processors of the task that this process was started for
 
 
 @dataclass(frozen=True)
 class Ended(Generic[*Arguments]):
-    """What became of one task.
+    """The end of one task.
 
     Attributes:
-        exitcode: as of ``Process``; None if the process could not be started.
+        exitcode: as in ``Process``; None if the process could not be started.
         timed_out: whether its time was up, and it was killed.
     """
 
@@ -34,7 +34,7 @@ class Ended(Generic[*Arguments]):
 
 
 def start_server(folder: Path, preload: list[str]) -> None:
-    """Start the process that all others are forked from, unless it runs already.
+    """Start the process from which all others are forked, unless it is running.
 
     Args:
         folder: for its socket.
@@ -56,10 +56,9 @@ def run_each(
 ) -> Iterator[Ended[*Arguments]]:
     """Call ``target`` with each of the tasks, at most ``jobs`` at once.
 
-    Gives them in the order in which they end. A process that runs for more than
-    ``seconds`` is killed; all are when the iterator is closed or this process ends.
-    Each has a share of the processors, for what it starts to keep to, see
-    ``keep_to_own_share``.
+    Yield them in the order in which they end. A process that runs for more than
+    ``seconds`` is killed; all processes are killed when the iterator is closed or this
+    process ends. Each task has a share of the processors, see ``keep_to_own_share``.
     """
     context = multiprocessing.get_context("forkserver")
     waiting = iter(tasks)
@@ -79,7 +78,7 @@ def run_each(
                 started = context.Process(target=_run, args=(target, task, place))
                 try:
                     started.start()
-                except (OSError, EOFError):  # the server has died; another one starts
+                except (OSError, EOFError):  # the server died; a new one starts
                     free.append(place)
                     yield Ended(task, None)
                 else:
@@ -105,8 +104,12 @@ def run_each(
 
 
 def _shares(jobs: int) -> list[list[int]]:
-    """Processors for each of the jobs, and one for nobody if there are enough, so that
-    who watches the jobs has it; none where a system does not deal them out."""
+    """Return the processors of each job.
+
+    If there are enough processors, one is given to no job, so that the process that
+    watches the jobs has it. The lists are empty on systems that cannot assign
+    processors.
+    """
     try:
         all_there_are = psutil.Process().cpu_affinity()
     except AttributeError:  # macOS
@@ -117,8 +120,10 @@ def _shares(jobs: int) -> list[list[int]]:
 
 
 def keep_to_own_share() -> None:
-    """Let this process use no other processors than its task's, so that what it does
-    slows down no other task, nor what watches it."""
+    """Restrict this process to its task's processors.
+
+    Then its work slows down neither other tasks nor the process that watches it.
+    """
     if _own_share:
         psutil.Process().cpu_affinity(_own_share)
 

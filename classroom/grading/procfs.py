@@ -1,8 +1,8 @@
-"""What the kernel tells of processes, by the files of one /proc.
+"""Read the state of processes from the files of one /proc.
 
-A sandbox has a /proc of its own, with its own processes in it and nobody else's. Read
-from outside it names them all, the quickest too, and no process of the machine besides
-has to be looked at.
+A sandbox has a /proc of its own, which holds its own processes and no others. Read from
+outside, it lists all of them, even short-lived ones, without a look at the other
+processes of the machine.
 """
 
 import errno
@@ -14,11 +14,12 @@ from pathlib import Path
 from classroom.grading.limits import DESCRIPTORS
 
 ZOMBIE = b"Z"
-BLIND = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # other errors: it has ended
+# The reader's own shortages; any other error means that the process has ended.
+BLIND = (errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 # Fields of a process's stat, counted from the one after its name.
 STATE, USER, SYSTEM, OF_CHILDREN, THREADS, STARTED = 0, 11, 12, slice(13, 15), 17, 19
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-Key = tuple[int, int]  # of a process; its number alone may be given again
+Key = tuple[int, int]  # process id and start time, because an id can be reused
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,12 @@ class Seen:
     """One process, as it is now.
 
     Attributes:
-        computed: seconds of processor time, of all its threads.
-        of_children: the same of its children that have ended, if it wanted to know.
+        computed: seconds of processor time of all its threads.
+        of_children: the same of its children that have ended and were waited for.
         delayed: seconds that its threads have waited in the kernel's queues.
-        anonymous: bytes that are in no file, those shared with others too.
-        tables: bytes that say where its pages are.
-        descriptors: how many it has open; the most there can be, where it hides them.
+        anonymous: bytes of memory that belong to no file, shared ones included.
+        tables: bytes of its page tables.
+        descriptors: number of open descriptors; the limit, if it hides them.
     """
 
     key: Key
@@ -44,10 +45,10 @@ class Seen:
 
 
 class Procfs:
-    """One /proc. It stays open, so that it is never taken for another's later.
+    """One /proc, kept open so that its path cannot come to mean another one.
 
     Raises:
-        OSError: if there is none.
+        OSError: if there is none at that place.
     """
 
     def __init__(self, place: Path) -> None:
@@ -56,11 +57,11 @@ class Procfs:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is the one that this process is in itself."""
+        """Whether this process itself is in it."""
         return os.fstat(self._folder).st_dev == os.stat("/proc").st_dev
 
     def pids(self) -> list[int]:
-        """Of all processes in it; none are left when its first one has ended."""
+        """Return the ids of all its processes; none once the first one has ended."""
         return [int(name) for name in os.listdir(self._folder) if name.isdigit()]
 
     def read(self, path: str) -> bytes:
@@ -74,18 +75,18 @@ class Procfs:
         return b"".join(parts)
 
     def look(self, pid: int) -> Seen:
-        """See to one process.
+        """Return the state of one process.
 
         Raises:
             OSError: if it has ended.
         """
-        # A process may call itself anything, in bytes that are no text.
+        # A process's name may be any bytes, so parsing starts after its last bracket.
         stat = self.read(f"{pid}/stat").rpartition(b")")[2].split()
         first = f"{pid}"
         threads = [first]
         if int(stat[THREADS]) > 1:
             threads = [f"{pid}/task/{thread}" for thread in self._names(f"{pid}/task")]
-        if stat[STATE] == ZOMBIE:  # its first thread has ended, not all of them
+        if stat[STATE] == ZOMBIE:  # the first thread has ended, others may be running
             living = [thread for thread in threads if thread != f"{pid}/task/{pid}"]
             first = living[0] if living and len(threads) > 1 else ""
         status = self.read(f"{first}/status") if first else b""
@@ -100,16 +101,18 @@ class Procfs:
         )
 
     def share(self, pid: int) -> int | None:
-        """Bytes that are in no file, each divided by how many processes share it; None
-        if that cannot be read. It takes long."""
+        """Return the bytes that belong to no file, each divided by its number of users.
+
+        Return None if they cannot be read. This takes long.
+        """
         try:
             return kibibytes(self.read(f"{pid}/smaps_rollup"), b"Pss_Anon:")
         except OSError:
             return None if str(pid) in os.listdir(self._folder) else 0
 
     def sockets(self, pid: int) -> int:
-        """How many its network has, also those that no process has open any more."""
-        return self.read(f"{pid}/net/unix").count(b"\n") - 1  # names of the columns
+        """Return the number of sockets in its network, also of those no longer open."""
+        return self.read(f"{pid}/net/unix").count(b"\n") - 1  # without the header
 
     def _names(self, path: str) -> list[str]:
         folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY, dir_fd=self._folder)
@@ -121,7 +124,7 @@ class Procfs:
     def _delayed(self, thread: str) -> float:
         try:
             return int(self.read(f"{thread}/schedstat").split()[1]) / 1e9
-        except OSError:  # it has just ended, or this kernel does not count that
+        except OSError:  # the thread has just ended, or this kernel does not count it
             return 0.0
 
     def _descriptors(self, thread: str) -> int:
@@ -129,12 +132,12 @@ class Procfs:
             return len(self._names(f"{thread}/fd"))
         except PermissionError:
             return DESCRIPTORS
-        except OSError:  # it has ended
+        except OSError:  # the thread has ended
             return 0
 
 
 def kibibytes(text: bytes, name: bytes) -> int:
-    """Bytes, under one name in a file of the kernel's."""
-    # The kernel writes a line end in a process's name in another way, so these are its.
+    """Return the number under one name in a file of the kernel's, in bytes."""
+    # No process can fake a line: the kernel escapes a line end in a process's name.
     counts = [line.split()[1] for line in text.split(b"\n") if line.startswith(name)]
     return sum(int(count) * 1024 for count in counts)

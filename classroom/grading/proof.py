@@ -1,7 +1,7 @@
-"""The exercise set's own solutions, graded as if a student had sent them.
+"""Grade the exercise set's own solutions as if a student had sent them.
 
-Where they do not get full marks, because something is not installed or the set is
-broken, nobody would; so nobody is graded.
+If they do not get full marks, because something is not installed or the set is broken,
+no student could, so no student is graded.
 """
 
 import hashlib
@@ -29,16 +29,16 @@ from vit_steps.checkpoint import write_whole
 
 STUDENT = "the-solutions"
 PACKAGES = ("classroom", "vit_check", "vit_steps")
-RUNS = 3  # of solutions that a busy machine keeps from ending
-PATIENCE = 60  # with others; that these take too long themselves is a smaller worry
+RUNS = 3  # tries for solutions that a busy machine keeps from ending
+PATIENCE = 60  # the solutions are known to end, so they may wait long for a processor
 
 
 class SolutionsFail(ValueError):
-    """The message says which, and why."""
+    """Raised when solutions fail; the message names the set and the reason."""
 
 
 def prove(assignments: list[Assignment], course: Course, terms: Terms) -> None:
-    """Grade the solutions, unless just these have passed into this folder before.
+    """Grade the solutions, unless the same ones have passed into this folder before.
 
     Raises:
         SolutionsFail: if they do not get full marks.
@@ -86,7 +86,7 @@ def _graded(
     course: Course,
     terms: Terms,
 ) -> Iterator[Result]:
-    """The solutions' results; where a failure may be the machine's, of the last run."""
+    """Yield the solutions' results, after up to ``RUNS`` runs on a busy machine."""
     patient = replace(terms.limits, patience_with_others=PATIENCE)
     for turn in range(RUNS):
         again = []
@@ -105,7 +105,7 @@ def _wrong(result: Result) -> bool:
 
 
 def _digest(assignment: Assignment, terms: Terms) -> str:
-    """Changes with all that the solutions' marks hang on."""
+    """Return a digest of everything on which the solutions' marks depend."""
     how = [terms.limits, terms.sandbox, terms.visible, sys.version, version("torch")]
     about = [assignment.fingerprint, _code(), *map(repr, how)]
     return hashlib.sha256("\n".join(about).encode()).hexdigest()
@@ -123,7 +123,7 @@ def _code() -> str:
 
 
 def _check_imports(terms: Terms) -> None:
-    """Raise SolutionsFail if no notebook could import the packages at all."""
+    """Raise SolutionsFail if a notebook cannot import the packages at all."""
     command = [sys.executable, "-I", "-c", "import vit_check, vit_steps"]
     if terms.sandbox:
         done = run_sandboxed(command, terms.visible)

@@ -1,4 +1,4 @@
-"""What a teacher should look at, on one page."""
+"""Write the page that lists what a teacher should look at."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from classroom.grading.page import page
 from classroom.grading.result import Result
 from vit_steps.checkpoint import write_whole
 
-LINES = 20  # shown of one student in one section
+LINES = 20  # lines about one student in one section
 LONGEST = 400  # characters of a line
-PEOPLE = 30  # named in one group
+PEOPLE = 30  # names in one group
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Lines about one student, or about nobody in particular."""
+    """Lines about one student, or about no student in particular."""
 
     who: Result | None
     lines: list[str]
@@ -43,7 +43,7 @@ def write_report(
 
     Args:
         left_out: a sentence for each file that was not graded.
-        plain: those whose feedback page has no notebook on it.
+        plain: the results whose feedback page does not show the notebook.
     """
     sections = _sections(results, left_out, plain)
     text = page("report.html", sections=[s for s in sections if s.entries])

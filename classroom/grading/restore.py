@@ -1,8 +1,8 @@
-"""A submission made whole again: what uploads, other programs and students have lost.
+"""Repair a submission: put back what uploads, other programs or students have changed.
 
-Whatever comes in, out comes a notebook of the current format in which each cell of the
-release has its place, its name and, where it is locked, its text. Nothing else of the
-file is kept than the types and sources of its cells.
+The result is always a notebook of the current format in which each cell of the release
+has its place, its name and, if it is locked, its text. Of the submitted file only the
+types and sources of its cells are kept.
 """
 
 import copy
@@ -24,21 +24,21 @@ from classroom.grading.limits import ORDINARY, Limits
 from classroom.release.assignment import known
 
 NEW_CELL = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
-ALIKE = 60.0  # percent; below it two cells have nothing to do with each other
+ALIKE = 60.0  # percent; less similar cells are taken to be unrelated
 
 
 class Unreadable(ValueError):
-    """Not a notebook; the message says why, for the student."""
+    """Raised for a file that is no notebook; the message is for the student."""
 
 
 @dataclass
 class Cell:
-    """What is kept of a cell that was handed in."""
+    """The parts that are kept of a cell that was handed in."""
 
     kind: str
     source: str
-    names: tuple[str, ...] = ()  # grade_id, id: whatever it may be known by
-    claims: dict[str, Any] = field(default_factory=dict)  # points, tags
+    names: tuple[str, ...] = ()  # its grade_id and its ids
+    claims: dict[str, Any] = field(default_factory=dict)  # points and tags it claims
 
 
 @dataclass
@@ -46,8 +46,8 @@ class Restored:
     """A submission that can be graded.
 
     Attributes:
-        changes: what had to be put right, one sentence each.
-        tampered: those of them that somebody did, and no upload.
+        changes: what had to be repaired, one sentence each.
+        tampered: repairs of damage that only a person can have done.
     """
 
     nb: NotebookNode
@@ -56,10 +56,10 @@ class Restored:
 
 
 def read(data: bytes, limits: Limits = ORDINARY) -> list[Cell]:
-    """The cells of a notebook file of any version.
+    """Return the cells of a notebook file of any version.
 
     Raises:
-        Unreadable: if it is none, or too large.
+        Unreadable: if the file is no notebook, or too large.
     """
     if len(data) > limits.notebook:
         raise Unreadable(
@@ -82,7 +82,7 @@ def read(data: bytes, limits: Limits = ORDINARY) -> list[Cell]:
 
 
 def restore(cells: list[Cell], release: NotebookNode) -> Restored:
-    """The notebook to grade, and what had to be put right."""
+    """Return the notebook to grade, with a list of what had to be repaired."""
     place = match(cells, release)
     changes, tampered = [], []
     renamed = sum(
@@ -123,10 +123,10 @@ def restore(cells: list[Cell], release: NotebookNode) -> Restored:
 
 
 def match(cells: list[Cell], release: NotebookNode) -> dict[int, NotebookNode]:
-    """Which cell of the release each submitted cell is: index -> cell.
+    """Find the cell of the release for each submitted cell: index -> cell.
 
-    By name if there is one, else by the same text, else by being alike and standing
-    between the same neighbours.
+    A cell is found by its name if it has one, else by the same text, else by being
+    similar and standing between the same neighbours.
     """
     targets = [cell for cell in release.cells if cell.source.strip() or known(cell)]
     free = dict(enumerate(targets))
@@ -160,7 +160,7 @@ def match(cells: list[Cell], release: NotebookNode) -> dict[int, NotebookNode]:
         scored = [(_likeness(cell, targets[n]), -n) for n in near]
         if scored and max(scored)[0] >= ALIKE:
             take(index, -max(scored)[1])
-    # What is left may have been written anew; there is but one place for it.
+    # A cell that is left may have been written anew, and only one place is left for it.
     for number, target in list(free.items()):
         if is_solution(target):
             left = _left_at(number, cells, found, target)
@@ -172,7 +172,7 @@ def match(cells: list[Cell], release: NotebookNode) -> dict[int, NotebookNode]:
 def _left_at(
     number: int, cells: list[Cell], found: dict[int, int], target: NotebookNode
 ) -> list[int]:
-    """Cells that nothing is known about, where a cell of the release should be."""
+    """Return the unknown cells that stand where a cell of the release should be."""
     before = max((i for i, n in found.items() if n < number), default=-1)
     after = min((i for i, n in found.items() if n > number), default=len(cells))
     return [
@@ -183,7 +183,7 @@ def _left_at(
 
 
 def _best_claim(indices: list[int], cells: list[Cell], target: NotebookNode) -> int:
-    """Of several cells under one name, the last in which something was done."""
+    """Return, of several cells with one name, the last that the student changed."""
     worked = [
         i
         for i in indices
@@ -212,7 +212,7 @@ def _defined(source: str) -> set[str]:
 
 
 def _claimed(cell: Cell, target: NotebookNode) -> Iterable[str]:
-    """What the cell says of itself that would get it marks."""
+    """Yield the changes to points and tags that would have given more marks."""
     points = target.metadata.get("nbgrader", {}).get("points")
     if cell.claims.get("points", points) != points:
         yield "its points had been changed"
@@ -226,7 +226,7 @@ def _claimed(cell: Cell, target: NotebookNode) -> Iterable[str]:
 def _put_back_missing(
     built: list[tuple[NotebookNode | None, NotebookNode]], release: NotebookNode
 ) -> list[str]:
-    """Insert each named cell that is not there after its predecessor; their names."""
+    """Insert each missing named cell after its predecessor, and return their names."""
     there = {id(target) for target, _ in built}
     missing = []
     for number, target in enumerate(release.cells):
@@ -241,7 +241,7 @@ def _put_back_missing(
 
 
 def _number(nb: NotebookNode) -> None:
-    """Names of cells must differ."""
+    """Give every cell an id of its own, and clear the outputs."""
     taken = set()
     for number, cell in enumerate(nb.cells):
         if "nbgrader" not in cell.metadata or cell.id in taken:
@@ -252,7 +252,7 @@ def _number(nb: NotebookNode) -> None:
 
 
 def _plain(source: str) -> str:
-    """Without the white space that editors change."""
+    """Return the text without the white space that editors change."""
     return "\n".join(line.rstrip() for line in source.strip().splitlines())
 
 
@@ -271,7 +271,7 @@ def _json(data: bytes) -> Any:
 
 
 def _upgraded(raw: dict[str, Any]) -> dict[str, Any]:
-    """Notebooks of version 3 and earlier."""
+    """Return a notebook of version 3 or earlier in the format of version 4."""
     logging.getLogger("traitlets").setLevel(logging.CRITICAL)
     try:
         with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What is known of a submission when it has been graded, and how that is kept."""
+"""The result of grading a submission, and the file in which it is kept."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -10,25 +10,25 @@ from classroom.grading.limits import ORDINARY, Limits
 from classroom.release.assignment import Assignment
 from vit_steps.checkpoint import write_whole
 
-VERSION = 2  # of what is in a result
+VERSION = 2  # of the fields of a result
 
 
 @dataclass
 class Result:
-    """What became of one submission.
+    """The outcome of grading one submission.
 
     Attributes:
         status: "graded", "unreadable" (mark 0) or "unfinished" (needs a person).
-        sentence: why, if it was not graded.
+        sentence: the reason, if it was not graded.
         failures: grade_id -> sentence, of the graded cells that did not pass.
-        changes, tampered, odd: what had to be put right, and what looked odd.
-        code, text: what the student wrote, to be compared with what others did.
-        seconds: by a clock on the wall; ``computed`` of processor time, of its kernels
-            and ``grader`` of who graded it.
+        changes, tampered, odd: what had to be repaired, and what looked odd.
+        code, text: what the student wrote, to be compared with other students' work.
+        seconds: by the wall clock; ``computed`` is the processor time of its kernels,
+            ``grader`` that of the process that graded it.
         starved: whether the machine was too busy for a fair verdict.
-        again: why it was run again by itself, or "".
-        contested: a sentence, if it is in question whose it is; a person decides, and
-            until then no platform is told the mark.
+        again: the reason for a second run by itself, or "".
+        contested: a sentence if its student is in doubt. A person decides, and until
+            then no platform gets the mark.
     """
 
     student: str
@@ -37,7 +37,7 @@ class Result:
     assignment: str
     path: str
     late: bool
-    submission: str  # digests, by which to know whether it has to be graded again
+    submission: str  # digest; if this one or the next changes, it is graded again
     source: str
     status: str = "graded"
     sentence: str = ""
@@ -84,11 +84,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Terms:
-    """How submissions are run."""
+    """The settings with which submissions are run."""
 
     limits: Limits = ORDINARY
     sandbox: bool = True
-    weak: bool = False  # go on where the sandbox is not tight
+    weak: bool = False  # grade even if the sandbox is not tight
     visible: tuple[Path, ...] = ()
-    cgroup: Path | None = None  # the group to make one in for each kernel
+    cgroup: Path | None = None  # the group in which each kernel gets its own
     temporary: Path | None = None  # the folder for sockets

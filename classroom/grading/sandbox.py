@@ -1,12 +1,12 @@
-"""A process that sees the Python environment and nothing else of this machine.
+"""Run a process that sees the Python environment and nothing else of this machine.
 
 Bubblewrap (bwrap) gives it namespaces of its own: no network, its own processes, a
-read-only root that holds the system's libraries, the virtual environment and the
-packages ``vit_steps`` and ``vit_check``, and a small /tmp in memory. Home folders, the
-repository, the gradebook, the other submissions and the environment variables are not
-there at all. Whoever starts it, root too, it runs as nobody with no capability, sees of
-/proc little more than its own processes, and may not ask the kernel for what
-``seccomp`` refuses.
+read-only root with the system's libraries, the virtual environment and the packages
+``vit_steps`` and ``vit_check``, and a small /tmp in memory. Home folders, the
+repository, the gradebook, other submissions and the environment variables do not exist
+inside. The process runs as an unprivileged user without capabilities, even if root
+started it. It sees little of /proc besides its own processes, and the kernel refuses
+the system calls that ``seccomp`` lists.
 """
 
 import compileall
@@ -25,10 +25,10 @@ from classroom.grading.seccomp import SeccompMissing, open_filter
 
 HOME = "/tmp/home"
 MATPLOTLIB = "/tmp/matplotlib"
-SCRATCH = 256 * MIB  # of /tmp; the home folder and /dev/shm have as much each
+SCRATCH = 256 * MIB  # in /tmp, in the home folder and in /dev/shm, each
 IN_MEMORY = ("/tmp", HOME, "/dev/shm")
 
-# Of the system: programs, libraries, and what the loader and the clock read.
+# The system's programs and libraries, and the files that the loader and the clock read.
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 SETTINGS = (
     "/etc/ld.so.cache",
@@ -45,12 +45,12 @@ ENVIRONMENT = {
     "MPLCONFIGDIR": MATPLOTLIB,
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
-    "THP_MEM_ALLOC_ENABLE": "1",  # large tensors in large pages: a third of the time
+    "THP_MEM_ALLOC_ENABLE": "1",  # large pages make large tensors three times as fast
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }
 
-# Runs inside; prints what should not be possible there and is.
+# Runs inside, and prints what is possible there and should not be.
 LOOK_AROUND = """
 import json, os
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -78,18 +78,18 @@ print(json.dumps(found[:10]))
 
 
 class SandboxMissing(RuntimeError):
-    """Nothing here can hold a student's code; the message says what to do."""
+    """Raised when student code cannot be contained here, with advice what to do."""
 
 
 def check_sandbox(weak: bool = False) -> None:
-    """Start one, and look around inside.
+    """Start a sandbox, and test from inside whether it is tight.
 
     Args:
-        weak: go on with walls that the kernel here leaves lower than they should be.
+        weak: accept a sandbox that is not tight on this machine.
 
     Raises:
-        SandboxMissing: if bubblewrap or libseccomp is not installed, or may not work
-            here, or what should be impossible inside is not.
+        SandboxMissing: if bubblewrap or libseccomp is not installed or not permitted
+            here, or if the sandbox is not tight.
     """
     if not sys.platform.startswith("linux"):
         raise SandboxMissing(
@@ -126,7 +126,7 @@ def check_sandbox(weak: bool = False) -> None:
 def run_sandboxed(
     command: list[str], visible: Iterable[Path] = ()
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command inside to its end, and catch what it says."""
+    """Run a command inside to its end, and capture its output."""
     filtered = open_filter()
     try:
         return subprocess.run(
@@ -134,19 +134,19 @@ def run_sandboxed(
             capture_output=True,
             text=True,
             pass_fds=[filtered],
-            env={"PATH": os.defpath},  # bwrap's own are seen inside, as process 1's
+            env={"PATH": os.defpath},  # bwrap's variables are visible inside
         )
     finally:
         os.close(filtered)
 
 
 def student_id() -> int:
-    """Whom root lets a sandbox run as: no user of this machine, no other sandbox."""
+    """Return the user id for a sandbox started by root, used by nothing else here."""
     return 1_900_000_000 + os.getpid()
 
 
 def hand_over(path: Path) -> None:
-    """Let what runs inside use a file or folder that was made for it."""
+    """Let the process inside use a file or folder that was made for it."""
     if os.geteuid() == 0:
         os.chown(path, student_id(), student_id())
 
@@ -157,13 +157,13 @@ def sandboxed(
     visible: Iterable[Path] = (),
     environment: dict[str, str] | None = None,
 ) -> list[str]:
-    """The command line that runs ``command`` inside.
+    """Return the command line that runs ``command`` inside.
 
     Args:
-        filtered: the descriptor of ``seccomp.open_filter``, which the process that is
-            started has to inherit.
-        visible: files and folders that are seen inside at the same place, read-only.
-        environment: variables besides the few that are always there.
+        filtered: the descriptor of ``seccomp.open_filter``, which the started process
+            has to inherit.
+        visible: files and folders that appear inside at the same place, read-only.
+        environment: variables besides the few that are always set.
     """
     line = [shutil.which("bwrap") or "bwrap", "--seccomp", str(filtered)]
     line += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
@@ -178,8 +178,9 @@ def sandboxed(
     for setting in SETTINGS:
         line += ["--ro-bind-try", setting, setting]
     line += [*_proc(), "--dev", "/dev"]
-    line += ["--dev-bind", "/dev/null", "/dev/zero"]  # mapped, it is memory unseen
-    for place in ("/dev/shm", "/tmp", HOME):  # a mount cannot be deleted
+    # Mapping /dev/zero would give memory that ``Usage`` does not see.
+    line += ["--dev-bind", "/dev/null", "/dev/zero"]
+    for place in ("/dev/shm", "/tmp", HOME):  # mounts, which cannot be deleted inside
         line += ["--perms", "1777", "--size", str(SCRATCH), "--tmpfs", place]
     line += ["--perms", "1777", "--dir", MATPLOTLIB, "--remount-ro", "/dev"]
     shown = [*_python_environment(), *visible]
@@ -198,8 +199,9 @@ def sandboxed(
 def _as_nobody() -> list[str]:
     if os.geteuid() != 0:
         return ["--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000"]
-    # In a namespace of root's own, nobody would still be root outside, whom the kernel
-    # lets write its settings. So root builds the walls, and leaves for good.
+    # In a user namespace made by root, the inner user would still be root outside, and
+    # the kernel would let it write the machine's settings. So root sets up the sandbox
+    # without such a namespace, and then changes to another user for good.
     needed = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
     return [word for capability in needed for word in ("--cap-add", capability)]
 
@@ -213,7 +215,7 @@ def _leave_root() -> list[str]:
 
 
 def _proc() -> list[str]:
-    """Processes, and the few files that programs read; settings are not there."""
+    """Return the options for /proc: processes and a few files, but no settings."""
     line = ["--proc", "/proc"]
     for entry in sorted(os.scandir("/proc"), key=lambda entry: entry.name):
         if entry.is_symlink() or entry.name.isdigit() or entry.name in OF_PROC:
@@ -228,8 +230,8 @@ def _proc() -> list[str]:
 
 @cache
 def _python_environment() -> tuple[Path, ...]:
-    """The interpreter, the installed packages, and ours wherever they are."""
-    # An environment may be a link: it is seen where it is and where it is called.
+    """Return the folders of the interpreter, the installed packages and our own."""
+    # An environment may be a link, so both the link and its target have to be visible.
     found = {Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve()}
     found.add(Path(sys.prefix))
     found.add(Path(sys.executable).resolve().parents[1])
@@ -240,30 +242,30 @@ def _python_environment() -> tuple[Path, ...]:
 
 
 def _packages() -> set[Path]:
-    """Ours."""
+    """Return the folders of our own packages."""
     found = map(importlib.util.find_spec, ("vit_steps", "vit_check"))
     places = [spec.submodule_search_locations or () for spec in found if spec]
     return {Path(folder) for folders in places for folder in folders}
 
 
 def prepare() -> None:
-    """Look for what every sandbox shows: it takes long, and is kept."""
+    """Look up what every sandbox needs once: that takes long, and is cached."""
     _python_environment()
     _list_of_fonts()
 
 
 def compile_packages() -> None:
-    """Ours, once for all; inside, where nothing can be written, each kernel would."""
+    """Compile our packages once, since inside no kernel could store the result."""
     for folder in _packages():
         compileall.compile_dir(folder, quiet=2)
 
 
 @cache
 def _list_of_fonts() -> tuple[Path, ...]:
-    """matplotlib's, which takes seconds to make and would be made in every kernel."""
+    """Return matplotlib's list of fonts, which takes each kernel seconds to make."""
     if importlib.util.find_spec("matplotlib") is None:
         return ()
     import matplotlib
-    import matplotlib.font_manager  # writes it where it is missing
+    import matplotlib.font_manager  # writes the list if it is missing
 
     return tuple(Path(matplotlib.get_cachedir()).glob("fontlist-*.json"))

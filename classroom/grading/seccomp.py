@@ -1,8 +1,9 @@
-"""What a sandbox may not ask of the kernel, as a filter that libseccomp compiles.
+"""The system calls that a sandbox may not make, as a filter that libseccomp compiles.
 
-Refused are ways to more rights and into other processes, parts of the kernel that are
-rarely used and so rarely tried, other processors than those it was given, and memory
-that belongs to no process and no file system, so that what is held can be counted.
+The filter refuses calls that give more rights or reach other processes, and parts of
+the kernel that are rarely used and so rarely tested. It also refuses processors other
+than those the sandbox was given. Last, it refuses memory that belongs to no process and
+no file system, so that all memory in use can be counted.
 """
 
 import ctypes
@@ -31,24 +32,24 @@ REFUSED = (
     "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "kcmp",
     "pidfd_getfd", "sched_setaffinity",
     "migrate_pages", "move_pages",
-    # memory that is nobody's
+    # memory that is charged to no process and no file system
     "shmget", "shmat", "msgget", "semget", "mq_open", "memfd_create", "memfd_secret",
     "vmsplice",
 )
 # fmt: on
 UNIX, NETLINK = 1, 16  # the families of sockets that ipykernel needs
-DATAGRAMS = (2, 3, 5)  # types of socket that keep what a sender has left behind
+DATAGRAMS = (2, 3, 5)  # types of socket that keep data after its sender has closed
 ROOM = (7, 8)  # SO_SNDBUF, SO_RCVBUF
-LOCKS = (6, 7, 37, 38)  # F_SETLK and its like, of fcntl: a file holds any number
-SHARED_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS  # an argument of mmap
-NEW_NAMESPACE = (  # of clone: a mount, cgroup, UTS, IPC, user, process, network one
+LOCKS = (6, 7, 37, 38)  # fcntl's F_SETLK and the like: a file can hold any number
+SHARED_ANONYMOUS = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS  # flags of mmap
+NEW_NAMESPACE = (  # flags of clone: mount, cgroup, UTS, IPC, user, process, network
     *(0x00020000, 0x02000000, 0x04000000, 0x08000000),
     *(0x10000000, 0x20000000, 0x40000000),
 )
 
 
 class SeccompMissing(RuntimeError):
-    """There is no filter to be had here; the message says what to do."""
+    """Raised when no filter can be made here; the message says what to do."""
 
 
 class _Comparison(ctypes.Structure):
@@ -63,7 +64,7 @@ class _Comparison(ctypes.Structure):
 
 
 def open_filter() -> int:
-    """A file descriptor from which ``bwrap --seccomp`` reads the filter, once.
+    """Return a file descriptor from which ``bwrap --seccomp`` reads the filter once.
 
     Raises:
         SeccompMissing: if libseccomp is not installed.
@@ -76,25 +77,25 @@ def open_filter() -> int:
 
 @cache
 def compiled() -> bytes:
-    """The filter in the kernel's own form."""
+    """Return the filter in the kernel's own format."""
     library = _library()
     rules = ctypes.c_void_p(library.seccomp_init(ALLOW))
     try:
         for name in REFUSED:
             _refuse(library, rules, name)
-        _refuse(library, rules, "clone3", error=errno.ENOSYS)  # glibc then asks clone
+        _refuse(library, rules, "clone3", error=errno.ENOSYS)  # glibc then tries clone
         for bit in NEW_NAMESPACE:
             _refuse(library, rules, "clone", where=[_bits(0, bit)])
         _refuse(library, rules, "mmap", where=[_bits(3, SHARED_ANONYMOUS)])
-        # There is no network. What waits in sockets is memory of nobody's, so there is
-        # little room in each, and ``Usage`` counts those that are left.
+        # There is no network. Data that waits in a socket is charged to no process, so
+        # each socket stays small, and ``Usage`` counts the sockets that are allowed.
         for family in set(range(64)) - {UNIX, NETLINK}:
             _refuse(library, rules, "socket", errno.EAFNOSUPPORT, [_equal(0, family)])
         for kind in DATAGRAMS:
             local = [_equal(0, UNIX), _Comparison(1, MASKED_EQUAL, 15, kind)]
             for call in ("socket", "socketpair"):
                 _refuse(library, rules, call, errno.EACCES, local)
-        for protocol in range(1, 32):  # 0 tells which network there is
+        for protocol in range(1, 32):  # 0 is NETLINK_ROUTE, which lists interfaces
             other = [_equal(0, NETLINK), _equal(2, protocol)]
             _refuse(library, rules, "socket", errno.EACCES, other)
         for room in ROOM:
@@ -117,9 +118,9 @@ def _refuse(
     error: int = errno.EPERM,
     where: Sequence[_Comparison] = (),
 ) -> None:
-    """Answer a system call with an error, if its arguments are such.
+    """Make a system call fail with an error if its arguments match.
 
-    Calls that this machine's kernel or libseccomp does not know are passed over.
+    Calls that this machine's kernel or libseccomp does not know are skipped.
     """
     number = library.seccomp_syscall_resolve_name(name.encode())
     if number < 0:
@@ -132,12 +133,12 @@ def _refuse(
 
 
 def _equal(argument: int, value: int) -> _Comparison:
-    """An int is this one; the upper half of its register says nothing."""
+    """Match an int argument; the upper half of its register is ignored."""
     return _Comparison(argument, MASKED_EQUAL, 2**32 - 1, value)
 
 
 def _bits(argument: int, mask: int) -> _Comparison:
-    """All of these are set."""
+    """Match an argument in which all bits of the mask are set."""
     return _Comparison(argument, MASKED_EQUAL, mask, mask)
 
 

@@ -1,7 +1,7 @@
-"""What lies in a folder or a zip, file by file, unread until somebody asks.
+"""List the files in a folder or a zip, without reading them until asked to.
 
-Files are only ever read as bytes. No name from outside becomes a path, nothing is
-unpacked, no link is followed, and what is too large is not read to its end.
+Files are only read as bytes. No name from outside becomes a path, nothing is unpacked,
+no link is followed, and a file that is too large is not read to its end.
 """
 
 import io
@@ -23,24 +23,24 @@ from classroom.grading.limits import MIB
 
 ZIP_OR_NOTEBOOK = re.compile(r"\.(zip|ipynb(\.json|\.txt)?)$", re.IGNORECASE)
 IGNORED = re.compile(r"__MACOSX|\.ipynb_checkpoints|\.git|\.DS_Store|\._.*", re.DOTALL)
-# Of the others a few bytes unfold to gigabytes, and all of them at once.
+# With other methods a few bytes can unpack to gigabytes, all in one step.
 PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-LONGEST_LIST = 4 * MIB  # of the files in a zip, about 60,000
+LONGEST_LIST = 4 * MIB  # a zip's list of about 60,000 files
 
 
 class Unread(ValueError):
-    """A file cannot be read; the message says why."""
+    """Raised when a file cannot be read; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class File:
-    """A file that is there.
+    """A file in a folder or a zip.
 
     Attributes:
-        path: below the place in which it was found; a folder's ends with a slash, and
-            only a folder that holds nothing is listed.
+        path: below the place in which it was found. A folder's path ends with a slash,
+            and only empty folders are listed.
         size: bytes, at most.
-        trouble: why it is not to be opened, or "".
+        trouble: the reason why it must not be opened, or "".
     """
 
     path: str
@@ -63,11 +63,11 @@ class File:
 
     @property
     def ignored(self) -> bool:
-        """Whether a program has written it, and no student."""
+        """Whether a program wrote it, and not a student."""
         return any(IGNORED.fullmatch(part) for part in self.path.split("/"))
 
     def read(self, most: int) -> bytes:
-        """Its first bytes.
+        """Return its first bytes.
 
         Raises:
             Unread: if they cannot be read.
@@ -80,12 +80,12 @@ class File:
 
 
 def shown(text: str, most: int = 200) -> str:
-    """A name from outside, such that a terminal or a table shows it and no more."""
+    """Return a name from outside in printable characters, cut to a length."""
     return "".join(c if c.isprintable() else "?" for c in text[:most])
 
 
 def in_folder(folder: Path) -> Iterator[File]:
-    """All files below a folder, however deep."""
+    """Yield all files below a folder, at any depth."""
     waiting = [(os.fspath(folder), "")]
     while waiting:
         place, path = waiting.pop()
@@ -128,15 +128,15 @@ def _opened(path: str) -> IO[bytes]:
 
 @contextmanager
 def in_zip(stream: IO[bytes]) -> Iterator[list[File]]:
-    """All files in a zip; they can be read until it is closed.
+    """Give all files in a zip, which can be read until it is closed.
 
     Raises:
-        Unread: if it is none, or of a kind that is not known here.
+        Unread: if the file is no zip, or of a kind that is not supported.
     """
     try:
         archive = zipfile.ZipFile(stream)
         files = [_zipped(archive, entry) for entry in archive.infolist()]
-    except Exception as error:  # damaged, a later version, names that are no text
+    except Exception as error:  # damaged, a later version, undecodable names
         raise Unread(f"not a zip file that can be read ({_reason(error)})") from error
     with archive:
         yield files
@@ -144,10 +144,10 @@ def in_zip(stream: IO[bytes]) -> Iterator[list[File]]:
 
 @contextmanager
 def in_zip_of_student(file: File, folder: Path) -> Iterator[list[File]]:
-    """The same of a zip that was handed in, with a copy in a folder for the time.
+    """Give all files in a zip that was handed in, from a temporary copy in a folder.
 
     Raises:
-        Unread: as above, or if the list of its files alone is too long to be read.
+        Unread: as ``in_zip``, or if the list of its files is too long to be read.
     """
     with tempfile.TemporaryFile(dir=folder, buffering=0) as copy:
         try:
@@ -160,7 +160,7 @@ def in_zip_of_student(file: File, folder: Path) -> Iterator[list[File]]:
 
 
 class _ShortReads(io.BufferedReader):
-    """A zip's list of files is read at once, and may claim any length."""
+    """A reader that limits a zip's list of files, which may claim any length."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         if size is not None and size > LONGEST_LIST:
@@ -169,7 +169,7 @@ class _ShortReads(io.BufferedReader):
 
 
 def _zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> File:
-    name = entry.filename.replace("\\", "/")  # which may be empty
+    name = entry.filename.replace("\\", "/")  # may be empty
     path = "/".join(part for part in name.split("/") if part not in ("", ".", ".."))
     return File(
         f"{path}/" if name.endswith("/") else path or ".",
@@ -181,7 +181,7 @@ def _zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> File:
 
 
 def _seconds(date: tuple[int, int, int, int, int, int]) -> float:
-    """A zip entry's time on the clock of files; 0 where it names no day."""
+    """Return a zip entry's time on the clock of files; 0 if it is no valid date."""
     try:
         return datetime(*date).timestamp()
     except (ValueError, OverflowError):

@@ -1,8 +1,8 @@
-"""What a sandbox takes of the machine: processor time, memory, processes, files.
+"""Measure what a sandbox uses: processor time, memory, processes, files.
 
-All of its processes are seen together, from outside. Where a cgroup holds them, the
-kernel has counted; else they are looked at one by one, often enough that one which has
-ended was seen before.
+All of its processes are measured together, from outside. If a cgroup holds them, the
+kernel has counted. Otherwise they are read one by one, often enough that a process
+which has ended was read before.
 """
 
 import os
@@ -19,33 +19,33 @@ from classroom.grading.limits import MIB, ORDINARY, PATIENCE, Limits
 from classroom.grading.procfs import BLIND, Key, Procfs, Seen
 from classroom.grading.sandbox import IN_MEMORY
 
-# What the kernel holds for others, at most, for it tells nobody how much that is.
-OF_SOCKET = 312 * 1024  # bytes that wait in one: half more than its room
-OF_PROCESS = 16 * MIB  # the list of its mappings, of which it has 65,530
+# The most memory that the kernel can hold for a sandbox; the amount cannot be read.
+OF_SOCKET = 312 * 1024  # bytes that wait in a socket: half more than its buffer
+OF_PROCESS = 16 * MIB  # the list of a process's mappings, at most 65,530
 
 
 class NotWatched(RuntimeError):
-    """What is in a sandbox cannot be seen."""
+    """Raised when the processes in a sandbox cannot be read."""
 
 
 @dataclass
 class Usage:
-    """Of everything below one process.
+    """The resources used by everything below one process.
 
     Args:
-        pid: of bubblewrap, above all processes in the sandbox.
-        cgroup: the one that holds them, if there is one.
+        pid: the process id of bubblewrap, the parent of all processes in the sandbox.
+        cgroup: the group that holds them, if there is one.
         sandboxed: whether it has file systems of its own.
-        limits: what it may take; well below them memory may be overstated.
+        limits: what it may use; far below them, the memory may be overestimated.
 
     Attributes:
         computed: seconds of processor time of all processes together, those that have
             ended included.
-        delayed: seconds for which they wanted a processor and had none, added up.
-        waited: seconds in which none of them wanted one.
-        kept_waiting: seconds in which one of them wanted one, and none had any.
+        delayed: seconds in which they were ready and had no processor, added up.
+        waited: seconds in which no process was ready to compute.
+        kept_waiting: seconds in which a process was ready, and none had a processor.
         processes, descriptors: how many there are now.
-        files: how many the file systems in memory hold now.
+        files: number of files in its file systems in memory now.
         memory: bytes they hold now, files in memory included.
     """
 
@@ -65,26 +65,26 @@ class Usage:
     _computed: dict[Key, float] = field(default_factory=dict)
     _delayed: dict[Key, float] = field(default_factory=dict)
     _procfs: Procfs | None = None  # the sandbox's own
-    _first: int = 0  # of the processes inside, bwrap's own
+    _first: int = 0  # the first process inside, bwrap's own
 
     @property
     def clock(self) -> float:
-        """Seconds that count against a limit: of computing, and of idle waiting, which
-        may take ``PATIENCE`` times as long.
+        """Seconds that count against a limit: of computing, and a share of the waiting.
 
-        While others have the processors it hardly moves. It does not stand still, for
-        others may be its own: children so short that nobody sees them.
+        Waiting counts ``1 / PATIENCE``. While other programs have the processors, the
+        clock hardly moves. It does not stand still, because the other programs may be
+        children of the sandbox that end too soon to be seen.
         """
         waited = self.waited / PATIENCE
         kept_waiting = self.kept_waiting / self.limits.patience_with_others
         return self.computed + waited + kept_waiting
 
     def look(self) -> None:
-        """Bring everything up to date.
+        """Update all attributes.
 
         Raises:
             psutil.Error, OSError: if the sandbox has ended.
-            NotWatched: if it cannot be seen what is in it.
+            NotWatched: if the processes in it cannot be read.
         """
         if self.sandboxed and self._procfs is None:
             self._look_for_sandbox()
@@ -109,21 +109,24 @@ class Usage:
             self.memory = self.cgroup.memory
 
     def _look_for_sandbox(self) -> None:
-        """Its walls take a moment to be built; until then bubblewrap is alone in it."""
+        """Find the /proc of the sandbox, once bubblewrap has set it up.
+
+        Until then bubblewrap is alone in the sandbox.
+        """
         for first in psutil.Process(self.pid).children():
             try:
                 procfs = Procfs(Path(f"/proc/{first.pid}/root/proc"))
             except OSError as error:
-                if first.children():  # what is watched has begun
+                if first.children():  # the command inside is running already
                     raise NotWatched(
                         f"of the sandbox nothing is seen: {error}"
                     ) from error
             else:
-                if not procfs.is_own:  # as it is before the walls stand
+                if not procfs.is_own:  # before the mounts it is still the machine's
                     self._procfs, self._first = procfs, first.pid
 
     def _everyone(self) -> tuple[Procfs | None, dict[int, Seen]]:
-        """And by which /proc they were seen."""
+        """Return the processes, and the /proc in which they were read."""
         if self._procfs is not None:
             found = _seen(self._procfs, self._procfs.pids())
             if not found:
@@ -147,13 +150,13 @@ class Usage:
         if self.cgroup is not None:
             self.computed = self.cgroup.seconds_computed
             return
-        # Who ended is in its parent's count, unless that does not want to know.
+        # A parent's count includes children that ended, but only if it waits for them.
         seen_so_far = sum(self._computed.values())
         self.computed = max(self.computed, with_children, seen_so_far)
 
 
 def _held(procfs: Procfs | None, everyone: dict[int, Seen], enough: int) -> int:
-    """Bytes; where that is more than enough, each page that several share once."""
+    """Return the bytes they hold; above the limit, shared pages are counted once."""
     tables = sum(seen.tables for seen in everyone.values())
     held = sum(seen.anonymous for seen in everyone.values())
     if tables + held > enough and procfs is not None:
@@ -176,7 +179,7 @@ def _seen(procfs: Procfs, pids: Iterable[int]) -> dict[int, Seen]:
 
 
 def _seen_elsewhere(processes: Iterable[psutil.Process]) -> dict[int, Seen]:
-    """Where there is no /proc, nor a sandbox."""
+    """Read processes on systems that have neither /proc nor a sandbox."""
     found = {}
     for process in processes:
         try:
@@ -191,7 +194,7 @@ def _seen_elsewhere(processes: Iterable[psutil.Process]) -> dict[int, Seen]:
 
 
 def _in_memory(pid: int) -> tuple[int, int]:
-    """How many files the file systems in memory have, and bytes."""
+    """Return the number of files in the file systems in memory, and their bytes."""
     files = held = 0
     for place in IN_MEMORY:
         status = os.statvfs(f"/proc/{pid}/root{place}")

@@ -1,4 +1,4 @@
-"""What one student has handed in: the notebooks of each exercise set, in order."""
+"""Read the notebooks that one student has handed in, and sort them by exercise set."""
 
 import hashlib
 from dataclasses import dataclass, replace
@@ -15,10 +15,11 @@ LIKE_ENOUGH = 0.2
 
 @dataclass(frozen=True, order=True)
 class Version:
-    """A notebook of an exercise set. Of several, the greatest counts.
+    """A notebook of an exercise set; of several, the greatest is graded.
 
     Attributes:
-        recognised: whether it has enough of the set in it, or is only taken for it.
+        recognised: whether it contains enough of the set. If not, the set was chosen by
+            the file's name, or because there is no other.
         digest: the name under which it is kept.
     """
 
@@ -31,7 +32,7 @@ class Version:
 
 
 class Remarks:
-    """Sentences about what one student has handed in: the first few, and how many."""
+    """The first few sentences about one student's files, and a count of the rest."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -50,9 +51,9 @@ class Remarks:
 
 
 class Reader:
-    """Reads what one student has handed in, the newest first, within the limits.
+    """Read what one student has handed in, the newest first, within the limits.
 
-    ``add`` each file that there is, then ``read``.
+    Call ``add`` with each file, then ``read``.
 
     Attributes:
         versions: exercise set -> the notebooks that belong to it.
@@ -84,13 +85,13 @@ class Reader:
         return bool(self._newest)
 
     def read(self) -> None:
-        """Put each notebook, in zips too, where it belongs."""
+        """Assign each notebook to its exercise set, those in zips too."""
         for *_, said, file in sorted(self._newest, reverse=True):
             read = self._zip if file.is_zip else self._notebook
             read(said, file)
 
     def sentences(self, whose: str) -> list[str]:
-        """What is not graded, and why."""
+        """Return sentences about what is not graded, and why."""
         for versions in self.versions.values():
             last = max(versions)
             for other in versions:
@@ -120,7 +121,7 @@ class Reader:
         return False
 
     def _takes(self, file: File, kind: str, size: int) -> bool:
-        """Whether there is room for one more file, which then is taken."""
+        """Return whether there is room for one more file, and subtract it if so."""
         if not self._uploads or size > self._room[kind]:
             self._refuse(file)
             return False
@@ -154,7 +155,7 @@ class Reader:
             self._about_notebooks.add(f"{shown(file.path)}: {error}.")
 
     def _notebook(self, said: Label, file: File) -> None:
-        most = self._limits.notebook + 1  # by the last byte it is known to be too large
+        most = self._limits.notebook + 1  # one byte more shows that it is too large
         if not self._takes(file, "notebook", min(file.size, most)):
             return
         try:
@@ -162,7 +163,7 @@ class Reader:
         except Unread as error:
             self._about_notebooks.add(f"{shown(file.path)}: {error}.")
             return
-        # By what is in it, else by what it is called.
+        # The content decides, and if that is not enough, the file's name.
         like = likeness(data, self._assignments)
         name = max(like, key=lambda name: like[name])
         recognised = like[name] >= LIKE_ENOUGH
@@ -186,7 +187,7 @@ class Reader:
 
 
 def keep_file(data: bytes, keep: Path) -> str:
-    """Put bytes into the folder under the name of their digest, which is returned."""
+    """Write bytes to a file named by their digest, and return the digest."""
     digest = hashlib.sha256(data).hexdigest()
     keep.mkdir(parents=True, exist_ok=True)
     (keep / digest).write_bytes(data)

@@ -1,7 +1,7 @@
-"""Ends a sandbox that takes more than it may.
+"""End a sandbox that uses more than it may.
 
-The kernel's own limits are per process. Only from outside can one see the sum over all
-that a notebook has started.
+The kernel's own limits are per process. The sum over all processes that a notebook has
+started can only be measured from outside.
 """
 
 import os
@@ -14,19 +14,19 @@ from classroom.grading.limits import MIB, Limits
 from classroom.grading.procfs import BLIND
 from classroom.grading.usage import Usage
 
-UNREAD = 1024 * MIB  # that this process may hold of what a kernel has sent
-GRACE = 30  # seconds of its clock, in which a notebook is expected to end by itself
+UNREAD = 1024 * MIB  # of a kernel's messages that this process may hold
+GRACE = 30  # seconds on its clock in which a notebook should end by itself
 
 
 class Watchdog(threading.Thread):
-    """Looks several times a second.
+    """A thread that measures a sandbox several times a second.
 
     Args:
-        usage: of the sandbox; brought up to date at each look.
-        left: seconds of its clock that the notebook still has.
+        usage: of the sandbox; it is updated at each look.
+        left: seconds that the notebook still has on its clock.
 
     Attributes:
-        reason: why it ended the sandbox, for the student; None while it has not.
+        reason: why it ended the sandbox, for the student; None if it has not.
     """
 
     def __init__(
@@ -46,16 +46,16 @@ class Watchdog(threading.Thread):
             pass
 
     def look(self) -> str | None:
-        """Look now; the reason, if the sandbox has been ended."""
+        """Measure now, and return the reason if the sandbox has been ended."""
         with self._looking:
             try:
                 self.usage.look()
             except psutil.Error:
-                pass  # it has ended, or is just about to
+                pass  # the sandbox has ended, or is about to
             except OSError as error:
                 if error.errno in BLIND:
                     self.reason = f"it could not be watched ({error!s:.100})"
-            except Exception as error:  # none goes on unseen
+            except Exception as error:  # a sandbox that is not watched has to end
                 self.reason = f"it could not be watched ({error!r:.100})"
             self.reason = self.reason or self._excess()
             if self.reason:

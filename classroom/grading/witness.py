@@ -1,11 +1,11 @@
-"""Did the cell run, and with the shell as it was at the start?
+"""Find out whether a cell ran to its end in a shell that was not changed.
 
-A student's cell can tell the shell to drop every later cell, or not to show errors.
-Three things are looked at from outside. Before a graded cell the shell is put back as
-it was. At its end, and only there, the cell sends a random word that the kernel has
-not seen before. And the kernel's own answer to the request counts, not what is shown.
-Code that runs in the student's process can be deceived by somebody who tries hard
-enough: what must not be deceived is asked of the judge, which is another process.
+A student's cell can make the shell skip every later cell, or hide errors. Three things
+guard against that from outside. Before a graded cell the shell is restored. At its end,
+and only there, the cell sends a random word that the kernel has not seen before. And
+the kernel's own reply to the request counts, not the outputs that it shows. Code in the
+student's process can still be deceived by a determined author, so the verdict on a
+check comes from the judge, which is another process.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 
 MIME = "application/vnd.vit-steps.witness"
 
-# Runs in the kernel. Returns what differs from the state in which a shell starts.
+# Runs in the kernel, and publishes how the shell differs from a fresh one.
 _LOOK = """
 def _look(restore):
     import builtins, json, IPython
@@ -50,17 +50,17 @@ def _look(restore):
 
 
 def look(restore: list[str] | None = None) -> str:
-    """Source that says what is unusual in the shell.
+    """Return source code that publishes what is unusual in the shell.
 
     Args:
-        restore: put everything back but these, which were found at the start.
+        restore: restore everything except these names, which were found at the start.
     """
     function = _LOOK.replace("MIME", repr(MIME))
     return f"{function}\n_look({restore!r})\ndel _look"
 
 
 class Word:
-    """A random word, and the line that says it."""
+    """A random word, and the line of code that sends it."""
 
     def __init__(self) -> None:
         self.word = secrets.token_hex(16)
@@ -71,7 +71,7 @@ class Word:
 
 
 def found(words: list[str]) -> list[str]:
-    """What ``look`` saw, or nothing if it said nothing that can be read."""
+    """Return the names that ``look`` published, or none if nothing can be read."""
     for word in reversed(words):
         try:
             names: Any = json.loads(word)

@@ -1,8 +1,7 @@
-"""One submission, in a process of its own, from the file to the result.
+"""Grade one submission in a process of its own, from the file to the result.
 
-Whatever goes wrong in here, another process goes on with the next submission. What is
-done is on the disk: first the graded notebook, then, as the last thing and in one
-piece, the result that says so.
+Whatever goes wrong here, other processes continue with other submissions. Finished work
+is on the disk: first the graded notebook, and last, written in one piece, the result.
 """
 
 import logging
@@ -37,7 +36,7 @@ from classroom.release.assignment import Assignment
 from vit_steps.checkpoint import write_whole
 
 LARGEST_FILE = 256 * MIB
-LONGEST_RECORD = 4000  # characters in the log
+LONGEST_RECORD = 4000  # characters of a record in the log
 
 
 class _Short(logging.Formatter):
@@ -52,7 +51,7 @@ def grade(
     terms: Terms,
     again: str = "",
 ) -> Result:
-    """Grade one submission, and write down what came out."""
+    """Grade one submission, and write the result."""
     started, computed = time.monotonic(), time.process_time()
     result = Result.of(submission, assignment)
     result.again = again
@@ -88,7 +87,7 @@ def grade(
 def run(
     nb: NotebookNode, assignment: Assignment, course: Course, terms: Terms
 ) -> SandboxedExecute:
-    """nbgrader's own steps, with the sandbox in place of its execution."""
+    """Run nbgrader's own steps, with the sandbox in place of its execution."""
     about = {
         "assignment": assignment.name,
         "notebook": assignment.name,
@@ -102,12 +101,12 @@ def run(
         CheckCellMetadata,
     ):
         nb, _ = step(config=Config()).preprocess(nb, resources)
-    from vit_check.judge import Judge  # brings torch, which only workers need
+    from vit_check.judge import Judge  # imports torch, which only workers need
 
     with tempfile.TemporaryDirectory(prefix="judge-") as folder:
         with Judge(Path(folder, "judge")) as judge:
             hand_over(Path(folder))
-            os.chmod(judge.path, 0o666)  # in a folder that others cannot see
+            os.chmod(judge.path, 0o666)  # no other user can enter its folder
             execute = SandboxedExecute(
                 limits=terms.limits,
                 visible=terms.visible,
@@ -131,20 +130,20 @@ def main(
     terms: Terms,
     again: str,
 ) -> None:
-    """The worker process.
+    """Run a worker process.
 
     Args:
-        again: why it is run again by itself, or "".
+        again: the reason for a second run by itself, or "".
     """
     if terms.temporary is not None:
         tempfile.tempdir = str(terms.temporary)
-    import resource  # not on Windows, where the reason to stop is said before
+    import resource  # missing on Windows, where ``grade_class`` has refused before
 
-    memory = 4096 * MIB  # what a kernel sends is read in here
+    memory = 4096 * MIB  # the messages of a kernel are read in this process
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    # What a kernel sends may be in what is written, and in reasons in the log.
+    # A kernel's messages end up in the notebook and in the log, and may be endless.
     resource.setrlimit(resource.RLIMIT_FSIZE, (LARGEST_FILE, LARGEST_FILE))
-    # A kernel may open so many connections that a low limit leaves none to watch it by.
+    # A kernel may open so many connections that none would be left to watch it with.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     log = course.log(submission.student, assignment.name)
@@ -160,4 +159,4 @@ def main(
         torch.set_num_threads(1)
     grade(submission, assignment, course, terms, again)
     stream.flush()
-    os._exit(0)  # threads that still wait are not waited for
+    os._exit(0)  # threads that are still blocked must not keep the process alive

@@ -1,7 +1,7 @@
-"""Makes the students' notebooks from the sources.
+"""Make the students' notebooks from the sources.
 
 python -m classroom.release                  all of classroom/source
-python -m classroom.release --check          changes nothing, tells what is stale
+python -m classroom.release --check          changes nothing, lists what is stale
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""An exercise set, as the grader knows it."""
+"""An exercise set in the form that the grader uses."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ STRING = re.compile(rb'[^"]{3,}')
 
 @dataclass(frozen=True)
 class Assignment:
-    """A source notebook, with solutions and hidden tests, and what is made of it."""
+    """A source notebook with solutions and hidden tests, and its derived values."""
 
     path: Path
 
@@ -37,13 +37,13 @@ class Assignment:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when anything changes that a mark may hang on."""
+        """A digest that changes with anything on which a mark may depend."""
         cells = [[c.cell_type, c.source, c.metadata] for c in self.source.cells]
         return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 
     @cached_property
     def points(self) -> dict[str, float]:
-        """grade_id -> points, in the notebook's order."""
+        """The points of each cell: grade_id -> points, in the notebook's order."""
         return {
             cell.metadata.nbgrader["grade_id"]: float(cell.metadata.nbgrader["points"])
             for cell in self.release.cells
@@ -52,7 +52,7 @@ class Assignment:
 
     @cached_property
     def signs(self) -> frozenset[bytes]:
-        """By which a notebook is recognised as one of these, unread."""
+        """Strings by which a notebook is recognised as this set without parsing it."""
         names = [
             c.metadata.nbgrader["grade_id"] for c in self.release.cells if known(c)
         ]
@@ -68,9 +68,9 @@ class Assignment:
 
 
 def likeness(data: bytes, assignments: list[Assignment]) -> dict[str, float]:
-    """Of each exercise set, how much of its release is in these bytes, from 0 to 1.
+    """Return for each exercise set the share of its release in the bytes, 0 to 1.
 
-    They are gone through once, in time that grows with their number alone.
+    The bytes are read once, in time proportional to their number.
     """
     signs = frozenset[bytes]().union(*(one.signs for one in assignments))
     found = signs.intersection(_strings(data))
@@ -80,11 +80,11 @@ def likeness(data: bytes, assignments: list[Assignment]) -> dict[str, float]:
 
 
 def _strings(data: bytes) -> Iterator[bytes]:
-    """What stands between quotes in JSON, line by line, whatever the bytes are."""
+    """Yield the text between quotes in JSON, line by line, whatever the bytes are."""
     lines = data.replace(rb"\r", b'"').replace(rb"\n", b'"')
     return (found[0].strip() for found in STRING.finditer(lines))
 
 
 def known(cell: NotebookNode) -> bool:
-    """Whether nbgrader knows the cell by a name."""
+    """Return whether nbgrader knows the cell by a name."""
     return bool(is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell))

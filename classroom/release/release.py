@@ -1,4 +1,4 @@
-"""From a source to the notebook that students get: no solutions, no hidden tests.
+"""Make the notebook that students get from a source: no solutions, no hidden tests.
 
 The result depends on the source alone, to the byte.
 """
@@ -25,8 +25,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "classroom" / "source"
 RELEASED = ROOT / "notebooks" / "exercises"
 
-# nbgrader's own order for generate_assignment; what saves into the gradebook must see
-# the hidden tests.
+# nbgrader's own order for generate_assignment. The cells are saved to the gradebook
+# while the hidden tests are still in them.
 BEFORE_SAVING = (
     LockCells,
     Stubs,
@@ -38,10 +38,10 @@ AFTER_SAVING = (ClearHiddenTests, ClearMarkScheme, ComputeChecksums, CheckCellMe
 
 
 def released(source: NotebookNode, solutions: bool = True) -> NotebookNode:
-    """The notebook that students get.
+    """Return the notebook that students get.
 
     Args:
-        solutions: folded below the tasks; without them it is for an exam.
+        solutions: fold the solutions below the tasks; False makes an exam.
     """
     nb = with_folded_solutions(source) if solutions else copy.deepcopy(source)
     for step in (*BEFORE_SAVING, *AFTER_SAVING):
@@ -50,7 +50,7 @@ def released(source: NotebookNode, solutions: bool = True) -> NotebookNode:
 
 
 def save_cells(source: NotebookNode, name: str, database: Path) -> None:
-    """Write what is graded, with the hidden tests, into nbgrader's gradebook."""
+    """Save the graded cells, hidden tests included, in nbgrader's gradebook."""
     nb = copy.deepcopy(source)
     about = {"assignment": name, "notebook": name, "db_url": f"sqlite:///{database}"}
     for step in (*BEFORE_SAVING, SaveCells):

@@ -1,4 +1,4 @@
-"""What of a source a student sees: stubs for solutions, the solutions folded below."""
+"""Put stubs in the place of solutions, and fold the solutions below them."""
 
 import copy
 import re
@@ -9,20 +9,20 @@ from nbgrader.preprocessors import ClearSolutions
 from nbgrader.utils import is_grade, is_solution
 
 MARKER = re.compile(r"^\s*### (BEGIN|END) (SOLUTION|HIDDEN TESTS)\s*$")
-STUB = "...  # your code here"  # as nbgrader puts it in, at any depth
+STUB = "...  # your code here"  # nbgrader inserts it at any indentation
 
 
 class Stubs(ClearSolutions):  # type: ignore[misc]
-    """nbgrader's step, with a stub that a notebook runs past.
+    """nbgrader's ClearSolutions, with stubs that let a notebook run to its end.
 
     Inside a function the stub raises NotImplementedError. At the top of a cell it is a
-    comment: the names there are set to None already, and the next check says so.
+    comment: the names there are set to None already, and the next check reports that.
     """
 
     def _replace_solution_region(self, cell: NotebookNode, language: str) -> bool:
         if cell.cell_type != "code":
             self.text_stub = "*Your answer here.*"
-        # nbgrader knows one stub for all regions of a notebook: mark those inside.
+        # nbgrader has one stub for all regions, so each is replaced afterwards.
         self.code_stub = {language: STUB}
         replaced: bool = super()._replace_solution_region(cell, language)
         for where, stub in (("[ \t]+", "raise NotImplementedError  "), ("", "")):
@@ -35,9 +35,9 @@ class Stubs(ClearSolutions):  # type: ignore[misc]
 
 
 def with_folded_solutions(source: NotebookNode) -> NotebookNode:
-    """The source with each solution once more, folded, below the check for it.
+    """Return the source with each solution repeated, folded, below its check.
 
-    A model answer in words is folded below the cell for the student's own, with the
+    A model answer in words is folded below the cell for the student's answer, with the
     rubric by which it is marked.
     """
     notebook = copy.deepcopy(source)
