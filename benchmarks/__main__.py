@@ -3,8 +3,8 @@
     make bench                                   everything; about half an hour
     python -m benchmarks --seconds 20 --only "batch 1"
 
-The numbers go to vit_steps/notebook/measured/benchmarks.json, from where the book reads
-them, and a picture of them to _build/benchmarks.png.
+The numbers are written to vit_steps/notebook/measured/benchmarks.json, which the book
+reads, and a picture of them to _build/benchmarks.png.
 """
 
 import argparse
@@ -42,7 +42,7 @@ FLOOR = "matrix products alone"
 
 
 def machine() -> dict[str, Any]:
-    """What the numbers were measured on."""
+    """Return a description of the machine on which the numbers were measured."""
     described: dict[str, Any] = {
         "system": platform.system(),
         "cpu": _cpu_name(),
@@ -63,7 +63,7 @@ def _cpu_name() -> str:
 
 
 def run_job(job: Job, names: list[str], seconds: float) -> dict[str, Any]:
-    """All rivals in one setting, and the floor below them."""
+    """Time all rivals in one setting, and the floor below them."""
     models = available(names, job.config)
     with torch.no_grad():
         size = as_pair(job.config.image_size, "image_size")
@@ -103,7 +103,7 @@ def run_job(job: Job, names: list[str], seconds: float) -> dict[str, Any]:
 
 
 def memory_of(job_index: int, names: list[str]) -> dict[str, Any]:
-    """Peak memory of each rival in one job, each in a process of its own."""
+    """Return the peak memory of each rival in one job, each in a process of its own."""
     measured = {n: in_a_process("memory", n, job_index) for n in names}
     mebibytes = {n: round(b / 2**20, 1) for n, b in measured.items() if b is not None}
     job = jobs()[job_index]

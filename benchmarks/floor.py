@@ -1,4 +1,4 @@
-"""The least that a Vision Transformer must do: its matrix products and nothing else."""
+"""The least work of a Vision Transformer: its matrix products and nothing else."""
 
 from collections.abc import Callable
 
@@ -11,11 +11,11 @@ from vit_steps import ViTConfig, token_count
 def matrix_products(
     config: ViTConfig, batch_size: int, device: str, dtype: torch.dtype
 ) -> Callable[[], None]:
-    """A function that multiplies all the model's matrices, back to back.
+    """Return a function that multiplies all the model's matrices, back to back.
 
-    The matrices have the model's shapes and are written into memory that is there
-    already. No norm, softmax, GELU, bias or copy: what a forward pass needs beyond this
-    is what a better implementation could save.
+    The matrices have the model's shapes, and the products are written into memory that
+    is allocated before. There is no norm, softmax, GELU, bias or copy: the time that a
+    forward pass needs beyond this is what a better implementation could save.
     """
     B, D, h = batch_size, config.embed_dim, config.num_heads
     N = token_count(config.image_size, config.patch_size)
@@ -33,7 +33,7 @@ def matrix_products(
 
     embed = product(B * N, C * P * P, columns=D)
     head = product(B, D, columns=K)
-    # each block has matrices of its own, as it has weights of its own
+    # Each block has its own weights, so it gets its own matrices here.
     blocks = [
         (
             product(B * T, D, columns=3 * D),

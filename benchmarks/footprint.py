@@ -1,9 +1,9 @@
-"""Memory and import time, each measured in a process of its own.
+"""Measure memory and import time, each in a process of its own.
 
     python -m benchmarks.footprint memory "timm" 1
     python -m benchmarks.footprint import timm
 
-One number on standard output: bytes, or seconds.
+It prints one number: bytes, or seconds.
 """
 
 import importlib
@@ -27,7 +27,7 @@ IMPORTS = {
 
 
 def import_seconds(name: str) -> float:
-    """Seconds that an import takes in a fresh process, beyond torch's own."""
+    """Return the seconds of an import in a fresh process, without those of torch."""
     started = time.perf_counter()
     importlib.import_module("torch")
     torch_seconds = time.perf_counter() - started
@@ -37,7 +37,7 @@ def import_seconds(name: str) -> float:
         from vit_steps.optional import torchvision
 
         started = time.perf_counter()
-        torchvision()  # all of them import it
+        torchvision()  # all of them import it, so its time counts
     else:
         started = time.perf_counter()
     importlib.import_module(IMPORTS[name])
@@ -45,7 +45,7 @@ def import_seconds(name: str) -> float:
 
 
 def peak_bytes(rival: str, job_index: int) -> int:
-    """The most memory that a job takes beyond what the process held before it."""
+    """Return the peak memory of a job, minus what the process held before it."""
     import torch
 
     from benchmarks.jobs import jobs
@@ -67,7 +67,7 @@ def peak_bytes(rival: str, job_index: int) -> int:
 
 
 def _resident(field: str) -> int:
-    """Bytes, from Linux's table of the process."""
+    """Return a field of Linux's status of this process, in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field):
             return 1024 * int(line.split()[1])
@@ -75,7 +75,10 @@ def _resident(field: str) -> int:
 
 
 def in_a_process(*arguments: object) -> float | None:
-    """What this file prints when it is run so; None where it cannot."""
+    """Return the number that this file prints when run with the arguments.
+
+    Return None if that run fails.
+    """
     command = [sys.executable, "-m", "benchmarks.footprint", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -85,7 +88,7 @@ def in_a_process(*arguments: object) -> float | None:
 
 
 def import_times() -> dict[str, float]:
-    """Median seconds by package; the rounds go through all packages in turn."""
+    """Return the median seconds for each package, over rounds through all packages."""
     times: dict[str, list[float]] = {name: [] for name in IMPORTS}
     for _ in range(ROUNDS):
         for name in list(times):

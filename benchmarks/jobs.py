@@ -1,4 +1,4 @@
-"""What is timed: inference and training steps of a model on a device."""
+"""The jobs that are timed: inference and training steps of a model on a device."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -28,7 +28,7 @@ class Job:
     device: str = "cpu"
 
     def task(self, model: nn.Module) -> Callable[[], object]:
-        """A function that runs the job once, to the end, with this model."""
+        """Return a function that runs the job once, to its end, with this model."""
         model = model.to(self.device).train(self.training)
         # For few tokens in bfloat16 a CPU's fused kernel is the slower path.
         use_fused_attention(model, not (self.autocast and self.device == "cpu"))
@@ -66,7 +66,7 @@ class Job:
         optimizer.step()
 
     def to_the_end(self, task: Callable[[], object]) -> None:
-        """Run a task and wait for it: a GPU only notes down what it is asked."""
+        """Run a task and wait for it, since a GPU's work is only queued by the call."""
         task()
         if self.device == "cuda":
             torch.cuda.synchronize()
@@ -98,5 +98,5 @@ ON_GPU = [
 
 
 def jobs() -> list[Job]:
-    """Those of this machine."""
+    """Return the jobs that this machine can run."""
     return ON_CPU + (ON_GPU if torch.cuda.is_available() else [])

@@ -1,10 +1,10 @@
-"""How long the lab takes to answer: from a key press to the frame with the answer.
+"""Time the lab's answers, from a key press to the frame that shows the answer.
 
     make bench-lab
 
-Both panels that run the model are open, and an arrow key moves the digit, on this
-machine as it is and made four times slower. A forward pass is timed in the page and in
-PyTorch on one thread. Nothing is written.
+Both panels that run the model are open, and an arrow key moves the digit. This is timed
+at the machine's full speed and at a quarter of it. A forward pass is timed in the page
+and in PyTorch on one thread. No file is written.
 """
 
 import sys
@@ -22,7 +22,7 @@ from vit_steps import VisionTransformer
 PAGE = Path("_build/html/book/lab.html").resolve()
 PRESSES, FORWARDS = 60, 50
 
-# The message is heard after the frame that the press asked for has been made.
+# The message arrives after the frame that the key press caused has been drawn.
 LISTEN = """() => {
   window.answers = [];
   addEventListener("keydown", (event) => requestAnimationFrame(() => {
@@ -51,7 +51,7 @@ def open_lab(page: Page) -> None:
 
 
 def answers(page: Page) -> list[float]:
-    """Milliseconds of each press; the digit goes to and fro."""
+    """Return the milliseconds of each press, while the digit moves to and fro."""
     page.evaluate(LISTEN)
     board = page.locator(".vit-lab[data-panel=attention] .vl-handle")
     board.scroll_into_view_if_needed()

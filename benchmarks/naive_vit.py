@@ -1,4 +1,4 @@
-"""A Vision Transformer as one writes it in an evening, to stand beside the others."""
+"""A Vision Transformer written in an evening, as a rival for comparison."""
 
 import torch
 from torch import Tensor, nn
@@ -8,7 +8,7 @@ from vit_steps.sizes import as_pair
 
 
 class NaiveViT(nn.Module):
-    """Thirty lines: a linear layer on cut-out patches, attention written out."""
+    """A model of thirty lines: a linear layer on cut-out patches, attention in full."""
 
     def __init__(self, config: ViTConfig) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class NaiveViT(nn.Module):
         return self.head(self.norms[-1](x)[:, 0])
 
     def take(self, state: dict[str, Tensor]) -> "NaiveViT":
-        """The weights of a ``VisionTransformer``."""
+        """Load the weights of a ``VisionTransformer``, and return this model."""
         mine = {n: state[n] for n in ("cls_token", "pos_embed")}
         for kind in ("weight", "bias"):
             mine[f"embed.{kind}"] = state[f"patch_embed.proj.{kind}"]

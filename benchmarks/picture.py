@@ -1,4 +1,4 @@
-"""The picture of a run."""
+"""Draw the results of a run."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from vit_steps.notebook import COLOURS
 
 
 def picture(results: dict[str, Any]) -> Figure:
-    """Times beside each other: for each job, each rival's time over ours.
+    """Draw, for each job, each rival's time divided by ours.
 
     A dot is the median of the ratios, the line through it its 95 % interval. The
     diamond is the floor: the model's matrix products alone.
@@ -37,6 +37,6 @@ def picture(results: dict[str, Any]) -> Figure:
         ax.set_yticks(range(len(names)), names, fontsize=8)
         ax.tick_params(axis="x", labelsize=8)
         ax.set_title(job["name"].replace(", ViT", ",\nViT"), fontsize=9)
-    for ax in axes.flat[: len(jobs)][-2:]:  # the last of each column
+    for ax in axes.flat[: len(jobs)][-2:]:  # the lowest of each column
         ax.set_xlabel("time / time of vit_steps")
     return figure

@@ -1,4 +1,4 @@
-"""Other people's Vision Transformers at the size of ours, with our weights in them."""
+"""Vision Transformers of other libraries, with the size and the weights of ours."""
 
 from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
@@ -54,7 +54,7 @@ def build_torchvision(config: ViTConfig, state: State) -> nn.Module:
 
 
 class Logits(nn.Module):
-    """A model of transformers that returns its logits and nothing else."""
+    """A wrapper that returns only the logits of a model from transformers."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ def build_transformers(config: ViTConfig, state: State, attention: str) -> nn.Mo
 
 
 def build_vit_pytorch(config: ViTConfig, state: State, simple: bool) -> nn.Module:
-    """Another architecture (norms around the patches, no bias), of the same size."""
+    """Build another architecture of this size: norms around the patches, no bias."""
     optional.torchvision()
     sizes = dict(
         image_size=config.image_size,
@@ -107,13 +107,13 @@ def build_vit_pytorch(config: ViTConfig, state: State, simple: bool) -> nn.Modul
 
 
 class D2LAttention(nn.Module):
-    """d2l's multi-head attention where ours stands."""
+    """d2l's multi-head attention, as a replacement for ours."""
 
     def __init__(self, ours: MultiHeadAttention) -> None:
         super().__init__()
         D, d2l = ours.embed_dim, optional.d2l()
         self.attention = d2l.MultiHeadAttention(D, ours.num_heads, 0.0, bias=True)
-        self.attention(*3 * [torch.zeros(1, 1, D)], None)  # gives its layers a size
+        self.attention(*3 * [torch.zeros(1, 1, D)], None)  # its layers are lazy
         weights, biases = ours.qkv.weight.chunk(3), ours.qkv.bias.chunk(3)
         for name, weight, bias in zip("qkv", weights, biases, strict=True):
             layer = getattr(self.attention, f"W_{name}")
@@ -136,7 +136,7 @@ OURS = "vit_steps"
 AGAIN = "vit_steps, a second copy"
 BUILDERS: dict[str, Callable[[ViTConfig, State], nn.Module]] = {
     OURS: build_ours,
-    AGAIN: build_ours,  # what two equal things differ by
+    AGAIN: build_ours,  # shows by how much two equal models differ
     "timm": build_timm,
     "torchvision": build_torchvision,
     "transformers, sdpa": lambda c, s: build_transformers(c, s, "sdpa"),
@@ -150,7 +150,7 @@ PACKAGES = ("torch", "timm", "torchvision", "transformers", "vit-pytorch", "d2l"
 
 
 def random_state(config: ViTConfig) -> State:
-    """Weights for all, none of them zero: a zero head would make every model equal."""
+    """Return weights without zeros: with a zero head, all models would agree."""
     torch.manual_seed(0)
     model = VisionTransformer(config)
     nn.init.trunc_normal_(model.get_parameter("head.weight"), std=0.02)
@@ -159,7 +159,7 @@ def random_state(config: ViTConfig) -> State:
 
 
 def available(names: list[str], config: ViTConfig) -> dict[str, nn.Module]:
-    """The rivals that are installed, built; says which are not."""
+    """Build the rivals that are installed, and print the names of the others."""
     state, models = random_state(config), {}
     for name in names:
         try:
@@ -170,7 +170,7 @@ def available(names: list[str], config: ViTConfig) -> dict[str, nn.Module]:
 
 
 def gives_our_logits(model: nn.Module, ours: nn.Module, images: Tensor) -> bool:
-    """Whether a rival computes the same function: then only speed is compared."""
+    """Return whether a rival computes our function, so that only speed is compared."""
     with torch.inference_mode():
         difference = (model.eval()(images) - ours.eval()(images)).abs().max().item()
     return difference < 1e-4

@@ -1,9 +1,9 @@
-"""Times of several things, taken in turn, and what their ratios are worth.
+"""Time several tasks in turn, and give an interval for the ratio of their times.
 
 A machine's speed drifts: it warms up, and other programs come and go. So the rivals run
-one after the other within a round (A B C, B C A, C A B, ...), a ratio is taken within
-each round, where both had the same weather, and the rounds go on until the interval of
-the median ratio is narrow or the time is up.
+one after the other within a round (A B C, B C A, C A B, ...), and a ratio is taken
+within each round, in which both met the same conditions. The rounds go on until the
+interval of the median ratio is narrow or the time is up.
 """
 
 import time
@@ -18,7 +18,7 @@ LEAST_ROUNDS = 7
 
 @dataclass(frozen=True)
 class Ratio:
-    """Median of the ratios within rounds, and its 95 % interval."""
+    """The median of the ratios within rounds, and its 95 % interval."""
 
     median: float
     low: float
@@ -31,13 +31,13 @@ def measure(
     seconds: float,
     narrow: float = 0.03,
 ) -> dict[str, list[float]]:
-    """Seconds of each task in each round.
+    """Return the seconds of each task in each round.
 
     Args:
-        tasks: what to time, by name; each is run once beforehand to warm up.
-        reference: the task that the others are divided by.
-        seconds: when the time is up.
-        narrow: the width of the ratios' intervals that is enough.
+        tasks: the functions to time, by name; each is run once before, to warm up.
+        reference: the task by whose time the others are divided.
+        seconds: the time after which no round begins.
+        narrow: the width of the ratios' intervals at which the rounds end.
     """
     for task in tasks.values():
         task()
@@ -58,11 +58,11 @@ def measure(
 
 
 def ratio(times: list[float], reference: list[float]) -> Ratio:
-    """times / reference, round by round.
+    """Return the median of times / reference over the rounds, with its interval.
 
-    The interval is that of the sign test: the two ratios, counted from both ends, that
-    the true median lies between with 95 % probability. It assumes nothing about how the
-    ratios are distributed.
+    The interval is that of the sign test: the two ratios, counted from both ends,
+    between which the true median lies with 95 % probability. It assumes nothing about
+    the distribution of the ratios.
     """
     ratios = np.sort(np.divide(times, reference))
     n = len(ratios)
