@@ -15,24 +15,25 @@ CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SIDE_ROADS = sorted((ROOT / "notebooks" / "side_roads").glob("*.ipynb"))
 NOTEBOOKS = [*CHAPTERS, *SIDE_ROADS, *sorted((ROOT / "book").glob("*.ipynb"))]
 
-# What the tests may not do without, as in REQUIRED="browser bubblewrap": with it a test
-# that would be skipped for want of it fails.
+# Names of tools that must be there, as in REQUIRED="browser bubblewrap": a test that
+# would be skipped because one of them is missing fails instead.
 REQUIRED = os.environ.get("REQUIRED", "").split()
 
-# A slow machine is not a wrong answer, and a failure must come again.
+# No deadline, since a slow machine is no failure; the same examples in each run, so
+# that a failure can be reproduced.
 settings.register_profile("book", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("book")
 
 
 def pytest_configure(config):
     if process.POSSIBLE and config.getoption("nbval", False):
-        from tests.forked import kernels  # nbval is not everywhere
+        from tests.forked import kernels  # imports nbval, which may be missing
 
         kernels.fork_kernels()
 
 
-# Thousands of tests, and what they import, are never garbage: while they are collected
-# and ever after, looking through them costs a quarter of the time, in vain.
+# Thousands of tests and the modules they import are never garbage. If the collector
+# went through them, during collection and later, a quarter of the time would be lost.
 gc.disable()
 
 
@@ -50,7 +51,7 @@ def read(path):
 
 
 def code_cells(path):
-    """Code cells that are not empty."""
+    """Return the code cells that are not empty."""
     return [c for c in read(path).cells if c.cell_type == "code" and c.source.strip()]
 
 
@@ -65,17 +66,18 @@ def seed():
 
 @pytest.fixture(autouse=True)
 def nothing_left_running():
-    """An answer that a check could not stop would slow down all tests after it."""
+    """Fail if an answer still runs in a thread, where it slows down later tests."""
     yield
     assert not [t.name for t in threading.enumerate() if t.name == "answer"]
 
 
 def draw_at_random(model, std=None):
-    """Draw every parameter, so that no comparison passes because something is zero.
+    """Draw every parameter, so that no comparison passes because a parameter is zero.
 
-    Without ``std`` each is drawn as wide as training leaves it: a matrix keeps the size
-    of what it multiplies, a norm stays near 1, so that attention is neither level nor
-    on one token. Where all is faint, a model without its mask gives the same logits.
+    Without ``std``, each is drawn as wide as training leaves it: a matrix keeps the
+    size of its input, a norm stays near 1, so that attention is neither uniform nor on
+    one token. With small parameters everywhere, a model without its mask would give the
+    same logits.
     """
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():

@@ -1,7 +1,7 @@
-"""Kernels for nbval that are forked from a server.
+"""Fork the kernels of nbval from a server.
 
-Where there is no such fork, and when a notebook is tested without the tests of this
-folder, a kernel is started as Jupyter starts it.
+If forking is impossible, or if a notebook is tested without the tests of this folder, a
+kernel is started as Jupyter starts it.
 """
 
 from importlib.metadata import EntryPoint
@@ -16,7 +16,7 @@ NAME = "forked"
 
 
 def fork_kernels():
-    """Let nbval's kernels be forked from now on, in this process."""
+    """Make nbval fork its kernels from now on, in this process."""
     provisioner = EntryPoint(NAME, f"{__name__}:ForkedProvisioner", "")
     KernelProvisionerFactory.instance().provisioners[NAME] = provisioner
     nbval.kernel.KernelManager = ForkedKernelManager
@@ -35,7 +35,8 @@ class ForkedProvisioner(LocalProvisioner):
         self.cwd = kwargs["cwd"]
         module, *arguments = cmd[cmd.index("-m") + 1 :]
         assert module == "ipykernel_launcher"
-        arguments += ["--IPKernelApp.parent_handle", "{parent}"]  # it ends with it
+        # The kernel ends when its parent, the server, ends.
+        arguments += ["--IPKernelApp.parent_handle", "{parent}"]
         environment = kwargs["env"] | {"JPY_PARENT_PID": "{parent}"}
         self.process = ForkedProcess(module, arguments, self.cwd, environment)
         self.pid = self.pgid = self.process.pid

@@ -1,4 +1,4 @@
-"""A process that is forked from a server, so that it does not import PyTorch anew."""
+"""Fork processes from a server, so that they need not import PyTorch again."""
 
 import json
 import os
@@ -11,13 +11,13 @@ from functools import cache
 from pathlib import Path
 
 POSSIBLE = hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
-INLINE = "module://matplotlib_inline.backend_inline"  # as ipykernel says it
+INLINE = "module://matplotlib_inline.backend_inline"  # the one that ipykernel sets
 SERVER = Path(__file__).with_name("server.py")
 
 
 @cache
 def start_server():
-    """The process that others are forked from; it ends when this one does."""
+    """Start the process from which others are forked; it ends when this one does."""
     return subprocess.Popen(
         [sys.executable, str(SERVER)],
         stdin=subprocess.PIPE,
@@ -39,7 +39,7 @@ def ask_server(**request):
 
 
 def start(module, arguments, folder, environment, output):
-    """``python -m module arguments``, forked where that is possible."""
+    """Start ``python -m module arguments``, forked if that is possible."""
     if POSSIBLE:
         return ForkedProcess(module, arguments, folder, environment, output)
     command = [sys.executable, "-m", module, *map(str, arguments)]
@@ -49,14 +49,14 @@ def start(module, arguments, folder, environment, output):
 
 
 class ForkedProcess:
-    """What is asked of a Popen, of a process that is another's child.
+    """The interface of Popen, for a process that is the child of another process.
 
     Args:
-        module, arguments: as of ``python -m``.
-        folder: that it runs in, and whose modules it finds.
-        environment: all of its variables; ``{parent}``, here and in the arguments, is
-            the server's number.
-        output: the file that takes what it prints, if anybody wants it.
+        module, arguments: as in ``python -m``.
+        folder: the working folder, from which modules can be imported.
+        environment: all of its variables; ``{parent}``, here and in the arguments,
+            stands for the server's process id.
+        output: the file for its output, or None.
     """
 
     stdin = stdout = stderr = None
@@ -73,7 +73,7 @@ class ForkedProcess:
         self.alive = open(os.pidfd_open(self.pid), "rb", buffering=0)
 
     def poll(self):
-        """Its exit code; None while it lives."""
+        """Return its exit code, or None while it is running."""
         with suppress(subprocess.TimeoutExpired):
             self.wait(timeout=0)
         return self.code

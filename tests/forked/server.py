@@ -1,8 +1,8 @@
-"""Forks processes from one that has imported what each of them would import anew.
+"""Fork processes from one that has already imported what each of them needs.
 
-Started as a script, by ``process.py``. Only imports are made here, and they are those
-that a notebook or a training makes anyway: a process finds no name and no number that
-it would not find if it had been started by itself.
+``process.py`` starts this file as a script. It only makes imports that a notebook or a
+training makes anyway. So a process finds no name and no random number that it would not
+find if it had been started by itself.
 """
 
 import faulthandler
@@ -31,15 +31,15 @@ import vit_steps.notebook
 import vit_steps.training
 from vit_steps import optional
 
-optional.timm()  # with the compiler that trainings begin with
-importlib.import_module("torchvision.transforms.v2")  # once it has been mended
+optional.timm()  # imports the compiler, which trainings import first
+importlib.import_module("torchvision.transforms.v2")  # augments the training images
 assert ipykernel and matplotlib and skimage and sklearn and vit_check and vit_steps
 
 
 def serve() -> dict:
     """Fork a process for each request; in that process, return the request.
 
-    Printed is the process's number, or the exit code of one that has ended.
+    Print the id of each new process, or the exit code of one that has ended.
     """
     for line in sys.stdin:
         request = json.loads(line)
@@ -60,10 +60,10 @@ def run(
     environment: dict[str, str],
     output: str,
 ) -> None:
-    """As ``python -m module arguments`` does.
+    """Run a module as ``python -m module arguments`` does.
 
     Args:
-        output: the file that takes what is printed.
+        output: the file for its output.
     """
     os.setsid()
     for stream, path in enumerate((os.devnull, output, output)):
@@ -76,17 +76,18 @@ def run(
     os.environ.update(
         {k: v.replace("{parent}", PARENT) for k, v in environment.items()}
     )
-    if threads := environment.get("OMP_NUM_THREADS"):  # both are read when it starts
+    # PyTorch and Python read these variables only when they start.
+    if threads := environment.get("OMP_NUM_THREADS"):
         torch.set_num_threads(int(threads))
     if environment.get("PYTHONFAULTHANDLER"):
         faulthandler.enable()
-    numpy.random.seed()  # Python's own numbers are seeded anew in any fork
+    numpy.random.seed()  # Python's random module reseeds itself in a fork
     torch.seed()
     sys.argv = [module, *(word.replace("{parent}", PARENT) for word in arguments)]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
-    gc.freeze()  # a collection in a process would copy what it shares with the others
+    gc.freeze()  # a collection in a fork would copy the memory shared with the server
     PARENT = str(os.getpid())
     run(**serve())
