@@ -10,7 +10,7 @@ from vit_check.judge import Judge
 
 @pytest.fixture
 def judge():
-    """In a folder whose path is short enough for a socket; tmp_path's may not be."""
+    """A judge in a folder whose path is short enough for a socket, unlike tmp_path."""
     if not hasattr(socket, "AF_UNIX"):
         pytest.skip("no Unix sockets here")
     with TemporaryDirectory() as folder, Judge(Path(folder, "judge")) as judge:
@@ -19,6 +19,6 @@ def judge():
 
 @pytest.fixture
 def asked(judge, monkeypatch):
-    """The same judge, which the checks of this process ask."""
+    """The same judge, set as the one that the checks of this process ask."""
     monkeypatch.setenv(JUDGE, judge.path)
     return judge

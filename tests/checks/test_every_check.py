@@ -1,4 +1,4 @@
-"""The checks: every right answer passes, every wrong one hears what is wrong."""
+"""Test the checks: every right answer passes, every wrong one gets its sentence."""
 
 import gc
 import importlib
@@ -48,7 +48,7 @@ def _name(entry):
 
 
 def failure(name, answer, seed=None):
-    """What the check says of an answer, as a mistake's name; None if it is right."""
+    """Return the name of the mistake that the check finds, None for a right answer."""
     if seed is not None:
         finding = CHECKS[name].examine(answer, {}, seed)
         return finding and finding.mistake
@@ -101,7 +101,7 @@ def test_what_a_check_knows_to_be_wrong_it_refuses(name):
 
 @pytest.mark.parametrize("name", CHECKS)
 def test_a_check_asks_little(name):
-    """So that it is quick, on whatever machine."""
+    """A check has few cases, so that it is quick on any machine."""
     for answer in RIGHT[name]:
         form = CHECKS[name].form_for(answer)
         assert len(list(form.cases(torch.Generator().manual_seed(0), {}))) <= 12
@@ -114,7 +114,7 @@ def test_what_cannot_be_called_is_refused(name, thing):
 
 
 class Liar:
-    """Equal to everything, true, of every length."""
+    """An object that equals everything, is true, and has every length."""
 
     def __eq__(self, other):
         return True
@@ -134,7 +134,7 @@ class LyingTensor(torch.Tensor):
 
 
 def disturbing(answer):
-    """The same answer, from a function that prints, seeds and leaves things changed."""
+    """Return the answer in a function that prints, seeds and changes global state."""
 
     def disturbs(*arguments, **named):
         print("here", "x" * 1000)
@@ -158,7 +158,7 @@ def test_nothing_outside_is_changed(name, capsys):
     answer = next(a for a in RIGHT[name] if inspect.isfunction(a))
     before = torch.get_rng_state(), np.random.get_state()[1].copy(), random.getstate()
     folder, environment = os.getcwd(), dict(os.environ)
-    if name == "drop_path":  # to which a seed is no small matter
+    if name == "drop_path":  # its check refuses an answer that sets the seed
         assert failure(name, disturbing(answer)) == "seeded"
     else:
         assert failure(name, disturbing(answer)) is None
@@ -223,7 +223,7 @@ def endless_and_stubborn(*arguments, **named):
 
 @pytest.fixture(autouse=True)
 def none_is_left_running():
-    """One that a test could not stop would take a core from all that follow."""
+    """End the answers that a test could not stop: they would slow down later tests."""
     yield
     let_go.set()
     for thread in running_answers():
@@ -276,7 +276,7 @@ def compute(seconds):
 
 
 class Litter:
-    """A circle, so that only the garbage collector finds it, and slow to go."""
+    """A reference cycle, so that only the collector frees it, and that slowly."""
 
     def __init__(self):
         self.itself = self
@@ -291,7 +291,7 @@ def test_garbage_is_not_collected_on_the_answers_time():
     def split_heads(x, num_heads):
         if not left:
             left.append(id(Litter()))
-        [[] for _ in range(10_000)]  # so many that Python would collect garbage
+        [[] for _ in range(10_000)]  # enough to make Python collect garbage
         return RIGHT["split_heads"][0](x, num_heads)
 
     assert failure("split_heads", split_heads) is None
@@ -324,7 +324,7 @@ def test_what_is_raised_where_nobody_can_catch_it_is_not_printed(monkeypatch):
 
 
 def running_answers():
-    """Answers left behind: each would slow down whatever comes after."""
+    """Return the threads of answers that are still running."""
     return [t for t in threading.enumerate() if t.name == "answer"]
 
 

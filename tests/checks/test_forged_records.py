@@ -1,4 +1,4 @@
-"""A notebook's process may send what it likes: only the right numbers pass.
+"""Test that only right numbers pass, whatever a notebook's process sends.
 
 Each forgery is sent to a judge as a changed client would send it.
 """
@@ -24,14 +24,14 @@ MODULES = [name for name in CHECKS if isinstance(CHECKS[name], ModuleCheck)]
 
 
 def send_forged(judge, name, answer, forge, form="itself"):
-    """What the judge says of an answer's record on each case when it is changed."""
+    """Change an answer's record on each case, and return what the judge finds."""
     asked = Conversation(judge, name, form)
     record = all_checks()[name].forms[form].record
     return asked.end([forge(record(answer, case), case) for case in asked.cases])
 
 
 class Conversation:
-    """With a judge, as far as it is wanted."""
+    """A conversation with a judge, which can be left early."""
 
     def __init__(self, judge, name, form="itself"):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -40,7 +40,7 @@ class Conversation:
         self.cases = receive(self.socket)["cases"]
 
     def end(self, records):
-        """The name of what is wrong, and the sentence; None if nothing is."""
+        """Return the mistake's name and sentence; None if nothing is wrong."""
         with self.socket:
             send(self.socket, {"records": records})
             return receive(self.socket)["finding"]
@@ -67,11 +67,11 @@ def test_what_is_not_forged_passes(judge, name, answer):
     assert [record.passed for record in judge.records] == [True]
 
 
-# A notebook's process that draws other parameters than it was told to.
+# A notebook's process that does not draw the parameters that the judge asks for.
 
 
 class NoAttention(nn.Module):
-    """The right parameters, and nothing is computed with them but a sum."""
+    """A module with the right parameters that only sums them up."""
 
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -173,7 +173,7 @@ def test_no_module_passes_with_parameters_of_its_own(
 
 
 class KeepsItsZeros(nn.Parameter):
-    """No client has to be changed for a parameter that cannot be drawn."""
+    """A parameter that cannot be drawn, even by an unchanged client."""
 
     def copy_(self, *_):
         return self
@@ -196,7 +196,7 @@ def test_a_parameter_that_cannot_be_drawn_is_refused(asked):
 
 
 def as_if(**fields):
-    """The same record; of each field what its function makes of it."""
+    """Return a forgery that replaces these fields by the results of functions."""
 
     def forge(record, case):
         return {**record, **{key: make(record) for key, make in fields.items()}}
@@ -209,7 +209,7 @@ def without(*keys):
 
 
 def roughly(tensors):
-    """Up to four in a hundred beside the right ones, where few digits are kept."""
+    """Return rounded tensors that are one percent off."""
     return [(1.01 * tensor).bfloat16() for tensor in tensors]
 
 
@@ -220,13 +220,13 @@ def of_another_seed(record, case):
 
 
 def of_no_length(record, case):
-    """As if it had no parameters that could make the output another one."""
+    """Remove the parameters, which could otherwise be drawn to change the output."""
     empty = [initial[:0] for initial in record["initial"]]
     return record | {"initial": empty, "gradients of parameters": empty}
 
 
 def claims(record, case):
-    """What a record once told of its parameters itself."""
+    """Add the fields with which a record once described its parameters itself."""
     zero = [torch.zeros_like(x) for x in record["initial"]]
     output = torch.zeros_like(record["output"])
     return record | {
@@ -294,7 +294,7 @@ def test_a_changed_record_of_a_module_is_refused(judge, forge):
 
 
 def with_weight(name, change):
-    """Multi-head attention that computes with a weight as it is changed."""
+    """Return multi-head attention that changes one weight before it computes."""
 
     class Changed(nn.Module):
         def __init__(self, embed_dim, num_heads):
@@ -319,7 +319,7 @@ def half_detached(weight):
 
 
 def learns(record, case):
-    """As if every parameter had a gradient."""
+    """Claim a gradient for every parameter."""
     gradients = [
         torch.ones_like(initial, dtype=getattr(torch, case[3])) if g is None else g
         for g, initial in zip(
@@ -465,7 +465,7 @@ def test_what_was_right_once_is_not_right_again(judge):
 
 @pytest.mark.parametrize("name", ["split_heads", "multi_head_attention"])
 def test_nothing_is_drawn_twice(judge, name):
-    """So that what a sentence tells of one number helps nobody to the next."""
+    """Otherwise the sentence about one number would help to forge the next."""
     seen = []
     for _ in range(3):
         asked = Conversation(judge, name)
@@ -475,7 +475,7 @@ def test_nothing_is_drawn_twice(judge, name):
 
 
 def test_a_question_counts_where_it_was_asked(judge):
-    """What is asked in one cell and answered in the next is of neither."""
+    """A verdict asked for in one cell and given in the next counts in neither."""
     asked = Conversation(judge, "split_heads")
     judge.clear()
     assert asked.end(records_on(asked.cases)) is None

@@ -1,4 +1,4 @@
-"""Answers are judged in another process than the one that runs them."""
+"""Test the judge, which judges answers in a process other than the student's."""
 
 import json
 import os
@@ -137,7 +137,7 @@ def talk(judge, *messages):
 
 
 def is_judged(judge):
-    """Whether a judge still judges, be it what it may that was sent to it."""
+    """Return whether the judge still works, whatever was sent to it before."""
     judge.clear()
     with pytest.raises(check.CheckFailed):
         check.split_heads(1)
@@ -146,7 +146,7 @@ def is_judged(judge):
 
 
 def message_of(structure, **tensors):
-    """A message with any header; tensors by name as dtype, shape and offsets."""
+    """Return a message with any header; tensors by name as dtype, shape and offsets."""
     about = {
         name: {"dtype": dtype, "shape": shape, "data_offsets": offsets}
         for name, (dtype, shape, offsets) in tensors.items()
@@ -250,7 +250,7 @@ def test_a_message_that_is_none_is_refused(asked, message):
 
 
 def test_a_tensor_arrives_once_however_often_it_is_named():
-    """Or a small message would be a large one when it is read."""
+    """Otherwise a small message could become a large one when it is read."""
     both = f'{{"list": [{TENSOR}, {TENSOR}]}}'
     with pytest.raises(KeyError):
         decode(message_of(both, a=("F64", [2], [0, 16])))
@@ -272,7 +272,7 @@ def test_a_message_is_as_long_as_it_may_be(judge):
     "dtype", [torch.uint8, torch.bool, torch.bfloat16, torch.complex64, torch.float64]
 )
 def test_the_largest_record_is_judged(asked, dtype):
-    """In all that it may take of memory, which is some hundred megabytes."""
+    """The largest record takes some hundred megabytes of memory, and is judged."""
     tensor = torch.full((2**23,), 1, dtype=torch.uint8).view(dtype)
     record = {"output": tensor, "again": tensor, "after": [], "alone": tensor}
     talk(asked, REQUEST, encode({"records": [record]}))
@@ -281,7 +281,7 @@ def test_the_largest_record_is_judged(asked, dtype):
 
 
 def test_what_is_said_of_an_answer_can_be_printed(asked):
-    """A sentence may hold what the answer's process sends: it becomes a report."""
+    """A sentence may hold text from the answer's process, and ends up in a report."""
     said = "a\nb\x00\x1b[31m\u202e\ud800" + "x" * 100_000
     trouble = {"records": [{"trouble": ["raises", said]}] * 4}
     talk(asked, REQUEST, encode(trouble))

@@ -1,4 +1,4 @@
-"""Modules as nobody expects them: what checks make of them."""
+"""Test the checks of modules with unusual modules."""
 
 import functools
 
@@ -113,7 +113,7 @@ def test_layers_may_take_their_sizes_late_and_sizes_their_names(answer):
 
 
 class SparseTable(nn.Module):
-    """Its gradient holds the rows that were read, and no others."""
+    """A table whose gradient holds only the rows that were read."""
 
     def __init__(self, num_tokens, embed_dim):
         super().__init__()

@@ -1,4 +1,4 @@
-"""What changed answers say about the checks: `make mutants`, and what it found."""
+"""Test `make mutants`, and the survivors that it has found."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Whose an answer is: a library's own is right, and a judge is told so."""
+"""Test that a library's own answer passes, and that the judge records its origin."""
 
 import functools
 
@@ -17,7 +17,7 @@ SPLIT = "vit_check.chapters.multi_head_attention.split_heads"
 
 
 class Renamed(MultiHeadAttention):
-    """Inherits all that it does."""
+    """A subclass that changes nothing."""
 
 
 class Made(nn.Module):

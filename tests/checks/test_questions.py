@@ -1,4 +1,4 @@
-"""Values that the exercises ask for: each is computed, each slip is told apart."""
+"""Test the values that exercises ask for: each is computed, each slip is recognised."""
 
 import pytest
 

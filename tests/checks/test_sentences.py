@@ -1,4 +1,4 @@
-"""What is said where a check is misused, and of answers that nobody expects."""
+"""Test the sentences about misused checks and about unusual answers."""
 
 import collections
 import decimal
@@ -27,7 +27,7 @@ def said(call, *arguments, **named):
 
 
 def alone(error):
-    """What a notebook shows: a sentence, and no trace of the stack."""
+    """Return what a notebook shows of the error: a sentence without a traceback."""
     (line,) = error.value._render_traceback_()
     assert line == str(error.value)
     return line

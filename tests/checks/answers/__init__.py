@@ -6,7 +6,7 @@
     @wrong("patchify", "view instead of transpose")
     def by_view(images, patch_size): ...
 
-``wrong`` names the mistake that the check is to find in it.
+``wrong`` names the mistake that the check has to find in the answer.
 """
 
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""python -m tests.checks.mutants [--only WORD] [--jobs N] [--again]"""
+"""Run the mutants: python -m tests.checks.mutants [--only WORD] [--jobs N] [--again]"""
 
 import argparse
 import json
@@ -68,7 +68,7 @@ def _is_current(target, known):
 
 
 def _with_reasons(entry, before):
-    """Reasons that were written for the same change stay."""
+    """Copy the reasons that were written before for the same changes."""
     written = {
         (s["was"], s["becomes"]): s["reason"]
         for s in (before or {}).get("survivors", [])

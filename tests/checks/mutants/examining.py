@@ -1,4 +1,4 @@
-"""Giving all mutants of one answer to its check."""
+"""Give all mutants of one answer to its check."""
 
 import ast
 from dataclasses import replace
@@ -12,7 +12,7 @@ MEMORY = 4 * 2**30  # bytes of address space for a process
 
 
 def bound_memory() -> None:
-    """No mutant may take all the memory there is, nor more than one processor."""
+    """Limit this process to one thread and ``MEMORY``, whatever a mutant does."""
     torch.set_num_threads(1)
     try:
         import resource
@@ -22,7 +22,7 @@ def bound_memory() -> None:
 
 
 def examine(name: str) -> dict:
-    """All mutants of one answer; those that its check does not refuse."""
+    """Return the number of an answer's mutants, and those that its check accepts."""
     (target,) = [t for t in targets() if t.name == name]
     quick = target.quick_check()
     finding = quick.examine(target.built(target.source), {})
@@ -34,7 +34,7 @@ def examine(name: str) -> dict:
         number += 1
         try:
             answer = target.built(source)
-        except Exception:  # it does not even come to be
+        except Exception:  # a mutant that cannot even be defined is found anyway
             continue
         if quick.examine(answer, {}) is None:
             survivors.append({"operator": operator, "was": was, "becomes": becomes})
@@ -48,10 +48,10 @@ def examine(name: str) -> dict:
 
 
 def lines_run(target, quick) -> set[int]:
-    """The lines of a source that its check runs.
+    """Return the lines of a source that run during its check.
 
-    A function of the package may do more than a check asks of an answer; that is what
-    the package's own tests are for.
+    A function of the package may do more than a check asks of an answer; those lines
+    are covered by the package's own tests.
     """
     found = set()
     marked = ast.unparse(_Marking().visit(ast.parse(target.source)))
@@ -73,7 +73,7 @@ def lines_run(target, quick) -> set[int]:
 
 
 class _Marking(ast.NodeTransformer):
-    """Before each statement a call of ``_ran`` with its line."""
+    """Insert before each statement a call of ``_ran`` with its line."""
 
     def generic_visit(self, node):
         super().generic_visit(node)

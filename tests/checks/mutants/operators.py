@@ -1,4 +1,4 @@
-"""One small change in a source: cosmic-ray's operators, and some that tensors need."""
+"""Small changes to a source: cosmic-ray's operators, and some for code with tensors."""
 
 import ast
 
@@ -10,12 +10,12 @@ from parso.python.tree import Name
 
 ARITHMETIC = ("Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow")
 BITS = ("BitOr", "BitAnd", "BitXor")
-# Drawn at random, or about what no answer has; exceptions are not what is checked.
+# They draw at random or replace what no answer has; exceptions are not checked.
 LEFT_OUT = ("VariableReplacer", "VariableInserter", "ExceptionReplacer")
 
 
 class _InText(Operator):
-    """An operator whose mutants are given as the node's new text."""
+    """An operator whose mutants are given as the new text of a node."""
 
     def texts(self, node):
         raise NotImplementedError
@@ -42,7 +42,7 @@ def _join(nodes):
 
 
 class DropMethod(_InText):
-    """``x.transpose(1, 2)`` to ``x``."""
+    """Change ``x.transpose(1, 2)`` to ``x``."""
 
     def texts(self, node):
         if node.type in ("atom_expr", "power"):
@@ -53,7 +53,7 @@ class DropMethod(_InText):
 
 
 class DropCall(_InText):
-    """``sqrt(d)`` to ``d``, ``softmax(x, dim=1)`` to ``x``."""
+    """Change ``sqrt(d)`` to ``d``, ``softmax(x, dim=1)`` to ``x``."""
 
     def texts(self, node):
         if node.type in ("atom_expr", "power"):
@@ -73,7 +73,7 @@ def _arguments(trailer):
 
 
 class DropArgument(_InText):
-    """``mean(dim=1)`` to ``mean()``, ``f(a, b)`` to ``f(a)``."""
+    """Change ``mean(dim=1)`` to ``mean()``, ``f(a, b)`` to ``f(a)``."""
 
     def texts(self, node):
         if node.type == "trailer" and node.children[0] == "(":
@@ -85,7 +85,7 @@ class DropArgument(_InText):
 
 
 class SwapNeighbours(_InText):
-    """``f(a, b)`` to ``f(b, a)``, ``q, k = ...`` to ``k, q = ...``, ``[a, b]``."""
+    """Swap two neighbours in ``f(a, b)``, in ``q, k = ...`` or in ``[a, b]``."""
 
     KINDS = ("arglist", "testlist", "testlist_comp", "testlist_star_expr", "exprlist")
 
@@ -105,7 +105,7 @@ def _is_keyword(node):
 
 
 class SwapOperands(_InText):
-    """``a - b`` to ``b - a``, ``q @ k`` to ``k @ q``."""
+    """Change ``a - b`` to ``b - a``, ``q @ k`` to ``k @ q``."""
 
     def texts(self, node):
         if node.type in ("term", "arith_expr", "power"):
@@ -118,7 +118,7 @@ class SwapOperands(_InText):
 
 
 class DropOperand(_InText):
-    """``x + f(x)`` to ``f(x)`` and to ``x``."""
+    """Change ``x + f(x)`` to ``f(x)`` and to ``x``."""
 
     def texts(self, node):
         if node.type in ("term", "arith_expr", "expr", "and_test", "or_test"):
@@ -130,7 +130,7 @@ class DropOperand(_InText):
 
 
 class DropStatement(_InText):
-    """A statement to ``pass``."""
+    """Change a statement to ``pass``."""
 
     def texts(self, node):
         if node.type == "simple_stmt":
@@ -141,7 +141,7 @@ class DropStatement(_InText):
 
 
 class DropBound(_InText):
-    """``x[1:]`` to ``x[:]``, ``x[:, 0]`` to ``x[0]``."""
+    """Change ``x[1:]`` to ``x[:]``, ``x[:, 0]`` to ``x[0]``."""
 
     def texts(self, node):
         if node.type == "subscript":
@@ -155,7 +155,7 @@ class DropBound(_InText):
 
 
 class ScaleNumber(_InText):
-    """``1e-6`` to ten times as much and to a tenth."""
+    """Change ``1e-6`` to ten times as much and to a tenth."""
 
     def texts(self, node):
         if node.type == "number" and ("." in node.value or "e" in node.value.lower()):
@@ -177,7 +177,7 @@ OWN = (
 
 
 def operators():
-    """All operators, by name."""
+    """Return all operators by name."""
     provider = OperatorProvider()
     chosen = [name for name in provider if name not in LEFT_OUT and _sensible(name)]
     return {name: provider[name] for name in chosen} | {o.__name__: o for o in OWN}
@@ -187,17 +187,17 @@ def _sensible(name):
     if not name.startswith("ReplaceBinaryOperator_"):
         return True
     _, before, after = name.split("_")
-    if after == "Pow":  # of large whole numbers: nothing stops it, and it takes hours
+    if after == "Pow":  # a power of large whole numbers runs for hours
         return False
     return any({before, after} <= set(group) for group in (ARITHMETIC, BITS))
 
 
 def mutants(source, lines=None):
-    """Each mutant once: operator's name, the line as it was and as it becomes, source.
+    """Yield each mutant once: operator's name, the line before and after, source.
 
-    Signatures, annotations, docstrings and refusals of wrong arguments stay, and so do
-    all ``lines`` that are not named, if any are. What is the same in other words
-    is no mutant.
+    Signatures, annotations, docstrings and refusals of wrong arguments stay; if
+    ``lines`` are given, all other lines stay too. A change that gives the same code in
+    another form is no mutant.
     """
     kept = _lines_that_stay(source)
     seen = {_normal(source)}
@@ -220,7 +220,7 @@ def mutants(source, lines=None):
 
 
 class _Normal(ast.NodeTransformer):
-    """The same in one form: zip's strict left out, x[i, :] as x[i], axes in order."""
+    """Bring equal code to one form: no strict in zip, x[i, :] as x[i], sorted axes."""
 
     def visit_Call(self, node):
         self.generic_visit(node)
@@ -261,13 +261,13 @@ def _lines_that_stay(source):
 
 
 def _is_refusal(node):
-    """``check_count(depth, "depth")``: it raises, or does nothing."""
+    """Return whether it is a call like ``check_count(depth, "depth")``."""
     called = node.func if isinstance(node, ast.Call) else None
     return isinstance(called, ast.Name) and called.id.lstrip("_").startswith("check_")
 
 
 def _changed(source, mutant):
-    """The lines that differ, before and after, however they were laid out."""
+    """Return the lines that differ, before and after, whatever their layout."""
     was, becomes = (
         ast.unparse(ast.parse(text)).splitlines() for text in (source, mutant)
     )

@@ -1,4 +1,4 @@
-"""Right answers to change: solutions of the exercises, references of the checks."""
+"""The right answers that are mutated: solutions of exercises, references of checks."""
 
 import ast
 import contextlib
@@ -25,19 +25,21 @@ SOURCES = ROOT / "classroom" / "source"
 CHECKS = ROOT / "vit_check"
 ENGINE = CHECKS / "engine"
 
-MADE = "<mutant>"  # the file name of what is built here
+MADE = "<mutant>"  # the file name of code that is compiled here
 
-# What all checks stand on; what lets no wrong answer pass: wording and time limits.
+# All checks use the first two files. The others, with wording and time limits, cannot
+# decide whether a wrong answer passes.
 EVERYWHERE = (ENGINE / "functions.py", ENGINE / "modules.py")
 UNCONCERNED = {ENGINE / f"{name}.py" for name in ("asking", "verdict", "watching")}
 
 
 @dataclass
 class Target:
-    """Source that defines a right answer.
+    """The source code of a right answer.
 
-    ``source`` is what is changed; ``before`` and ``after`` surround it when it is run,
-    and ``answer`` is an expression for what is then given to ``check``.
+    ``source`` is the part that is changed; ``before`` and ``after`` surround it when it
+    is run, and ``answer`` is an expression for the object that is then given to
+    ``check``.
     """
 
     check: str
@@ -53,7 +55,7 @@ class Target:
         return f"{self.check} of {self.where}"
 
     def built(self, source):
-        """The answer that this source makes."""
+        """Return the answer that this source defines."""
         space = {"__name__": "answers", **self.globals}
         code = f"{self.before}\n{source}\n{self.after}"
         exec(compile(code, MADE, "exec"), space)
@@ -63,20 +65,15 @@ class Target:
     def of_package(self):
         return not self.where.startswith("classroom/")
 
-    @property
-    def first_line(self):
-        """How many lines stand before the source when it is run."""
-        return self.before.count("\n") + 1
-
     def fingerprint(self):
-        """Changes with the answer's code and with the code that judges it."""
+        """Return a digest of the answer's code and of the code that judges it."""
         whole = "\n".join([self.before, self.source, self.after, self.answer])
         return hashlib.sha256(
             (_without_docstrings(whole) + _code_of_check(self.check)).encode()
         ).hexdigest()[:16]
 
     def quick_check(self):
-        """The check without its known mistakes: what is refused stays refused."""
+        """Return the check without its known mistakes; it refuses the same answers."""
         found = _checks()[self.check]
         answer = self.built(self.source)
         form = found.form_for(answer)
@@ -97,8 +94,11 @@ def _checks():
 
 @functools.cache
 def _code_of_check(name):
-    """The code that judges, without its words: the check's own file, what that imports
-    of the checks, and what all of them stand on."""
+    """Return the code that judges, without its texts.
+
+    It is made of the check's own file, of the files of the checks that this one
+    imports, and of those that every check uses.
+    """
     (own,) = CHECKS.glob(f"chapters/*/{name}.py")
     ahead, files = [*EVERYWHERE, own], set()
     while ahead:
@@ -111,7 +111,7 @@ def _code_of_check(name):
 
 @functools.cache
 def _imports(path):
-    """Files of the checks that it imports."""
+    """Return the files of the checks that a file imports."""
     return [
         ROOT / (node.module.replace(".", "/") + ".py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -136,13 +136,13 @@ def _without_docstrings(source):
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
             node.body[0].value.value = ""
-        elif isinstance(node, ast.JoinedStr):  # versions of Python quote it differently
+        elif isinstance(node, ast.JoinedStr):  # unparsed differently by each Python
             node.values = []
     return ast.unparse(tree)
 
 
 def targets() -> list[Target]:
-    """Everything that can be changed, in a fixed order."""
+    """Return everything that can be mutated, in a fixed order."""
     found = [*_solutions(), *_references()]
     names = [target.name for target in found]
     assert len(set(names)) == len(names), "two targets of one name"
@@ -185,7 +185,7 @@ def _is_solution(cell):
 
 
 def _checked_in(source):
-    """Checks of functions and classes in a cell, each with the answer it is given."""
+    """Yield the checks of functions and classes in a cell, each with its argument."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             of = node.func.value
@@ -199,7 +199,7 @@ def _checked_in(source):
 
 
 def _definitions(cell):
-    """What a cell defines for others: no statement that only does something."""
+    """Yield the definitions of a cell that other cells can use."""
     lines = [x for x in cell.source.splitlines() if not x.startswith(("%", "!"))]
     for node in ast.parse("\n".join(lines)).body:
         if isinstance(
@@ -222,7 +222,7 @@ def _names(node):
 
 
 def _needed(names, nodes, answered):
-    """The definitions behind names, less those that a check of their own judges."""
+    """Return the definitions behind names, except those that have their own check."""
     latest = {
         node.name: node
         for node in nodes
@@ -255,7 +255,10 @@ def _references() -> Iterator[Target]:
 
 
 def _package_class(name) -> type | None:
-    """The package's class for a check: MultiHeadAttention for multi_head_attention."""
+    """Return the package's class for a check, or None.
+
+    For multi_head_attention it is MultiHeadAttention.
+    """
     for place in (vit_steps, variants):
         for known in vars(place):
             if known.lower() == name.replace("_", ""):
@@ -296,9 +299,10 @@ def _of_reference(name, reference: Callable) -> Iterator[Target]:
 
 
 def _has_switches(reference) -> bool:
-    """Whether it is a check's own function, in which mistakes can be switched on.
+    """Return whether a check's own function has arguments that switch mistakes on.
 
-    Most of that is no part of a right answer; the exercise's solution stands for it.
+    Most of such a function is no part of a right answer, so the exercise's solution is
+    mutated instead.
     """
     ours = reference.__module__.startswith("vit_check.")
     return ours and bool(reference.__defaults__ or reference.__kwdefaults__)

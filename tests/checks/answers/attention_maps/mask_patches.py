@@ -136,7 +136,7 @@ def returns_nothing(images, patch_size, indices, fill=0.0):
 
 
 def covered(images, indices, fill, corner):
-    """A copy in which ``corner(index)`` says rows and columns of what is covered."""
+    """Return a copy that is covered in the rows and columns of ``corner(index)``."""
     images = images.clone()
     for image, hidden in zip(images, indices.tolist(), strict=True):
         for index in hidden:

@@ -20,7 +20,7 @@ right("embed_images")(ViTEmbedding)
 
 @right("embed_images")
 class Tokens(nn.Module):
-    """As most tutorials have it; the wrong ones below change a line of it."""
+    """The code of most tutorials; the wrong answers below change a line of it."""
 
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -263,7 +263,7 @@ class PixelsAsTokens(Tokens):
 
 @right("embed_images")
 class Embeddings(nn.Module):
-    """As in a tutorial in the style of Hugging Face's models: all begins at randn."""
+    """The style of Hugging Face's models, with everything initialised by randn."""
 
     class PatchEmbeddings(nn.Module):
         def __init__(self, image_size, patch_size, num_channels, hidden_size):
@@ -297,7 +297,7 @@ class Embeddings(nn.Module):
 
 @right("embed_images")
 class ByNameOfItsParts(nn.Module):
-    """As in a tutorial with nn.Sequential and einops' layers."""
+    """A tutorial with nn.Sequential and the layers of einops."""
 
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()

@@ -115,7 +115,7 @@ class AlongT(OneForAll):
 
 @wrong("position_embedding", "by the batch")
 class SequenceFirst(nn.Module):
-    """As in a tutorial whose batch is the second axis."""
+    """A tutorial's table for sequences whose second axis is the batch."""
 
     def __init__(self, num_tokens, embed_dim):
         super().__init__()
@@ -254,7 +254,7 @@ class BeginsWithZeros(Learned):
 
 @right("position_embedding")
 class BeginsWithSinesThatLearn(nn.Module):
-    """As d2l's table, made a parameter."""
+    """d2l's table of sines, made a parameter."""
 
     def __init__(self, num_tokens, embed_dim):
         super().__init__()

@@ -8,7 +8,7 @@ from tests.checks.answers import right
 
 @right("class_token")
 class InFront(nn.Module):
-    """As most tutorials have it; the wrong ones below change a line of it."""
+    """The code of most tutorials; the wrong answers below change a line of it."""
 
     def __init__(self, embed_dim):
         super().__init__()

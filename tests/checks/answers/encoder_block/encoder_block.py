@@ -18,7 +18,7 @@ class Feed(nn.Sequential):
 
 
 class Block(nn.Module):
-    """As in the chapter; the wrong ones below change a line of it."""
+    """The block of the chapter; the wrong answers below change a line of it."""
 
     def __init__(self, embed_dim, num_heads, mlp_ratio):
         super().__init__()
@@ -87,7 +87,7 @@ def torchvisions_block(embed_dim, num_heads, mlp_ratio):
 
 @right("encoder_block")
 class PreNorms(nn.Module):
-    """Wrappers that norm and add, around attention and MLP."""
+    """A block with wrappers around attention and MLP that norm and add."""
 
     class Branch(nn.Module):
         def __init__(self, dim, inner):
@@ -122,7 +122,7 @@ class PreNorms(nn.Module):
 
 @right("encoder_block")
 class WithANormOfItsOwn(nn.Module):
-    """Four matrices for attention, and a norm written by hand."""
+    """A block with four matrices for attention and a norm written by hand."""
 
     class Norm(nn.Module):
         def __init__(self, size):
@@ -154,7 +154,7 @@ class WithANormOfItsOwn(nn.Module):
 
 @right("encoder_block")
 class TwoSubBlocks(nn.Module):
-    """Attention and MLP each with its norm in a module of its own."""
+    """A block with two modules, attention and MLP, each with its own norm."""
 
     class Attention(nn.Module):
         def __init__(self, dim, heads):
@@ -409,7 +409,7 @@ def swapped_callables(x, norm1, attn, norm2, mlp):
     return x + mlp(norm1(x))
 
 
-# Norms whose parameters live elsewhere
+# Norms whose parameters belong to the block
 
 
 def normed(x, weight, bias):
@@ -417,7 +417,7 @@ def normed(x, weight, bias):
 
 
 class RawNorms(nn.Module):
-    """The function of the task before, and its weights in the block itself."""
+    """A block that calls layer norm as a function, on weights of its own."""
 
     names = ("w1", "b1", "w2", "b2")
     shape = ()
@@ -514,7 +514,7 @@ class NormOverTokens(Block):
         self.norm1 = nn.LayerNorm((7, embed_dim), eps=1e-6)
 
 
-# A second fault beside PyTorch's eps
+# PyTorch's eps together with a second mistake
 
 
 def with_pytorchs_eps(base):
@@ -576,7 +576,7 @@ class ScalesLate(Block):
 
 
 class StdNorm(nn.Module):
-    """As in the Annotated Transformer."""
+    """The layer norm of the Annotated Transformer."""
 
     def __init__(self, D):
         super().__init__()
@@ -596,7 +596,7 @@ class WithStd(Block):
 
 @wrong("encoder_block", "more than asked for")
 class ScaledBranches(Block):
-    """LayerScale, as in CaiT and timm."""
+    """A block with LayerScale, as in CaiT and timm."""
 
     def __init__(self, embed_dim, num_heads, mlp_ratio):
         super().__init__(embed_dim, num_heads, mlp_ratio)

@@ -185,7 +185,7 @@ def as_wide_as(times):
     return Fixed
 
 
-for times in (0.5, 1, 2, 3):  # D, 2·D and 3·D are attention's widths, in a block
+for times in (0.5, 1, 2, 3):  # in a block, attention has the widths D and 3·D
     wrong("mlp", "wrong width")(as_wide_as(times))
 
 

@@ -13,7 +13,7 @@ from tests.checks.answers.multi_head_attention.shared import (
 
 
 class Heads(nn.Module):
-    """As most tutorials have it; the wrong ones below change a line of it."""
+    """The code of most tutorials; the wrong answers below change a line of it."""
 
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -91,7 +91,7 @@ class HeadByHead(nn.Module):
 
 @right("multi_head_attention")
 class Interleaved(nn.Module):
-    """q, k and v side by side within each head, in one matrix that is a parameter."""
+    """One joint parameter in which each head's q, k and v are neighbours."""
 
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -223,7 +223,7 @@ def unscaled_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads
 
 
 class JointHeads(nn.Module):
-    """As timm has it; the wrong ones below cut the joint matrix otherwise."""
+    """timm's joint layer; the wrong answers below split its output differently."""
 
     bias = True
 
@@ -251,7 +251,7 @@ right("multi_head_attention")(JointHeads)
 
 @right("multi_head_attention")
 class AsUvA(JointHeads):
-    """q, k and v of each head side by side: another layout of the joint matrix."""
+    """A joint layer in another valid layout: each head's q, k and v are neighbours."""
 
     def cut(self, qkv):
         B, T, _ = qkv.shape
@@ -288,7 +288,7 @@ class AsLucidrainsLater(AsLucidrains):
 
 @right("multi_head_attention")
 class AsHuggingFace(nn.Module):
-    """Separate q, k and v, the projection in a module of its own, and a tuple."""
+    """Separate q, k and v, a module for the projection, and a tuple as the output."""
 
     def __init__(self, hidden_size, num_attention_heads):
         super().__init__()
@@ -315,7 +315,7 @@ class AsHuggingFace(nn.Module):
 
 @right("multi_head_attention")
 class AsD2l(nn.Module):
-    """Layers that find their sizes at the first call; heads merged into the batch."""
+    """Lazy layers, and heads merged into the batch."""
 
     def __init__(self, num_hiddens, num_heads, bias=False):
         super().__init__()
@@ -339,7 +339,7 @@ class AsD2l(nn.Module):
 
 @right("multi_head_attention")
 class AsInJax(nn.Module):
-    """Weights of three axes, (D, h, d) and (h, d, D), and einsum throughout."""
+    """Weights of three axes, (D, h, d) and (h, d, D), and only einsum."""
 
     def __init__(self, features, heads):
         super().__init__()
@@ -360,7 +360,7 @@ class AsInJax(nn.Module):
 
 @right("multi_head_attention")
 class AsArena(nn.Module):
-    """Weights of three axes with the head first, and biases of two."""
+    """Weights of three axes with the heads first, and biases of two axes."""
 
     def __init__(self, d_model, n_heads):
         super().__init__()
@@ -385,7 +385,7 @@ class AsArena(nn.Module):
 
 @right("multi_head_attention")
 class MatricesOfItsOwn(nn.Module):
-    """q, k and v as parameters from the right, a layer for the projection."""
+    """q, k and v as parameters multiplied from the right, the projection as a layer."""
 
     def __init__(self, D, h):
         super().__init__()
@@ -575,7 +575,7 @@ class WideHeads(nn.Module):
 
 @wrong("multi_head_attention", "no projection")
 class ValuesUnprojected(Heads):
-    """Three matrices as well: the values are the tokens themselves."""
+    """A module with three matrices, whose values are the tokens themselves."""
 
     def __init__(self, embed_dim, num_heads):
         super().__init__(embed_dim, num_heads)
@@ -601,7 +601,7 @@ def biasless_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
     return as_a_function(x, qkv_w, qkv_b, proj_w, 0 * proj_b, num_heads)
 
 
-# Attention cut otherwise
+# Heads divided in another way
 
 
 class OneLayerAHead(nn.Module):
@@ -700,7 +700,7 @@ class ThreeInOneTensor(nn.Module):
         return self.proj(merge_with_einops(F.scaled_dot_product_attention(q, k, v)))
 
 
-# Scaled behind the softmax, as a tutorial does
+# Scaled after the softmax, as in one tutorial
 
 
 @wrong("multi_head_attention", "scale late, by d")
@@ -732,7 +732,7 @@ class PyTorchsTurned(PyTorchs):
 
 
 class BiasOfTheOutputAlone(nn.Module):
-    """Matrices without a layer; only the last one has a bias, whatever comes first."""
+    """Parameters without layers; only the output has a bias, in any order."""
 
     order = ("wq", "wk", "wv", "wo", "bo")
 

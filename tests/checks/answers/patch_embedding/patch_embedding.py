@@ -18,7 +18,7 @@ right("patch_embedding")(vit_steps.PatchEmbedding)
 
 
 class Convolved(nn.Module):
-    """As most libraries have it; the wrong ones below change a line of it."""
+    """The code of most libraries; the wrong answers below change a line of it."""
 
     def __init__(self, img_size=224, patch_size=16, in_chans=3, embed_dim=768):
         super().__init__()
@@ -36,7 +36,7 @@ right("patch_embedding")(Convolved)
 
 
 class Cut(nn.Module):
-    """Patches by einops, then a linear layer; the flattening has the pixels first."""
+    """Patches by einops, flattened with the pixels first, and a linear layer."""
 
     pattern = "b c (h p1) (w p2) -> b (h w) (p1 p2 c)"
 
@@ -79,7 +79,7 @@ class CutColumnByColumn(Cut):
 
 @right("patch_embedding")
 class Multiplied(nn.Module):
-    """A matrix of its own, no bias, as in the paper's equation 1."""
+    """A matrix as a parameter, without a bias, as in the paper's equation 1."""
 
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -104,7 +104,7 @@ class Unshuffled(nn.Module):
 
 @right("patch_embedding")
 class Summed(nn.Module):
-    """A filter for each output, with its axes in an order of its own."""
+    """A filter for each output, with its axes in another order."""
 
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()

@@ -19,7 +19,7 @@ def average_with_einsum(gradients, counts):
 
 @right("average_gradients")
 def average_as_ddp_does(gradients, counts):
-    """Each process scales its loss, then the plain mean over the processes is taken."""
+    """Scale the loss in each process, then take the plain mean over the processes."""
     W, B = len(gradients), sum(counts)
     scaled = [
         g * (n * W / B) if n else torch.zeros_like(g)

@@ -26,7 +26,10 @@ def bytes_as_the_package(num_parameters, num_devices, sharded, autocast):
 
 
 def bytes_with(weights=None, gradients=None, optimizer=None, own=None):
-    """The right bytes but for what is given, as f(parameters, own, autocast)."""
+    """Return an answer that is right except for the parts given here.
+
+    Each of these parts is a function of (parameters, own, autocast).
+    """
 
     def count(num_parameters, num_devices, sharded, autocast):
         mine = num_parameters / (num_devices if sharded else 1)

@@ -94,7 +94,7 @@ def masked_but_unscaled(q, k, v, mask):
 
 @right("masked_attention")
 def shares_out_again(q, k, v, mask):
-    """The mask after the softmax, and what is left divided by its sum."""
+    """Apply the mask after the softmax, and divide the rest by its sum."""
     weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1) * mask
     weights = weights / weights.sum(dim=-1, keepdim=True).clamp_min(1e-12)
     return weights @ v, weights

@@ -107,7 +107,7 @@ def in_float32(q, k, v):
 
 @right("scaled_dot_product_attention")
 def with_pytorchs_own(q, k, v):
-    """The fused function has no weights; with the identity for values it shows them."""
+    """Use the fused function, with the identity as values to get the weights."""
     every = torch.eye(k.shape[-2], dtype=v.dtype).expand(*k.shape[:-1], -1)
     attention = F.scaled_dot_product_attention
     return attention(q, k, v), attention(q, k, every)
@@ -123,7 +123,7 @@ def as_hugging_face(query, key, value):
 
 @right("scaled_dot_product_attention")
 def as_d2l(queries, keys, values):
-    """Leading axes are merged, as bmm wants it."""
+    """Merge the leading axes, since bmm takes three."""
     leading, d = queries.shape[:-2], queries.shape[-1]
     q, k, v = (y.reshape(-1, *y.shape[-2:]) for y in (queries, keys, values))
     weights = torch.softmax(torch.bmm(q, k.transpose(1, 2)) / math.sqrt(d), dim=-1)

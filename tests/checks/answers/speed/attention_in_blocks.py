@@ -25,7 +25,7 @@ def attend_with_split(q, k, v, block):
 
 @right("attention_in_blocks")
 def attend_divided_on_the_way(q, k, v, block):
-    """Keeps the result so far and the log of the sum, as FlashAttention-2's does."""
+    """Keep the result so far and the log of the sum, as FlashAttention-2 does."""
     output, log_sum = None, None
     for start in range(0, k.size(0), block):
         scores = (q * q.size(1) ** -0.5) @ k[start : start + block].t()
@@ -71,7 +71,7 @@ def attend_cutting_the_weights(q, k, v, block):
 
 
 def changed(line, **replaced):
-    """The usual loop with one of its lines written otherwise."""
+    """Return the usual loop with one of its lines replaced."""
 
     def attend(q, k, v, block):
         largest = q.new_full((len(q), 1), -math.inf)
@@ -210,7 +210,7 @@ def merges_by_logsumexp(q, k, v, block):
 
 @right("attention_in_blocks")
 def divides_in_every_turn(q, k, v, block):
-    """As the first FlashAttention has it."""
+    """Divide in every turn, as the first FlashAttention does."""
     largest = q.new_full((len(q), 1), -math.inf)
     total, output = q.new_zeros(len(q), 1), q.new_zeros(len(q), v.shape[1])
     for keys, values in zip(k.split(block), v.split(block), strict=True):

@@ -23,7 +23,7 @@ def by_logarithms(answers, labels, teacher_logits):
 
 
 def divergence(student, teacher, tau):
-    """KL of the teacher's shares from the student's, a number for each image."""
+    """Return the KL divergence of the student from the teacher, one for each image."""
     p = (teacher / tau).softmax(-1)
     return (p * (p.log() - (student / tau).log_softmax(-1))).sum(-1)
 

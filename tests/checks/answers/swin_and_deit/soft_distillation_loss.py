@@ -159,7 +159,7 @@ def deaf_to_the_labels_gradient(answers, labels, teacher_logits, temperature, sh
 
 @wrong("soft_distillation_loss", "mean over classes")
 def as_in_deits_code(answers, labels, teacher_logits, temperature, share):
-    """Divides the sum by all numbers, which is not the mean over the images."""
+    """Divide the sum by the number of logits, which is not the mean over images."""
     from_class, from_teacher = answers
     divergence = F.kl_div(
         F.log_softmax(from_teacher / temperature, dim=1),

@@ -108,7 +108,7 @@ def some_twice(model, weight_decay):
 
 @wrong("parameter_groups", "listed twice")
 def in_two_loops(model, weight_decay):
-    """As minGPT has it, with lists in place of sets."""
+    """Loop as minGPT does, with lists in place of sets."""
     decay, no_decay = [], []
     for _, module in model.named_modules():
         for name, parameter in module.named_parameters():
@@ -122,7 +122,7 @@ def in_two_loops(model, weight_decay):
 
 @right("parameter_groups")
 def in_two_loops_with_sets(model, weight_decay):
-    """As minGPT has it."""
+    """Loop as minGPT does."""
     decay, no_decay = set(), set()
     for module_name, module in model.named_modules():
         for name, parameter in module.named_parameters():

@@ -12,7 +12,7 @@ TIMM, TORCHVISION = optional.timm(), optional.torchvision()
 
 
 class Net(nn.Module):
-    """As most would write it; the wrong ones below change a line of it."""
+    """The code most would write; the wrong answers below change a line of it."""
 
     block = EncoderBlock
 
@@ -133,7 +133,7 @@ def from_torchvision(
 
 @right("vision_transformer")
 class WithTorchsEncoder(nn.Module):
-    """Flatten behind a convolution, PyTorch's layers, a norm inside the classifier."""
+    """Flattened convolution, PyTorch's layers, and a norm inside the classifier."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class WithTorchsEncoder(nn.Module):
 
 @right("vision_transformer")
 class WithPreNorms(nn.Module):
-    """Patches by einops and a linear layer, wrappers that norm and add."""
+    """Patches by einops and a linear layer, and wrappers that norm and add."""
 
     class PreNorm(nn.Module):
         def __init__(self, dim, fn):
@@ -518,7 +518,7 @@ class FromNormed(Net):
 
 
 class Changed(Net):
-    """PyTorch's layers with one of the defaults left."""
+    """PyTorch's layers with some of their defaults, named in ``settings``."""
 
     settings: dict = {}  # noqa: RUF012
 
@@ -613,11 +613,11 @@ def pooled(images, embed, blocks, norm, head):
     return head(norm(x).mean(1))
 
 
-# Parameters that live elsewhere
+# Parameters that belong to the model
 
 
 class RawEnd(Net):
-    """The last norm's weights in the model itself."""
+    """A model that holds the weights of the last norm itself."""
 
     def __init__(self, *sizes):
         super().__init__(*sizes)
@@ -639,7 +639,7 @@ right("vision_transformer")(RawEnd)
 
 @right("vision_transformer")
 class RawPatches(Net):
-    """The patch embedding's weights in the model itself, a class token beside them."""
+    """A model that holds the patch embedding's weights and the class token itself."""
 
     def __init__(self, *sizes):
         super().__init__(*sizes)
@@ -655,7 +655,7 @@ class RawPatches(Net):
         return torch.cat([cls, x], dim=1) + self.pos
 
 
-# What is another model
+# Other models
 
 
 @wrong("vision_transformer", "mean of the patches, then norm")
@@ -702,7 +702,7 @@ class NothingAddedAndEps(Net):
 
 
 class WithAnotherHead(Net):
-    """K of the set that the author had in mind."""
+    """A head with ten classes, whatever K is."""
 
     def __init__(self, *sizes):
         super().__init__(*sizes)
