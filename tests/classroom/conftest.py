@@ -12,7 +12,7 @@ from tests.classroom.small_exercises import write_source
 
 @pytest.fixture(scope="session", autouse=True)
 def alembic_asked_once():
-    """For each new gradebook nbgrader starts a process that always says the same."""
+    """Cache alembic's version, as nbgrader starts a process to ask for it each time."""
     with patch.object(api, "get_alembic_version", cache(api.get_alembic_version)):
         yield
 
@@ -25,6 +25,6 @@ def exercises(tmp_path_factory):
 
 @pytest.fixture
 def short_folder():
-    """For sockets, whose paths are short."""
+    """A folder whose path is short enough for sockets."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         yield Path(folder)

@@ -1,4 +1,4 @@
-"""What the tests that grade have in common."""
+"""Helpers for the tests that grade in a sandbox."""
 
 import csv
 import io

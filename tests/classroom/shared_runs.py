@@ -1,8 +1,8 @@
-"""A class in which what is the same notebook, once it is restored, is run only once.
+"""Grade a class, but run notebooks only once that are the same after restoring.
 
-Nothing of an upload reaches the sandbox but the types and sources of its cells, so that
-a second run would be the first one again. All that is around it is done for each:
-reading, restoring, marks, tables and pages.
+Only the types and sources of an upload's cells reach the sandbox, so a second run would
+repeat the first. Everything around the run is done for each upload: reading, restoring,
+marks, tables and pages.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from classroom.grading.restore import Unreadable, read, restore
 
 
 def sharing_runs():
-    """While this context lasts, a class is graded so."""
+    """Grade classes in this way while the context lasts."""
     return patch.object(grade, "grade_all", _grade_all)
 
 
@@ -35,20 +35,20 @@ def _grade_all(submissions, assignments, course, terms, jobs):
 
 
 def _restored(submission, assignments, terms):
-    """What the sandbox gets to see; None if there is nothing."""
+    """Return the notebook that the sandbox would run; None if it cannot be read."""
     try:
         cells = read(submission.data, terms.limits)
     except Unreadable:
         return None
     nb = restore(cells, assignments[submission.assignment].release).nb
     for number, cell in enumerate(nb.cells):
-        cell.id = f"{submission.assignment}-{number}"  # new cells' are drawn
+        cell.id = f"{submission.assignment}-{number}"  # ids of new cells are random
     return nb
 
 
 def _graded_like(result, submission, assignments, course, terms):
     class Copied:
-        """In the place of a run in the sandbox."""
+        """A replacement for a run in the sandbox, with an earlier run's results."""
 
         def __init__(self, **_):
             self.failures, self.starved = result.failures, result.starved

@@ -1,5 +1,7 @@
-"""An exercise set for the tests: four tasks, one of them with a hidden test, and a
-question that a person marks."""
+"""Make a small exercise set for the tests.
+
+It has four tasks, one of them with a hidden test, and a question that a person marks.
+"""
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook

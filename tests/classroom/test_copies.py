@@ -1,4 +1,4 @@
-"""Copies are found, each of them once, and what is merely alike is not."""
+"""Test that copies are found, each once, and that merely similar work is not."""
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 

@@ -1,4 +1,4 @@
-"""The exercise sets: complete, generated, and clear about what is not written yet."""
+"""Test that exercise sets are complete, generated, and report unsolved tasks."""
 
 import re
 
@@ -25,7 +25,7 @@ every_set = pytest.mark.parametrize("path", SETS, ids=lambda p: p.stem)
 
 
 def tasks(path):
-    """Of each task: its head, and its cells."""
+    """Return the head and the cells of each task."""
     found = []
     for cell in read(path).cells:
         if cell.cell_type == "markdown" and cell.source.startswith("## "):
@@ -72,7 +72,7 @@ def test_minutes_add_up(path):
 
 @every_set
 def test_checks_come_from_the_package(path):
-    """Where the student may have a function called check by now."""
+    """Cells import the package, since students may have defined a name ``check``."""
     for cell in read(path).cells:
         if cell.cell_type == "code" and is_grade(cell):
             assert "import vit_check as check" in cell.source.splitlines()[0], cell.id
@@ -135,7 +135,7 @@ def test_solutions_are_folded_and_nowhere_else(path):
 
 @pytest.fixture(scope="module")
 def execute():
-    """Runs a notebook without a name of the one before; a new kernel takes seconds."""
+    """A function that runs notebooks in one kernel, cleared in between to save time."""
     manager = KernelManager(kernel_name="python3")
     manager.start_kernel(cwd=str(RELEASED))
 

@@ -1,4 +1,4 @@
-"""What one submission takes, the others keep."""
+"""Test that no submission can take away from another what that one needs."""
 
 import asyncio
 import errno
@@ -60,7 +60,7 @@ def on_one_processor():
 
 @in_sandbox
 def test_burners_beside_it_cost_nobody_a_mark(exercises, tmp_path, on_one_processor):
-    """Two at once on one processor, of which six processes of the first want all."""
+    """Two notebooks share one processor, of which one starts six busy processes."""
     place = tmp_path / "in"
     place.mkdir()
     burning = dump(with_cell(solved(exercises), BURNERS))
@@ -94,7 +94,7 @@ def test_tasks_keep_to_their_share_of_the_processors(tmp_path, monkeypatch):
         assert len(shares) == jobs and all(shares)
         if jobs <= count:
             assert sum(map(len, shares)) == len(dealt)
-        assert (len(dealt) < count) == (jobs < count)  # who watches has the rest
+        assert (len(dealt) < count) == (jobs < count)  # the watchdog has the rest
     monkeypatch.undo()
     seen = tmp_path / "seen"
     (ended,) = run_each(_write_processors, [(seen,)], 2, 300.0)
@@ -103,16 +103,16 @@ def test_tasks_keep_to_their_share_of_the_processors(tmp_path, monkeypatch):
 
 
 def test_a_clock_hardly_moves_while_others_have_the_processors():
-    """But it does: who makes itself wait is ended all the same."""
+    """A sandbox whose own processes keep it waiting is ended all the same."""
     usage = Usage(pid=os.getpid(), sandboxed=False)
     usage.look()
     clock = usage.clock
-    usage._looked -= 60.0  # a minute went by, in which it wanted to compute,
-    delayed = usage.delayed + 60.0  # and could not
+    usage._looked -= 60.0  # a minute went by in which it was ready to compute,
+    delayed = usage.delayed + 60.0  # and had no processor
     usage._count_seconds = lambda everyone: setattr(usage, "delayed", delayed)
     usage.look()
     assert usage.clock == pytest.approx(clock + 10.0, abs=0.5)
-    delayed += 3000.0  # fifty of its processes wanted to, for another minute
+    delayed += 3000.0  # fifty of its processes were ready, for another minute
     usage._looked -= 60.0
     usage.look()
     assert usage.clock == pytest.approx(clock + 20.0, abs=0.5)
@@ -211,7 +211,7 @@ ctypes.CDLL(None).pthread_exit(None)
 
 @on_linux
 def test_memory_is_counted_when_the_first_thread_has_ended():
-    """The process looks dead, and its other threads hold what they held."""
+    """The process looks dead, while its other threads hold the memory."""
     with subprocess.Popen(
         [sys.executable, "-c", FIRST_THREAD_ENDS], stdout=PIPE
     ) as process:
@@ -239,7 +239,7 @@ def running_in_a_sandbox(code):
 
 @in_sandbox
 def test_everybody_in_a_sandbox_is_seen_and_nobody_else():
-    """By the sandbox's own /proc, which is never taken for another's later."""
+    """The sandbox's own /proc is read, which is never taken for another one later."""
     code = "import os\n[os.fork() for _ in range(3)]\nprint(flush=True)\ninput()"
     with running_in_a_sandbox(code) as process:
         for _ in range(8):
@@ -251,13 +251,13 @@ def test_everybody_in_a_sandbox_is_seen_and_nobody_else():
         process.kill()
         process.wait()
         with pytest.raises(OSError):
-            while True:  # its processes take a moment to be gone
+            while True:  # its processes take a moment to disappear
                 usage.look()
 
 
 @in_sandbox
 def test_walls_that_do_not_stand_yet_are_not_taken_for_the_sandbox():
-    """Until then what becomes its first process sees the whole machine."""
+    """Before the sandbox is set up, its first process sees the whole machine."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=PIPE) as process:
         usage = Usage(pid=os.getpid())
         usage.look()
@@ -282,7 +282,7 @@ def test_memory_is_counted_whatever_a_process_calls_itself(name):
 
 @on_linux
 def test_the_tables_of_pages_are_memory():
-    """Pages that were only read are not there, but what says so is."""
+    """Pages that were only read take no memory, but their page tables do."""
     code = """
 import mmap
 kept = mmap.mmap(-1, 2**33, flags=mmap.MAP_PRIVATE | 0x4000, prot=mmap.PROT_READ)
@@ -316,14 +316,14 @@ input()
 
 @in_sandbox
 def test_what_waits_in_sockets_that_nobody_has_open_is_counted():
-    """Who connects, writes and goes leaves it to a listener that does not answer."""
+    """Data that was written before a sender closed stays with a listener."""
     with running_in_a_sandbox(FULL_SOCKETS) as process:
         assert process.stdout.readline() == b"\n"
         usage = Usage(pid=process.pid)
         usage.look()
         process.stdin.close()
     assert usage.descriptors < 50
-    assert usage.memory > 1000 * 208 * 1024  # the room that Linux gives a socket
+    assert usage.memory > 1000 * 208 * 1024  # the buffer that Linux gives a socket
 
 
 @pytest.mark.parametrize(
@@ -343,7 +343,7 @@ def test_what_cannot_be_watched_is_ended(error, monkeypatch):
 
 
 def _write_limits(path):
-    import resource  # not on Windows
+    import resource  # missing on Windows
 
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 100), most))
@@ -362,7 +362,7 @@ def _write_limits(path):
 def test_what_a_kernel_does_leaves_a_worker_files_to_open_and_room_on_the_disk(
     tmp_path,
 ):
-    """It may open a thousand connections, and send what is put into the log."""
+    """A kernel may open a thousand connections, and fill the log with messages."""
     seen = tmp_path / "seen"
     (ended,) = run_each(_write_limits, [(seen,)], 1, 300.0)
     assert ended.exitcode == 0
@@ -380,7 +380,7 @@ def test_what_nobody_has_read_is_bounded():
 
 
 def test_a_cgroup_is_told_its_limits_and_read(tmp_path):
-    """By files, as the kernel shows them; where none is delegated there is none."""
+    """A folder with the files that the kernel would show stands in for the cgroup."""
     group = Cgroup.create(tmp_path, "kernel", LIMITS)
     written = {path.name: path.read_text() for path in group.path.iterdir()}
     assert written == {

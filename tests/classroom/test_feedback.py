@@ -1,5 +1,7 @@
-"""A page shows what a student wrote as it was written, runs nothing of it, and costs
-nobody else theirs."""
+"""Test the feedback pages: they show a student's work, and run nothing of it.
+
+A page that cannot be made costs no other student theirs.
+"""
 
 import sys
 
@@ -116,7 +118,7 @@ TABLE = "|" + "a|" * 40 + "\n|" + "-|" * 40 + "\n" + "|\n" * (RENDERED // 4)
 
 @pytest.mark.parametrize("text", [*RUNAWAYS, NESTED, TABLE])
 def test_markdown_does_not_run_away(text):
-    """As many of it as are rendered at all, and more."""
+    """Both the longest text that is rendered and a longer one take little time."""
     for source in ((text * RENDERED)[:RENDERED], text * 32_000):
         assert len(markdown(source)) < 400 * RENDERED
 
@@ -141,7 +143,7 @@ def course(exercises, tmp_path_factory):
 
 
 def graded(course, exercises, student, change):
-    """A result as a worker leaves it: the release, changed and entered."""
+    """Return a result as a worker leaves it: the release, changed and entered."""
     kept = course.root / student
     kept.write_text(student)
     sent = Submission(student, student.title(), "", exercises.name, student, kept)

@@ -1,5 +1,4 @@
-"""Grading a class: every sort of submission gets the mark it deserves, and nothing more
-happens."""
+"""Test that every sort of submission gets the mark it deserves, and does no harm."""
 
 import hashlib
 
@@ -19,7 +18,7 @@ KINDS = {kind.name: kind for kind in kinds()}
 
 @pytest.fixture(scope="module")
 def graded(exercises, tmp_path_factory):
-    """One submission of each kind, graded; and what lay beside them."""
+    """One submission of each kind, graded, and a fingerprint of the files beside."""
     folder = tmp_path_factory.mktemp("class")
     for kind in KINDS.values():
         path = folder / "submissions" / f"{kind.name}.ipynb"

@@ -1,4 +1,4 @@
-"""A run of the grader: stopped at any moment, behind walls, refused with a reason."""
+"""Test a whole run: it can be stopped at any moment, and is refused with a reason."""
 
 import io
 import json
@@ -28,7 +28,7 @@ from tests.conftest import ROOT
 
 @in_sandbox
 def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
-    """Nothing is lost, nothing is done twice, and nobody is left running."""
+    """No result is lost or made twice, and no process is left running."""
     place, out = tmp_path / "in", tmp_path / "out"
     place.mkdir()
     for number in range(4):
@@ -39,14 +39,14 @@ def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
     command += ["--source", str(exercises.path), "--jobs", "2"]
     run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     results = out / "results" / "05_heads"
-    until = time.monotonic() + 600  # a busy machine takes its time
+    until = time.monotonic() + 600  # a busy machine needs long
     while len(list(results.glob("*.json"))) < 2 and time.monotonic() < until:
         time.sleep(0.05)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     first = {path: path.stat().st_mtime_ns for path in results.glob("*.json")}
     assert 2 <= len(first) < 4
-    for path in list(first):  # what a busy machine starved is graded again, rightly
+    for path in list(first):  # a starved run is graded again, as it should be
         if json.loads(path.read_bytes())["starved"]:
             del first[path]
     until = time.monotonic() + 60
@@ -62,7 +62,7 @@ def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
 
 
 def running_under(out):
-    """Processes that have a file in this folder open."""
+    """Return the processes that have a file in this folder open."""
     found = []
     for process in os.listdir("/proc"):
         try:
@@ -143,7 +143,7 @@ def test_a_broken_set_grades_nobody_until_it_is_mended(exercises, tmp_path):
     with pytest.raises(Refused, match="test-split-heads"):
         grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
     assert not list(tmp_path.glob("out/results/05_heads/*.json"))
-    write_source(path)  # mended: nobody has a mark yet, so the folder will do
+    write_source(path)  # repaired; the folder may stay, since no mark is in it yet
     grade_class(tmp_path / "in", tmp_path / "out", [path], QUICK, progress=False)
     assert len(list(tmp_path.glob("out/results/05_heads/*.json"))) == 1
     nbformat.write(source, path)
@@ -153,7 +153,7 @@ def test_a_broken_set_grades_nobody_until_it_is_mended(exercises, tmp_path):
 
 @in_sandbox
 def test_no_upload_stops_the_class(exercises, tmp_path):
-    """Of any name and any sort, from the export to the tables and pages."""
+    """Uploads of any name and sort pass from the export to the tables and pages."""
     inner, good = io.BytesIO(), dump(solved(exercises))
     with zipfile.ZipFile(inner, "w") as archive:
         archive.writestr("x.ipynb", good)
@@ -221,10 +221,11 @@ look_for_the_packages = proof._check_imports
 
 @pytest.fixture
 def proofs(exercises, tmp_path, monkeypatch):
-    """What runs a proof; grading itself is only written down, in ``runs``, and nobody
-    looks for the packages where solutions fail.
+    """A proof whose grading is a stub, as ``(prove, runs, failures, starved)``.
 
-    A solution fails for want of time as often as ``starved`` says, from its end.
+    ``prove`` runs it, without a test of whether the packages can be imported. ``runs``
+    records the terms of each run, and ``failures`` makes every run fail. Each run pops
+    the end of ``starved``; if that is true, it fails for lack of time.
     """
     course, runs, failures, starved = Course(tmp_path / "out"), [], {}, []
     gradebook.prepare(course, [exercises])
@@ -253,14 +254,14 @@ def test_a_proof_holds_until_something_changes(proofs, monkeypatch):
     assert [run.limits.cell_seconds for run in runs] == [5, 6, 5]
     monkeypatch.setattr(proof, "_code", lambda: "other code")
     failures["split-heads"] = "wrong"
-    for _ in range(2):  # what has not passed has not been proved
+    for _ in range(2):  # a proof that failed is not remembered as passed
         with pytest.raises(proof.SolutionsFail, match="split-heads: wrong"):
             prove(replace(QUICK, sandbox=False))
     assert len(runs) == 5
 
 
 def test_solutions_that_a_busy_machine_starves_are_run_again(proofs):
-    """By themselves, with more patience; only then is the machine what is refused."""
+    """They run by themselves, with more patience; only then is the machine refused."""
     prove, runs, failures, starved = proofs
     starved += [True, True]
     prove(QUICK)
@@ -272,14 +273,14 @@ def test_solutions_that_a_busy_machine_starves_are_run_again(proofs):
         prove(replace(QUICK, sandbox=False))
     assert len(runs) == 6
     starved.clear()
-    failures["split-heads"] = "wrong"  # and was not starved
+    failures["split-heads"] = "wrong"  # in a run that was not starved
     with pytest.raises(proof.SolutionsFail, match="do not pass"):
         prove(replace(QUICK, sandbox=False))
     assert len(runs) == 7
 
 
 def test_packages_that_notebooks_cannot_import_are_said(proofs, monkeypatch):
-    """As with the environment of another copy of the repository."""
+    """This happens with the environment of another copy of the repository."""
     prove, _, failures, _ = proofs
     failures["split-heads"] = "NameError: name 'check' is not defined"
 

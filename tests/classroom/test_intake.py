@@ -1,4 +1,4 @@
-"""What is handed in is found, whoever names it how, and harms nobody."""
+"""Test that every submission is found, whatever its name, and that none does harm."""
 
 import io
 import json
@@ -74,7 +74,7 @@ def test_names_as_platforms_export_them(path, student, lms_id, exercises, tmp_pa
 
 
 def zipped(path, files, method=zipfile.ZIP_DEFLATED):
-    """A zip of names and bytes, as bytes where ``path`` is None."""
+    """Return a zip of names and bytes, and write it unless ``path`` is None."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", method) as archive:
         for name, data in files.items():
@@ -95,7 +95,7 @@ def unzipped(place, files):
 
 @pytest.fixture(params=["folder", "zip"])
 def export(request, tmp_path):
-    """What makes a place to grade of names and bytes."""
+    """A function that makes a folder or zip to grade from names and bytes."""
 
     def make(files):
         if request.param == "folder":
@@ -151,7 +151,7 @@ MALLORY = "Mallory M_501_assignsubmission_file_"
     ],
 )
 def test_nobody_hands_in_for_another(mine, theirs, lms_id, exercises, tmp_path, export):
-    """The outermost name decides, and order counts within one student alone."""
+    """The outermost name decides; order counts only within one student's work."""
     good, bad = dump(solved(exercises)), dump(solved(exercises, 0))
     outer, archive, inner = theirs.partition(".zip/")
     theirs = {outer + ".zip": zipped(None, {inner: bad})} if archive else {outer: bad}
@@ -190,7 +190,7 @@ def test_a_zip_or_folder_keeps_the_identity_that_the_platform_gave(
     [
         ("lovelaceada_1000_90000_x.ipynb", "kingada_1000_90001_x.ipynb"),
         (f"{ADA}/x.ipynb", "Ada King_500_assignsubmission_file_/x.ipynb"),
-        # A name on Canvas in which the student has put Ada's numbers.
+        # A name on Canvas that contains Ada's numbers because the student chose it so.
         (
             "lovelaceada_1000_90000_x.ipynb",
             "lovelaceada_1000_90000__1001_90001_x-99.ipynb",
@@ -199,7 +199,7 @@ def test_a_zip_or_folder_keeps_the_identity_that_the_platform_gave(
             "lovelaceada_1000_90000_05_heads.ipynb",
             "lovelaceada_LATE_1000_1001_90001_05_heads-1.ipynb",
         ),
-        # And hers begins with one.
+        # The same, and Ada's own file name begins with a number.
         (
             "lovelaceada_1000_90000_123_x.ipynb",
             "lovelaceada_1000_90000_1001_90001_x-99.ipynb",
@@ -208,7 +208,7 @@ def test_a_zip_or_folder_keeps_the_identity_that_the_platform_gave(
             "lovelaceada_1000_90000_1815_x.ipynb",
             "lovelaceada_1000_90000_123_x-99.ipynb",
         ),
-        # A name on Canvas that looks like Moodle's, or like none.
+        # A name on Canvas that looks like one of Moodle's, or of no platform.
         (
             "lovelaceada_500_90000_x.ipynb",
             "lovelaceada_500_assignsubmission_file__1001_90001_x-99.ipynb",
@@ -307,7 +307,7 @@ def test_a_name_that_can_be_two_students_is_a_question_by_itself(
 
 
 def test_many_attachments_are_not_many_students(exercises, tmp_path, export):
-    """Not even where each could be another's, and what is another's is read as well."""
+    """This holds even if each could be another student's, who is graded as well."""
     data = dump(solved(exercises))
     ada, bob = "ada_8_800_999_x.ipynb", "bob_6_600_x.ipynb"
     mallorys = [f"ada_8_800_7_{n}_123_x" for n in range(900, 980)]
@@ -359,7 +359,7 @@ def test_a_student_may_have_files_of_several_sets(exercises, other, tmp_path):
     ],
 )
 def test_whether_one_folder_is_a_class_is_asked(inside, exercises, tmp_path, export):
-    """A student alone in the export could have made these."""
+    """A single student in the export could have made these folders."""
     files = {}
     for number, name in enumerate(("ada", "bob")):
         data = dump(solved(exercises, number))
@@ -425,7 +425,7 @@ def test_the_folder_in_a_zip_of_its_name_is_no_student(inside, exercises, tmp_pa
 def test_a_platforms_folder_is_never_a_class(
     outer, lms_id, exercises, tmp_path, export
 ):
-    """Not even where it is alone, and the zip has its name."""
+    """This holds even if it is alone, and the zip has its name."""
     files = {
         f"{outer}/ada/x.ipynb": dump(solved(exercises)),
         f"{outer}/bob/x.ipynb": dump(solved(exercises, 1)),
@@ -468,7 +468,7 @@ def test_numbers_that_differ_in_case_alone_are_a_question(exercises, tmp_path, e
 
 
 def test_names_by_a_pattern_that_are_alike_are_a_question(exercises, tmp_path, export):
-    """What a student is called may end as a file does, or with an exercise set."""
+    """A student's name may end like a file's, or with the name of an exercise set."""
     names = ["ada", "ada.zip", "ada 05_heads"]
     files = {
         f"week 1/{name}/x.ipynb": dump(solved(exercises, number))
@@ -506,11 +506,11 @@ def test_the_last_attempt_counts(exercises, tmp_path):
     [
         ((2001, 12, 31, 23, 59, 58), "file"),
         ((2031, 1, 1, 0, 0, 0), "zip"),
-        ((1980, 0, 0, 0, 0, 0), "file"),  # as some programs write: no day at all
+        ((1980, 0, 0, 0, 0, 0), "file"),  # some programs write this: no valid date
     ],
 )
 def test_files_and_zips_tell_time_by_one_clock(date, counts, exercises, tmp_path):
-    """The newer of two counts, whichever of them lies in a zip."""
+    """The newer of two files counts, whichever of them is in a zip."""
     place = tmp_path / "in"
     for name in ("ada", "bob"):
         (place / name).mkdir(parents=True)
@@ -547,7 +547,7 @@ def test_odd_files_harm_nobody(exercises, tmp_path):
 
 
 def damaged(data, kind):
-    """A zip with something wrong in its list of files, or before it."""
+    """Return a zip with damage in its list of files, or before it."""
     data = bytearray(data)
     entry, end = data.index(b"PK\1\2"), data.rindex(b"PK\5\6")
     if kind == "of a later version":
@@ -766,7 +766,7 @@ def test_a_file_that_unfolds_is_not_held_in_memory(method, exercises, tmp_path):
 
 
 def test_the_exercise_counts_and_not_what_was_saved_after_it(exercises, tmp_path):
-    """In a zip of a whole folder, say."""
+    """This happens, for example, in a zip of a whole folder."""
     place, good = tmp_path / "in", dump(solved(exercises))
     place.mkdir()
     with zipfile.ZipFile(place / "ada.zip", "w") as archive:
@@ -794,7 +794,7 @@ def test_a_zip_with_an_endless_list_of_files_is_not_read(exercises, tmp_path):
 
 
 def test_nothing_vanishes(exercises, tmp_path, export):
-    """What is not graded is in the list, and whoever handed in nothing that can be."""
+    """The list names every file that is not graded, and every student without any."""
     good = dump(solved(exercises))
     files = {
         "ada/work.pdf": b"",
@@ -915,7 +915,7 @@ def test_contested_marks_are_for_people_alone(exercises, tmp_path):
 
 
 def as_canvas_names(student, number, late, attachment, file):
-    """As lib/content_zipper.rb of canvas-lms does."""
+    """Return the name that lib/content_zipper.rb of canvas-lms would write."""
     name = re.sub(r"_([0-9]+)_", r"\1", student).lower()
     begins = re.sub(r"\W", "", "_".join([name, *["LATE"] * late, str(number)]))
     file = re.sub(r'[\0/\\:*?"<>|]+', "_", file)
@@ -927,7 +927,7 @@ WORDS += ["1000", "1001", "90000", "90001", "12", "0", "assignsubmission_file"]
 
 
 def test_no_name_on_canvas_is_taken_for_anothers():
-    """Whatever students are called and call their files."""
+    """This holds whatever students are called, and whatever they call their files."""
     draw, doubtful = random.Random(0), 0
     for _ in range(5000):
         students = {
@@ -949,7 +949,7 @@ def test_no_name_on_canvas_is_taken_for_anothers():
 
 
 def test_who_floods_the_intake_keeps_nobody_out():
-    """With attachments whose names can be another's, whatever the student is called."""
+    """The flood has names that can be another student's, and its author any name."""
     draw, floods = random.Random(0), 0
     for _ in range(2000):
         honest = [

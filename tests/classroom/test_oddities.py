@@ -1,4 +1,4 @@
-"""What a teacher should look at is found, and what is ordinary is not reported."""
+"""Test that code which a teacher should look at is found, and ordinary code is not."""
 
 import ast
 import re
@@ -14,7 +14,7 @@ from classroom.release.release import SOURCES
 
 
 def cell(source, name="", **about):
-    """A cell; with a name one that nbgrader knows."""
+    """Return a cell; if it has a name, one that nbgrader knows."""
     made = new_code_cell(source)
     if name:
         plain = {"grade": False, "solution": False}
@@ -23,7 +23,7 @@ def cell(source, name="", **about):
 
 
 def source():
-    """Two tasks; the second may use what the first is to write."""
+    """Return two tasks, of which the second may use what the first has to define."""
     return new_notebook(
         cells=[
             cell(
@@ -46,8 +46,7 @@ def source():
 
 
 def oddities_of(*helpers, **solutions):
-    """What is found in a notebook with these cells of the student's own at its end, and
-    these solutions in their places."""
+    """Return what is found with these solutions, and with these cells at the end."""
     nb = source()
     for one in nb.cells:
         name = one.metadata.get("nbgrader", {}).get("grade_id")
@@ -166,7 +165,7 @@ def test_what_another_task_may_use_this_one_may_not(solution):
     ],
 )  # fmt: skip
 def test_an_alias_is_followed_into_the_solution(helper, solution):
-    """Wherever the alias stands, before the solution or after it."""
+    """This holds whether the alias stands before the solution or after it."""
     nb = source()
     nb.cells[3].source = solution
     nb.cells.insert(3, cell(helper))

@@ -1,4 +1,4 @@
-"""Where grading cannot run it says so; where it can, nothing hangs on Linux alone."""
+"""Test grading elsewhere: it is refused with a reason, or does not depend on Linux."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ unix_sockets = pytest.mark.skipif(
 
 WINDOWS = """
 import glob, importlib, os, signal, socket, sys
-import IPython, filelock, nbgrader.utils, psutil  # these have their way on Windows
+import IPython, filelock, nbgrader.utils, psutil  # these support Windows themselves
 
 for name in ("fcntl", "grp", "pty", "pwd", "resource", "termios", "tty"):
     sys.modules[name] = None
@@ -52,7 +52,7 @@ for path in glob.glob("tests/classroom/test_*.py"):
 
 @pytest.fixture(scope="module")
 def on_windows(exercises, tmp_path_factory):
-    """What is printed where a class is graded and the tests are collected."""
+    """The output of grading and of collecting the tests on a simulated Windows."""
     if os.name == "nt":
         pytest.skip("no need to simulate it")
     place = tmp_path_factory.mktemp("class")
@@ -76,8 +76,10 @@ def test_on_windows_every_file_of_tests_is_collected_or_says_why_not(on_windows)
 
 
 class BsdSocket(socket.socket):
-    """As on macOS: a socket that listens is not connected, so it cannot be shut down;
-    and a path is shorter."""
+    """A socket as on macOS, with a shorter path.
+
+    A listening socket is not connected there, so it cannot be shut down.
+    """
 
     def bind(self, address):
         if len(os.fsencode(address)) > 103:
@@ -125,7 +127,7 @@ def test_sockets_fit_into_the_longest_folder_that_is_used(short_folder, monkeypa
     place = short_folder / ("x" * rest)
     place.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(place))
-    monkeypatch.setattr(os, "getpid", lambda: 4_194_304)  # the largest there is
+    monkeypatch.setattr(os, "getpid", lambda: 4_194_304)  # the largest process id
     folder = grade._temporary_folder.__wrapped__()
     assert folder.is_relative_to(place)
     sockets = tempfile.mkdtemp(prefix="pymp-", dir=folder)

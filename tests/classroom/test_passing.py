@@ -1,5 +1,4 @@
-"""Whether a cell has passed is decided by what the judge saw; what a kernel says is not
-trusted."""
+"""Test that the judge's records decide whether a cell passed, not the kernel."""
 
 import json
 from types import SimpleNamespace
@@ -28,7 +27,7 @@ def test_checks_are_read_from_the_cell():
 
 
 def test_a_class_is_asked_for_by_the_name_of_one():
-    """What a task before this one has made of functions is no answer to it."""
+    """Functions from an earlier task are no answer to a task that asks for a class."""
     good = Attempt(ended_well=True, words=["word"])
     of_class = Judgement("mlp", True, None)
     of_function = Judgement("mlp", True, None, "function")

@@ -1,4 +1,4 @@
-"""The report says who, what and why, once, and stays short and harmless."""
+"""Test that the report names students and reasons, once each, briefly and safely."""
 
 import pytest
 from bs4 import BeautifulSoup
@@ -27,7 +27,7 @@ def read(tmp_path):
 
 
 def section(soup, title):
-    """The words between a title and the next, or None."""
+    """Return the words between a title and the next one, or None."""
     found = soup.find("h2", string=title)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""What came is put right, or it is said why it cannot be."""
+"""Test that submissions are repaired, or refused with a reason."""
 
 import json
 

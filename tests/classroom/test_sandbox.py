@@ -1,4 +1,4 @@
-"""Inside a sandbox there is no root, no right and no setting, whoever starts it."""
+"""Test that a sandbox has no root, no rights and no settings, whoever starts it."""
 
 import gc
 import json
@@ -19,7 +19,7 @@ from tests.classroom.in_sandbox import in_sandbox
 LOOK = [sys.executable, "-I", "-S", "-c", sandbox.LOOK_AROUND]
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start as root")
 
-# Runs inside, in a shell, for another user may not read where our Python lies.
+# Runs inside, in a shell, because another user may not be able to read our Python.
 WRITABLE = """
 find /proc /sys -type f 2>/dev/null | grep -v '^/proc/[0-9]' | while read -r file
 do [ -c "$file" ] || { (: <> "$file") 2>/dev/null && echo "$file"; }
@@ -30,7 +30,7 @@ id -u
 
 
 def started_by(user, monkeypatch):
-    """What a shell in a sandbox finds, when this user starts it."""
+    """Return what a shell in a sandbox finds if this user starts it."""
     monkeypatch.setattr(sandbox, "_python_environment", lambda: ())
     monkeypatch.setattr(sandbox, "_list_of_fonts", lambda: ())
     monkeypatch.setattr(sandbox.os, "geteuid", lambda: user)
@@ -73,7 +73,7 @@ def test_looking_around_finds_nothing():
 
 @in_sandbox
 def test_looking_around_finds_what_is_open(tmp_path, monkeypatch):
-    """Without one of the walls the look says which, and grading is refused."""
+    """If a part of the sandbox is missing, it is named and grading is refused."""
     proc = sandbox._proc()
     opened = [*proc, "--bind", str(tmp_path), "/sys"]
     monkeypatch.setattr(sandbox, "_proc", lambda: opened)
@@ -86,7 +86,7 @@ def test_looking_around_finds_what_is_open(tmp_path, monkeypatch):
 
 
 def said_to(code):
-    """What the kernel answers to a line of Python inside."""
+    """Return what the kernel answers to a line of Python inside."""
     program = f"""
 import ctypes, errno, fcntl, mmap, os, socket
 libc = ctypes.CDLL(None, use_errno=True)
@@ -171,7 +171,7 @@ def test_packages_are_compiled_before_a_sandbox_needs_them(tmp_path, monkeypatch
 
 
 def test_a_kernel_starts_without_a_package_that_is_missing(monkeypatch):
-    """The notebook's own import says it better; and garbage is looked for again."""
+    """The notebook's own import shows the error; the garbage collector is on again."""
     monkeypatch.setattr(inside, "IMPORTED", ("wave", "no_such_package"))
     monkeypatch.delitem(sys.modules, "wave", raising=False)
     inside.import_packages()

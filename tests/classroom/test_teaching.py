@@ -1,4 +1,4 @@
-"""What the teaching page says in numbers, and where its links lead."""
+"""Test the numbers and links on the page for teachers."""
 
 import math
 import re

@@ -1,10 +1,10 @@
-"""Grades many made-up submissions of every sort, and looks whether each got its mark.
+"""Grade many made-up submissions of every sort, and check that each gets its mark.
 
     make bench-grade
     python -m tests.classroom.bench --count 200 --jobs 2 --source private/02_x.ipynb
 
-The times go to _build/bench-grade.json. Ends with 1 if a mark is wrong, or if anything
-outside the sandboxes has changed.
+The times are written to _build/bench-grade.json. The exit status is 1 if a mark is
+wrong, or if anything outside the sandboxes has changed.
 """
 
 import argparse
@@ -32,7 +32,7 @@ WATCHED = ("classroom", "notebooks", "tests", "vit_check", "vit_steps", "Makefil
 
 
 def fingerprint(places: list[Path]) -> str:
-    """One word for all that these files and folders hold."""
+    """Return one digest of all the contents of these files and folders."""
     digest = hashlib.sha256()
     for place in places:
         for path in sorted([place, *place.rglob("*")]):
@@ -42,7 +42,7 @@ def fingerprint(places: list[Path]) -> str:
 
 
 def measure(source: Path, count: int, jobs: int, limits: Limits) -> dict[str, Any]:
-    """Make, grade, compare."""
+    """Make the submissions, grade them and compare the marks."""
     assignment, sorts = Assignment(source), kinds()
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)

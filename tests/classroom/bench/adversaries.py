@@ -1,4 +1,4 @@
-"""Submissions of every sort, made from a source notebook, with the mark each deserves.
+"""Make submissions of every sort from a source notebook, with the mark each deserves.
 
 Some are honest, some are damaged, some are a nuisance, and some try to get marks that
 they have not earned. A nuisance hands in right answers and has to get full marks for
@@ -25,7 +25,8 @@ class Kind:
 
     Args:
         make: assignment -> the bytes of a notebook.
-        solved: how many of the tasks that are graded by tests are right.
+        solved: number of tasks -> how many of them are solved. Only tasks that tests
+            grade count.
         readable: whether it can be graded at all.
     """
 
@@ -35,7 +36,7 @@ class Kind:
     readable: bool = True
 
     def expected(self, assignment: Assignment) -> float:
-        """The mark it deserves, before a person marks the written answers."""
+        """Return the mark it deserves, before a person marks the written answers."""
         tasks = tasks_of(assignment)
         points = assignment.points
         solved = tasks[: self.solved(len(tasks))]
@@ -44,14 +45,14 @@ class Kind:
 
 @dataclass(frozen=True)
 class Task:
-    """Cells to fill in, and the cells that test them."""
+    """The cells to fill in, and the cells that test them."""
 
     solutions: tuple[str, ...]
     tests: tuple[str, ...]
 
 
 def tasks_of(assignment: Assignment) -> list[Task]:
-    """Each run of solution cells with the test cells that follow it."""
+    """Return each run of solution cells with the test cells that follow it."""
     tasks: list[Task] = []
     solutions: list[str] = []
     for cell in assignment.release.cells:
@@ -68,7 +69,7 @@ def tasks_of(assignment: Assignment) -> list[Task]:
 
 
 def kinds() -> list[Kind]:
-    """All of them."""
+    """Return all sorts of submissions."""
     return [*honest(), *damaged(), *nuisances(), *cheats()]
 
 
@@ -94,7 +95,7 @@ def damaged() -> list[Kind]:
 
 
 def nuisances() -> list[Kind]:
-    """Right answers, and a cell before or after them that does harm."""
+    """Return right answers, with a cell before or after them that does harm."""
     others = [
         Kind("endless loop", _endless, lambda count: count - 1),
         Kind("prints what was run", _prints_what_was_run, _all),
@@ -106,7 +107,7 @@ def nuisances() -> list[Kind]:
 
 
 def cheats() -> list[Kind]:
-    """No answers, and a cell that tries to get marks anyway."""
+    """Return notebooks without answers, with a cell that tries to get marks anyway."""
     cheats = [
         Kind(
             name, lambda a, source=source: dump(with_cell(solved(a, 0), source)), _none
@@ -122,7 +123,7 @@ def cheats() -> list[Kind]:
     ]
 
 
-# What runs where an attack has got through: then it costs its own marks, and is seen.
+# Runs after a successful attack, and destroys the attacker's own marks to reveal it.
 SPOIL = "vars(__import__('vit_check')).clear()"
 
 NUISANCES = {
@@ -226,7 +227,7 @@ for number in range(40):
     kept[-1].bind(chr(0) + str(number))
     kept[-1].listen(4096)
     for _ in range(400):
-        with socket.socket(socket.AF_UNIX) as visitor:  # could write, too
+        with socket.socket(socket.AF_UNIX) as visitor:  # it could also write
             visitor.connect(kept[-1].getsockname())
 SPOIL
 """,
@@ -262,7 +263,7 @@ for path in [*glob.glob("/proc/sys/**", recursive=True), *glob.glob("/sys/**"),
         os.close(os.open(path, os.O_WRONLY))
     except OSError:
         continue
-    if not path.startswith(("/proc/self", "/proc/1/")):  # of its own
+    if not path.startswith(("/proc/self", "/proc/1/")):  # not one of its own files
         SPOIL
 """,
     "wants all processors": """
@@ -370,7 +371,7 @@ ip.run_cell = run_cell
 
 
 def solved(assignment: Assignment, tasks: int | None = None) -> NotebookNode:
-    """The students' notebook with the first tasks solved, all if not said otherwise."""
+    """Return the students' notebook with the first tasks solved, by default all."""
     nb = copy.deepcopy(assignment.release)
     groups = tasks_of(assignment)
     count = len(groups) if tasks is None else tasks
@@ -388,7 +389,7 @@ def solved(assignment: Assignment, tasks: int | None = None) -> NotebookNode:
 
 
 def with_cell(nb: NotebookNode, source: str) -> NotebookNode:
-    """With one more cell, before the first that is to be filled in."""
+    """Insert one more cell, before the first that has to be filled in."""
     source = source.replace("SPOIL", SPOIL)
     first = next(i for i, cell in enumerate(nb.cells) if is_solution(cell))
     nb.cells.insert(first, new_code_cell(source.strip(), id="one-more"))
