@@ -1,4 +1,4 @@
-"""The instruments of benchmarks/: what they compare and how they divide. No speed."""
+"""Test what benchmarks/ compares and how it divides, without measuring a speed."""
 
 import random
 

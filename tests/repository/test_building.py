@@ -1,6 +1,6 @@
-"""`make book` builds the book, and builds it again once something has changed.
+"""Test that `make book` builds the book, and builds it again after a change.
 
-It runs in a folder with a stand-in for jupyter-book, in which all is old.
+It runs in a folder of old files, with a stand-in for jupyter-book.
 """
 
 import os
@@ -46,7 +46,10 @@ class Project:
         (self.root / name).unlink()
 
     def make_book(self):
-        """Whether it was built; then all grows old, the stamp a little less."""
+        """Return whether the book was built; afterwards all files are old.
+
+        The stamp of the build is a little newer than the files.
+        """
         done = subprocess.run(
             ["make", "book"], cwd=self.root, capture_output=True, text=True
         )

@@ -1,4 +1,4 @@
-"""What `make colab-check` would say of notebooks that are wrong in one way each."""
+"""Test `make colab-check` with notebooks that are wrong in one way each."""
 
 import os
 import re
@@ -24,7 +24,7 @@ raise CheckFailed
 
 
 class SmallRuntime:
-    """Runs here; what the first cell installs is only said, not done."""
+    """A runtime that runs here, and only reports what the first cell would install."""
 
     def __init__(self, folder: Path, added=("vit_steps==0.1", "d2l==1.0.3"), lost=()):
         self.kernels = folder / "kernels"

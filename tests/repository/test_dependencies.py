@@ -1,4 +1,4 @@
-"""What the code imports is declared, and what is declared is pinned."""
+"""Test that all imports are declared, and that all declared packages are pinned."""
 
 import ast
 import re
@@ -27,7 +27,7 @@ def normal(name):
 
 
 def named(requirements):
-    """The names in lines like ``torch>=2.6`` and ``Sphinx==7.4.7``."""
+    """Return the names in lines like ``torch>=2.6`` and ``Sphinx==7.4.7``."""
     found = (re.match(r"[\w.-]+", line) for line in requirements)
     return {normal(match[0]) for match in found if match}
 
@@ -43,7 +43,7 @@ BEHIND_THEM = {"transformers", "onnxscript"}
 
 
 def modules(tree):
-    """The modules that are imported, at the top or inside a function."""
+    """Yield the modules that are imported, at the top or inside a function."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -52,7 +52,7 @@ def modules(tree):
 
 
 def from_others(source):
-    """The distributions that a piece of code imports, neither Python's nor ours."""
+    """Return the distributions that code imports, except Python's and ours."""
     tops = {name.split(".")[0] for name in modules(ast.parse(source))}
     return {
         normal(DISTRIBUTIONS.get(top, [top])[0])
@@ -61,7 +61,7 @@ def from_others(source):
 
 
 def imported(folder):
-    """What a folder's files import from others: the distribution, and where."""
+    """Return the distributions that a folder's files import, each with one file."""
     found = {}
     for path in sorted((ROOT / folder).rglob("*.py")):
         for name in from_others(path.read_text(encoding="utf-8")):
@@ -70,12 +70,12 @@ def imported(folder):
 
 
 def imported_by_notebooks():
-    """What they import, what d2l imports, and what PyTorch or `optional` does."""
+    """Return the distributions that notebooks import, also through d2l or PyTorch."""
     exercises = sorted((ROOT / "notebooks" / "exercises").glob("*.ipynb"))
     cells = [cell for path in [*NOTEBOOKS, *exercises] for cell in code_cells(path)]
     code = [cell.source for cell in cells]
     d2l = Path(find_spec("d2l").origin).with_name("torch.py")
-    for node in ast.parse(d2l.read_text(encoding="utf-8")).body:  # not in functions
+    for node in ast.parse(d2l.read_text(encoding="utf-8")).body:  # only at the top
         if isinstance(node, ast.Import | ast.ImportFrom):
             code.append(ast.unparse(node))
     return set().union(*map(from_others, code)) - {"d2l"} | BEHIND_THEM

@@ -1,4 +1,4 @@
-"""Notebooks and package are one: a public name means the same in both."""
+"""Test that a public name means the same in the notebooks and in the package."""
 
 import importlib
 import inspect
@@ -29,7 +29,7 @@ def public_things():
 
 
 def defined_in(path):
-    """Top-level definitions of a notebook: name and source, decorators included."""
+    """Yield the name and source of a notebook's top-level definitions."""
     for cell in code_cells(path):
         for definition in definitions(cell.source):
             yield definition.name, definition.source
@@ -89,7 +89,7 @@ def test_same_does_not_choose_between_two_definitions(chapter):
     assert chapter.read_bytes() == before
 
 
-# What chapters teach of modules that are not imported with vit_steps itself.
+# The names that chapters teach from modules that vit_steps itself does not import.
 TAUGHT_BY_MODULE = {
     "training": [
         "TrainConfig",
@@ -197,5 +197,5 @@ def test_a_module_is_taught_in_the_chapter_of_its_topic():
     chapter = {n: p.stem[:2] for p in CHAPTERS for n, _ in defined_in(p)}
     for name, thing in public_things():
         module = thing.__module__.split(".")[1]
-        if name in chapter:  # else it is taught in a side road, or not at all
+        if name in chapter:  # other names are taught in a side road, or not at all
             assert chapter[name] in elsewhere.get(name, [home[module]]), name

@@ -1,4 +1,4 @@
-"""`make book` on machines that lack something: it says what, and what to do.
+"""Test `make book` on machines that lack something: it names that, and a remedy.
 
 The script runs in an empty folder, with stand-ins for python, pip, uv, df and
 nvidia-smi.
@@ -164,7 +164,7 @@ def test_a_python_that_makes_half_an_environment(run):
     done = run(NO_VENV="1")
     assert done.returncode == 1 and not done.ready
     assert "apt install python3-venv" in done.stderr
-    assert run().ready  # once it is installed
+    assert run().ready  # because the package is installed now
 
 
 def test_too_little_disk(run):

@@ -1,4 +1,4 @@
-"""Imports point one way, and bring nothing heavy."""
+"""Test that imports point one way, and that they load no heavy package."""
 
 import ast
 import subprocess
@@ -14,7 +14,7 @@ from vit_check.engine.check import Check
 
 
 def test_imports_point_one_way():
-    """The contracts stand in pyproject.toml; lazy imports count as any other."""
+    """The contracts are in pyproject.toml; lazy imports count like any other."""
     code = "from importlinter.cli import lint_imports_command; lint_imports_command()"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT
@@ -52,7 +52,7 @@ def test_public_names_are_there_and_explain_themselves():
 
 
 def test_a_student_sees_checks_and_nothing_else():
-    """``check.<Tab>`` offers no folders and no files, and not what is raised."""
+    """``check.<Tab>`` offers no modules, and not the exception that checks raise."""
     assert {*dir(vit_check), "CheckFailed"} == set(vit_check.__all__)
     offered = {name: getattr(vit_check, name) for name in dir(vit_check)}
     pieces = {name for name, thing in offered.items() if isinstance(thing, Check)}

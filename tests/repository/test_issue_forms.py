@@ -1,4 +1,4 @@
-"""The forms in which readers report: GitHub takes them, and what they name is there."""
+"""Test that GitHub accepts the issue forms, and that all they name exists."""
 
 import re
 import shlex

@@ -1,4 +1,4 @@
-"""A kernel that is forked for a notebook is what Jupyter would have started."""
+"""Test that a forked kernel is like one that Jupyter would have started."""
 
 import ast
 import importlib
@@ -130,7 +130,7 @@ def source_of(path):
 
 
 def unimported(source, modules):
-    """Those of the modules that this source names and has not imported."""
+    """Return those of the modules that this source uses without importing them."""
     tree, called, imported = ast.parse(source), {}, set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -152,7 +152,7 @@ def unimported(source, modules):
 
 
 def is_module(name):
-    """Whether a package's attribute of this name is its module, and no function."""
+    """Return whether a package's attribute of this name is a module, not a function."""
     package, _, last = name.rpartition(".")
     module = importlib.import_module(name)
     return not package or getattr(importlib.import_module(package), last) is module

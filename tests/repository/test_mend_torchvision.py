@@ -1,4 +1,4 @@
-"""A torchvision built for CUDA, beside a PyTorch without, is made importable."""
+"""Test that a torchvision for CUDA can be imported beside a PyTorch without it."""
 
 import os
 import subprocess
@@ -47,7 +47,7 @@ def _has_ops():
 
 @pytest.fixture
 def site(tmp_path):
-    """A folder with a torchvision and a torch of two builds."""
+    """A function that makes a folder with a torchvision and a torch of two builds."""
 
     def site(torchvision, torch):
         files = {

@@ -1,4 +1,4 @@
-"""How long a chapter takes: what is stated is what the rule gives, and short enough."""
+"""Test that the times stated for chapters follow the rule, and are short enough."""
 
 import ast
 import json
@@ -11,7 +11,7 @@ from book._extensions.folding import FOLDED_WHOLE
 from tests.conftest import CHAPTERS, ROOT, SIDE_ROADS, code_cells, read, tags
 
 LONGEST = 45
-AN_HOUR = 60  # the chapters that go further, from 11 on
+AN_HOUR = 60  # for the advanced chapters, from 11 on
 
 
 def markdown(source):
@@ -136,7 +136,7 @@ def test_a_chapter_takes_at_most_45_minutes_and_from_11_on_an_hour(path):
 
 
 def visible_asserts(path):
-    """Cells, outside the section Proof, in which a reader sees an assertion."""
+    """Yield the cells outside the section Proof in which a reader sees an assertion."""
     section = ""
     for cell in read(path).cells:
         if cell.cell_type == "markdown":
@@ -209,5 +209,5 @@ def test_the_three_hour_route_leads_through_chapters_1_to_7():
 
 
 def test_chapters_1_to_7_take_five_hours():
-    """What is stated is rounded up; what is summed is not."""
+    """Stated times are rounded up, but the sum is taken before rounding."""
     assert sum(minutes.minutes(path) for path in CHAPTERS[1:8]) <= 300

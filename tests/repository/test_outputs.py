@@ -1,4 +1,4 @@
-"""Outputs are promises: every cell has been run, in order, and can be compared."""
+"""Test that every cell has been run, in order, and that its output can be compared."""
 
 import ast
 import base64
@@ -194,4 +194,4 @@ def prose_of(path):
 def test_a_size_is_written_one_way_and_a_greek_letter_as_a_formula(path):
     prose = prose_of(path)
     assert re.findall(r"\d[ \xa0]×[ \xa0]\d+(?!\d| =)", prose) == []
-    assert re.findall(r"[α-ορ-ω]", prose) == []  # but for π
+    assert re.findall(r"[α-ορ-ω]", prose) == []  # except π

@@ -1,4 +1,4 @@
-"""One version, one address, one set of licences, said in several files."""
+"""Test that several files state the same version, address and licences."""
 
 import re
 import subprocess
@@ -42,12 +42,12 @@ def test_the_address_is_the_same_everywhere(texts):
 
 
 def test_no_other_address_is_named(texts):
-    """What is installed, cloned or opened, and what is called as this project is."""
+    """All that is installed, cloned or opened is in the repository of this project."""
     sites = ["git+https://github.com", "git clone https://github.com", "/gh", "/github"]
     sites += ["src=https://github.com", "repo=https%3A%2F%2Fgithub.com"]
     here = "|".join(map(re.escape, sites))
     link = re.compile(rf"({here}|github\.com)(/|%2F)([\w.-]+)\2(\w+(?:[.-]\w+)*)")
-    picture = re.compile(r'"image/png": "[^"]*"')  # any letters may follow each other
+    picture = re.compile(r'"image/png": "[^"]*"')  # base64 may spell anything
     for path, content in texts.items():
         for site, _, owner, name in link.findall(picture.sub("", content)):
             if site != "github.com" or re.search("vit[_-]steps", owner + name, re.I):

@@ -1,4 +1,4 @@
-"""The workflows of GitHub Actions ask for little, end, and call what there is.
+"""Test that the workflows of GitHub Actions ask for few rights, end, and can run.
 
 `make lint-workflows` checks their form.
 """

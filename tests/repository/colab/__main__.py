@@ -1,12 +1,13 @@
-"""Runs every notebook as Colab would: its versions, its first cell, a clean start.
+"""Run every notebook as Colab would: its versions, its first cell, a clean start.
 
     python -m tests.repository.colab                 all, in the book's order
     python -m tests.repository.colab notebooks/02_patch_embedding.ipynb          one
     python -m tests.repository.colab --python /path/to/python3.13      choose the Python
 
-A chapter, and an exercise set with its solutions, must run from top to bottom; so must
-the student's version of the set, where every check says in a sentence what is missing.
-Each runs twice in one session, and the second time the first cell does nothing.
+A chapter, and an exercise set with its solutions, must run from top to bottom. So must
+the student's version of the set, in which every check has to raise a sentence about
+what is missing. Each notebook runs twice in one session, and the second time its first
+cell does nothing.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from tests.repository.colab.session import check
 
 
 def in_the_books_order() -> list[Path]:
-    """Chapters, and below each its exercises without and with solutions."""
+    """Return the chapters, each followed by its exercises, unsolved and solved."""
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     found = []
     for part in toc["parts"]:
@@ -50,7 +51,7 @@ def main() -> int:
 
 
 def report(notebooks: list[Path], runtime: Runtime) -> int:
-    """Check each and print what came of it; how many failed."""
+    """Run each notebook, print the outcome, and return the number that failed."""
     failed = 0
     print("first run  again   memory")
     for path in notebooks:

@@ -1,7 +1,7 @@
-"""A Python environment with Colab's versions, and what a first cell needs to run in it.
+"""A Python environment with Colab's versions, in which a first cell can run.
 
-Everything lies in `_build/colab`: the environment, a git repository with the tree as it
-is now, which stands in for the one on GitHub, and the kernel.
+Everything is in `_build/colab`: the environment, the kernel, and a git repository with
+the current files, which stands in for the one on GitHub.
 """
 
 import json
@@ -21,11 +21,11 @@ INSTALLED_BY_THE_CELL = {"vit_steps", "d2l"}
 
 
 class Stopped(Exception):
-    """Nothing can be run; the message says why, and what to do."""
+    """Raised when nothing can be run; the message gives the reason and a remedy."""
 
 
 def find_python(named: str | None) -> str:
-    """Colab's Python, or the oldest that the book supports."""
+    """Return Colab's Python, or the oldest that the book supports."""
     for candidate in [named] if named else ["python3.13", "python3.11", sys.executable]:
         asked = [candidate, "-c", "import sys; sys.exit(sys.version_info < (3, 11))"]
         if shutil.which(candidate) and not run(asked, check=False).returncode:
@@ -51,7 +51,7 @@ def write_kernel(kernels: Path, python: Path) -> None:
 
 
 class Runtime:
-    """What Colab starts a notebook in."""
+    """The environment in which Colab starts a notebook."""
 
     def __init__(self, python: str | None = None) -> None:
         self.venv = FOLDER / "venv"
@@ -62,7 +62,7 @@ class Runtime:
         self.made_of = FOLDER / "made-of.txt"
 
     def prepare(self) -> None:
-        """Make the environment where it is missing or stale, and the repository."""
+        """Make the environment if it is missing or stale, and make the repository."""
         version = run([self.start_with, "--version"]).stdout
         wanted = version + REQUIREMENTS.read_text(encoding="utf-8")
         if not self.made_of.exists() or self.made_of.read_text() != wanted:
@@ -81,11 +81,11 @@ class Runtime:
         return set(self.pip("freeze", "--all").splitlines())
 
     def clean(self) -> None:
-        """A new session on Colab knows neither package that the first cell installs."""
+        """Uninstall what the first cell installs: a new session on Colab lacks it."""
         self.pip("uninstall", "--quiet", "--yes", *INSTALLED_BY_THE_CELL)
 
     def environment(self) -> dict[str, str]:
-        """In which pip's git finds the repository here instead of on GitHub."""
+        """Return variables with which pip's git clones from here, not from GitHub."""
         kept = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "PWD")}
         return kept | {
             "MPLBACKEND": "module://matplotlib_inline.backend_inline",

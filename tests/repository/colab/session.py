@@ -1,4 +1,4 @@
-"""One notebook in a new session: from a clean start, then once more without restart."""
+"""Run one notebook in a new session, then once more without a restart."""
 
 import copy
 import json
@@ -20,7 +20,7 @@ from tests.repository.colab.runtime import INSTALLED_BY_THE_CELL, Runtime
 
 CELL_SECONDS = 1200
 
-# Run in the kernel, around the first cell of the notebook.
+# Run in the kernel, before and after the first cell of the notebook.
 BEFORE = """
 import sys as _sys
 _loaded = {name: id(module) for name, module in _sys.modules.items()}
@@ -41,7 +41,7 @@ try:
     import resource as _resource
     print(_resource.getrusage(_resource.RUSAGE_SELF).ru_maxrss)
 except ImportError:
-    print(0)  # Windows does not say
+    print(0)  # Windows has no module resource
 """
 
 
@@ -56,9 +56,9 @@ def check(notebook: NotebookNode, runtime: Runtime, unsolved: bool) -> Report:
     """Run the notebook twice in one session.
 
     Args:
-        unsolved: whether it is a student's notebook that nobody has worked on. Then a
-            cell that checks an answer must fail, with the sentence of the check and
-            nothing else, and every other cell must run.
+        unsolved: whether it is a student's notebook without any work in it. Then a cell
+            that checks an answer must fail, with the sentence of the check and nothing
+            else, and every other cell must run.
     """
     report = Report()
     try:
@@ -103,7 +103,7 @@ class Session:
         )
 
     def run_all(self, notebook: NotebookNode) -> dict[str, list[str]]:
-        """Run every cell; what the first one did."""
+        """Run every cell, and return what the first one changed."""
         began = time.perf_counter()
         cells = [
             c for c in notebook.cells if c.cell_type == "code" and c.source.strip()
@@ -118,7 +118,7 @@ class Session:
         return done
 
     def run(self, cell: NotebookNode) -> bool:
-        """Whether it makes sense to go on."""
+        """Run a cell, and return whether it makes sense to go on."""
         cell = copy.deepcopy(cell)
         try:
             self.execute(cell)
