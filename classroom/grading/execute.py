@@ -38,7 +38,7 @@ def _sentence(reason: str) -> str:
 
 
 class SandboxedExecute(Execute):  # type: ignore[misc]
-    """nbgrader's Execute, for notebooks that nobody has vetted.
+    """nbgrader's Execute, for notebooks that may do harm.
 
     A cell that takes too long is interrupted. A cell that ignores the interrupt, or
     that ends the kernel, loses only its own mark: a new kernel runs the cells again

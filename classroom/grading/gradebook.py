@@ -35,7 +35,7 @@ class CourseChanged(ValueError):
 
 @dataclass
 class Mark:
-    """One student's mark, as it stands in the gradebook now.
+    """One student's current mark in the gradebook.
 
     Attributes:
         auto: grade_id -> points from the tests, None where a person decides.

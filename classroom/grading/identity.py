@@ -148,8 +148,8 @@ def by_pattern(pattern: str, exercise_sets: list[str]) -> Callable[[str], Label 
         ) from None
     if not {"name", "id"} & set(compiled.groupindex):
         raise ValueError(
-            f"--pattern {pattern!r} has no group 'name' or 'id', by which it would say "
-            "whose a file is. With one: '(?P<name>[^/]+)/.*'."
+            f"--pattern {pattern!r} has no group 'name' or 'id' to name the student. "
+            "An example with one: '(?P<name>[^/]+)/.*'."
         )
 
     def read(path: str) -> Label | None:

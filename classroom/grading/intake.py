@@ -107,14 +107,15 @@ def take_in(
             if said is not None:
                 readers[said.claim].add(said, file)
             elif not file.is_folder and not file.ignored:
-                sentence = f"{shown(file.path)}: --pattern does not fit it."
+                sentence = f"{shown(file.path)}: it does not match --pattern."
                 nobodys[outermost].add(sentence)
         unsure = sorted(readers, key=lambda claim: not readers[claim].waiting)
         for claim, reading in crowded(unsure, limits.doubtful).items():
             del readers[claim]
             nobodys[reading].add(
-                f"{shown(claim.upload)}: not read; at most {limits.doubtful} are whose "
-                f"names begin with {shown(reading)} and can be read in several ways."
+                f"{shown(claim.upload)}: not read; its name can be read in several "
+                f"ways, and of such names at most {limits.doubtful} that begin with "
+                f"{shown(reading)} are read."
             )
         for reader in readers.values():
             reader.read()
@@ -232,8 +233,9 @@ def _contested(upload: str, others: list[str]) -> str:
     if len(others) > 3:
         named[-1] = f"{len(others) - 2} more"
     return (
-        f"{', '.join(named[:-1])} and {named[-1]} claim to be the same student's. Take "
-        "away what does not count, rename what is another's, and grade again."
+        f"{', '.join(named[:-1])} and {named[-1]} claim to be the same student's. "
+        "Remove those that do not count, rename those of another student, and grade "
+        "again."
     )
 
 
@@ -242,7 +244,7 @@ def _doubtful(claim: Claim) -> str:
         return ""
     *first, last = [shown(reading) for reading in claim.readings[:3]]
     return (
-        f"{shown(claim.upload)} can be the work of {', '.join(first)} or {last}, for a "
-        "student may have chosen a part of this name. Take that part out of it, and "
-        "grade again."
+        f"{shown(claim.upload)} can be the work of {', '.join(first)} or {last}, "
+        "because a student may have chosen a part of this name. Remove that part from "
+        "the name, and grade again."
     )

@@ -88,7 +88,7 @@ def odd_source(nb: NotebookNode, source: NotebookNode) -> list[str]:
     for (number, cell), mine, one in zip(cells, own, seen, strict=True):
         begun.add(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
         if one is None:
-            found[f"Cell {number} is too much to be looked at."] = None
+            found[f"Cell {number} is too long or too complex to be checked."] = None
         elif mine:
             for sentence in [*_odd_in(one), *_taken_in(one, cell, of_set, begun)]:
                 found[f"Cell {number} {sentence[:LONGEST_SENTENCE]}."] = None

@@ -87,7 +87,7 @@ def _of_call(call: ast.Call, check: str) -> Iterable[tuple[str, ast.expr]]:
 def taken_from_libraries(records: "Iterable[Judgement]") -> list[str]:
     """Return a sentence for each answer that is a library's own function or class."""
     return [
-        f"What {record.check} was asked about is {record.origin}."
+        f"The answer given to {record.check} is {record.origin}."
         for record in records
         if record.origin
     ]
@@ -128,7 +128,7 @@ def why_failed(
     of_classes = classes_named_in(source)
     functions = {r.check for r in seen if r.form == "function"} & of_classes
     if functions:
-        return f"The check {min(functions)} was given a function for a class."
+        return f"The check {min(functions)} was given a function in place of a class."
     expected = checks_named_in(source)
     missing = Counter(expected) - Counter(record.check for record in seen)
     if missing:

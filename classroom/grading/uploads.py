@@ -176,7 +176,7 @@ def _zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> File:
         _seconds(entry.date_time),
         entry.file_size,
         partial(archive.open, entry),
-        "" if entry.compress_type in PACKED else "packed in a way that is not read",
+        "" if entry.compress_type in PACKED else "packed in a way that is unknown",
     )
 
 

@@ -131,8 +131,8 @@ class Reader:
 
     def _refuse(self, file: File) -> None:
         self._about_notebooks.add(
-            f"{shown(file.path)}: not read; of one student at most "
-            f"{self._limits.uploads} files are, the newest, and of these at most "
+            f"{shown(file.path)}: not read; of one student, only the newest "
+            f"{self._limits.uploads} files are read, and of these at most "
             f"{self._limits.upload_bytes / MIB:g} MiB of notebooks and "
             f"{self._limits.zip_bytes / MIB:g} MiB of zips."
         )

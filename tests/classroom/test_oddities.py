@@ -364,7 +364,7 @@ def test_what_is_too_much_is_said_and_the_rest_is_looked_at(helper):
     found = oddities_of("from vit_steps import patchify", helper)
     assert found == [
         "8 takes patchify from vit_steps instead of writing it.",
-        "9 is too much to be looked at.",
+        "9 is too long or too complex to be checked.",
     ]
     notebook = new_notebook(cells=[new_code_cell(helper)])
     assert own_work(notebook, source())[1] == ""

@@ -34,7 +34,7 @@ def test_a_class_is_asked_for_by_the_name_of_one():
     for source in ("check.mlp(MLP)", "check.mlp(MLP, 2)", "check.answers(mlp=MLP)"):
         assert why_failed(good, "word", source, [of_class]) is None
         said = why_failed(good, "word", source, [of_function])
-        assert said == "The check mlp was given a function for a class."
+        assert said == "The check mlp was given a function in place of a class."
     for source in ("check.mlp(mlp)", "check.mlp(nn.Sequential(MLP()))"):
         assert why_failed(good, "word", source, [of_function]) is None
     assert classes_named_in("check.answer('x', X)") == {"answer:x"}
@@ -44,7 +44,7 @@ def test_a_class_is_asked_for_by_the_name_of_one():
 def test_an_answer_that_is_a_librarys_is_named():
     own = Judgement("patchify", True, None)
     taken = Judgement("softmax", True, None, origin="torch.softmax")
-    said = "What softmax was asked about is torch.softmax."
+    said = "The answer given to softmax is torch.softmax."
     assert taken_from_libraries([own, taken]) == [said]
     execute = SandboxedExecute(judge=SimpleNamespace(records=[taken]))
     execute.taken = []
