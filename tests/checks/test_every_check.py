@@ -86,7 +86,7 @@ def test_right_answers_pass_whatever_is_drawn(name, answer):
 
 
 @pytest.mark.parametrize("name, entry", answers(WRONG))
-def test_wrong_answers_hear_what_is_wrong(name, entry):
+def test_wrong_answers_get_the_name_of_their_mistake(name, entry):
     mistake, answer = entry
     assert failure(name, answer) == mistake
     for seed in range(3):
@@ -94,13 +94,13 @@ def test_wrong_answers_hear_what_is_wrong(name, entry):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_what_a_check_knows_to_be_wrong_it_refuses(name):
+def test_a_check_refuses_its_known_mistakes(name):
     found = {m.name: failure(name, m.wrong) for m in CHECKS[name].mistakes}
     assert found == {name: name for name in found}
 
 
 @pytest.mark.parametrize("name", CHECKS)
-def test_a_check_asks_little(name):
+def test_a_check_has_few_cases(name):
     """A check has few cases, so that it is quick on any machine."""
     for answer in RIGHT[name]:
         form = CHECKS[name].form_for(answer)
@@ -298,7 +298,7 @@ def test_garbage_is_not_collected_on_the_answers_time():
     assert gc.isenabled()
 
 
-def test_what_is_raised_where_nobody_can_catch_it_is_not_printed(monkeypatch):
+def test_errors_in_finalizers_are_not_printed(monkeypatch):
     class Falls:
         def __del__(self):
             raise ValueError("nobody hears this")
@@ -328,7 +328,7 @@ def running_answers():
     return [t for t in threading.enumerate() if t.name == "answer"]
 
 
-def test_who_sleeps_is_left_behind(monkeypatch):
+def test_an_answer_that_sleeps_is_abandoned(monkeypatch):
     monkeypatch.setattr("vit_check.engine.watching.WALL_SECONDS", 0.5)
     with pytest.raises(CheckFailed, match="restart the kernel"):
         check.split_heads(asleep)

@@ -418,7 +418,7 @@ def test_a_changed_record_of_a_function_is_refused(judge, forge):
     assert [record.passed for record in judge.records] == [False]
 
 
-def test_what_the_weights_are_given_to_is_judged_on_the_judges_weights(judge):
+def test_a_function_is_judged_with_the_weights_of_the_judge(judge):
     reference = CHECKS["multi_head_attention"].function.reference
 
     def forge(record, case):
@@ -455,7 +455,7 @@ def test_every_case_is_answered_once_and_in_order(judge, choose):
     assert [record.passed for record in judge.records] == [False]
 
 
-def test_what_was_right_once_is_not_right_again(judge):
+def test_records_that_passed_once_do_not_pass_again(judge):
     first = Conversation(judge, "split_heads")
     records = records_on(first.cases)
     assert first.end(records) is None

@@ -67,7 +67,7 @@ def test_a_function_with_the_weights_is_judged_as_one(asked):
         check.multi_head_attention(unscaled_function)
 
 
-def test_who_changes_the_check_has_passed_nothing(judge):
+def test_changing_a_check_passes_nothing(judge):
     run(
         judge,
         "import vit_check as check; check.split_heads = print; check.split_heads(1)",
@@ -243,7 +243,7 @@ def test_rubbish_for_a_request_does_not_stop_the_judge(asked, message):
     ],
     ids=range(24),
 )
-def test_a_message_that_is_none_is_refused(asked, message):
+def test_an_invalid_message_is_refused(asked, message):
     talk(asked, REQUEST, message)
     assert [r.passed for r in asked.records] == [False]
     assert is_judged(asked)
@@ -256,7 +256,7 @@ def test_a_tensor_arrives_once_however_often_it_is_named():
         decode(message_of(both, a=("F64", [2], [0, 16])))
 
 
-def test_a_message_is_as_long_as_it_may_be(judge):
+def test_messages_have_a_greatest_length(judge):
     tensors = {str(n): ("U8", [0], [0, 0]) for n in range(100_000)}
     with pytest.raises(ValueError, match="header: got .* bytes, at most"):
         decode(message_of("null", **tensors))
@@ -280,7 +280,7 @@ def test_the_largest_record_is_judged(asked, dtype):
     assert is_judged(asked)
 
 
-def test_what_is_said_of_an_answer_can_be_printed(asked):
+def test_a_sentence_with_text_from_outside_can_be_printed(asked):
     """A sentence may hold text from the answer's process, and ends up in a report."""
     said = "a\nb\x00\x1b[31m\u202e\ud800" + "x" * 100_000
     trouble = {"records": [{"trouble": ["raises", said]}] * 4}
@@ -298,7 +298,7 @@ def test_however_many_connect_the_next_one_is_judged(asked):
     assert is_judged(asked)
 
 
-def test_who_sends_byte_by_byte_is_not_waited_for(asked, monkeypatch):
+def test_a_client_that_sends_byte_by_byte_is_dropped(asked, monkeypatch):
     monkeypatch.setattr("vit_check.judge.PATIENCE", 0.3)
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(asked.path)
@@ -310,7 +310,7 @@ def test_who_sends_byte_by_byte_is_not_waited_for(asked, monkeypatch):
     assert is_judged(asked)
 
 
-def test_a_notebook_has_so_many_questions_and_no_more(asked, monkeypatch):
+def test_the_number_of_a_notebooks_questions_is_limited(asked, monkeypatch):
     monkeypatch.setattr("vit_check.judge.MOST_QUESTIONS", 3)
     for _ in range(2):
         check.split_heads(split)
@@ -322,7 +322,7 @@ def test_a_notebook_has_so_many_questions_and_no_more(asked, monkeypatch):
     assert asked.records == []
 
 
-def test_a_notebook_has_so_much_judging_and_no_more(asked, monkeypatch):
+def test_the_time_for_judging_a_notebook_is_limited(asked, monkeypatch):
     monkeypatch.setattr("vit_check.judge.MOST_SECONDS", 0.0)
     check.split_heads(split)
     asked.clear()
@@ -341,7 +341,7 @@ def test_a_notebook_has_so_much_judging_and_no_more(asked, monkeypatch):
         [torch.zeros(0, 3), torch.tensor(1.5)],
     ],
 )
-def test_what_is_sent_arrives(message):
+def test_a_message_arrives_as_it_was_sent(message):
     arrived = decode(encode(message))
     assert str(arrived) == str(message)
 

@@ -91,7 +91,7 @@ def handed_on(function):
         nn.Sequential(First(192)),
     ],
 )
-def test_what_is_right_may_be_unusual(answer):
+def test_unusual_right_answers_pass(answer):
     check.class_token(answer)
 
 
@@ -194,7 +194,7 @@ def test_what_is_wrong_is_named(answer, mistake):
     assert failed.value.mistake == mistake
 
 
-def test_who_gives_a_module_is_reminded_of_its_sizes():
+def test_the_sentence_about_a_module_names_its_sizes():
     check.class_token(First(6), embed_dim=6)
     with pytest.raises(CheckFailed, match="unless .* was built with embed_dim=192"):
         check.class_token(First(6))

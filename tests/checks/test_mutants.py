@@ -17,7 +17,7 @@ def test_every_check_has_an_answer_that_was_changed():
     assert {target.check for target in TARGETS} == set(CHECKS)
 
 
-def test_what_was_found_is_of_these_answers_and_these_checks():
+def test_survivors_belong_to_the_current_answers_and_checks():
     found = {f"{e['check']} of {e['where']}": e["fingerprint"] for e in ENTRIES}
     now = {target.name: target.fingerprint() for target in TARGETS}
     stale = sorted(
@@ -27,7 +27,7 @@ def test_what_was_found_is_of_these_answers_and_these_checks():
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: f"{e['check']}-{e['where']}")
-def test_whatever_a_check_lets_pass_has_a_reason(entry):
+def test_every_survivor_has_a_reason(entry):
     assert entry["mutants"] > 0
     for survivor in entry["survivors"]:
         assert len(survivor["reason"]) > 10, survivor
@@ -38,7 +38,7 @@ def test_answers_are_right_before_they_are_changed(target):
     assert target.quick_check().examine(target.built(target.source), {}) is None
 
 
-def test_a_hole_would_be_seen():
+def test_a_check_that_lets_mutants_pass_is_found():
     pytest.importorskip("cosmic_ray", reason="installed by `make mutants`")
     from tests.checks.mutants.operators import mutants
 

@@ -43,7 +43,7 @@ class Made(nn.Module):
         (torch.Tensor.softmax, "torch._C.softmax"),
     ],
 )
-def test_what_is_a_librarys_is_named(answer, origin):
+def test_an_answer_from_a_library_is_named(answer, origin):
     assert origin_of(answer) == origin
 
 
@@ -95,11 +95,11 @@ wraps_itself.__wrapped__ = wraps_itself
         torch.ones(2),
     ],
 )
-def test_what_somebody_has_written_is_their_own(answer):
+def test_a_students_own_answer_has_no_origin(answer):
     assert origin_of(answer) == ""
 
 
-def test_a_judge_is_told_and_lets_it_pass(asked):
+def test_the_judge_records_the_origin_and_lets_it_pass(asked):
     check.multi_head_attention(MultiHeadAttention)
     check.split_heads(lambda x, h: x.unflatten(2, (h, -1)).transpose(1, 2))
     check.answer("tokens_at_384", 577)

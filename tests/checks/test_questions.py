@@ -28,7 +28,7 @@ def test_the_right_value_passes_and_nothing_else(name, capsys):
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
-def test_slips_differ_and_hints_are_there(name):
+def test_slips_differ_and_there_are_three_hints(name):
     asked = QUESTIONS[name]
     values = [repr(slip.value) for slip in asked.slips]
     assert len(set(values)) == len(values)

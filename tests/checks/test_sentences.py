@@ -177,7 +177,7 @@ def test_odd_tensors_are_answered_with_a_sentence():
     assert "on the device meta" in said(check.multi_head_attention, layer)
 
 
-def test_an_error_is_told_with_what_went_in():
+def test_an_error_is_reported_with_its_input():
     def square(images, patch_size):
         B, C, H, _ = images.shape
         return patchify(images.reshape(B, C, H, H), patch_size)
@@ -220,13 +220,13 @@ def test_a_module_that_checks_its_own_sizes_is_reminded_of_them():
     assert "unless this module, which is built already" in words
 
 
-def test_an_order_is_not_said_of_true_and_false():
+def test_booleans_are_never_reported_as_reordered():
     one = torch.tensor([[True, False], [True, True]])
     assert difference(one, one.flip(0)).mistake == "values"
 
 
 @pytest.mark.parametrize("ratio", [1, 2, 3])
-def test_a_block_with_another_ratio_hears_of_the_widths_it_has(ratio):
+def test_a_sentence_names_the_widths_of_a_block_with_another_ratio(ratio):
     class Fixed(EncoderBlock):
         def __init__(self, embed_dim, num_heads, mlp_ratio):
             super().__init__(embed_dim, num_heads, ratio)

@@ -20,7 +20,7 @@ def test_near_copies_are_found():
     assert found.what.startswith("text 9")
 
 
-def test_who_handed_in_the_same_file_is_named_once():
+def test_students_with_the_same_file_are_named_once():
     everyone = [
         *(Work(name, "1", CODE, TEXT) for name in ("ada", "bob", "cleo")),
         Work("eve", "2", CODE.replace("3", "4", 1), OTHER),
@@ -49,13 +49,13 @@ def test_two_groups_that_a_third_joins_are_one():
     assert found.students == ("s0", "s1", "s2")
 
 
-def test_the_short_and_the_empty_are_nobodys():
+def test_short_or_empty_work_is_not_compared():
     short = [Work(name, name, "v = 1", "Yes.") for name in ("ada", "bob")]
     assert not copies(short)
     assert not copies([])
 
 
-def test_other_names_and_comments_are_no_other_work():
+def test_renaming_and_comments_do_not_hide_a_copy():
     given = "# Heads\n\nSplit the embedding."
 
     def notebook(name):

@@ -57,7 +57,7 @@ def test_a_set_is_complete(path):
 
 
 @every_set
-def test_what_is_explained_in_words_has_a_rubric(path):
+def test_written_answers_have_a_rubric(path):
     graded = [c for c in read(path).cells if c.cell_type == "markdown" and is_grade(c)]
     assert graded
     for cell in graded:
@@ -112,7 +112,7 @@ def test_the_students_notebook_is_generated(path):
     assert student.read_text(encoding="utf-8") == text, "run make exercises"
 
 
-def test_nothing_else_lies_there():
+def test_there_are_no_other_exercise_notebooks():
     assert {p.name for p in RELEASED.glob("*.ipynb")} == {p.name for p in SETS}
 
 
@@ -151,7 +151,7 @@ def execute():
 
 
 @every_set
-def test_what_is_not_written_hears_a_sentence(path, execute):
+def test_unwritten_answers_get_a_sentence(path, execute):
     notebook = read(RELEASED / path.name)
     execute(notebook)
     for cell in notebook.cells:

@@ -137,7 +137,7 @@ def test_a_cell_that_was_kept_waiting_too_long_had_no_fair_chance(waited, starve
     assert execute.starved == starved
 
 
-def test_what_was_starved_is_run_again_by_itself(exercises, tmp_path, monkeypatch):
+def test_a_starved_notebook_is_run_again_by_itself(exercises, tmp_path, monkeypatch):
     course = Course(tmp_path)
     sent = [
         Submission(
@@ -256,7 +256,7 @@ def test_everybody_in_a_sandbox_is_seen_and_nobody_else():
 
 
 @in_sandbox
-def test_walls_that_do_not_stand_yet_are_not_taken_for_the_sandbox():
+def test_a_sandbox_that_is_not_set_up_yet_is_not_measured():
     """Before the sandbox is set up, its first process sees the whole machine."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=PIPE) as process:
         usage = Usage(pid=os.getpid())
@@ -281,7 +281,7 @@ def test_memory_is_counted_whatever_a_process_calls_itself(name):
 
 
 @on_linux
-def test_the_tables_of_pages_are_memory():
+def test_page_tables_count_as_memory():
     """Pages that were only read take no memory, but their page tables do."""
     code = """
 import mmap
@@ -315,7 +315,7 @@ input()
 
 
 @in_sandbox
-def test_what_waits_in_sockets_that_nobody_has_open_is_counted():
+def test_data_in_sockets_without_an_owner_is_counted():
     """Data that was written before a sender closed stays with a listener."""
     with running_in_a_sandbox(FULL_SOCKETS) as process:
         assert process.stdout.readline() == b"\n"
@@ -329,7 +329,7 @@ def test_what_waits_in_sockets_that_nobody_has_open_is_counted():
 @pytest.mark.parametrize(
     "error", [ValueError("something new"), OSError(errno.EMFILE, "Too many open files")]
 )
-def test_what_cannot_be_watched_is_ended(error, monkeypatch):
+def test_a_sandbox_that_cannot_be_watched_is_ended(error, monkeypatch):
     def look(self):
         raise error
 
@@ -372,7 +372,7 @@ def test_what_a_kernel_does_leaves_a_worker_files_to_open_and_room_on_the_disk(
     assert Course(tmp_path).log("s", "a").stat().st_size < 10_000
 
 
-def test_what_nobody_has_read_is_bounded():
+def test_unread_messages_are_limited():
     nothing = dict(processes=0, memory=0, cgroup=None)
     watchdog = Watchdog(SimpleNamespace(**nothing), LIMITS, left=9.0)
     watchdog._before -= UNREAD + 1

@@ -55,7 +55,7 @@ def test_words_stay_as_they_were_written():
         "<script>alert(1)</script>",
     ],
 )
-def test_what_could_do_harm_is_neither_a_link_nor_a_picture(link):
+def test_harmful_addresses_are_neither_links_nor_pictures(link):
     soup = BeautifulSoup(markdown(link), "html.parser")
     assert {tag.name for tag in soup.find_all(True)} <= {"p"}
     assert soup.get_text().strip()
@@ -89,7 +89,7 @@ def test_a_formula_stays_as_it_was_written(formula):
     assert "<em>" not in markdown(formula)
 
 
-def test_a_formula_is_no_way_round():
+def test_a_formula_lets_no_html_through():
     assert "<img" not in markdown("$<img src=x onerror=alert(1)>$")
 
 
@@ -101,7 +101,7 @@ def test_hints_are_shown_unfolded():
     ]
 
 
-def test_what_cannot_be_seen_is_shown():
+def test_invisible_characters_are_written_out():
     assert visible("a\u202eb\u200bc\x1bd") == r"a\u202eb\u200bc\x1bd"
     text = "naïve 日本語 👩‍🔬 می‌خواهم\n\t"
     assert visible(text) == text
@@ -235,7 +235,7 @@ def test_a_page_that_cannot_be_made_costs_nobody_else_theirs(change, course, exe
 
 
 @on_unix
-def test_an_answer_that_speaks_of_hidden_tests_is_shown(course, exercises):
+def test_an_answer_that_mentions_hidden_tests_is_shown(course, exercises):
     def change(nb, result):
         cell_of(nb, "why").source = "### BEGIN HIDDEN TESTS"
 

@@ -72,7 +72,7 @@ def test_each_gets_the_mark_it_deserves(name, graded, exercises):
         ("raises its own points", "empty"),
     ],
 )
-def test_what_is_the_same_once_restored_is_run_once(name, like, graded):
+def test_notebooks_that_are_equal_after_restoring_run_once(name, like, graded):
     assert graded[1][name][0].computed == graded[1][like][0].computed > 0
 
 

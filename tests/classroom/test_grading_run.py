@@ -279,7 +279,7 @@ def test_solutions_that_a_busy_machine_starves_are_run_again(proofs):
     assert len(runs) == 7
 
 
-def test_packages_that_notebooks_cannot_import_are_said(proofs, monkeypatch):
+def test_packages_that_notebooks_cannot_import_are_named(proofs, monkeypatch):
     """This happens with the environment of another copy of the repository."""
     prove, _, failures, _ = proofs
     failures["split-heads"] = "NameError: name 'check' is not defined"

@@ -526,7 +526,7 @@ def test_files_and_zips_tell_time_by_one_clock(date, counts, exercises, tmp_path
     assert "by the same student and later" in left_out[0]
 
 
-def test_odd_files_harm_nobody(exercises, tmp_path):
+def test_odd_files_do_not_stop_the_intake(exercises, tmp_path):
     place = tmp_path / "in"
     place.mkdir()
     (place / "good.ipynb").write_bytes(dump(solved(exercises)))
@@ -713,7 +713,7 @@ def test_a_notebook_behind_thousands_of_other_files_is_found(
     ],
     ids=["files", "bytes", "bytes of zips"],
 )
-def test_what_one_student_uses_up_is_missing_to_nobody(
+def test_limits_of_one_student_do_not_affect_others(
     limits, exercises, tmp_path, export
 ):
     good, noise = dump(solved(exercises)), random.Random(0).randbytes(2**18)
@@ -793,7 +793,7 @@ def test_a_zip_with_an_endless_list_of_files_is_not_read(exercises, tmp_path):
     ]
 
 
-def test_nothing_vanishes(exercises, tmp_path, export):
+def test_every_upload_is_graded_or_listed(exercises, tmp_path, export):
     """The list names every file that is not graded, and every student without any."""
     good = dump(solved(exercises))
     files = {
@@ -888,7 +888,7 @@ def test_no_spreadsheet_runs_a_name(text):
         assert len(re.findall("'\\s*[=+\\-@\uff1d\uff0b]", made)) == 2
 
 
-def test_what_is_no_formula_stays_as_it_is():
+def test_text_that_is_no_formula_is_unchanged():
     for text in ("    Points Possible", "a=b", "Jean-Luc", "ada@example.org", "x; y"):
         assert cell(text) == text
     assert cell(-1.5) == "-1.5"
@@ -948,7 +948,7 @@ def test_no_name_on_canvas_is_taken_for_anothers():
     assert 3000 < doubtful < 6000
 
 
-def test_who_floods_the_intake_keeps_nobody_out():
+def test_a_flood_of_uploads_keeps_no_student_out():
     """The flood has names that can be another student's, and its author any name."""
     draw, floods = random.Random(0), 0
     for _ in range(2000):

@@ -60,7 +60,7 @@ def sources():
 
 
 @pytest.mark.parametrize("path", sources(), ids=lambda path: path.stem)
-def test_honest_solutions_yield_nothing(path):
+def test_honest_solutions_are_not_reported(path):
     theirs = nbformat.read(path, as_version=4)
     nb = nbformat.read(path, as_version=4)
     for one in nb.cells:
@@ -113,12 +113,12 @@ def test_what_the_set_imports_may_be_imported_as_it_does():
         ["p = getattr(vit_steps.patch_embedding, 'patchify').__name__"],
     ],
 )
-def test_taking_it_from_the_package_is_seen(helpers):
+def test_taking_an_answer_from_the_package_is_reported(helpers):
     sentence = "takes patchify from vit_steps instead of writing it."
     assert oddities_of(*helpers) == [f"{7 + len(helpers)} {sentence}"]
 
 
-def test_taking_everything_is_seen():
+def test_a_star_import_is_reported():
     assert oddities_of("from vit_steps import *") == [
         "8 takes everything from vit_steps."
     ]
@@ -140,7 +140,7 @@ def test_taking_everything_is_seen():
         "    return A(d, h)",
     ],
 )
-def test_what_another_task_may_use_this_one_may_not(solution):
+def test_a_name_allowed_in_another_task_is_reported(solution):
     assert oddities_of(own=solution) == [
         "4 takes MultiHeadAttention from vit_steps instead of writing it."
     ]
@@ -197,7 +197,7 @@ def test_an_alias_that_is_made_later_is_followed_into_a_function():
          "OwnAttention.forward"),
     ],
 )  # fmt: skip
-def test_an_answer_made_elsewhere_is_seen(helper, target):
+def test_an_answer_made_outside_its_cell_is_reported(helper, target):
     assert oddities_of(helper)[:1] == [
         f"8 makes {target} of MultiHeadAttention from vit_steps."
     ]
@@ -219,7 +219,7 @@ def test_an_answer_made_elsewhere_is_seen(helper, target):
         ("getattr(vit_steps, name)", "takes everything from vit_steps"),
     ],
 )
-def test_what_the_set_does_without_is_seen(helper, words):
+def test_names_that_the_set_does_without_are_reported(helper, words):
     assert any(words in sentence for sentence in oddities_of(helper))
 
 
@@ -241,7 +241,7 @@ def test_what_the_set_does_without_is_seen(helper, words):
         "for check.patchify in (print,):\n    pass",
     ],
 )
-def test_changing_the_checks_is_seen(source):
+def test_changing_the_checks_is_reported(source):
     assert oddities_of("import vit_check as c", source) == ["9 changes the checks."]
 
 
@@ -281,7 +281,7 @@ def test_changing_the_checks_is_seen(source):
         "def f():\n    import vit_check.judge as j\n    return j",
     ],
 )
-def test_reaching_into_the_checks_is_seen(helper):
+def test_reaching_into_the_checks_is_reported(helper):
     assert any("reaches into the checks" in said for said in oddities_of(helper))
 
 
@@ -311,7 +311,7 @@ def test_reaching_into_the_checks_is_seen(helper):
         ("x = f'vit_steps.{name}' 'vit_steps.attention'", "names vit_steps.attention"),
     ],
 )
-def test_ways_around_are_seen(helper, name):
+def test_ways_around_the_checks_are_reported(helper, name):
     assert any(name in said for said in oddities_of(helper))
 
 
@@ -360,7 +360,7 @@ def test_ordinary_work_is_not_reported():
         "%time " * 60 + "x",
     ],
 )
-def test_what_is_too_much_is_said_and_the_rest_is_looked_at(helper):
+def test_code_that_is_too_complex_is_reported_and_the_rest_checked(helper):
     found = oddities_of("from vit_steps import patchify", helper)
     assert found == [
         "8 takes patchify from vit_steps instead of writing it.",
@@ -380,7 +380,7 @@ def test_what_is_too_much_is_said_and_the_rest_is_looked_at(helper):
         "".join(f"x{n} = {n}\n" for n in range(20_000)),
     ],
 )
-def test_what_is_long_or_deep_is_looked_at(helper):
+def test_long_or_deep_code_is_checked(helper):
     assert oddities_of(helper) == []
     notebook = new_notebook(cells=[new_code_cell(helper)])
     assert own_work(notebook, source())[1] == ""

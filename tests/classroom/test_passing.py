@@ -26,7 +26,7 @@ def test_checks_are_read_from_the_cell():
     assert checks_named_in(several) == ["answer:tokens_at_384", "patchify"]
 
 
-def test_a_class_is_asked_for_by_the_name_of_one():
+def test_a_function_is_no_answer_where_a_class_is_named():
     """Functions from an earlier task are no answer to a task that asks for a class."""
     good = Attempt(ended_well=True, words=["word"])
     of_class = Judgement("mlp", True, None)

@@ -48,7 +48,7 @@ def test_everybody_has_a_name_a_number_and_a_key(read):
     ]
 
 
-def test_what_a_person_decides_comes_first(read):
+def test_decisions_for_a_person_come_first(read):
     results = [
         result("a", "A", status="unfinished", sentence="It ended twice."),
         result("b", "B", contested="x and y claim to be the same student's."),
@@ -122,7 +122,7 @@ def test_nothing_that_came_from_outside_is_markup(read):
     assert policy["content"].startswith("default-src 'none'")
 
 
-def test_nothing_odd_is_said_to_be_nothing(read):
+def test_a_report_without_oddities_contains_nothing(read):
     soup = read([result("ada", "Ada")])
     assert soup.find("h2") is None
     assert "Nothing." in soup.get_text()

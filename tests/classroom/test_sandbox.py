@@ -66,13 +66,13 @@ def test_nothing_of_proc_and_sys_can_be_written(user, monkeypatch):
 
 
 @in_sandbox
-def test_looking_around_finds_nothing():
+def test_checking_a_tight_sandbox_finds_nothing():
     done = run_sandboxed(LOOK)
     assert json.loads(done.stdout) == [], done.stderr
 
 
 @in_sandbox
-def test_looking_around_finds_what_is_open(tmp_path, monkeypatch):
+def test_checking_the_sandbox_finds_what_is_open(tmp_path, monkeypatch):
     """If a part of the sandbox is missing, it is named and grading is refused."""
     proc = sandbox._proc()
     opened = [*proc, "--bind", str(tmp_path), "/sys"]

@@ -97,7 +97,7 @@ def test_saturday_has_six_hours():
     assert 3 * 25 + max(morning, afternoon + 30) <= 180
 
 
-def test_homework_takes_what_is_said():
+def test_homework_takes_the_stated_hours():
     weeks = [sum(map(sum, map(minutes_of_tasks, (n, n + 1)))) for n in range(1, 11, 2)]
     assert "between three and a little more than four hours" in PAGE
     assert 180 <= min(weeks) and max(weeks) < 255

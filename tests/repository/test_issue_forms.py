@@ -66,7 +66,7 @@ def test_the_line_that_prints_versions_runs():
     assert done.stdout.split()[-1] == vit_steps.__version__
 
 
-def test_what_is_offered_beside_the_forms_is_there():
+def test_links_beside_the_forms_exist():
     config = yaml.safe_load((FOLDER / "config.yml").read_text(encoding="utf-8"))
     assert config["blank_issues_enabled"]
     repository = Repository.of(ROOT)

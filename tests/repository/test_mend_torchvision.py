@@ -100,14 +100,14 @@ def test_mended_it_imports_and_what_was_done_is_said_once(site):
     assert import_torchvision(path) == ""
 
 
-def test_where_the_compiled_part_loads_after_all_the_mend_keeps_away(site):
+def test_the_mend_does_nothing_if_the_compiled_part_loads(site):
     path = site("+cu130", "+cu126")
     assert mend(path)
     assert import_torchvision(path, COMPILED="1") == ""
 
 
 @pytest.mark.parametrize("build", ["+cpu", "+cu130", ""])
-def test_what_fits_is_left_alone(site, build):
+def test_two_builds_that_fit_are_left_alone(site, build):
     path = site(build, build)
     assert mend(path) == ""
     assert (path / "torchvision" / "extension.py").read_text() == EXTENSION

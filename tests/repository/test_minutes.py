@@ -52,7 +52,7 @@ def test_a_minute_is_130_words_or_12_lines():
         ("```python\nprint(1)\n```", 0),
     ],
 )
-def test_words_are_those_of_the_running_text(text, number):
+def test_only_words_of_the_running_text_are_counted(text, number):
     assert minutes.words(text) == number
 
 
@@ -110,7 +110,7 @@ def test_what_is_stated_is_what_the_rule_gives(path, rewritten):
 
 
 @pytest.mark.parametrize("path", minutes.notebooks(), ids=lambda p: p.stem)
-def test_nothing_but_the_time_is_written(path):
+def test_only_the_times_in_a_notebook_are_rewritten(path):
     before, after = path.read_text("utf-8"), minutes.notebook_with_times(path)
     for old, new in zip(*map(cells_of, (before, after)), strict=True):
         if old != new:

@@ -102,7 +102,7 @@ def test_compared_outputs_hold_nothing_that_changes(path):
 
 
 @every_notebook
-def test_what_is_compared_is_most_of_it(path):
+def test_most_outputs_are_compared(path):
     cells = code_cells(path)
     ignored = [c for c in cells if "nbval-ignore-output" in tags(c)]
     assert len(ignored) <= len(cells) / 3
@@ -163,7 +163,7 @@ def test_each_chapter_leads_to_the_next(path):
 
 
 @every_notebook
-def test_papers_that_are_linked_stand_in_the_bibliography(path):
+def test_linked_papers_are_in_the_bibliography(path):
     bibliography = (ROOT / "book" / "references.bib").read_text(encoding="utf-8")
     text = "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
     for number in set(re.findall(r"arxiv\.org/abs/(\d{4}\.\d{4,5})", text)):

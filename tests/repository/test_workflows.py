@@ -68,7 +68,7 @@ def test_actions_are_pinned(path):
 
 
 @every_workflow
-def test_what_is_called_is_there(path):
+def test_commands_and_scripts_of_a_workflow_exist(path):
     commands = "\n".join(step.get("run", "") for step in steps(path))
     assert set(re.findall(r"\bmake ([\w-]+)", commands)) <= set(COMMANDS)
     for script in re.findall(r"(?m)^\s*(\.(?:ci|github)/[\w/]+)", commands):
