@@ -39,7 +39,7 @@ def test_killed_at_any_moment_it_goes_on(exercises, tmp_path):
     command += ["--source", str(exercises.path), "--jobs", "2"]
     run = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.DEVNULL)
     results = out / "results" / "05_heads"
-    until = time.monotonic() + 600  # a busy machine needs long
+    until = time.monotonic() + 600  # a busy machine takes its time
     while len(list(results.glob("*.json"))) < 2 and time.monotonic() < until:
         time.sleep(0.05)
     os.kill(run.pid, signal.SIGKILL)

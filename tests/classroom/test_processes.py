@@ -16,8 +16,8 @@ from classroom.grading.processes import run_each
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="grading needs what Windows does not have"
 )
-ROOT = Path(__file__).parents[2]  # not from tests.conftest, which imports torch
-ENOUGH = 120.0  # seconds for a task that ends by itself
+ROOT = Path(__file__).parents[2]  # tests.conftest brings torch into every process
+ENOUGH = 120.0  # seconds, for what ends by itself
 
 
 def end_as_told(way):
