@@ -77,8 +77,8 @@ def main(arguments: list[str] | None = None) -> int:
     print(summary(results, Course(out.resolve())))
     if terms.sandbox:
         print(MEMORY_COUNTED if terms.cgroup else MEMORY_WATCHED)
-    needy = any(r.status != "graded" or r.contested for r in results)
-    return NEEDS_A_PERSON if needy else 0
+    for_a_person = any(r.status != "graded" or r.contested for r in results)
+    return NEEDS_A_PERSON if for_a_person else 0
 
 
 def summary(results: list[Result], course: Course) -> str:

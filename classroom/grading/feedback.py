@@ -84,8 +84,8 @@ def feedback(result: Result, course: Course) -> None:
     GetGrades(config=Config()).preprocess(nb, {"nbgrader": about})
     for cell in nb.cells:
         cell.about = cell.metadata.get("nbgrader", {})
-    said = [result.name, about["score"], [cell.about for cell in nb.cells]]
-    stamp = hashlib.sha256(data + repr(said).encode("utf-8", "replace")).hexdigest()
+    contents = [result.name, about["score"], [cell.about for cell in nb.cells]]
+    stamp = hashlib.sha256(data + repr(contents).encode("utf-8", "replace")).hexdigest()
     target = course.feedback(result.student, result.assignment)
     if target.exists() and stamp in _end(target):
         return

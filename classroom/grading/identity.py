@@ -91,16 +91,16 @@ def label(path: str, exercise_sets: list[str]) -> Label:
     found = next(filter(None, (p.fullmatch(outermost) for p in platforms)), None)
     if not found:
         return Label(Claim(plain_name(outermost, exercise_sets), upload=outermost))
-    said = found.groupdict(default="")
-    lms_id = said.get("id", "")
+    fields = found.groupdict(default="")
+    lms_id = fields.get("id", "")
     own = outermost[: found.end("id" if lms_id else "name")]
     readings = tuple(sorted({own, *_canvas_readings(outermost)}, key=len))
     # The platform's own reading is among them, so a single one must be right.
-    claim = Claim(said["name"], lms_id)
+    claim = Claim(fields["name"], lms_id)
     if len(readings) > 1:
         claim = replace(claim, upload=outermost, readings=readings)
-    turn = TURN.search(said.get("file", ""))
-    return Label(claim, bool(said.get("late")), int(turn[1]) if turn else 0)
+    turn = TURN.search(fields.get("file", ""))
+    return Label(claim, bool(fields.get("late")), int(turn[1]) if turn else 0)
 
 
 def _canvas_readings(outermost: str) -> list[str]:

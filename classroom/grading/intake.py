@@ -95,7 +95,7 @@ def take_in(
             raise NoSubmissions(str(error)) from error
     keep.mkdir(parents=True, exist_ok=True)
     readers = defaultdict[Claim, Reader](partial(Reader, assignments, keep, limits))
-    nobodys = defaultdict[str, Remarks](partial(Remarks, limits.remarks))
+    unassigned = defaultdict[str, Remarks](partial(Remarks, limits.remarks))
     with _files(place) as files:
         if place.is_file() and not pattern:
             files = _without_wrapper(list(files), place)
@@ -103,16 +103,16 @@ def take_in(
             outermost = file.path.split("/", 1)[0]
             if not outermost or File(outermost).ignored:
                 continue
-            said = owner(file.path)
-            if said is not None:
-                readers[said.claim].add(said, file)
+            owner_label = owner(file.path)
+            if owner_label is not None:
+                readers[owner_label.claim].add(owner_label, file)
             elif not file.is_folder and not file.ignored:
                 sentence = f"{shown(file.path)}: it does not match --pattern."
-                nobodys[outermost].add(sentence)
+                unassigned[outermost].add(sentence)
         unsure = sorted(readers, key=lambda claim: not readers[claim].waiting)
         for claim, reading in crowded(unsure, limits.doubtful).items():
             del readers[claim]
-            nobodys[reading].add(
+            unassigned[reading].add(
                 f"{shown(claim.upload)}: not read; its name can be read in several "
                 f"ways, and of such names at most {limits.doubtful} that begin with "
                 f"{shown(reading)} are read."
@@ -125,7 +125,7 @@ def take_in(
         for name, versions in reader.versions.items()
     }
     left_out = [
-        s for whose, remarks in nobodys.items() for s in remarks.sentences(whose)
+        s for whose, remarks in unassigned.items() for s in remarks.sentences(whose)
     ]
     for claim, reader in readers.items():
         left_out += reader.sentences(claim.name or claim.lms_id)

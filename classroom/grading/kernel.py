@@ -115,7 +115,7 @@ class SandboxedKernelManager(AsyncKernelManager):
         return sandboxed(python, self._filter, seen, {JUDGE: str(self.judge)})
 
     def _connect_control_socket(self) -> None:
-        """Do nothing: the client has bound this socket, so no other can connect."""
+        """Do nothing: at this address the client listens, not the kernel."""
 
     async def _async_start_kernel(self, **kwargs: Any) -> None:
         # bwrap gets none of the grader's variables, because its memory is visible

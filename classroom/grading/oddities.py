@@ -148,28 +148,30 @@ def _taken_in(
     """Yield what comes from a library though the set's own cells do without it."""
     task = cell.metadata.get("nbgrader", {}).get("grade_id", "")
     if is_solution(cell):
-        may, than = of_set.needed.get(task, set()), "the solution of this task"
+        allowed = of_set.needed.get(task, set())
+        reference = "the solution of this task"
     else:
-        may, than = of_set.used, "this exercise set"
+        allowed = of_set.used
+        reference = "this exercise set"
     taken, imported = set(), set()
     for use in seen.uses:
         library, name = _library(use.origin)
         if use.role == "import":
-            may_here = may | of_set.imported
+            allowed_here = allowed | of_set.imported
             imported.add(use.origin)
         elif use.origin.made and not use.depth:
             continue  # running a library's model is not handing it in
         else:
-            may_here = may
+            allowed_here = allowed
         if name == "*":
             yield f"takes everything from {library}"
-        elif name and name not in may_here:
+        elif name and name not in allowed_here:
             taken.add(name)
             if _spelling(name) in of_set.tasks:
                 yield f"takes {name} from {library} instead of writing it"
             else:
                 place = f" from {library}" if library else ""
-                yield f"uses {name}{place}, which {than} does not"
+                yield f"uses {name}{place}, which {reference} does not"
         elif library and not name and use.role not in ("import", "read", "called"):
             if use.role not in ("help", "dir"):
                 yield f"hands all of {library} to {use.role[:40]}"
@@ -177,7 +179,7 @@ def _taken_in(
             yield f"hands {name} from {library} to setattr"
     for change in seen.changes:
         answer = of_set.answers.get(change.name)
-        may = of_set.needed.get(answer, set()) if answer else of_set.used
+        allowed = of_set.needed.get(answer, set()) if answer else of_set.used
         for origin in sorted(change.value, key=lambda origin: origin.path):
             library, name = _library(origin)
             if library and not name and change.code != change.name:
@@ -187,7 +189,7 @@ def _taken_in(
             if answer not in begun and origin in imported and name in of_set.imported:
                 continue  # the set imports it too, above the task
             part = change.code != change.name and not origin.made
-            if name not in may if answer else part:
+            if name not in allowed if answer else part:
                 yield f"makes {change.code} of {name} from {library}"
 
 

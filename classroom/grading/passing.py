@@ -115,7 +115,7 @@ def why_failed(
         if not record.passed
     }
     if len(refused) > 1:
-        return "; ".join(f"{check}: {said}" for check, said in refused.items())
+        return "; ".join(f"{check}: {sentence}" for check, sentence in refused.items())
     if refused:
         return next(iter(refused.values()))
     if not attempt.ended_well:

@@ -71,9 +71,9 @@ class Usage:
     def clock(self) -> float:
         """Seconds that count against a limit: of computing, and a share of the waiting.
 
-        Waiting counts ``1 / PATIENCE``. While other programs have the processors, the
-        clock hardly moves. It does not stand still, because the other programs may be
-        children of the sandbox that end too soon to be seen.
+        Idle waiting counts ``1 / PATIENCE``, waiting for a processor that other
+        programs have counts ``1 / patience_with_others``. The latter is not 0, because
+        the other programs may be children of the sandbox that end too soon to be seen.
         """
         waited = self.waited / PATIENCE
         kept_waiting = self.kept_waiting / self.limits.patience_with_others

@@ -71,11 +71,11 @@ class Reader:
         self._about_notebooks = Remarks(limits.remarks)
         self._about_others = Remarks(limits.remarks)
 
-    def add(self, said: Label, file: File) -> None:
+    def add(self, label: Label, file: File) -> None:
         if not self._wanted(file):
             return
         self._added += 1
-        heappush(self._newest, (said.turn, file.time, self._added, said, file))
+        heappush(self._newest, (label.turn, file.time, self._added, label, file))
         if len(self._newest) > self._limits.uploads:
             self._refuse(heappop(self._newest)[-1])
 
@@ -86,9 +86,9 @@ class Reader:
 
     def read(self) -> None:
         """Assign each notebook to its exercise set, those in zips too."""
-        for *_, said, file in sorted(self._newest, reverse=True):
+        for *_, label, file in sorted(self._newest, reverse=True):
             read = self._zip if file.is_zip else self._notebook
-            read(said, file)
+            read(label, file)
 
     def sentences(self, whose: str) -> list[str]:
         """Return sentences about what is not graded, and why."""
@@ -137,7 +137,7 @@ class Reader:
             f"{self._limits.zip_bytes / MIB:g} MiB of zips."
         )
 
-    def _zip(self, said: Label, file: File) -> None:
+    def _zip(self, label: Label, file: File) -> None:
         if not self._takes(file, "zip", file.size):
             return
         try:
@@ -150,11 +150,11 @@ class Reader:
                         reason = "in a zip, and zips in zips are not opened"
                         self._about_notebooks.add(f"{shown(one.path)}: {reason}.")
                     else:
-                        self._notebook(said, one)
+                        self._notebook(label, one)
         except Unread as error:
             self._about_notebooks.add(f"{shown(file.path)}: {error}.")
 
-    def _notebook(self, said: Label, file: File) -> None:
+    def _notebook(self, label: Label, file: File) -> None:
         most = self._limits.notebook + 1  # one byte more shows that it is too large
         if not self._takes(file, "notebook", min(file.size, most)):
             return
@@ -177,11 +177,11 @@ class Reader:
         self.versions.setdefault(name, []).append(
             Version(
                 recognised,
-                said.turn,
+                label.turn,
                 file.time,
                 file.path,
                 keep_file(data, self._keep),
-                said.late,
+                label.late,
             )
         )
 
