@@ -1,4 +1,4 @@
-"""One training in several processes: each takes a share of every batch.
+"""One training in several processes, each with a share of every batch.
 
 Started with ``torchrun --nproc-per-node 2 -m vit_steps.train ...``, every process runs
 the same program. They draw the same batches, each computes on its share, and the
@@ -6,34 +6,46 @@ gradients are averaged before the step, so that the weights stay equal everywher
 """
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch import distributed as dist
+from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader
 
-from vit_steps.checkpoint import write_checkpoint
-from vit_steps.training import Batches, Data, TrainConfig, train
-from vit_steps.training_state import History
+from vit_steps.compatibility import Data, check_fit, check_labels, on_device_of
+from vit_steps.training import (
+    Batches,
+    TrainConfig,
+    clipped_step,
+    evaluate,
+    mixing,
+    new_state,
+    running,
+    set_learning_rate,
+    total_loss,
+)
+from vit_steps.training_state import Epoch, History
 
 
 @contextmanager
 def processes(device: str = "cpu") -> Iterator[torch.device]:
-    """Join the other processes that torchrun started; yields this one's device.
+    """Join the other processes that torchrun started, and yield this one's device.
 
-    On "cpu" they speak through gloo, on "cuda" through NCCL, each with its own GPU.
+    Their library is gloo on "cpu", and NCCL on "cuda", where each has its own GPU.
 
-    Raises: OSError on a restart, if torchrun was not told to keep its store apart.
+    Raises: OSError on a restart, unless torchrun gives each start a store of its own.
     """
     if not dist.is_torchelastic_launched():
         yield torch.device(device)
         return
     restarts = int(os.environ.get("TORCHELASTIC_RESTART_COUNT", "0"))
     if restarts and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
-        raise OSError(  # else it would wait for those that died
+        raise OSError(  # otherwise it would wait for the dead processes for ever
             "restarted, but torchrun's store still has the addresses of the processes "
             "that died (pytorch issue 135712); start it with "
             "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 in the environment"
@@ -45,32 +57,34 @@ def processes(device: str = "cpu") -> Iterator[torch.device]:
     dist.init_process_group("nccl" if own.type == "cuda" else "gloo")
     try:
         yield own
-        wait_for_all()  # no process leaves while another still listens
+        wait_for_all()  # a process that left early would break the others' calls
     finally:
         dist.destroy_process_group()
 
 
 def process_rank() -> int:
-    """The number of this process, from 0."""
+    """Return the number of this process, from 0."""
     return dist.get_rank() if dist.is_initialized() else 0
 
 
 def world_size() -> int:
-    """How many processes there are."""
+    """Return the number of processes."""
     return dist.get_world_size() if dist.is_initialized() else 1
 
 
 class BatchShares(Batches):
-    """The share that this process has of each batch of a shuffled epoch.
+    """This process's share of each batch of an epoch.
 
-    All processes draw the same order, from the epoch's seed. What they draw for their
-    augmentation is different in each. The images of a batch, ``batch_size`` over all
-    processes, are dealt like cards. Who gets none takes the first one, with weight 0.
+    All processes draw the same order, from the epoch's seed, and different numbers for
+    their augmentation. The images of a batch, ``batch_size`` over all processes, are
+    dealt like cards. A process that gets none takes the first image, with weight 0,
+    because all processes have to take part in averaging the gradients.
     """
 
     def __init__(self, count: int, batch_size: int) -> None:
         super().__init__(count, batch_size)
-        self.rank, self.world = process_rank(), world_size()
+        self.rank = process_rank()
+        self.world = world_size()
 
     def start_epoch(self, seed: int) -> None:
         super().start_epoch(seed)
@@ -82,29 +96,33 @@ class BatchShares(Batches):
         for batch in super().__iter__():
             yield batch[self.rank :: self.world] or batch[:1]
 
-    def own_size(self, index: int) -> int:
-        """Images of a batch that this process was dealt."""
-        return len(range(self.rank, self.size(index), self.world))
+    def size(self, index: int) -> int:
+        """Return the number of images that this process gets of a batch."""
+        return len(range(self.rank, self.whole_size(index), self.world))
+
+    def whole_size(self, index: int) -> int:
+        """Return the number of images in a batch, over all processes."""
+        return min(self.batch_size, self.count - index * self.batch_size)
 
     def weight(self, index: int) -> float:
-        return self.own_size(index) * self.world / self.size(index)
+        """Return the factor that makes every image of a batch count the same.
 
-    def mean(self, losses: list[Tensor]) -> float:
-        batches = enumerate(torch.stack(losses).tolist())
-        own = sum(loss * self.own_size(index) for index, loss in batches)
-        return sum_over_processes(own, losses[0].device) / self.count
+        The mean over the processes counts each process the same, however many images
+        it has. The factor is 1 where all have equally many.
+        """
+        return self.size(index) * self.world / self.whole_size(index)
 
 
 def data_parallel(model: nn.Module) -> nn.Module:
-    """What to call in place of the model, so that gradients are averaged."""
+    """Return what to call in place of the model, so that gradients are averaged."""
     if world_size() == 1 or is_sharded(model):
         return model
-    # else every gradient would be there twice, once in a bucket to be sent
+    # by default every gradient has a copy in the bucket from which it is sent
     return DistributedDataParallel(model, gradient_as_bucket_view=True)
 
 
 def shard(model: nn.Module) -> nn.Module:
-    """Split a model's parameters over the processes: FSDP2, in place.
+    """Split a model's parameters over the processes with FSDP2, in place; return it.
 
     Each process keeps its part of every matrix, and of the optimiser's averages. A
     block's matrices are put together when the block computes, and dropped afterwards.
@@ -117,12 +135,13 @@ def shard(model: nn.Module) -> nn.Module:
 
     for block in model.blocks:  # type: ignore[union-attr]
         fully_shard(block)
-    # else the outermost parameters stay put together until the next backward pass
+    # by default the outermost parameters stay whole until the next backward pass
     fully_shard(model, reshard_after_forward=True)
     return model
 
 
 def is_sharded(model: nn.Module) -> bool:
+    """Return whether the processes have a part of each parameter."""
     return any(hasattr(parameter, "full_tensor") for parameter in model.parameters())
 
 
@@ -135,11 +154,11 @@ def train_together(
     progress: bool = True,
     callbacks: Sequence[Callable[[History], None]] = (),
 ) -> History:
-    """``train`` in each of torchrun's processes, with a share of every batch each.
+    """Do what ``train`` does in all of torchrun's processes, and return the history.
 
     The weights are those of one process, up to rounding, where nothing is drawn at
-    random but the order of the images. Validation images are not shared: all processes
-    see all, as a model that is split needs it. The first process alone shows the bar,
+    random but the order of the images. Every process sees all validation images, since
+    a model that is split needs all processes. The first process alone shows the bar,
     calls the callbacks and writes the checkpoint. Alone it is ``train``, to the last
     bit. The model has the same weights in all processes, or is split by ``shard``.
 
@@ -148,33 +167,69 @@ def train_together(
     config = config or TrainConfig()
     if config.ema_decay is not None and is_sharded(model):
         raise ValueError("ema_decay: expected None for a model that is sharded")
-    speaks = process_rank() == 0
-    count = len(data.train)  # type: ignore[arg-type]
-    return train(
-        model,
-        data,
-        config,
-        checkpoint=checkpoint,
-        resume=resume,
-        progress=progress and speaks,
-        callbacks=callbacks if speaks else (),
-        wrapped=data_parallel(model),
-        batches=BatchShares(count, config.batch_size),
-        write=write_once,
+    is_first = process_rank() == 0
+    num_classes = check_fit(model, data)
+    state = new_state(model, data, config, checkpoint)
+    history = state.restore(resume)
+    network = data_parallel(model)
+    shares = BatchShares(len(data.train), config.batch_size)  # type: ignore[arg-type]
+    loader = DataLoader(
+        data.train,
+        batch_sampler=shares,
+        num_workers=config.num_workers,
+        generator=shares.of_workers,
     )
+    mix = mixing(config, num_classes)
 
+    steps = config.epochs * len(shares)
+    with running(state, steps, progress=progress and is_first) as bar:
+        bar.update(len(history.epochs) * len(shares))
+        for epoch in range(len(history.epochs), config.epochs):
+            started = time.perf_counter()
+            losses: list[Tensor] = []
+            sizes: list[int] = []
+            shares.start_epoch(config.seed * 1_000_003 + epoch)
+            model.train()
+            for index, (images, labels) in enumerate(loader):
+                check_labels(labels, num_classes)
+                images, targets = mix(*on_device_of(model, images, labels))
+                step = epoch * len(shares) + index
+                lr = set_learning_rate(state.optimizer, step, len(shares), config)
+                with torch.autocast(
+                    images.device.type, enabled=config.autocast, dtype=torch.bfloat16
+                ):
+                    logits = network(images)  # (B, K)
+                loss = F.cross_entropy(
+                    logits.float(), targets, label_smoothing=config.label_smoothing
+                )
+                state.optimizer.zero_grad()
+                (shares.weight(index) * loss).backward()
+                clipped_step(network, state.optimizer, loss, config.clip_norm)
+                losses.append(loss.detach())
+                sizes.append(shares.size(index))
+                state.update_average()
+                bar.update()
+            own_loss = total_loss(losses, sizes)
+            train_loss = sum_over_processes(own_loss, loss.device) / shares.count
+            metrics = evaluate(
+                state.averaged or model,
+                data.validation,
+                num_workers=config.num_workers,
+            )
+            seconds = time.perf_counter() - started
+            history.epochs.append(Epoch(epoch + 1, lr, train_loss, metrics, seconds))
+            bar.set_postfix(loss=f"{train_loss:.3f}", top1=f"{metrics.top1:.3f}")
+            state.save(write=is_first)
+            wait_for_all()
+            for callback in callbacks if is_first else ():
+                callback(history)
 
-def write_once(
-    path: str | os.PathLike[str], tensors: dict[str, Tensor], metadata: dict[str, Any]
-) -> None:
-    """``write_checkpoint`` in the first process, for which the others wait."""
-    if process_rank() == 0:
-        write_checkpoint(path, tensors, metadata)
-    wait_for_all()
+    state.finish()
+    return history
 
 
 def sum_over_processes(number: float, device: torch.device) -> float:
-    """The sum of a number over all processes."""
+    """Return the sum of a number over all processes."""
     if world_size() == 1:
         return number
     summed = torch.tensor(number, dtype=torch.float64, device=device)
@@ -183,6 +238,6 @@ def sum_over_processes(number: float, device: torch.device) -> float:
 
 
 def wait_for_all() -> None:
-    """Go on when every process is here."""
+    """Wait until every process has come to this line."""
     if dist.is_initialized():
         dist.barrier()

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -14,25 +14,36 @@ from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from vit_steps.checkpoint import write_checkpoint
+from vit_steps.compatibility import (
+    Data,
+    check_fit,
+    check_labels,
+    check_preprocessing,
+    logits_of,
+    on_device_of,
+)
+from vit_steps.evaluating import evaluating
 from vit_steps.optional import imported
 from vit_steps.preprocessing import Preprocessing
-from vit_steps.sizes import check_count, check_rate
-from vit_steps.training_state import Epoch, History, Metrics, TrainingState
-
-
-class Data(Protocol):
-    """What is trained on, and looked at after each epoch: (image (C, H, W), label)."""
-
-    @property
-    def train(self) -> Dataset[Any]: ...
-    @property
-    def validation(self) -> Dataset[Any]: ...
+from vit_steps.sizes import (
+    check_count,
+    check_fields,
+    check_number,
+    check_rate,
+    check_switch,
+)
+from vit_steps.training_state import (
+    Epoch,
+    History,
+    Metrics,
+    TrainingState,
+    settings_of,
+)
 
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """How to train; the ingredients are those of arXiv 2012.12877, at a small size.
+    """The choices of a training; its ingredients are those of arXiv 2012.12877.
 
     Raises: ValueError if a number is out of range.
     """
@@ -43,42 +54,43 @@ class TrainConfig:
     weight_decay: float = 0.05  # AdamW's, for matrices only
     warmup_epochs: float = 5.0  # the learning rate rises, at most half of all epochs
     label_smoothing: float = 0.1  # share of the target that all classes get
-    clip_norm: float | None = 1.0  # longest gradient that is followed as it is
+    clip_norm: float | None = 1.0  # a longer gradient is shortened to this length
     mixup: float = 0.0  # α of blending two images (arXiv 1710.09412); 0 for none
     cutmix: float = 0.0  # α of pasting one into the other (arXiv 1905.04899)
     ema_decay: float | None = None  # of an average of the weights, to be returned
-    autocast: bool = False  # compute in bfloat16 where it does little harm
+    autocast: bool = False  # multiply matrices in bfloat16
     seed: int = 0  # of everything that is drawn at random
     num_workers: int = 0  # processes that prepare images
 
     def __post_init__(self) -> None:
-        check_count(self.epochs, "epochs")
-        check_count(self.batch_size, "batch_size")
+        check_fields(self, check_count, "epochs", "batch_size")
+        check_fields(self, check_count, "seed", "num_workers", least=0)
         least_0 = ("weight_decay", "warmup_epochs", "mixup", "cutmix")
-        for name in (*least_0, "seed", "num_workers"):
-            value = getattr(self, name)
-            if not value >= 0:
-                raise ValueError(f"{name}: got {value}, expected at least 0")
-        for name in ("lr", "clip_norm"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name}: got {value}, expected more than 0")
-        check_rate(self.label_smoothing, "label_smoothing")
-        check_rate(self.ema_decay or 0.0, "ema_decay")
+        check_fields(self, check_number, *least_0, least=0.0)
+        check_fields(self, check_number, "lr", above=0.0)
+        check_fields(self, check_number, "clip_norm", above=0.0, optional=True)
+        check_fields(self, check_rate, "label_smoothing")
+        check_fields(self, check_rate, "ema_decay", optional=True)
+        check_fields(self, check_switch, "autocast")
+        if self.seed >= 2**32:  # each epoch multiplies it by a million
+            raise ValueError(f"seed: got {self.seed}, expected less than 2**32")
 
 
 def learning_rate(
     step: int, total_steps: int, warmup_steps: float, peak: float
 ) -> float:
-    """Linear warm-up to the peak, then half a cosine down to 0 (arXiv 1608.03983)."""
+    """Return the learning rate of a step: linear warm-up, then half a cosine down to 0.
+
+    After the last step it stays at 0. Source: arXiv 1608.03983, equation 5.
+    """
     if step < warmup_steps:
         return peak * (step + 1) / (warmup_steps + 1)
     progress = (step - warmup_steps) / max(1.0, total_steps - warmup_steps)
-    return peak * (1 + math.cos(math.pi * progress)) / 2
+    return peak * (1 + math.cos(math.pi * min(1.0, progress))) / 2
 
 
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """Parameters in two groups for the optimiser: matrices decay, the rest does not.
+    """Return the parameters in two groups: matrices, which decay, and the rest.
 
     The rest are norms, biases, LayerScale, class token and positions.
     """
@@ -101,67 +113,93 @@ def train_step(
     label_smoothing: float = 0.0,
     clip_norm: float | None = None,
     autocast: bool = False,
-    weight: float = 1.0,
 ) -> Tensor:
-    """One step downhill; returns the loss before it, in nats.
-
-    Args:
-        weight: a factor on the gradient, for a batch that is taken in uneven parts.
+    """Take one step downhill, and return the loss before it, in nats.
 
     Shape: images (B, C, H, W); targets (B,) labels, or (B, K) shares of each class
-    Raises: FloatingPointError if the gradient is not finite, as it is where the loss is
-        not; the weights are then those from before.
+    Raises: FloatingPointError as ``clipped_step`` does.
     """
     with torch.autocast(images.device.type, torch.bfloat16, enabled=autocast):
         logits = model(images)  # (B, K)
     loss = F.cross_entropy(logits.float(), targets, label_smoothing=label_smoothing)
     optimizer.zero_grad()
-    (weight * loss).backward()
+    loss.backward()
+    clipped_step(model, optimizer, loss, clip_norm)
+    return loss.detach()
+
+
+def clipped_step(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    loss: Tensor,
+    clip_norm: float | None,
+) -> None:
+    """Shorten the gradient to ``clip_norm`` if it is longer, and step along it.
+
+    Raises: FloatingPointError if the gradient is not finite, as it is where the loss is
+        not. No weight has changed then.
+    """
     limit = math.inf if clip_norm is None else clip_norm
     norm = nn.utils.clip_grad_norm_(model.parameters(), limit)
-    if not norm.isfinite():  # the one place where a GPU is waited for
+    if not norm.isfinite():  # the only line at which Python waits for a GPU
         raise FloatingPointError(
             f"the loss is {loss.item()} and its gradient is not finite; lower lr "
             f"(now {optimizer.param_groups[0]['lr']:.2g}), warm up for longer, or set "
             f"clip_norm (now {clip_norm})"
         )
     optimizer.step()
-    return loss.detach()
 
 
-@torch.no_grad()
 def evaluate(
     model: nn.Module, dataset: Dataset[Any], batch_size: int = 256, num_workers: int = 0
 ) -> Metrics:
-    """Loss and accuracy on a data set; the model is left in the mode it was in."""
-    was_training, device = model.training, next(model.parameters()).device
-    model.eval()
-    loss, top1, top5, count = 0.0, 0, 0, 0
-    for images, labels in DataLoader(dataset, batch_size, num_workers=num_workers):
-        images, labels = images.to(device), labels.to(device)
-        logits = model(images).float()  # (B, K)
-        best = logits.topk(min(5, logits.shape[1])).indices  # (B, 5)
-        hits = best == labels[:, None]  # (B, 5)
-        loss += F.cross_entropy(logits, labels, reduction="sum").item()
-        top1 += int(hits[:, 0].sum())
-        top5 += int(hits.sum())
-        count += len(labels)
-    model.train(was_training)
-    return Metrics(loss / count, top1 / count, top5 / count)
+    """Return a model's loss and accuracy on a data set, and leave the model as it was.
+
+    Raises: ValueError if the data set is empty or a DataLoader, its labels or its
+        normalisation are not the model's, or the model is no classifier.
+    """
+    if not hasattr(dataset, "__getitem__"):
+        raise ValueError(
+            f"dataset: got {type(dataset).__name__}, expected a data set, such as one "
+            "of the parts train, validation and test"
+        )
+    check_preprocessing(model, dataset)
+    count, top1, top5, loss = 0, 0, 0, 0.0
+    with evaluating(model):
+        for images, labels in DataLoader(dataset, batch_size, num_workers=num_workers):
+            logits = logits_of(model, images).float()  # (B, K)
+            num_classes = logits.shape[1]
+            check_labels(labels, num_classes)
+            labels = labels.to(logits.device)  # (B,)
+            best = logits.topk(min(5, num_classes)).indices  # (B, 5)
+            hits = best == labels[:, None]  # (B, 5)
+            loss += F.cross_entropy(logits, labels, reduction="sum").item()
+            top1 += int(hits[:, 0].sum())
+            top5 += int(hits.sum())
+            count += len(labels)
+    if count == 0:
+        raise ValueError("dataset: got no image, expected at least one")
+    return Metrics(
+        loss=loss / count,
+        top1=top1 / count,
+        top5=top5 / count if num_classes > 5 else None,
+    )
 
 
 class Batches(Sampler[list[int]]):
-    """The batches of an epoch: each of ``count`` images once, in an order drawn anew.
+    """The batches of an epoch: each of ``count`` images once, in a new random order.
 
-    What is left over makes a smaller batch.
+    The images that are left over make a smaller batch.
     """
 
     def __init__(self, count: int, batch_size: int) -> None:
-        self.count, self.batch_size = count, batch_size
-        self.of_order, self.of_workers = torch.Generator(), torch.Generator()
+        self.count = count
+        self.batch_size = batch_size
+        self.of_order = torch.Generator()
+        self.of_workers = torch.Generator()
 
     def start_epoch(self, seed: int) -> None:
-        """Seed all that an epoch draws: order, augmentation, mixing, dropout."""
+        """Seed everything random in an epoch: order, augmentation, mixing, dropout."""
         torch.manual_seed(seed)
         workers, order = torch.empty(2, dtype=torch.int64).random_().tolist()
         self.of_order.manual_seed(order)
@@ -175,19 +213,6 @@ class Batches(Sampler[list[int]]):
         for batch in order.split(self.batch_size):
             yield batch.tolist()
 
-    def size(self, index: int) -> int:
-        """Images in a batch, by its place in the epoch."""
-        return min(self.batch_size, self.count - index * self.batch_size)
-
-    def weight(self, index: int) -> float:
-        """A factor on a batch's gradient; not 1 where processes share it unevenly."""
-        return 1.0
-
-    def mean(self, losses: list[Tensor]) -> float:
-        """The mean over an epoch's images, from the mean over each batch."""
-        batches = enumerate(torch.stack(losses).tolist())
-        return sum(loss * self.size(index) for index, loss in batches) / self.count
-
 
 def train(
     model: nn.Module,
@@ -197,54 +222,31 @@ def train(
     resume: bool = False,
     progress: bool = True,
     callbacks: Sequence[Callable[[History], None]] = (),
-    *,
-    wrapped: nn.Module | None = None,
-    batches: Batches | None = None,
-    write: Callable[..., None] = write_checkpoint,
 ) -> History:
-    """Train a classifier, on the device where it is.
+    """Train a classifier on the device where it is, and return its history.
 
     The same seed, number of threads and machine give the same weights to the last bit,
-    with or without a break in between. The caller's random numbers are left alone.
+    with or without a break in between. The caller's random numbers do not change.
 
     Args:
         model: (B, C, H, W) -> (B, K); a ``VisionTransformer`` or any other.
-        data: as ``data.load`` gives it. The model keeps its ``preprocessing``.
-        config: how; ``TrainConfig()`` if it is None.
+        data: as ``data.load`` returns it. The model gets its ``preprocessing``.
+        config: the choices of the training; ``TrainConfig()`` if it is None.
         checkpoint: a .safetensors file for the state after each epoch; None for none.
         resume: go on from the checkpoint if there is one.
         callbacks: called with the history after each epoch.
-        wrapped: what to call in place of the model; ``train_together`` hands in DDP.
-        batches: which images this process sees, and in which order.
-        write: writes the checkpoint, in one process alone if there are several.
 
     Raises:
-        ValueError: if the data is empty or does not fit the model, the model has no
-            head, or the checkpoint is of another training.
+        ValueError: if data, model and config do not fit each other, or the checkpoint
+            is of another training.
         FileExistsError: if there is a checkpoint and ``resume`` is not set.
         FloatingPointError: if the gradient is not finite. The last checkpoint is kept.
     """
     config = config or TrainConfig()
     num_classes = check_fit(model, data)
-    if isinstance(known := getattr(data, "preprocessing", None), Preprocessing):
-        model.preprocessing = known  # type: ignore[assignment]
-    device = next(model.parameters()).device
-    optimizer = torch.optim.AdamW(parameter_groups(model, config.weight_decay))
-    averaged = None
-    if config.ema_decay is not None:
-        average = get_ema_multi_avg_fn(config.ema_decay)
-        averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=True)
-    state = TrainingState(
-        model=model,
-        optimizer=optimizer,
-        averaged=averaged,
-        config=asdict(config),
-        write=write,
-    )
-    history = state.restore(checkpoint, resume)
-
-    if batches is None:
-        batches = Batches(len(data.train), config.batch_size)  # type: ignore[arg-type]
+    state = new_state(model, data, config, checkpoint)
+    history = state.restore(resume)
+    batches = Batches(len(data.train), config.batch_size)  # type: ignore[arg-type]
     loader = DataLoader(
         data.train,
         batch_sampler=batches,
@@ -252,134 +254,150 @@ def train(
         generator=batches.of_workers,
     )
     mix = mixing(config, num_classes)
-    total_steps = config.epochs * len(batches)
-    warmup_steps = min(config.warmup_epochs, config.epochs / 2) * len(batches)
-    step = len(history.epochs) * len(batches)
 
-    with (
-        progress_bar(total_steps, step, progress) as bar,
-        torch.random.fork_rng([device] if device.type == "cuda" else []),
-        errors_that_name_the_epoch(history, checkpoint),
-    ):
+    with running(state, config.epochs * len(batches), progress) as bar:
+        bar.update(len(history.epochs) * len(batches))
         for epoch in range(len(history.epochs), config.epochs):
-            started, losses = time.perf_counter(), []
+            started = time.perf_counter()
+            losses: list[Tensor] = []
+            sizes: list[int] = []
             batches.start_epoch(config.seed * 1_000_003 + epoch)
             model.train()
-            for index, (images, labels) in enumerate(loader):
+            for images, labels in loader:
                 check_labels(labels, num_classes)
-                images, targets = mix(images.to(device), labels.to(device))
-                lr = learning_rate(step, total_steps, warmup_steps, config.lr)
-                for group in optimizer.param_groups:
-                    group["lr"] = lr
+                images, targets = mix(*on_device_of(model, images, labels))
+                step = epoch * len(batches) + len(losses)
+                lr = set_learning_rate(state.optimizer, step, len(batches), config)
                 loss = train_step(
-                    model if wrapped is None else wrapped,
-                    optimizer,
+                    model,
+                    state.optimizer,
                     images,
                     targets,
                     label_smoothing=config.label_smoothing,
                     clip_norm=config.clip_norm,
                     autocast=config.autocast,
-                    weight=batches.weight(index),
                 )
                 losses.append(loss)
-                if averaged is not None:
-                    averaged.update_parameters(model)
-                step += 1
+                sizes.append(len(images))
+                state.update_average()
                 bar.update()
+            train_loss = total_loss(losses, sizes) / batches.count
             metrics = evaluate(
-                averaged or model, data.validation, num_workers=config.num_workers
+                state.averaged or model,
+                data.validation,
+                num_workers=config.num_workers,
             )
             seconds = time.perf_counter() - started
-            train_loss = batches.mean(losses)
             history.epochs.append(Epoch(epoch + 1, lr, train_loss, metrics, seconds))
             bar.set_postfix(loss=f"{train_loss:.3f}", top1=f"{metrics.top1:.3f}")
-            if checkpoint is not None:
-                state.save(checkpoint, asdict(history))
+            state.save()
             for callback in callbacks:
                 callback(history)
 
-    if averaged is not None:
-        model.load_state_dict(averaged.module.state_dict())
-    model.eval()
+    state.finish()
     return history
 
 
-def check_fit(model: nn.Module, data: Data) -> int:
-    """Try one image, so that what does not fit is said at once; returns K."""
-    for name in ("train", "validation"):
-        if not len(getattr(data, name)):
-            raise ValueError(f"data: its {name} part is empty, expected images")
-    image, _ = data.train[0]
-    was_training, device = model.training, next(model.parameters()).device
-    model.eval()
-    with torch.no_grad():
-        logits = model(image[None].to(device))
-    model.train(was_training)
-    if logits.ndim != 2:
-        shape = tuple(logits.shape)
-        raise ValueError(f"model: gives {shape} for one image, expected (1, K)")
-    K = int(logits.shape[1])
-    if getattr(getattr(model, "config", None), "num_classes", None) == 0:
-        raise ValueError("model: has no head, expected one; reset_classifier makes one")
-    expected = getattr(data, "num_classes", K)
-    if K != expected:
-        raise ValueError(
-            f"model: tells {K} classes apart, expected the {expected} of the data; "
-            "reset_classifier makes a head for them"
-        )
-    return K
+def new_state(
+    model: nn.Module,
+    data: Data,
+    config: TrainConfig,
+    checkpoint: str | os.PathLike[str] | None = None,
+) -> TrainingState:
+    """Return the state of a training before its first step.
+
+    The model gets the data's ``preprocessing``, if there is one.
+
+    Raises: ValueError if ``ema_decay`` is so large that at the end more than half of
+        the average would still be the untrained weights.
+    """
+    model = getattr(model, "_orig_mod", model)  # names without those of torch.compile
+    averaged = None
+    if config.ema_decay is not None:
+        count = len(data.train)  # type: ignore[arg-type]
+        steps = config.epochs * math.ceil(count / config.batch_size)
+        if config.ema_decay**steps > 0.5:
+            raise ValueError(
+                f"ema_decay: got {config.ema_decay}, with which more than half of the "
+                f"average is still the untrained weights after {steps} steps, expected "
+                f"less; {max(0, 1 - 5 / steps):.6g} leaves under a hundredth of them"
+            )
+        average = get_ema_multi_avg_fn(config.ema_decay)
+        averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=True)
+    known = getattr(data, "preprocessing", None)
+    if isinstance(known, Preprocessing):
+        model.preprocessing = known
+    return TrainingState(
+        model=model,
+        optimizer=torch.optim.AdamW(parameter_groups(model, config.weight_decay)),
+        averaged=averaged,
+        settings=settings_of(model, data, asdict(config)),
+        path=checkpoint,
+    )
 
 
-def check_labels(labels: Tensor, num_classes: int) -> None:
-    """Raise ValueError if there is a label that is none of the K classes."""
-    if labels.dtype != torch.int64:
-        raise ValueError(f"data: got labels of {labels.dtype}, expected torch.int64")
-    low, high = int(labels.min()), int(labels.max())
-    if low < 0 or high >= num_classes:
-        raise ValueError(
-            f"data: got labels from {low} to {high}, expected 0 to {num_classes - 1}, "
-            f"since the model tells {num_classes} classes apart"
-        )
+def set_learning_rate(
+    optimizer: torch.optim.Optimizer,
+    step: int,
+    steps_per_epoch: int,
+    config: TrainConfig,
+) -> float:
+    """Write the learning rate of a step into the optimiser, and return it."""
+    total_steps = config.epochs * steps_per_epoch
+    warmup_steps = min(config.warmup_epochs, config.epochs / 2) * steps_per_epoch
+    lr = learning_rate(step, total_steps, warmup_steps, config.lr)
+    for group in optimizer.param_groups:
+        group["lr"] = lr
+    return lr
+
+
+def total_loss(losses: Sequence[Tensor], sizes: Sequence[int]) -> float:
+    """Return the sum over images, from each batch's mean loss and number of images."""
+    means = torch.stack(list(losses)).tolist()  # one wait for a GPU, not one a step
+    return sum(mean * size for mean, size in zip(means, sizes, strict=True))
 
 
 def mixing(
     config: TrainConfig, num_classes: int
 ) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """Mixup, CutMix, one of them at a time, or nothing."""
+    """Return mixup, CutMix, a random choice of the two, or what mixes nothing."""
     if not config.mixup and not config.cutmix:
         return lambda images, labels: (images, labels)
     v2 = imported("torchvision.transforms.v2")
-    alphas = {v2.MixUp: config.mixup, v2.CutMix: config.cutmix}
-    return v2.RandomChoice(
-        [mix(alpha=a, num_classes=num_classes) for mix, a in alphas.items() if a]
-    )
-
-
-def progress_bar(steps: int, initial: int, progress: bool) -> Any:
-    """A bar that tells how far a training is, or nothing."""
-    tqdm = imported("tqdm.auto").tqdm
-    return tqdm(total=steps, initial=initial, unit="step", disable=not progress)
+    choices = []
+    if config.mixup:
+        choices.append(v2.MixUp(alpha=config.mixup, num_classes=num_classes))
+    if config.cutmix:
+        choices.append(v2.CutMix(alpha=config.cutmix, num_classes=num_classes))
+    return v2.RandomChoice(choices)
 
 
 @contextmanager
-def errors_that_name_the_epoch(
-    history: History, checkpoint: str | os.PathLike[str] | None
-) -> Iterator[None]:
-    """Let a FloatingPointError say when it was, and where the last state is."""
-    try:
-        yield
-    except FloatingPointError as error:
-        done = len(history.epochs)
-        kept = f"; the state after epoch {done} is in {checkpoint}"
-        raise FloatingPointError(
-            f"epoch {done + 1}: {error}{kept if checkpoint and done else ''}"
-        ) from None
+def running(state: TrainingState, steps: int, progress: bool) -> Iterator[Any]:
+    """Show a progress bar during the steps, and keep the caller's random numbers.
+
+    A FloatingPointError that passes through gets the epoch, and where the state is.
+    """
+    device = next(state.model.parameters()).device
+    tqdm = imported("tqdm.auto").tqdm
+    with (
+        tqdm(total=steps, unit="step", disable=not progress) as bar,
+        torch.random.fork_rng([device] if device.type == "cuda" else []),
+    ):
+        try:
+            yield bar
+        except FloatingPointError as error:
+            done = len(state.history.epochs)
+            kept = f"; the state after epoch {done} is in {state.path}"
+            raise FloatingPointError(
+                f"epoch {done + 1}: {error}{kept if state.path and done else ''}"
+            ) from None
 
 
 def tensorboard(folder: str | os.PathLike[str]) -> Callable[[History], None]:
-    """A callback that writes each epoch's numbers for TensorBoard.
+    """Return a callback that writes each epoch's numbers for TensorBoard.
 
-    Raises: ImportError if tensorboard is not installed; says the pip line.
+    Raises: ImportError, with the pip line, if tensorboard is not installed.
     """
     writers = imported("torch.utils.tensorboard", "pip install tensorboard")
     writer = writers.SummaryWriter(folder)
@@ -389,7 +407,8 @@ def tensorboard(folder: str | os.PathLike[str]) -> Callable[[History], None]:
         writer.add_scalar("lr", last.lr, last.epoch)
         writer.add_scalar("train/loss", last.train_loss, last.epoch)
         for name, value in asdict(last.validation).items():
-            writer.add_scalar(f"validation/{name}", value, last.epoch)
+            if value is not None:
+                writer.add_scalar(f"validation/{name}", value, last.epoch)
         writer.flush()
 
     return write

@@ -16,15 +16,12 @@ from torch.utils.data import TensorDataset
 
 from tests.package.small_training import QUICK, small_vit, stripes
 from vit_steps.distributed import (
-    BatchShares,
-    data_parallel,
     process_rank,
     processes,
     shard,
     train_together,
     world_size,
 )
-from vit_steps.training import train_step
 from vit_steps.training_state import whole
 
 SHARDED = ("shard", "again")
@@ -38,14 +35,16 @@ def doubled(data):
     return SimpleNamespace(train=data, validation=data)
 
 
-def gradients(model, data, index):
-    """Return the gradients of one batch, averaged over the processes."""
-    shares = BatchShares(COUNT, QUICK.batch_size)
-    shares.start_epoch(11)
-    images, labels = data.train[list(shares)[index]]
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
-    weight = shares.weight(index)
-    train_step(data_parallel(model), optimizer, images, labels, 0.1, weight=weight)
+def first(data, count):
+    """The first images of the training part, with the whole part to validate on."""
+    train = TensorDataset(*data.train[:count])
+    return SimpleNamespace(train=train, validation=data.validation)
+
+
+def gradients(model, data, count):
+    """Of the only step of a training on ``count`` images, averaged over processes."""
+    config = replace(QUICK, epochs=1, clip_norm=None)
+    train_together(model, first(data, count), config, progress=False)
     return {n: whole(p.grad).clone() for n, p in model.named_parameters()}
 
 
@@ -55,12 +54,12 @@ def is_refused(model, data):
     If only one process stopped, the others would wait for its gradients forever.
     """
     before = {n: whole(p.detach()).clone() for n, p in model.named_parameters()}
-    images, labels = data.train[:4]
+    few = first(data, 4)
     if process_rank() == world_size() - 1:
-        images = images * torch.inf
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        images, labels = few.train.tensors
+        few.train = TensorDataset(images * torch.inf, labels)
     try:
-        train_step(data_parallel(model), optimizer, images, labels, clip_norm=1.0)
+        train_together(model, few, QUICK, progress=False)
     except FloatingPointError:
         after = {n: whole(p.detach()) for n, p in model.named_parameters()}
         return all(torch.equal(after[name], before[name]) for name in before)
@@ -70,14 +69,14 @@ def is_refused(model, data):
 def write_results(folder, kind, data):
     """Write gradients, weights and losses, to compare with those of one process."""
     found = {}
-    for index in (0, 3):
+    for count in (8, 1):  # in two processes four each, and one and none
         model = small_vit().double()
         torch.nn.init.normal_(model.head.weight)
         if kind in SHARDED:
             shard(model)
         found |= {
-            f"gradient {index} {name}": gradient
-            for name, gradient in gradients(model, data, index).items()
+            f"gradient {count} {name}": gradient
+            for name, gradient in gradients(model, data, count).items()
         }
     model = small_vit().double()
     if kind in SHARDED:
