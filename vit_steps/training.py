@@ -376,7 +376,8 @@ def mixing(
 def running(state: TrainingState, steps: int, progress: bool) -> Iterator[Any]:
     """Show a progress bar during the steps, and keep the caller's random numbers.
 
-    A FloatingPointError that passes through gets the epoch, and where the state is.
+    Afterwards the model is in evaluation mode, also if an error ended the training. A
+    FloatingPointError gets the number of the epoch, and where the last state is.
     """
     device = next(state.model.parameters()).device
     tqdm = imported("tqdm.auto").tqdm
@@ -392,6 +393,8 @@ def running(state: TrainingState, steps: int, progress: bool) -> Iterator[Any]:
             raise FloatingPointError(
                 f"epoch {done + 1}: {error}{kept if state.path and done else ''}"
             ) from None
+        finally:
+            state.model.eval()
 
 
 def tensorboard(folder: str | os.PathLike[str]) -> Callable[[History], None]:

@@ -1,7 +1,7 @@
-"""What a training takes: memory on each device, and time, before one pays for either.
+"""The memory and the time of a training, computed before it starts.
 
-Everything is counted from ``config.cost()``. Left out are what the libraries take for
-themselves, and what lives shorter than a step's backward pass.
+Both are counted from ``config.cost()``. Not counted are the memory of the libraries
+themselves, and tensors that are freed during a step's backward pass.
 """
 
 import math
@@ -13,14 +13,14 @@ from vit_steps.vision_transformer import ViTConfig
 
 @dataclass(frozen=True)
 class Accelerator:
-    """A device by its data sheet."""
+    """A device, as its data sheet describes it."""
 
-    flops: float  # a second at most, in bfloat16; two for a multiply-accumulate
+    flops: float  # in a second at most, in bfloat16; a multiply-accumulate is two
     memory: float  # bytes
 
 
 ACCELERATORS = {
-    # half of a chip, which has two cores, 123 TFLOP/s and 32 GiB
+    # half of a chip: a chip has two cores, 123 TFLOP/s and 32 GiB
     "TPU v3 core": Accelerator(61.5e12, 16 * 2**30),
     "A100": Accelerator(312e12, 80e9),
     "H100": Accelerator(989e12, 80e9),
@@ -29,12 +29,12 @@ ACCELERATORS = {
 
 @dataclass(frozen=True)
 class TrainingMemory:
-    """Bytes that one device holds in a step of training."""
+    """The bytes that one device holds in a step of training."""
 
     weights: float  # in float32, and in bfloat16 a second time under autocast
     gradients: float  # one number for each parameter, in float32
     optimizer: float  # AdamW's two averages for each parameter, in float32
-    activations: float  # what the forward pass leaves behind for the backward pass
+    activations: float  # what the forward pass keeps for the backward pass
 
     @property
     def total(self) -> float:
@@ -44,17 +44,17 @@ class TrainingMemory:
 def activation_bytes(
     config: ViTConfig, checkpointing: bool = False, autocast: bool = True
 ) -> int:
-    """Bytes that one image leaves behind on its way forward.
+    """Return the bytes of one image that the forward pass keeps for the backward pass.
 
     Each operation keeps what its gradient needs: a matrix product its input, a norm its
     input, attention q, k, v and its output, a GELU its input. Attention's T × T weights
-    are not among them: the fused kernel makes them again (a CPU takes it in float32,
+    are not kept, since the fused kernel computes them again (a CPU runs it in float32,
     and in bfloat16 from 1024 tokens on). Dropout, LayerScale and stochastic depth keep
     a little more, which is not counted.
 
     Under ``autocast`` matrices are multiplied in bfloat16. With ``checkpointing`` each
-    block keeps its input alone, and is computed again when the gradient comes by; the
-    most that is held is then all blocks' inputs and one block's activations.
+    block keeps only its input, and is computed again in the backward pass; at most,
+    the inputs of all blocks and the activations of one block are held at a time.
     """
     steps = {step.name: step for step in config.cost().steps}
     T, D = steps["norm1"].shape
@@ -80,7 +80,7 @@ def training_memory(
     checkpointing: bool = False,
     autocast: bool = True,
 ) -> TrainingMemory:
-    """Bytes on each of the devices that train a Vision Transformer together.
+    """Return the bytes on each of the devices that train a Vision Transformer together.
 
     Args:
         batch_size: B, images on one device, not on all.
@@ -105,11 +105,12 @@ def training_memory(
 
 
 def training_flops(config: ViTConfig, checkpointing: bool = False) -> int:
-    """FLOP to learn from one image once: a forward pass, and a backward pass of two.
+    """Return the FLOP of learning from one image once, forward and backward.
 
-    The backward pass makes two products for each of the forward pass: the gradient of
-    the input and of the weights. With ``checkpointing`` the blocks compute again what
-    their gradients need, which is all but their last product.
+    For each product of the forward pass, the backward pass has two: one for the
+    gradient of the input and one for that of the weights. With ``checkpointing`` the
+    blocks compute their forward pass again, except for its last product, which no
+    gradient needs.
     """
     macs = {step.name: step.total_macs for step in config.cost().steps}
     forward = sum(macs.values())
@@ -125,10 +126,12 @@ def training_seconds(
     utilization: float = 0.4,
     checkpointing: bool = False,
 ) -> float:
-    """Seconds to learn from ``num_images`` images, epochs multiplied in.
+    """Return the seconds that it takes to learn from ``num_images`` images.
 
     Args:
-        utilization: share of the peak that is reached; 0.3 to 0.5 where all is well.
+        num_images: counted once for each epoch.
+        utilization: the share of ``accelerator.flops`` that is reached; 0.3 to 0.5 in
+            good programs.
 
     Raises: ValueError if a number is out of range.
     """

@@ -96,10 +96,9 @@ class TrainingState:
             self.averaged.update_parameters(self.model)
 
     def finish(self) -> None:
-        """Give the model the averaged weights, if there are any, and stop training."""
+        """Give the model the averaged weights, if there are any."""
         if self.averaged is not None:
             self.model.load_state_dict(self.averaged.module.state_dict())
-        self.model.eval()
 
     def save(self, write: bool = True) -> None:
         """Write the state to its file, if it has one.

@@ -1,4 +1,4 @@
-"""A small training for the tests, which torchrun starts in each process.
+"""A training that torchrun starts once in each process, for the tests.
 
 python -m tests.package.distributed_training FOLDER alone|spread|shard|again ...
 
@@ -29,29 +29,29 @@ COUNT = 25  # the last batch of 8 has one image, fewer than there are processes
 
 
 def doubled(data):
-    """Return the data in float64, so that rounding does not hide a mistake."""
+    """Return the images in float64, so that rounding does not hide a mistake."""
     images, labels = data.train.tensors
     data = TensorDataset(images.double(), labels)
     return SimpleNamespace(train=data, validation=data)
 
 
 def first(data, count):
-    """The first images of the training part, with the whole part to validate on."""
+    """Return the first images of the training part, and the whole validation part."""
     train = TensorDataset(*data.train[:count])
     return SimpleNamespace(train=train, validation=data.validation)
 
 
 def gradients(model, data, count):
-    """Of the only step of a training on ``count`` images, averaged over processes."""
+    """Return the gradients of a training's only step, averaged over the processes."""
     config = replace(QUICK, epochs=1, clip_norm=None)
     train_together(model, first(data, count), config, progress=False)
     return {n: whole(p.grad).clone() for n, p in model.named_parameters()}
 
 
 def is_refused(model, data):
-    """Return whether every process raises before its step if the last gets bad pixels.
+    """Return whether all processes stop before a step that the last one cannot take.
 
-    If only one process stopped, the others would wait for its gradients forever.
+    If only the last one stopped, the others would wait for its gradients for ever.
     """
     before = {n: whole(p.detach()).clone() for n, p in model.named_parameters()}
     few = first(data, 4)
@@ -67,7 +67,7 @@ def is_refused(model, data):
 
 
 def write_results(folder, kind, data):
-    """Write gradients, weights and losses, to compare with those of one process."""
+    """Write gradients, weights and losses, which the test compares."""
     found = {}
     for count in (8, 1):  # in two processes four each, and one and none
         model = small_vit().double()

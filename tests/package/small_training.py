@@ -1,4 +1,4 @@
-"""A training of one second for the tests; a command, so that a test can kill it."""
+"""A training that takes a second; also a program, for the test that kills it."""
 
 import sys
 from dataclasses import replace
@@ -30,7 +30,7 @@ def small_vit(num_classes=3, **overrides):
 
 
 def stripes(count=24, num_classes=3, size=8):
-    """Make images that a small model can learn: class k has its bright row at 2k."""
+    """Return images that a small model can learn: class k has a bright row at 2k."""
     generator = torch.Generator().manual_seed(3)
     labels = torch.arange(count) % num_classes
     images = torch.rand(count, 1, size, size, generator=generator)

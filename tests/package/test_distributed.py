@@ -28,9 +28,9 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
 
 
 def run(folder, module, *arguments, processes=2):
-    """Run processes with torchrun's environment variables, and return their output.
+    """Start processes with the variables that torchrun sets; return what they print.
 
-    The test below that kills a process uses torchrun itself.
+    torchrun itself starts the processes in the test that kills one of them.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -130,7 +130,7 @@ def test_alone_nothing_is_spread_and_nothing_can_be_sharded():
         shard(model)
 
 
-def test_a_restart_that_would_call_the_dead_says_what_to_do(monkeypatch):
+def test_a_restart_that_would_wait_for_dead_processes_is_refused(monkeypatch):
     for name, value in (
         ("TORCHELASTIC_RUN_ID", "none"),
         ("TORCHELASTIC_RESTART_COUNT", "1"),
@@ -194,7 +194,7 @@ def command(folder, name):
 
 
 def workers(parent):
-    """Return the processes that torchrun has started."""
+    """Return the numbers of the processes that torchrun has started."""
     table = subprocess.run(["ps", "-eo", "pid,ppid"], capture_output=True, text=True)
     rows = [line.split() for line in table.stdout.splitlines()[1:]]
     return [int(pid) for pid, above in rows if int(above) == parent]

@@ -142,7 +142,7 @@ def test_a_step_that_is_no_number_changes_nothing(spoilt):
 
 
 class CountWaits(TorchDispatchMode):
-    """Count how often a number is read from a tensor, which has to wait for a GPU."""
+    """Count how often Python reads a number, for which it would wait for a GPU."""
 
     def __init__(self):
         super().__init__()
@@ -161,15 +161,15 @@ def test_a_step_waits_once():
     assert waits.count == 1
 
 
-def test_losses_are_asked_for_when_the_epoch_is_over(monkeypatch):
-    class Unasked(torch.Tensor):
+def test_losses_are_read_when_the_epoch_is_over(monkeypatch):
+    class Unread(torch.Tensor):
         def item(self):
-            raise AssertionError("a loss was asked for in the middle of an epoch")
+            raise AssertionError("a loss was read in the middle of an epoch")
 
         __float__ = __bool__ = item
 
     def step(*arguments, **options):
-        return train_step(*arguments, **options).as_subclass(Unasked)
+        return train_step(*arguments, **options).as_subclass(Unread)
 
     whole = train(small_vit(), stripes(20), QUICK, progress=False)
     monkeypatch.setattr(training, "train_step", step)
@@ -526,7 +526,7 @@ def test_a_state_that_lies_is_refused_and_model_and_file_are_kept(tmp_path, lie)
 
 
 class Masked(nn.Module):
-    """Another person's classifier, with an infinite buffer and an unused layer."""
+    """A model with an infinite buffer, and a layer that gets no gradient."""
 
     def __init__(self):
         super().__init__()
@@ -651,7 +651,7 @@ def test_a_config_out_of_range_is_refused(change, match):
 
 
 def test_the_bar_shows_each_epoch(capfd, monkeypatch):
-    # the terminal's bar, even if another test has imported the parts for Jupyter
+    # another test may have imported Jupyter's bar
     monkeypatch.setattr("tqdm.auto.tqdm", tqdm.std.tqdm)
     train(small_vit(), stripes(), QUICK)
     bar = capfd.readouterr().err
@@ -689,7 +689,7 @@ def test_tensorboard_gets_each_epoch(tmp_path):
     }
 
 
-def test_without_tensorboard_the_pip_line_is_said(tmp_path, monkeypatch):
+def test_without_tensorboard_the_error_has_the_pip_line(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorboard", None)
     monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
     with pytest.raises(ImportError, match="needs tensorboard: pip install tensorb"):
@@ -763,6 +763,13 @@ def test_a_refused_training_leaves_every_module_in_its_mode():
     with pytest.raises(ValueError, match="expected"):
         train(model, stripes(size=12), QUICK, progress=False)
     assert {module: module.training for module in model.modules()} == modes
+
+
+def test_a_training_that_breaks_off_leaves_the_model_in_evaluation_mode():
+    model = small_vit()
+    with pytest.raises(Stop):
+        weights_after(model=model, callbacks=[stop_after(2)])
+    assert not any(module.training for module in model.modules())
 
 
 def test_random_augmentation_leaves_the_callers_numbers_alone():
@@ -951,7 +958,11 @@ def named(*classes):
         ({"norm_eps": 1e-5}, labelled, "norm_eps 1e-06, now 1e-05"),
         ({"drop_rate": 0.1}, labelled, "drop_rate 0.0, now 0.1"),
         ({}, reordered, "labels [0-9a-f]{12}, now [0-9a-f]{12}"),
-        ({}, lambda: labelled(transform=shifted), "transform None, now <function shifted>"),
+        (
+            {},
+            lambda: labelled(transform=shifted),
+            "transform None, now <function shifted>",
+        ),
         ({}, lambda: named("a", "b", "c"), r"classes None, now \['a', 'b', 'c'\]"),
     ],
     ids=["heads", "eps", "dropout", "labels", "augmentation", "classes"],
