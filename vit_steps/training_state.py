@@ -173,8 +173,8 @@ class TrainingState:
         self.history = history
         if len(history.epochs) >= now["epochs"]:
             warnings.warn(
-                f"checkpoint: {path!r} holds a finished training of "
-                f"{len(history.epochs)} epochs, so nothing was left to do",
+                f"checkpoint: {path!r} holds a finished training (epochs: "
+                f"{len(history.epochs)}), so nothing was left to do",
                 stacklevel=3,
             )
         return history

@@ -1000,7 +1000,7 @@ def test_a_transform_is_known_by_what_it_does_not_by_its_address(tmp_path):
 def test_a_finished_training_says_that_nothing_was_left_to_do(tmp_path):
     path = tmp_path / "state.safetensors"
     weights_after(checkpoint=path)
-    with pytest.warns(UserWarning, match="finished training of 3 epochs, so nothing"):
+    with pytest.warns(UserWarning, match="finished training .epochs: 3., so nothing"):
         weights_after(checkpoint=path, resume=True)
 
 
