@@ -57,7 +57,7 @@ def check_fit(model: nn.Module, data: Data) -> int:
 
 
 def check_preprocessing(model: nn.Module, images: Any) -> None:
-    """Raise ValueError if a model was trained on images that were normalised otherwise.
+    """Raise ValueError if images were not normalised as a model's training images were.
 
     Means and deviations may differ by a twentieth of a deviation, as those of two
     samples of the same images do. The same classes must be in the same order. Where
@@ -67,20 +67,22 @@ def check_preprocessing(model: nn.Module, images: Any) -> None:
     given = getattr(images, "preprocessing", None)
     if not isinstance(known, Preprocessing) or not isinstance(given, Preprocessing):
         return
-    for name in ("mean", "std"):
-        pairs = zip(getattr(known, name), getattr(given, name), known.std, strict=False)
-        if any(abs(one - other) > 0.05 * std for one, other, std in pairs):
-            break
-    else:
-        name = "classes"
-        if known.classes == given.classes or {*known.classes} != {*given.classes}:
-            return
-    raise ValueError(
-        f"preprocessing: got images with {name} {getattr(given, name)}, expected the "
-        f"model's {getattr(known, name)}; load them with data.load(..., preprocessing="
-        "model.preprocessing), or train a model on them after model.preprocessing = "
-        "None"
+    pairs = zip(known.mean + known.std, given.mean + given.std, strict=False)
+    close = 0.05 * min(known.std)
+    advice = (
+        "load them with data.load(..., preprocessing=model.preprocessing), or train a "
+        "model on them after model.preprocessing = None"
     )
+    if any(abs(one - other) > close for one, other in pairs):
+        raise ValueError(
+            f"preprocessing: got images with mean {given.mean} and std {given.std}, "
+            f"expected the model's {known.mean} and {known.std}; {advice}"
+        )
+    if known.classes != given.classes and {*known.classes} == {*given.classes}:
+        raise ValueError(
+            f"preprocessing: got images with classes {given.classes}, expected the "
+            f"model's order {known.classes}; {advice}"
+        )
 
 
 def check_labels(labels: Any, num_classes: int) -> None:
@@ -103,7 +105,7 @@ def check_labels(labels: Any, num_classes: int) -> None:
 
 
 def logits_of(model: nn.Module, images: Tensor) -> Tensor:
-    """Return a classifier's logits for images, wherever these are.
+    """Return a classifier's logits for images, which may be on another device.
 
     Shape: (B, C, H, W) -> (B, K)
     Raises: ValueError if the model has no head, or returns something else.
@@ -113,12 +115,12 @@ def logits_of(model: nn.Module, images: Tensor) -> Tensor:
     logits = model(on_device_of(model, images)[0])
     if not isinstance(logits, Tensor):
         raise ValueError(
-            f"model: got {type(logits).__name__} from it, expected logits (B, K); wrap "
+            f"model: got output {type(logits).__name__}, expected logits (B, K); wrap "
             "it in a module whose forward returns them alone"
         )
     if logits.ndim != 2:
         shape = tuple(logits.shape)
-        raise ValueError(f"model: got {shape} from it, expected logits (B, K)")
+        raise ValueError(f"model: got output {shape}, expected logits (B, K)")
     return logits
 
 

@@ -606,7 +606,7 @@ def test_data_that_does_not_fit_is_refused_and_nothing_is_written(
 
 
 def test_a_model_that_is_no_classifier_is_refused():
-    with pytest.raises(ValueError, match=r"model: got \(1, 1, 8, 2\) from it, expec"):
+    with pytest.raises(ValueError, match=r"model: got output \(1, 1, 8, 2\), expected"):
         weights_after(model=nn.Linear(8, 2))
 
 
@@ -830,8 +830,8 @@ class Output(nn.Linear):
     "model, match",
     [
         (small_vit(num_classes=0), "^model: has no head, expected one; reset_classif"),
-        (Output(64, 3), r"^model: got SimpleNamespace from it, expected logits \(B, K"),
-        (nn.Linear(8, 2), r"^model: got \(\d+, 1, 8, 2\) from it, expected logits"),
+        (Output(64, 3), r"^model: got output SimpleNamespace, expected logits \(B, K"),
+        (nn.Linear(8, 2), r"^model: got output \(\d+, 1, 8, 2\), expected lo"),
     ],
 )
 def test_what_is_no_classifier_is_neither_trained_nor_evaluated(model, match):
@@ -880,8 +880,11 @@ NORMALISED = Preprocessing((0.3,), (0.4,), ABC)
 @pytest.mark.parametrize(
     "other, match",
     [
-        (Preprocessing((0.45,), (0.4,), ABC), r"mean \(0.45,\), expected .*\(0.3,\)"),
-        (Preprocessing((0.3,), (0.2,), ABC), r"std \(0.2,\), expected .*\(0.4,\)"),
+        (
+            Preprocessing((0.45,), (0.4,), ABC),
+            r"mean \(0.45,\) and .*expected .*\(0.3,\)",
+        ),
+        (Preprocessing((0.3,), (0.2,), ABC), r"mean \(0.3,\) and std \(0.2,\), expec"),
         (Preprocessing((0.3,), (0.4,), ("b", "a", "c")), r"classes \('b', 'a', 'c'\)"),
     ],
     ids=["mean", "std", "order"],
