@@ -164,7 +164,7 @@ def evaluate(
             "of the parts train, validation and test"
         )
     check_preprocessing(model, dataset)
-    count, top1, top5, loss = 0, 0, 0, 0.0
+    loss, top1, top5, count = 0.0, 0, 0, 0
     with evaluating(model):
         for images, labels in DataLoader(dataset, batch_size, num_workers=num_workers):
             logits = logits_of(model, images).float()  # (B, K)
@@ -179,11 +179,8 @@ def evaluate(
             count += len(labels)
     if count == 0:
         raise ValueError("dataset: got no image, expected at least one")
-    return Metrics(
-        loss=loss / count,
-        top1=top1 / count,
-        top5=top5 / count if num_classes > 5 else None,
-    )
+    share_in_five = top5 / count if num_classes > 5 else None
+    return Metrics(loss / count, top1 / count, share_in_five)
 
 
 class Batches(Sampler[list[int]]):
