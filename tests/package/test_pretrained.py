@@ -1,17 +1,22 @@
 import copy
 import json
+import re
 from functools import partial
 from types import SimpleNamespace
 
+import numpy
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 from tests.package.other_models import (
+    HEADS,
     HF,
     OTHERS,
     SMALL,
+    draw,
     each_other,
     huggingface_small,
     images_for,
@@ -299,10 +304,10 @@ def test_what_are_no_numbers_to_compute_with_is_refused(change, message):
 def test_positions_of_another_grid(image_size):
     state_dict = small().state_dict()
     model = small(image_size=image_size)
-    with pytest.raises(P.WeightsMismatch, match="resize_positions=True") as caught:
+    with pytest.raises(P.WeightsMismatch, match="old_grid_size=.rows, col") as caught:
         P.load_weights(model, state_dict)
     assert caught.value.misshapen == ("pos_embed",)
-    P.load_weights(model, state_dict, resize_positions=True)
+    P.load_weights(model, state_dict, old_grid_size=3)
     resample = optional.timm().layers.resample_abs_pos_embed
     expected = resample(
         state_dict["pos_embed"], list(model.patch_embed.grid_size), num_prefix_tokens=1
@@ -312,12 +317,87 @@ def test_positions_of_another_grid(image_size):
 
 
 @pytest.mark.parametrize("shape", [(1, 13, 12), (1, 10, 8), (1, 0, 12), (10, 12)])
-def test_positions_that_are_no_square_grid_are_misshapen(shape):
+def test_positions_that_are_no_grid_are_misshapen(shape):
     state_dict = small().state_dict() | {"pos_embed": torch.zeros(shape)}
     with pytest.raises(P.WeightsMismatch) as caught:
-        P.load_weights(small(image_size=24), state_dict, resize_positions=True)
+        P.load_weights(small(image_size=24), state_dict)
     assert caught.value.misshapen == ("pos_embed",)
-    assert "resize_positions" not in str(caught.value)
+    model = small(image_size=24)
+    with pytest.raises(ValueError, match="old_grid_size|pos_embed.*, expected"):
+        P.load_weights(model, state_dict, old_grid_size=3)
+
+
+def wide(rows, columns, **overrides):
+    """A model whose grid has so many rows and columns."""
+    return small(image_size=(4 * rows, 4 * columns), **overrides)
+
+
+def resampled(pos_embed, old, new):
+    resample = optional.timm().layers.resample_abs_pos_embed
+    return resample(pos_embed, list(new), list(old), num_prefix_tokens=1)
+
+
+# 14×14 into 7×28 and 24×24 into 18×32 are of the same kind.
+@pytest.mark.parametrize(("old", "new"), [((6, 6), (4, 9)), ((6, 6), (9, 4))])
+def test_a_square_grid_is_not_copied_to_another_grid_of_as_many(old, new):
+    state_dict = wide(*old).state_dict()
+    model = wide(*new)
+    before = model.pos_embed.clone()
+    message = "old_grid_size: got None, and 36 positions may be of 6×6 patches or of "
+    with pytest.raises(ValueError, match=message):
+        P.load_weights(model, state_dict)
+    assert torch.equal(model.pos_embed, before)
+    with pytest.raises(ValueError, match=message):
+        P.model_of(state_dict, num_heads=2, image_size=model.config.image_size)
+    expected = resampled(state_dict["pos_embed"], old, new)
+    assert not torch.equal(expected, state_dict["pos_embed"])
+    P.load_weights(model, state_dict, old_grid_size=old)
+    torch.testing.assert_close(model.pos_embed.data, expected)
+    built = P.model_of(
+        state_dict,
+        num_heads=2,
+        image_size=model.config.image_size,
+        old_grid_size=old,
+    )
+    torch.testing.assert_close(built.pos_embed.data, expected)
+    assert built.patch_embed.grid_size == new
+
+
+@pytest.mark.parametrize("new", [(6, 6), (8, 8), (2, 3)])
+def test_a_grid_that_is_given_is_believed(new):
+    state_dict = wide(4, 9).state_dict()
+    expected = resampled(state_dict["pos_embed"], (4, 9), new)
+    loaded = P.load_weights(wide(*new), state_dict, old_grid_size=(4, 9))
+    torch.testing.assert_close(loaded.pos_embed.data, expected)
+    assert loaded.pos_embed.shape != expected[:, 1:].shape
+    ours = P.model_of(state_dict, num_heads=2, old_grid_size=(4, 9))
+    assert ours.config.image_size == (16, 36)
+    assert torch.equal(ours.pos_embed, state_dict["pos_embed"])
+    side = 4 * new[0], 4 * new[1]
+    ours = P.model_of(state_dict, num_heads=2, old_grid_size=(4, 9), image_size=side)
+    torch.testing.assert_close(ours.pos_embed.data, expected)
+    with pytest.raises(ValueError, match="old_grid_size: got 5×5 and positions of sha"):
+        P.load_weights(wide(*new), state_dict, old_grid_size=5)
+    with pytest.raises(ValueError, match="old_grid_size: got 5, and 37 positions"):
+        P.model_of(state_dict, num_heads=2, old_grid_size=5)
+
+
+def test_positions_of_the_models_own_grid_are_copied():
+    for grid in ((6, 6), (4, 9), (2, 5)):
+        state_dict = wide(*grid).state_dict()
+        known = grid if grid == (4, 9) else None
+        loaded = P.load_weights(wide(*grid), state_dict, old_grid_size=known)
+        assert torch.equal(loaded.pos_embed, state_dict["pos_embed"])
+
+
+def test_positions_without_a_class_token_are_interpolated():
+    theirs = timm_small(class_token=False, global_pool="avg", fc_norm=False)
+    ours = P.copy_timm(theirs)
+    larger = P.model_of(theirs.state_dict(), 2, old_grid_size=3, image_size=24)
+    resample = optional.timm().layers.resample_abs_pos_embed
+    expected = resample(theirs.pos_embed.data, [6, 6], num_prefix_tokens=0)
+    torch.testing.assert_close(larger.pos_embed.data, expected)
+    assert torch.equal(ours.pos_embed, theirs.pos_embed)
 
 
 @pytest.mark.parametrize(
@@ -340,11 +420,252 @@ def test_what_they_have_no_place_for_is_refused(write, overrides, name):
 def test_state_dicts_that_are_none():
     with pytest.raises(ValueError, match="'model' is a dict, expected a tensor; many"):
         P.from_timm({"model": dict(small().state_dict())})
-    twice = {"vit.layernorm.weight": torch.ones(2), "layernorm.weight": torch.ones(2)}
+    twice = dict(huggingface_small().state_dict())
+    twice["layernorm.weight"] = torch.ones(2)
     with pytest.raises(
         ValueError, match="has 'layernorm.weight' twice, once as 'layer"
     ):
         P.from_huggingface(twice)
+
+
+@pytest.mark.parametrize("read", [P.from_timm, lambda state: state])
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "module.",
+        "_orig_mod.",
+        "module._orig_mod.",
+        "backbone.",
+        "teacher.backbone.",
+        "student.module.backbone.",
+        "model.",
+        "net.",
+        "encoder.",
+        "vit.",
+        "base_model.model.",
+    ],
+)
+def test_a_prefix_before_all_names_goes(prefix, read):
+    state_dict = small().state_dict()
+    wrapped = {prefix + name: tensor for name, tensor in state_dict.items()}
+    ours = P.load_weights(small(), read(wrapped))
+    assert all(torch.equal(state_dict[n], t) for n, t in ours.state_dict().items())
+    ours = P.model_of(read(wrapped), num_heads=2)
+    assert all(torch.equal(state_dict[n], t) for n, t in ours.state_dict().items())
+
+
+def test_a_head_outside_the_backbone_has_the_first_part_of_the_prefix():
+    state_dict = small().state_dict()
+    wrapped = {f"model.backbone.{n}": t for n, t in state_dict.items()}
+    for p in ("weight", "bias"):
+        wrapped[f"model.head.{p}"] = wrapped.pop(f"model.backbone.head.{p}")
+    assert P.from_timm(wrapped).keys() == state_dict.keys()
+
+
+@each_other
+def test_a_prefix_goes_from_the_names_of_each_library(other):
+    theirs, read, *_ = OTHERS[other]
+    state_dict = theirs().state_dict()
+    wrapped = {f"module.{name}": tensor for name, tensor in state_dict.items()}
+    if other == "dinov2":
+        wrapped = P.without(wrapped, "module.embeddings.mask_token")
+        assert P.from_dinov2(wrapped).keys() == read(state_dict).keys()
+    else:
+        assert read(wrapped).keys() == read(state_dict).keys()
+
+
+def test_two_models_in_one_file_are_refused():
+    state_dict = small().state_dict()
+    both = {
+        f"{who}.{n}": t for who in ("student", "teacher") for n, t in state_dict.items()
+    }
+    message = r"got several models, with the prefixes \['student.', 'teacher.'\]"
+    with pytest.raises(ValueError, match=message):
+        P.from_timm(both)
+
+
+@pytest.mark.parametrize(
+    "head", ["heads", "heads.1", "heads.0", "heads.head.1", "heads.head"]
+)
+def test_a_head_that_was_replaced_in_torchvisions_model_is_read(head):
+    theirs = torchvision_small()
+    layer = draw(nn.Linear(12, 3))
+    if head == "heads":
+        theirs.heads = layer
+    elif head.startswith("heads.head"):
+        dropped = nn.Sequential(nn.Dropout(), layer).eval()
+        theirs.heads.head = dropped if head.endswith("1") else layer
+    else:
+        theirs.heads = nn.Sequential(nn.Dropout(), layer).eval()
+        theirs.heads = theirs.heads if head.endswith("1") else nn.Sequential(layer)
+    ours = P.model_of(P.from_torchvision(theirs.state_dict()), num_heads=2)
+    images = images_for(ours)
+    torch.testing.assert_close(ours(images), theirs(images), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("other", ["timm", "huggingface"])
+def test_a_head_behind_a_dropout_is_read(other):
+    theirs = timm_small() if other == "timm" else huggingface_small()
+    layer = "head" if other == "timm" else "classifier"
+    setattr(theirs, layer, nn.Sequential(nn.Dropout(), getattr(theirs, layer)).eval())
+    read = P.from_timm if other == "timm" else P.from_huggingface
+    settings = HEADS if other == "timm" else HF
+    ours = P.model_of(read(theirs.state_dict()), **settings)
+    images = images_for(ours)
+    expected = logits_of(theirs(images))
+    torch.testing.assert_close(ours(images), expected, atol=1e-5, rtol=0)
+
+
+def test_no_message_advises_to_lose_a_trained_head():
+    state_dict = dict(small().state_dict())
+    for p in ("weight", "bias"):
+        state_dict[f"my_head.{p}"] = state_dict.pop(f"head.{p}")
+    for load in (partial(P.load_weights, small()), partial(P.model_of, num_heads=2)):
+        with pytest.raises(P.WeightsMismatch, match="my_head.weight") as caught:
+            load(state_dict)
+        assert "drop=" not in str(caught.value) and "keep=" not in str(caught.value)
+
+
+def test_blocks_in_chunks_are_read():
+    state_dict = small().state_dict()
+    # As DINOv2's code counts them: the second number is the block's own.
+    chunked = {
+        re.sub(
+            r"^blocks\.(\d)\.", lambda m: f"blocks.{int(m[1]) // 2}.{m[1]}.", name
+        ): t
+        for name, t in state_dict.items()
+    }
+    assert "blocks.1.2.norm1.weight" in chunked
+    read = P.from_timm(chunked)
+    assert read.keys() == state_dict.keys()
+    assert all(torch.equal(read[name], state_dict[name]) for name in read)
+    with pytest.raises(ValueError, match="blocks in chunks; from_timm reads them"):
+        P.model_of(chunked, num_heads=2)
+
+
+# -- The paper's own files
+
+
+def flax_arrays(model, big_vision=False):
+    """A model's weights under the names and in the layouts of Google's code."""
+    D, h = model.config.embed_dim, model.config.num_heads
+    state = {name: t.numpy() for name, t in model.state_dict().items()}
+    norm2, attention, mlp = (1, 0, 0) if big_vision else (2, 1, 3)
+    positions = "pos_embedding" if big_vision else "posembed_input/pos_embedding"
+    arrays = {
+        "cls": state["cls_token"],
+        positions if big_vision else f"Transformer/{positions}": state["pos_embed"],
+        # (P, P, C, D)
+        "embedding/kernel": state["patch_embed.proj.weight"].transpose(2, 3, 1, 0),
+        "embedding/bias": state["patch_embed.proj.bias"],
+        "Transformer/encoder_norm/scale": state["norm.weight"],
+        "Transformer/encoder_norm/bias": state["norm.bias"],
+        "head/kernel": state["head.weight"].T,
+        "head/bias": state["head.bias"],
+    }
+    for i in range(model.config.depth):
+        ours, theirs = f"blocks.{i}.", f"Transformer/encoderblock_{i}/"
+        for norm, number in (("norm1", 0), ("norm2", norm2)):
+            layer = f"{theirs}LayerNorm_{number}/"
+            arrays[layer + "scale"] = state[f"{ours}{norm}.weight"]
+            arrays[layer + "bias"] = state[f"{ours}{norm}.bias"]
+        layer = f"{theirs}MultiHeadDotProductAttention_{attention}/"
+        for j, name in enumerate(("query", "key", "value")):
+            weight = state[f"{ours}attn.qkv.weight"][j * D : (j + 1) * D]  # (D, D)
+            bias = state[f"{ours}attn.qkv.bias"][j * D : (j + 1) * D]
+            arrays[f"{layer}{name}/kernel"] = weight.T.reshape(D, h, D // h)
+            arrays[f"{layer}{name}/bias"] = bias.reshape(h, D // h)
+        weight = state[f"{ours}attn.proj.weight"]
+        arrays[f"{layer}out/kernel"] = weight.T.reshape(h, D // h, D)
+        arrays[f"{layer}out/bias"] = state[f"{ours}attn.proj.bias"]
+        for j in (0, 1):
+            layer = f"{theirs}MlpBlock_{mlp}/Dense_{j}/"
+            arrays[layer + "kernel"] = state[f"{ours}mlp.fc{j + 1}.weight"].T
+            arrays[layer + "bias"] = state[f"{ours}mlp.fc{j + 1}.bias"]
+    return arrays
+
+
+@pytest.mark.parametrize(
+    ("prefix", "big_vision"),
+    [("", False), ("opt/target/", False), ("", True), ("params/", True)],
+)
+def test_the_papers_own_files_are_read_as_timm_reads_them(prefix, big_vision, tmp_path):
+    model = small()
+    arrays = flax_arrays(model, big_vision)
+    path = tmp_path / "ViT-Ti_4.npz"
+    numpy.savez(path, **{prefix + name: array for name, array in arrays.items()})
+    read = P.from_npz(path)
+    assert all(torch.equal(t, read[name]) for name, t in model.state_dict().items())
+    ours = P.model_of(read, num_heads=2)
+    theirs = timm_small(norm_layer=partial(nn.LayerNorm, eps=1e-6))
+    theirs.load_pretrained(str(path))
+    images = images_for(ours)
+    with torch.no_grad():
+        assert ours(images).abs().max() > 0.1
+        torch.testing.assert_close(ours(images), theirs(images), atol=1e-5, rtol=0)
+    assert P.first_difference(ours, theirs, images) is None
+
+
+def test_a_hybrid_of_the_paper_is_refused(tmp_path):
+    arrays = flax_arrays(small()) | {"conv_root/kernel": numpy.zeros((7, 7, 3, 8))}
+    numpy.savez(tmp_path / "R26.npz", **arrays)
+    with pytest.raises(ValueError, match="conv_root.weight.* a ResNet in front of"):
+        P.model_of(P.from_npz(tmp_path / "R26.npz"), num_heads=2)
+
+
+# -- What is no state dict
+
+
+def as_arrays(state_dict):
+    return {name: tensor.numpy() for name, tensor in state_dict.items()}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda s: {"epoch": 3, "state_dict": s},
+            "'state_dict' is a .*; give state_dict.'state_dict'.",
+        ),
+        (lambda s: small(), r"got VisionTransformer, .*model.state_dict\(\) returns"),
+        (lambda s: "x.pth", r"got str, expected a dict .* torch.load\(path\) reads"),
+        (as_arrays, "'cls_token' is a ndarray, .*torch.from_numpy makes"),
+        (lambda s: s | {"epoch": 3}, "'epoch' is a int, expected a tensor"),
+    ],
+)
+def test_what_is_no_state_dict_is_refused_in_one_sentence(change, message):
+    given = change(small().state_dict())
+    loads = (partial(P.load_weights, small()), P.from_timm, P.from_huggingface)
+    for load in (*loads, partial(P.model_of, num_heads=2), P.to_timm):
+        with pytest.raises(ValueError, match=f"state_dict: .*{message}"):
+            load(given)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda t: t.to("meta"), lambda t: t.to_sparse()], ids=["meta", "sparse"]
+)
+def test_tensors_without_numbers_are_refused(change):
+    state_dict = small().state_dict()
+    state_dict["norm.weight"] = change(state_dict["norm.weight"])
+    for load in (partial(P.load_weights, small()), partial(P.model_of, num_heads=2)):
+        with pytest.raises(ValueError, match="'norm.weight' is .*, expected numbers"):
+            load(state_dict)
+
+
+def test_drop_and_keep_are_names():
+    for argument in ("drop", "keep"):
+        with pytest.raises(ValueError, match=f"{argument}: .*got None, expected a nam"):
+            P.load_weights(small(), small().state_dict(), **{argument: None})
+
+
+def test_another_number_of_classes_needs_the_head_dropped():
+    state_dict = small().state_dict()
+    with pytest.raises(ValueError, match="num_classes: got 3, .*head for 7; .*drop='h"):
+        P.model_of(state_dict, num_heads=2, num_classes=3)
+    ours = P.model_of(state_dict, num_heads=2, num_classes=3, drop="head")
+    assert ours.config.num_classes == 3
+    with pytest.raises(P.WeightsMismatch, match="drop='head', keep='head' keeps"):
+        P.load_weights(small(num_classes=3), state_dict)
 
 
 # -- The configuration
@@ -412,18 +733,68 @@ def test_features_equal_timms():
     with torch.no_grad():
         tokens = theirs.forward_features(images)
     for pool, expected in [("cls", tokens[:, 0]), ("mean", tokens[:, 1:].mean(1))]:
-        features = P.extract_features(ours, images, pool, batch_size=2)
-        assert features.shape == (3, 192) and not features.requires_grad
-        torch.testing.assert_close(features, expected, atol=1e-5, rtol=0)
+        labelled = TensorDataset(images, torch.arange(3))
+        kinds = images, labelled, DataLoader(images, 2), DataLoader(labelled, 2)
+        for kind in kinds:
+            features = P.extract_features(ours, kind, pool, batch_size=2)
+            assert features.shape == (3, 192) and not features.requires_grad
+            torch.testing.assert_close(features, expected, atol=1e-5, rtol=0)
+
+
+def test_features_leave_the_model_in_its_mode_and_take_any_float():
+    model = small(drop_rate=0.5)
+    images = images_for(model)
+    expected = P.extract_features(model, images)
+    model.train()
+    model.norm.eval()
+    torch.testing.assert_close(P.extract_features(model, images.double()), expected)
+    assert P.extract_features(model, images.half()).dtype == torch.float32
+    assert model.training and not model.norm.training
+    assert P.feature_map(model, images.double()).dtype == torch.float32
+
+
+@pytest.mark.parametrize("registers", [0, 2])
+def test_a_feature_map_has_the_patches_where_they_are(registers):
+    theirs = timm_small(img_size=(12, 20), reg_tokens=registers, no_embed_class=True)
+    ours = P.copy_timm(theirs)
+    images = images_for(ours)
+    with torch.no_grad():
+        final = theirs.forward_intermediates(images, norm=True, intermediates_only=True)
+        raw = theirs.forward_intermediates(images, norm=False, intermediates_only=True)
+    got = P.feature_map(ours, images)
+    assert got.shape == (2, 12, 3, 5)
+    torch.testing.assert_close(got, final[-1], atol=1e-5, rtol=0)
+    for block in (0, 1, 2, -1, -3):
+        got = P.feature_map(ours, images, block)
+        torch.testing.assert_close(got, raw[block], atol=1e-5, rtol=0)
+    for block in (3, -4):
+        with pytest.raises(ValueError, match=f"block: got {block}, expected -3 to 2"):
+            P.feature_map(ours, images, block)
+
+
+@pytest.mark.parametrize("look", [P.extract_features, P.feature_map])
+def test_images_that_are_not_normalised_are_refused(look):
+    model = VisionTransformer.from_pretrained("fashion-mnist")
+    pictures = torch.rand(5, 1, 28, 28, generator=torch.Generator().manual_seed(0))
+    pictures[:, :, :2] = 0
+    for scale, advice in ((1, r"\(images\)"), (255, r"\(images / 255\)")):
+        with pytest.raises(ValueError, match="from 0 to .*normalize" + advice):
+            look(model, scale * pictures)
+    look(model, model.preprocessing.normalize(pictures))
+    look(model, torch.zeros(1, 1, 28, 28))
+    model.preprocessing = None
+    look(model, pictures)
 
 
 def test_features_refuse():
     with pytest.raises(ValueError, match="pool: got 'max', expected 'cls' or 'mean'"):
         P.extract_features(small(), torch.rand(1, 3, 12, 12), pool="max")
-    with pytest.raises(ValueError, match="model: is in training mode"):
-        P.extract_features(small().train(), torch.rand(1, 3, 12, 12))
-    with pytest.raises(ValueError, match="images: got none"):
-        P.extract_features(small(), torch.rand(0, 3, 12, 12))
+    for batch_size in (0, -1, 1.5):
+        with pytest.raises(ValueError, match=f"batch_size: got {batch_size}, expected"):
+            P.extract_features(small(), torch.rand(1, 3, 12, 12), batch_size=batch_size)
+    for none in (torch.rand(0, 3, 12, 12), TensorDataset(torch.rand(0, 3, 12, 12))):
+        with pytest.raises(ValueError, match="images: got none"):
+            P.extract_features(small(), none)
 
 
 # -- Published models
@@ -470,16 +841,15 @@ def test_a_published_model_is_fetched_once_and_runs_in_ours(hub, repository, cap
     assert announced == (
         "timm/test_vit.r160_in1k: downloading 1.5 MB from huggingface.co\n"
     )
-    assert (got.mean, got.std) == ((0.5,) * 3, (0.5,) * 3)
-    known = got.model.preprocessing
-    assert known == Preprocessing(got.mean, got.std, known.classes)
+    known = got.preprocessing
+    assert known == Preprocessing((0.5,) * 3, (0.5,) * 3, known.classes)
     assert known.classes[0] == "tench, Tinca tinca" and len(known.classes) == 1000
-    assert got.image_size == (160, 160) and not got.model.training
-    assert got.model.config.num_heads == 2 and got.model.config.mlp_ratio == 3
-    images = images_for(got.model)
+    assert got.patch_embed.image_size == (160, 160) and not got.training
+    assert got.config.num_heads == 2 and got.config.mlp_ratio == 3
+    images = images_for(got)
     with torch.no_grad():
         expected = repository[1](images)
-        torch.testing.assert_close(got.model(images), expected, atol=1e-5, rtol=0)
+        torch.testing.assert_close(got(images), expected, atol=1e-5, rtol=0)
     P.published("timm/test_vit.r160_in1k")
     assert hub == ["config.json", "model.safetensors"]
     assert capsys.readouterr().out == ""
@@ -517,3 +887,66 @@ def test_copy_timm():
     assert P.copy_timm(with_other_eps).config.norm_eps == 1e-3
     with pytest.raises(ValueError, match="theirs: got Linear, expected timm's Vision"):
         P.copy_timm(nn.Linear(2, 2))
+    with pytest.raises(
+        ValueError, match="theirs: got 'vit', .*create_model.* makes one"
+    ):
+        P.copy_timm("vit")
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_copy_timm_keeps_the_dtype_and_the_random_numbers(dtype):
+    theirs = timm_small().to(dtype)
+    state = torch.get_rng_state()
+    ours = P.copy_timm(theirs)
+    assert torch.equal(torch.get_rng_state(), state)
+    weights = ours.state_dict()
+    assert {t.dtype for t in weights.values()} == {dtype}
+    assert all(torch.equal(weights[name], t) for name, t in theirs.state_dict().items())
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_copy_timm_leaves_their_model_as_it_was_when_it_raises(training):
+    theirs = timm_small(act_layer="gelu_tanh").train(training)
+    theirs.norm.eval()
+    with pytest.raises(ValueError, match="is another architecture: blocks.0.mlp.act"):
+        P.copy_timm(theirs)
+    assert theirs.training == training and not theirs.norm.training
+    with pytest.raises(ValueError, match="meta device, expected numbers"):
+        P.copy_timm(theirs.to("meta"))
+
+
+HUGGING_FACES = {
+    "ViT": ("ViTForImageClassification", "ViTConfig", dict(image_size=(8, 20))),
+    "headless": ("ViTModel", "ViTConfig", dict(layer_norm_eps=1e-5)),
+    "four heads": (
+        "ViTForImageClassification",
+        "ViTConfig",
+        dict(num_attention_heads=4),
+    ),
+    "no square": ("ViTForImageClassification", "ViTConfig", dict(image_size=(16, 64))),
+    "DeiT": ("DeiTForImageClassificationWithTeacher", "DeiTConfig", {}),
+    "DINOv2": ("Dinov2Model", "Dinov2Config", {}),
+}
+
+
+@pytest.mark.parametrize("kind", HUGGING_FACES)
+def test_copy_huggingface_reads_what_no_tensor_has(kind):
+    name, config, overrides = HUGGING_FACES[kind]
+    theirs = huggingface_small(name, config, **overrides).train()
+    ours = P.copy_huggingface(theirs)
+    assert theirs.training and not ours.training
+    assert ours.config.norm_eps == theirs.config.layer_norm_eps
+    assert ours.config.num_heads == theirs.config.num_attention_heads
+    size = overrides.get("image_size", (12, 12))
+    assert ours.patch_embed.image_size == size
+    assert P.first_difference(ours, theirs, images_for(ours)) is None
+
+
+def test_copy_huggingface_refuses():
+    theirs = huggingface_small(hidden_act="gelu_new")
+    with pytest.raises(ValueError, match="architecture: blocks.0.mlp.act differs"):
+        P.copy_huggingface(theirs)
+    with pytest.raises(ValueError, match="theirs: got Linear, expected transformers's"):
+        P.copy_huggingface(nn.Linear(2, 2))
+    with pytest.raises(ValueError, match="theirs: got 'google/vit', expected a model"):
+        P.copy_huggingface("google/vit")

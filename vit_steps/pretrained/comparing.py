@@ -1,4 +1,4 @@
-"""Where two models part: the same images through both, compared place by place."""
+"""Run two models on the same images and find the first place where they differ."""
 
 import math
 import re
@@ -6,17 +6,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
-from vit_steps.pretrained.names import BACKBONES, LAYER, TABLES, StateDict, translator
+from vit_steps.evaluating import evaluating
+from vit_steps.pretrained.names import LAYER, TABLES, StateDict, translator
+
+# What Hugging Face puts before the names of a model that has a head.
+BACKBONES = ("vit", "deit", "ijepa", "dinov2", "dinov2_with_registers")
 
 
 @dataclass(frozen=True)
 class Difference:
     """The first place at which two models differ.
 
-    What differs runs between ``after``, the last place where they agree, and it.
+    The cause is between ``after``, the last place where they agree, and this place.
     """
 
     place: str  # a module's name in our model, or "logits" for the end
@@ -49,7 +52,7 @@ _MODULES = {
 def first_difference(
     a: nn.Module, b: nn.Module, images: Tensor, atol: float = 1e-5
 ) -> Difference | None:
-    """Run two models layer by layer, and name the first place where they differ.
+    """Run two models layer by layer and return the first place where they differ.
 
     Either may be ours, timm's, torchvision's or Hugging Face's. Places that both have
     are compared in the order in which ``a`` runs, queries, keys and values each for
@@ -59,9 +62,12 @@ def first_difference(
         atol: the largest difference that counts as equal: absolute, or relative to the
             largest number at that place where this is above 1.
 
-    Raises: ValueError if a model is in training mode, or they have no place in common.
+    Both run in evaluation mode, and are left in the mode in which they were.
+
+    Raises: ValueError if they have no place in common.
     """
-    outputs_a, outputs_b = named_outputs(a, images, "a"), named_outputs(b, images, "b")
+    outputs_a = named_outputs(a, images)
+    outputs_b = named_outputs(b, images)
     places = [place for place in outputs_a if place in outputs_b]
     if not set(places) - {"logits"}:
         raise ValueError(
@@ -76,17 +82,21 @@ def first_difference(
         if x.shape != y.shape:
             return Difference(place, math.inf, after)
         largest = (x - y).abs().max().item()
-        if not largest <= atol * max(1.0, x.abs().max().item()):  # so that NaN differs
+        if not largest <= atol * max(1.0, x.abs().max().item()):  # NaN differs, too
             return Difference(place, largest, after)
         after = place
     return None
 
 
-def named_outputs(model: nn.Module, images: Tensor, argument: str) -> StateDict:
-    """Run a model and keep what its modules put out, by our name, in running order."""
-    if model.training:
-        raise ValueError(f"{argument}: is in training mode, expected {argument}.eval()")
-    table = {theirs: ours for ours, all in _MODULES.items() for theirs in (ours, *all)}
+def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
+    """Run a model and return what its modules return, by our names, in running order.
+
+    Queries, keys and values are apart. The model runs in evaluation mode, without
+    gradients, and is left in the mode in which it was.
+    """
+    table = {
+        name: ours for ours, theirs in _MODULES.items() for name in (ours, *theirs)
+    }
     for names in TABLES:
         for ours, theirs in names.items():
             module, _, parameter = theirs.rpartition(".")
@@ -109,14 +119,14 @@ def named_outputs(model: nn.Module, images: Tensor, argument: str) -> StateDict:
 
     hooks = [model.register_forward_hook(keep("logits"))]
     backbone = rf"^({'|'.join(BACKBONES)})\."
-    # After it timm's tokens have registers among them, and ours not yet.
+    # After pos_drop timm's tokens have registers among them, and ours not yet.
     skipped = "pos_drop" if getattr(model, "reg_token", None) is not None else ""
     for name, module in model.named_modules():
         place = translate(re.sub(backbone, "", name))
         if place and place != skipped:
             hooks.append(module.register_forward_hook(keep(place)))
     try:
-        with torch.no_grad():
+        with evaluating(model):
             model(images)
     finally:
         for hook in hooks:

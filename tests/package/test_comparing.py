@@ -180,6 +180,21 @@ def test_tokens_first_is_understood():
     assert P.first_difference(a, b, images_for(a)).place == "blocks.1"
 
 
+def test_comparing_leaves_each_module_in_its_mode():
+    a, b = small(drop_rate=0.5), small(drop_rate=0.5).train()
+    b.load_state_dict(a.state_dict())
+    b.norm.eval()
+    assert P.first_difference(a, b, images_for(a)) is None
+    assert not a.training and b.training and not b.norm.training
+
+
+def test_module_and_function_have_names_of_their_own():
+    import vit_steps.pretrained.comparing as module
+
+    assert module.first_difference is P.first_difference
+    assert module.named_outputs(small(), torch.rand(1, 3, 12, 12))["blocks.2"].ndim == 3
+
+
 def test_comparing_leaves_no_hooks():
     a, b = small(), small()
     P.first_difference(a, b, images_for(a))
@@ -191,8 +206,6 @@ def test_comparing_leaves_no_hooks():
 def test_comparing_refuses():
     a = small()
     images = images_for(a)
-    with pytest.raises(ValueError, match="b: is in training mode, expected b.eval()"):
-        P.first_difference(a, small().train(), images)
     convolution = nn.Sequential(nn.Conv2d(3, 7, 3), nn.Flatten(2)).eval()
     with pytest.raises(ValueError, match="b: no module in it has a known name"):
         P.first_difference(a, convolution, images)
