@@ -134,6 +134,7 @@ REFUSED = {
         [timm("eva_large_patch14_196"), timm("eva02_tiny_patch14_224")],
         None,
     ),
+    "the paper's hybrids": ([timm("vit_small_r26_s32_224")], None),
     "RADIO, InternViT": (
         [timm("vit_base_patch16_radio_v3"), timm("vit_intern300m_patch14_448")],
         None,

@@ -31,22 +31,16 @@ class Difference:
         return f"{self.place} differs by up to {self.largest:.2g} ({agree})"
 
 
-# Modules that have no parameters of their own, or hold others: ours, then theirs.
+# Modules without parameters, or with other modules inside: their names, and ours.
 _MODULES = {
-    "pos_drop": ("encoder.dropout", "embeddings.dropout"),
-    "blocks.{i}": (LAYER, "encoder.layer.{i}", "layers.{i}"),
-    "blocks.{i}.attn": (
-        LAYER + ".self_attention",
-        "encoder.layer.{i}.attention",
-        "layers.{i}.attention",
-    ),
-    "blocks.{i}.mlp.act": (
-        LAYER + ".mlp.1",
-        "encoder.layer.{i}.mlp.activation_fn",
-        "layers.{i}.mlp.activation_fn",
-    ),
-    "blocks.{i}.mlp": (LAYER + ".mlp", "encoder.layer.{i}.mlp", "layers.{i}.mlp"),
+    name: "pos_drop" for name in ("pos_drop", "encoder.dropout", "embeddings.dropout")
 }
+for _block in ("blocks.{i}", LAYER, "encoder.layer.{i}", "layers.{i}"):
+    _MODULES |= {_block: "blocks.{i}", f"{_block}.mlp": "blocks.{i}.mlp"}
+    for _attention in ("attn", "self_attention", "attention"):
+        _MODULES[f"{_block}.{_attention}"] = "blocks.{i}.attn"
+    for _act in ("act", "1", "activation_fn"):
+        _MODULES[f"{_block}.mlp.{_act}"] = "blocks.{i}.mlp.act"
 
 
 def first_difference(
@@ -94,9 +88,7 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     Queries, keys and values are apart. The model runs in evaluation mode, without
     gradients, and is left in the mode in which it was.
     """
-    table = {
-        name: ours for ours, theirs in _MODULES.items() for name in (ours, *theirs)
-    }
+    table = dict(_MODULES)
     for names in TABLES:
         for ours, theirs in names.items():
             module, _, parameter = theirs.rpartition(".")

@@ -50,8 +50,8 @@ def copy_timm(theirs: nn.Module) -> VisionTransformer:
 
     Raises: ValueError if ours cannot be that model, with what differs, or where.
     """
-    timm = optional.timm().models.VisionTransformer
-    _check_theirs(theirs, from_timm, isinstance(theirs, timm), "VisionTransformer")
+    known = isinstance(theirs, optional.timm().models.VisionTransformer)
+    _check_theirs(theirs, from_timm, known, "timm's VisionTransformer")
     module: Any = theirs
     ours = _compared_copy(
         theirs,
@@ -76,7 +76,8 @@ def copy_huggingface(theirs: nn.Module) -> VisionTransformer:
     config: Any = getattr(theirs, "config", None)
     kind = getattr(config, "model_type", "")
     read = from_dinov2 if kind.startswith("dinov2") else from_huggingface
-    _check_theirs(theirs, read, kind in BACKBONES, "ViT, DeiT, I-JEPA or DINOv2")
+    known = kind in BACKBONES
+    _check_theirs(theirs, read, known, "transformers' ViT, DeiT, I-JEPA or DINOv2")
     size = config.image_size
     size = size if isinstance(size, int) else tuple(size)
     return _compared_copy(
@@ -102,10 +103,7 @@ def _check_theirs(theirs: nn.Module, read: Reader, known: bool, expected: str) -
         )
     check_family(read(theirs.state_dict()))
     if not known:
-        library = "timm" if read is from_timm else "transformers"
-        raise ValueError(
-            f"theirs: got {type(theirs).__name__}, expected {library}'s {expected}"
-        )
+        raise ValueError(f"theirs: got {type(theirs).__name__}, expected {expected}")
 
 
 def _compared_copy(

@@ -131,12 +131,12 @@ def mismatch(
     if len(missing) == len(wanted):
         which = "which from_... function knows the library they are from?"
         lines.append(f"No name fits: {which}")
-    drop, keep = (
-        " (drop=... leaves them out)",
-        " (keep=... leaves the model's as they are)",
-    )
+    drop = " (drop=... leaves them out)"
+    keep = " (keep=... leaves the model's as they are)"
     if any(re.search("head|classifier", name) for name in unexpected):
-        drop = keep = ""  # both together would replace a trained head by a fresh one
+        # To follow both would replace a trained head by a fresh one.
+        drop = ""
+        keep = ""
     if unexpected:
         advice = f"with no place in the model{drop}"
         lines.append(f"Unexpected, {advice}:{listing(unexpected, given)}")
@@ -146,9 +146,9 @@ def mismatch(
     if misshapen:
         advice = "another configuration? config_of reads the sizes"
         if misshapen == ["pos_embed"]:
-            advice = "old_grid_size=(rows, columns), theirs, interpolates positions"
+            advice = "another grid? old_grid_size=(rows, columns) interpolates them"
         if all(name.startswith("head") for name in misshapen):
-            advice = "drop='head', keep='head' keeps the model's, for other classes"
+            advice = "other classes? drop='head', keep='head' keeps the model's head"
         lines.append(f"Misshapen ({advice}):{listing(misshapen, given, wanted)}")
     return WeightsMismatch("\n".join(lines), unexpected, missing, misshapen)
 

@@ -83,33 +83,27 @@ DINOV2 = _DINOV2 | _blocks(_LAYER, f"{_DINOV2_NORMS} {_NOW} {_MLP}")
 TABLES = (TIMM, TORCHVISION, HUGGINGFACE_SAVED, HUGGINGFACE, DINOV2_SAVED, DINOV2)
 
 
-def _flax_blocks(norm2: int, attention: int, mlp: int) -> dict[str, str]:
-    """Return the rows of a block of Google's, whose layers have a kind and a number."""
-    A, M = f"MultiHeadDotProductAttention_{attention}", f"MlpBlock_{mlp}"
-    attention_names = f"{A}.query {A}.key {A}.value {A}.out"
-    names = f"LayerNorm_0 LayerNorm_{norm2} {attention_names} {M}.Dense_0 {M}.Dense_1"
-    return _blocks("Transformer.encoderblock_{i}", names)
-
-
-_FLAX = {
+# Google's code numbers its layers; from_npz leaves the numbers out.
+FLAX = {
     "cls_token": "cls",
+    "pos_embed": "pos_embedding",
     "patch_embed.proj.{p}": "embedding.{p}",
     "norm.{p}": "Transformer.encoder_norm.{p}",
     "pre_logits.fc.{p}": "pre_logits.{p}",
     "head.{p}": "head.{p}",
-}
-PAPER = _FLAX | _flax_blocks(norm2=2, attention=1, mlp=3)
-PAPER |= {"pos_embed": "Transformer.posembed_input.pos_embedding"}
-BIG_VISION = _FLAX | _flax_blocks(norm2=1, attention=0, mlp=0)
-BIG_VISION |= {"pos_embed": "pos_embedding"}
+} | _blocks(
+    "Transformer.encoderblock_{i}",
+    "LayerNorm_0 LayerNorm_1 Attention.query Attention.key Attention.value "
+    "Attention.out MlpBlock.Dense_0 MlpBlock.Dense_1",
+)
 
 
 def _backwards(*tables: Mapping[str, str]) -> dict[str, str]:
     return {theirs: ours for table in tables for ours, theirs in table.items()}
 
 
-# What is read in files of others besides: theirs on the left. Who fine-tunes a model
-# often puts a dropout in front of the head, which gives the head a number.
+# Other names that are read: theirs on the left. A head has a number where a dropout
+# was put in front of it for fine-tuning.
 _READ_TIMM = _backwards(TIMM) | {
     "register_tokens": "reg_token",  # in DINOv2's own files
     "blocks.{i}.gamma_1": "blocks.{i}.ls1.gamma",  # in DeiT III's
@@ -190,14 +184,21 @@ def from_npz(path: str | os.PathLike[str]) -> StateDict:
     """
     import numpy as np
 
+    changes = {
+        r"/(kernel|scale)$": "/weight",
+        "MultiHeadDotProductAttention_[01]": "Attention",
+        "MlpBlock_[03]": "MlpBlock",
+        "LayerNorm_2": "LayerNorm_1",
+        "Transformer/posembed_input/": "",
+        "/": ".",
+    }
     tensors = {}
     with np.load(path) as file:
         for name, array in file.items():
-            name = re.sub("/(kernel|scale)$", "/weight", name).replace("/", ".")
+            for old, new in changes.items():
+                name = re.sub(old, new, name)
             tensors[name] = torch.as_tensor(array)
-    weights = rename(
-        without_prefix(tensors, "embedding"), _backwards(PAPER, BIG_VISION)
-    )
+    weights = rename(without_prefix(tensors, "embedding"), _backwards(FLAX))
     return _join_qkv({name: _from_flax(name, t) for name, t in weights.items()})
 
 
