@@ -23,9 +23,9 @@ SMALL = dict(
 
 
 def draw(model, std=0.3):
-    """Draw random weights of realistic size.
+    """Draw random weights as large as a trained ViT's, and put it into eval mode.
 
-    Norms and layer scales are around 1; class token and positions are small.
+    Norms and scales are around 1, class token and positions small.
     """
     draw_at_random(model, std)
     with torch.no_grad():
@@ -67,7 +67,7 @@ def huggingface_small(
 
 
 def logits_of(output):
-    """Return the logits or features in the output of any library's model."""
+    """Return the logits of a model's output as a tensor, whichever its library."""
     for name in ("logits", "pooler_output"):
         output = getattr(output, name, output)
     return output
@@ -86,7 +86,7 @@ HUGGINGFACE = (P.from_huggingface, to_huggingface)
 HEADS = dict(num_heads=2)
 HF = HEADS | dict(norm_eps=1e-12)
 OTHERS = {
-    # their model, conversions from and to it, fields that its shapes do not determine
+    # their model, the functions from and to it, what is in no shape
     "timm-ti16": (lambda: timm_model("vit_tiny_patch16_224", depth=2), *TIMM, {}),
     "timm-b16": (lambda: timm_model("vit_base_patch16_224", depth=1), *TIMM, {}),
     "timm-deit": (lambda: timm_model("deit_small_patch16_224", depth=1), *TIMM, {}),
@@ -121,7 +121,7 @@ each_other = pytest.mark.parametrize("other", OTHERS)
 
 
 def pair(other):
-    """Return another library's model, and ours with its weights."""
+    """Return somebody else's model, and ours with its weights."""
     theirs, from_theirs, _, untold = OTHERS[other]
     theirs = theirs()
     state_dict = from_theirs(theirs.state_dict())

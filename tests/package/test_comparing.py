@@ -107,14 +107,14 @@ def test_a_difference_from_another_library_is_found(other, planted, place, after
     assert (found.place, found.after) == (place, after)
 
 
-def test_what_names_do_not_tell_is_found():
+def test_a_difference_without_a_trace_in_the_names_is_found():
     theirs = timm_small(global_pool="avg", fc_norm=False)
     ours = P.load_weights(small(), P.from_timm(theirs.state_dict())).eval()
     found = P.first_difference(ours, theirs, images_for(ours))
     assert (found.place, found.after) == ("head", "norm")
 
 
-def test_the_size_of_a_difference_is_told():
+def test_the_size_of_a_difference_is_returned():
     a = small()
     b = copy.deepcopy(a)
     with torch.no_grad():
@@ -152,7 +152,7 @@ def test_other_shapes_differ():
     assert (found.place, found.largest) == ("head", float("inf"))
 
 
-def test_tokens_first_is_understood():
+def test_tokens_before_the_batch_are_recognised():
     class TokensFirst(nn.Module):
         """A block whose input and output are (T, B, D)."""
 

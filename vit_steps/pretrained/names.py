@@ -54,10 +54,11 @@ TORCHVISION = {
 
 # Hugging Face keeps queries, keys and values apart. The first spelling of each is in
 # files and in the modules of transformers 4, the second in those of transformers 5.
+_EMBEDDED = "embeddings.patch_embeddings.projection"
 _EMBEDDINGS = {
     "cls_token": "embeddings.cls_token",
     "pos_embed": "embeddings.position_embeddings",
-    "patch_embed.proj.{p}": "embeddings.patch_embeddings.projection.{p}",
+    "patch_embed.proj.{p}": _EMBEDDED + ".{p}",
     "norm.{p}": "layernorm.{p}",
 }
 _VIT = _EMBEDDINGS | {
@@ -102,27 +103,25 @@ def _backwards(*tables: Mapping[str, str]) -> dict[str, str]:
     return {theirs: ours for table in tables for ours, theirs in table.items()}
 
 
-# Other names that are read: theirs on the left. A head has a number where a dropout
-# was put in front of it for fine-tuning.
+# Other names that are read: theirs on the left.
 _READ_TIMM = _backwards(TIMM) | {
     "register_tokens": "reg_token",  # in DINOv2's own files
     "blocks.{i}.gamma_1": "blocks.{i}.ls1.gamma",  # in DeiT III's
     "blocks.{i}.gamma_2": "blocks.{i}.ls2.gamma",
-    "head.{i}.{p}": "head.{p}",
 }
-_READ_TORCHVISION = _backwards(TORCHVISION) | {
-    "heads.{p}": "head.{p}",
-    "heads.{i}.{p}": "head.{p}",
-    "heads.head.{i}.{p}": "head.{p}",
-}
+_READ_TORCHVISION = _backwards(TORCHVISION) | {"heads.{p}": "head.{p}"}
 _READ_HUGGINGFACE = _backwards(HUGGINGFACE_SAVED, HUGGINGFACE) | {
-    "classifier.{i}.{p}": "head.{p}",
     "embeddings.distillation_token": "dist_token",  # DeiT's
     "cls_classifier.{p}": "head.{p}",
     "distillation_classifier.{p}": "head_dist.{p}",
 }
-_READ_DINOV2 = _backwards(DINOV2_SAVED, DINOV2) | {
-    "embeddings.register_tokens": "reg_token"
+_READ_DINOV2 = _backwards(DINOV2_SAVED, DINOV2)
+_READ_DINOV2["embeddings.register_tokens"] = "reg_token"
+# Numbers that are left out: DINOv2's chunks of blocks, and a head's, which it has where
+# a dropout was put in front of it for fine-tuning.
+_NUMBERED = {
+    "blocks.{chunk}.{i}.{rest}": "blocks.{i}.{rest}",
+    "{head}.{i}.{p}": "{head}.{p}",
 }
 
 
@@ -133,21 +132,19 @@ _READ_DINOV2 = _backwards(DINOV2_SAVED, DINOV2) | {
 def from_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
     """Return timm's state dict in our names, which are the same.
 
-    The files of DeiT's and DINOv2's authors are read too, with blocks in chunks as
-    well; drop the ``mask_token`` of the latter. As in all the ``from_...`` functions, a
-    prefix before every name goes, such as ``module.`` or ``teacher.backbone.``.
+    The files of DeiT's and DINOv2's authors are read too; drop the ``mask_token`` of
+    the latter. As in all the ``from_...`` functions, a prefix before every name goes,
+    such as ``module.`` or ``teacher.backbone.``.
 
     Raises: ValueError if it is no dict from names to tensors, or holds two models, as
         all the ``from_...`` functions do.
     """
-    weights = without_prefix(state_dict, "patch_embed.proj")
-    weights = rename(weights, {"blocks.{chunk}.{i}.{rest}": "blocks.{i}.{rest}"})
-    return rename(weights, _READ_TIMM)
+    return _read(state_dict, "patch_embed.proj", _READ_TIMM)
 
 
 def from_torchvision(state_dict: Mapping[str, Tensor]) -> StateDict:
     """Return torchvision's state dict in our names, a replaced head included."""
-    return rename(without_prefix(state_dict, "conv_proj"), _READ_TORCHVISION)
+    return _read(state_dict, "conv_proj", _READ_TORCHVISION)
 
 
 def from_huggingface(state_dict: Mapping[str, Tensor]) -> StateDict:
@@ -158,8 +155,7 @@ def from_huggingface(state_dict: Mapping[str, Tensor]) -> StateDict:
     ``pre_logits``. These models have ``norm_eps`` 1e-12, which is in no tensor;
     ``copy_huggingface`` takes it from their configuration.
     """
-    weights = without_prefix(state_dict, "embeddings.patch_embeddings.projection")
-    ours = _join_qkv(rename(weights, _READ_HUGGINGFACE))
+    ours = _read(state_dict, _EMBEDDED, _READ_HUGGINGFACE)
     if "head_dist.weight" not in ours:
         ours = rename(ours, {"dist_token": "reg_token"})
     return ours
@@ -170,8 +166,15 @@ def from_dinov2(state_dict: Mapping[str, Tensor]) -> StateDict:
 
     Both spellings are read, and ``Dinov2WithRegistersModel``; drop the ``mask_token``.
     """
-    weights = without_prefix(state_dict, "embeddings.patch_embeddings.projection")
-    return _join_qkv(rename(weights, _READ_DINOV2))
+    return _read(state_dict, _EMBEDDED, _READ_DINOV2)
+
+
+def _read(
+    state_dict: Mapping[str, Tensor], patches: str, table: Mapping[str, str]
+) -> StateDict:
+    """Rename by a table, without prefix and numbers; ``patches`` embeds the patches."""
+    weights = rename(without_prefix(state_dict, patches), _NUMBERED)
+    return _join_qkv(rename(weights, table))
 
 
 def from_npz(path: str | os.PathLike[str]) -> StateDict:
@@ -346,6 +349,7 @@ def translator(table: Mapping[str, str]) -> Callable[[str], str | None]:
     """Return a function that translates a name; it returns None if no row fits."""
     rows = []
     meanings = {"i": r"\d+", "chunk": r"\d+", "p": "weight|bias", "rest": ".+"}
+    meanings["head"] = r"head|heads|heads\.head|classifier"
     for old, new in table.items():
         pattern = re.escape(old)
         for key, meaning in meanings.items():
