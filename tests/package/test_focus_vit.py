@@ -120,7 +120,9 @@ def test_another_file_is_refused(monkeypatch):
         ("onnx", "pip install onnx"),
     ],
 )
-def test_the_error_has_the_line_that_installs_what_is_missing(missing, line, monkeypatch):
+def test_the_error_has_the_line_that_installs_what_is_missing(
+    missing, line, monkeypatch
+):
     onnx = None if missing == "onnx" else SimpleNamespace(load=None)
     monkeypatch.setitem(sys.modules, "onnx", onnx)
     monkeypatch.setattr(focus_vit.importlib.util, "find_spec", lambda name: None)

@@ -479,7 +479,7 @@ def test_two_models_in_one_file_are_refused():
     both = {
         f"{who}.{n}": t for who in ("student", "teacher") for n, t in state_dict.items()
     }
-    message = r"got several models, with the prefixes \['student.', 'teacher.'\]"
+    message = r"got several models, with the prefixes \['student', 'teacher'\]"
     with pytest.raises(ValueError, match=message):
         P.from_timm(both)
 
@@ -630,7 +630,10 @@ def as_arrays(state_dict):
         (lambda s: small(), r"got VisionTransformer, .*model.state_dict\(\) returns"),
         (lambda s: "x.pth", r"got str, expected a dict .* torch.load\(path\) reads"),
         (as_arrays, "'cls_token' is a ndarray, .*torch.from_numpy makes"),
-        (lambda s: s | {"epoch": 3}, "'epoch' is a int, expected a tensor"),
+        (
+            lambda s: s | {"epoch": 3},
+            "'epoch' is a int, expected a tensor; leave it out",
+        ),
     ],
 )
 def test_what_is_no_state_dict_is_refused_in_one_sentence(change, message):

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from vit_steps.evaluating import evaluating
 from vit_steps.pretrained.names import LAYER, TABLES, StateDict, translator
 
-# What Hugging Face puts before the names of a model that has a head.
+# Hugging Face puts the kind before the names of a model that has a head.
 BACKBONES = ("vit", "deit", "ijepa", "dinov2", "dinov2_with_registers")
 
 

@@ -12,7 +12,7 @@ from vit_steps.sizes import Size, as_pair, patch_grid
 
 SWIGLU = "a SwiGLU in place of the MLP, as in DINOv2's giant"
 ROTARY = "rotary positions, inside attention, as in DINOv3"
-# What our models do not have, by the name of a tensor that shows it.
+# Patterns of names that our models have no part for, and what such a tensor shows.
 OTHERS = {
     r"(norm_pre|pre_layrnorm|ln_pre)\.": "a norm in front of the blocks, as in CLIP",
     r"attn_pool\.|head\.probe": "pooling by attention, not by a token, as in SigLIP",
@@ -38,7 +38,7 @@ OTHERS = {
         "another block than ours"
     ),
 }
-# And by the name of one that is missing.
+# Names of tensors that ours have, and what it shows if one is missing.
 LACKS = {
     "pos_embed": ROTARY,
     "blocks.0.norm1.bias": "RMSNorm, as in AIMv2",

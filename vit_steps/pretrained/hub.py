@@ -151,7 +151,7 @@ def _fetch(name: str) -> Path:
         size = sum(f.size for f in info.siblings if f.rfilename in files)
         print(f"{name}: downloading {size / 1e6:.1f} MB from huggingface.co")
         paths = [hub.hf_hub_download(name, f) for f in files]
-    except Exception as error:  # their types differ between versions
+    except Exception as error:  # the types differ between versions
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise ConnectionError(
             f"{name} is not on this computer and could not be fetched from "

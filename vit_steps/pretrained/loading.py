@@ -105,7 +105,7 @@ def on_the_grid(
             families.check_known_grid(grid_size)
         return dict(given)
     old_rows, old_columns = as_pair(old_grid_size, "old_grid_size")
-    count = expected[1] - math.prod(grid_size)  # tokens that have a position, too
+    count = expected[1] - math.prod(grid_size)  # of other tokens with a position
     if pos_embed.ndim != 3 or pos_embed.shape[1] != count + old_rows * old_columns:
         raise ValueError(
             f"old_grid_size: got {old_rows}×{old_columns} and positions of shape "
@@ -226,7 +226,7 @@ def config_of(
     shape("pos_embed", 3)
     hidden_dim = shape("blocks.0.mlp.fc1.weight", 2)[0]
     mlp_ratio = hidden_dim / embed_dim
-    if int(embed_dim * mlp_ratio) != hidden_dim:  # rounded down by one bit
+    if int(embed_dim * mlp_ratio) != hidden_dim:  # int() would round it down
         mlp_ratio = math.nextafter(mlp_ratio, math.inf)
     if num_heads is None and (embed_dim % 64 or embed_dim > 1024):
         raise ValueError(
@@ -259,7 +259,7 @@ def config_of(
     if "pre_logits.fc.weight" in weights:
         fields["representation_size"] = shape("pre_logits.fc.weight", 2)[0]
     if "blocks.0.ls1.gamma" in weights:
-        fields["layer_scale"] = 1.0  # where training began; loading replaces it
+        fields["layer_scale"] = 1.0  # any number; loading replaces it
     if "dist_token" in weights:
         return variants.DistilledConfig(**fields | overrides)
     prefix, with_registers = families.prefix_tokens(weights)

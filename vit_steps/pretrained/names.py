@@ -117,8 +117,8 @@ _READ_HUGGINGFACE = _backwards(HUGGINGFACE_SAVED, HUGGINGFACE) | {
 }
 _READ_DINOV2 = _backwards(DINOV2_SAVED, DINOV2)
 _READ_DINOV2["embeddings.register_tokens"] = "reg_token"
-# Numbers that are left out: DINOv2's chunks of blocks, and a head's, which it has where
-# a dropout was put in front of it for fine-tuning.
+# Numbers that are left out: of DINOv2's chunks of blocks, and of a head. A head has one
+# if a dropout was put in front of it for fine-tuning.
 _NUMBERED = {
     "blocks.{chunk}.{i}.{rest}": "blocks.{i}.{rest}",
     "{head}.{i}.{p}": "{head}.{p}",
@@ -218,7 +218,7 @@ def _from_flax(name: str, tensor: Tensor) -> Tensor:
     return (tensor.T if tensor.ndim == 2 else tensor).contiguous()
 
 
-# -- From our names to theirs. What they have no place for is an error.
+# -- From our names to theirs. A name that they have no place for is an error.
 
 
 def to_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
@@ -247,7 +247,7 @@ def to_huggingface(state_dict: Mapping[str, Tensor], saved: bool = True) -> Stat
         return rename(_split_qkv(state_dict), table, "ViTModel")
     table = {ours: f"vit.{theirs}" for ours, theirs in table.items()}
     table |= {"head.{p}": "classifier.{p}"}
-    del table["pre_logits.fc.{p}"]  # it has no pooler
+    del table["pre_logits.fc.{p}"]  # this class has no pooler
     return rename(_split_qkv(state_dict), table, "ViTForImageClassification")
 
 
@@ -290,16 +290,15 @@ def without_prefix(state_dict: Mapping[str, Tensor], patches: str) -> StateDict:
     Raises: ValueError if it is no dict from names to tensors, or holds two models.
     """
     check_state_dict(state_dict)
-    names = [
-        f".{name}" for name in state_dict if f".{name}".endswith(f".{patches}.weight")
-    ]
-    prefixes = [name[1:].removesuffix(f"{patches}.weight") for name in names]
+    ending = rf"(?:^|\.){re.escape(patches)}\.weight$"
+    found = [match for name in state_dict if (match := re.search(ending, name))]
+    prefixes = [match.string[: match.start()] for match in found]
     if len(prefixes) > 1:
         raise ValueError(
             f"state_dict: got several models, with the prefixes {prefixes}, expected "
             "one; take the tensors whose names start with one of them"
         )
-    parts = "".join(prefixes).split(".")[:-1]
+    parts = [part for part in "".join(prefixes).split(".") if part]
     parents = list(accumulate(f"{part}." for part in parts))
     return rename(state_dict, {f"{p}{{rest}}": "{rest}" for p in reversed(parents)})
 
@@ -309,20 +308,18 @@ def check_state_dict(state_dict: Mapping[str, Tensor]) -> None:
     if not isinstance(state_dict, Mapping):
         raise ValueError(
             f"state_dict: got {type(state_dict).__name__}, expected a dict from names "
-            "to tensors; model.state_dict() returns one, and safetensors.torch."
-            "load_file(path) or torch.load(path) reads one"
+            "to tensors; model.state_dict() returns one, and torch.load(path) reads one"
         )
     others = {n: x for n, x in state_dict.items() if not isinstance(x, Tensor)}
     nested = [name for name, value in others.items() if isinstance(value, Mapping)]
     for name in nested or others:
-        advice = "torch.from_numpy makes one of an array"
+        advice = "leave it out"
+        if hasattr(others[name], "__array__"):
+            advice = "torch.from_numpy makes one of an array"
         if nested:
-            advice = "many files keep the tensors one level down; "
-            advice += f"give state_dict[{name!r}]"
-        kind = type(others[name]).__name__
-        raise ValueError(
-            f"state_dict: {name!r} is a {kind}, expected a tensor; {advice}"
-        )
+            advice = f"many files keep them one level down; give state_dict[{name!r}]"
+        got = f"{name!r} is a {type(others[name]).__name__}"
+        raise ValueError(f"state_dict: {got}, expected a tensor; {advice}")
 
 
 def rename(
