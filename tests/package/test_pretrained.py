@@ -928,6 +928,7 @@ HUGGING_FACES = {
     ),
     "no square": ("ViTForImageClassification", "ViTConfig", dict(image_size=(16, 64))),
     "DeiT": ("DeiTForImageClassificationWithTeacher", "DeiTConfig", {}),
+    "MSN": ("ViTMSNForImageClassification", "ViTMSNConfig", {}),
     "DINOv2": ("Dinov2Model", "Dinov2Config", {}),
 }
 

@@ -12,7 +12,7 @@ from vit_steps.evaluating import evaluating
 from vit_steps.pretrained.names import LAYER, TABLES, StateDict, translator
 
 # Hugging Face puts the kind before the names of a model that has a head.
-BACKBONES = ("vit", "deit", "ijepa", "dinov2", "dinov2_with_registers")
+BACKBONES = ("vit", "vit_msn", "deit", "ijepa", "dinov2", "dinov2_with_registers")
 
 
 @dataclass(frozen=True)

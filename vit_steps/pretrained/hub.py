@@ -68,8 +68,8 @@ def copy_timm(theirs: nn.Module) -> VisionTransformer:
 def copy_huggingface(theirs: nn.Module) -> VisionTransformer:
     """Return our model with the configuration and weights of one of transformers'.
 
-    As ``copy_timm``, for ViT, DeiT, I-JEPA and DINOv2. Mean and standard deviation of
-    the images are in no model there, so ``preprocessing`` is None.
+    As ``copy_timm``, for ViT, MSN, DeiT, I-JEPA and DINOv2. Their models hold no mean
+    and standard deviation of the images, so ``preprocessing`` is None.
 
     Raises: ValueError if ours cannot be that model, with what differs, or where.
     """
