@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.export import Dim, ExportedProgram
 
 from vit_steps.checkpoint import check_writable, write_whole
-from vit_steps.command import check_new, stopped
+from vit_steps.command import check_new, run_command
 from vit_steps.optional import check_installed
 from vit_steps.variants.any_size import AnySizeVisionTransformer, any_size
 from vit_steps.vision_transformer import VisionTransformer
@@ -133,7 +133,7 @@ def _check(model: VisionTransformer, content: bytes) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """The command; see ``python -m vit_steps.export --help``."""
     options = _parser().parse_args(arguments)
-    return stopped(lambda: _run(options))
+    return run_command(lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
-from vit_steps.command import stopped
+from vit_steps.command import run_command
 from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import check_count
 from vit_steps.vision_transformer import VisionTransformer
@@ -91,7 +91,7 @@ def _prepared(
 def main(arguments: list[str] | None = None) -> int:
     """The command; see ``python -m vit_steps.predict --help``."""
     options = _parser().parse_args(arguments)
-    return stopped(lambda: _run(options))
+    return run_command(lambda: _run(options))
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""The sets that are trained on, by name.
+"""The data sets that models are trained on, loaded by name.
 
 All but CIFAR-10 and your own folders ship with this package, scikit-learn and
 scikit-image.
@@ -6,6 +6,8 @@ scikit-image.
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,12 +20,14 @@ from vit_steps.data.handwritten_digits import digits, digits_split
 from vit_steps.data.sets import (
     ImageData,
     ImageSet,
+    adopted,
     channel_statistics,
     stratified_split,
 )
+from vit_steps.preprocessing import Preprocessing
 
 Parts = dict[str, ImageSet]
-_TEN_DIGITS = tuple("0123456789")
+TEN_DIGITS = tuple("0123456789")
 
 
 def load(
@@ -31,9 +35,10 @@ def load(
     augment: bool = True,
     seed: int = 0,
     merge_validation: bool = False,
+    preprocessing: Preprocessing | None = None,
     **options: Any,
 ) -> ImageData:
-    """Images for training, validation and testing, ready for a DataLoader.
+    """Return images for training, validation and testing, ready for a DataLoader.
 
     =================  ====================  ==================================
     name               train, validation,    options
@@ -48,51 +53,72 @@ def load(
                                              in_channels
     =================  ====================  ==================================
 
-    A folder has one folder of images for each class. Where ``root`` has ``train`` with
-    those, and ``val`` or ``test``, they are the parts, and of a lone ``val`` or
-    ``test`` the test; what is missing is split off, ``share`` of the images each, every
-    class in proportion. ``in_channels=1`` makes its images grey, 3 coloured; left out,
-    they are grey if all files are.
+    A folder has one folder of images for each class. Where ``root`` has the folders
+    ``train`` and ``val`` or ``test`` with class folders in them, these are the parts
+    (``valid``, ``validation`` and ``dev`` mean ``val``, in any case of letters), and a
+    ``val`` without a ``test`` is the test. A part that is missing is split off,
+    ``share`` of the images, every class in proportion. ``in_channels=1`` makes a
+    folder's images grey, 3 coloured; left out, they are grey if all files are.
 
     Images are normalised by mean and standard deviation of the training images, those
-    of a folder by ImageNet's, over the three channels for grey.
+    of a folder by ImageNet's, averaged over the three channels for grey.
 
     Args:
-        augment: change the training images at random each time they are looked at, by
+        augment: change the training images at random each time they are read, by
             ``augmentation(name)``. The randomness is PyTorch's own: seed it.
         seed: of what is held out, and of how the digits are cluttered.
         merge_validation: add the validation images to the training images, for the last
-            training, when nothing is left to choose. ``validation`` stays as it is, but
-            is no longer unseen: its accuracy says nothing then.
+            training, when nothing is left to choose. ``validation`` stays as it is; its
+            accuracy then shows only how well the training images are remembered.
+        preprocessing: a trained model's. Its mean and std take the place of the data's,
+            and its classes number the labels. A model with a new head has no classes
+            and takes the data's.
 
     Raises:
-        ValueError: if there is no data of that name, or it cannot be split.
+        ValueError: if there is no data of that name, it has no such option, it cannot
+            be split, or the preprocessing has other channels or other classes.
         FileNotFoundError, ConnectionError: if it is not on this computer, or cannot be
-            downloaded; say how to get it.
+            downloaded; the sentence names a way to get it.
     """
     if name not in NAMES:
         raise ValueError(f"name: got {name!r}, expected one of {', '.join(NAMES)}")
+    readers: dict[str, Callable[..., Any]] = READERS | {"folder": load_folder}
+    for option in options:
+        owners = [n for n, r in readers.items() if option in signature(r).parameters]
+        if name not in owners:
+            known = f"it with {' and '.join(owners)} only" if owners else "another name"
+            raise ValueError(
+                f"{option}: {name} has no such choice, expected {known}; leave it out"
+            )
     optional.torchvision()
     if name == "folder":
         return load_folder(
-            augment=augment, seed=seed, merge_validation=merge_validation, **options
+            augment=augment,
+            seed=seed,
+            merge_validation=merge_validation,
+            preprocessing=preprocessing,
+            **options,
         )
-    classes, parts = _READERS[name](seed, **options)
+    classes, parts = READERS[name](seed, **options)
     if merge_validation:
         parts["train"] = _merge(parts["train"], parts["validation"])
     mean, std = channel_statistics(parts["train"].images)
+    known = adopted(preprocessing, Preprocessing(mean, std, classes))
+    numbers = torch.tensor([known.classes.index(class_name) for class_name in classes])
     height, width = parts["train"].images.shape[2:]
     for part, images in parts.items():
-        augmented = augment and part == "train"
-        changes = [augmentation(name, (height, width))] if augmented else []
-        images.transform = prepare(changes, mean, std)
-    return ImageData(name, classes, **parts, mean=mean, std=std)
+        varied = augment and part == "train"
+        changes = [augmentation(name, (height, width))] if varied else []
+        images.labels = numbers[images.labels]
+        images.transform = prepare(changes, known.mean, known.std)
+        images.preprocessing = known
+    return ImageData(name, known.classes, **parts, mean=known.mean, std=known.std)
 
 
 def _read_digits(seed: int) -> tuple[tuple[str, ...], Parts]:
     images = ImageSet(*digits())
     indices = digits_split(images.labels, seed)
-    return _TEN_DIGITS, {part: images.subset(indices[part]) for part in indices}
+    return TEN_DIGITS, {part: images.subset(indices[part]) for part in indices}
 
 
 def _read_cluttered_digits(
@@ -100,22 +126,27 @@ def _read_cluttered_digits(
 ) -> tuple[tuple[str, ...], Parts]:
     make = cluttered_digits.make
     sizes = zip(cluttered_digits.PARTS, counts, strict=True)
-    return _TEN_DIGITS, {part: ImageSet(*make(n, part, seed)) for part, n in sizes}
+    return TEN_DIGITS, {part: ImageSet(*make(n, part, seed)) for part, n in sizes}
 
 
 def _read_fashion_mnist(
-    seed: int, full: bool = False, **source: Any
+    seed: int,
+    full: bool = False,
+    root: Path | str | None = None,
+    download: bool = False,
 ) -> tuple[tuple[str, ...], Parts]:
-    read = partial(published.fashion_mnist, full=full, **source)
+    read = partial(published.fashion_mnist, full=full, root=root, download=download)
     return published.FASHION_CLASSES, _parts(read, 1 / 12 if full else 1 / 6, seed)
 
 
-def _read_cifar10(seed: int, **source: Any) -> tuple[tuple[str, ...], Parts]:
-    read = partial(published.cifar10, **source)
+def _read_cifar10(
+    seed: int, root: Path | str | None = None, download: bool = False
+) -> tuple[tuple[str, ...], Parts]:
+    read = partial(published.cifar10, root=root, download=download)
     return published.CIFAR10_CLASSES, _parts(read, 1 / 10, seed)
 
 
-_READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
+READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
     "digits": _read_digits,
     "cluttered-digits": _read_cluttered_digits,
     "fashion-mnist": _read_fashion_mnist,
@@ -124,12 +155,16 @@ _READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
 
 
 def _parts(read: Callable[[str], Any], share: float, seed: int) -> Parts:
-    """A published set's two parts, and a share of the first for validation."""
-    train, test = (ImageSet(*read(part)) for part in ("train", "test"))
-    size = round(share * len(train))
-    others, held_out = stratified_split(train.labels, size, seed)
-    parts = {"train": train.subset(others), "validation": train.subset(held_out)}
-    return parts | {"test": test}
+    """Return a published set's two parts, and a share of the first for validation."""
+    train = ImageSet(*read("train"))
+    others, held_out = stratified_split(
+        train.labels, size=round(share * len(train)), seed=seed
+    )
+    return {
+        "train": train.subset(others),
+        "validation": train.subset(held_out),
+        "test": ImageSet(*read("test")),
+    }
 
 
 def _merge(one: ImageSet, other: ImageSet) -> ImageSet:

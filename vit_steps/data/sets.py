@@ -1,7 +1,7 @@
 """Images with labels: a set of them, and the three parts that training needs."""
 
 from collections.abc import Callable, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import torch
@@ -18,7 +18,8 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
         images: as they were taken, float32 between 0 and 1 or uint8.
         labels: the class of each image, int64.
         boxes: top, left, bottom, right, int64 pixels, the last two exclusive; or None.
-        transform: what an image goes through on its way out, random or not.
+        transform: from one image to a model's input, random or not.
+        preprocessing: the mean, std and classes of the transform and the labels.
 
     Shape: images (n, C, H, W), labels (n,), boxes (n, 4)
     Raises: ValueError if a shape or a dtype is another.
@@ -30,6 +31,7 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
         labels: Tensor,
         boxes: Tensor | None = None,
         transform: Callable[[Tensor], Tensor] | None = None,
+        preprocessing: Preprocessing | None = None,
     ) -> None:
         if images.ndim != 4 or images.dtype not in (torch.float32, torch.uint8):
             raise ValueError(
@@ -44,8 +46,11 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
             if of_each.shape != shape or of_each.dtype != torch.int64:
                 got = f"{name}: got shape {tuple(of_each.shape)}, {of_each.dtype}"
                 raise ValueError(f"{got}, expected {shape}, int64")
-        self.images, self.labels, self.boxes = images, labels, boxes
+        self.images = images
+        self.labels = labels
+        self.boxes = boxes
         self.transform = transform
+        self.preprocessing = preprocessing
 
     def __len__(self) -> int:
         return len(self.images)
@@ -59,7 +64,7 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
     def batch(
         self, indices: Sequence[int] | Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
-        """Several images at once, each transformed for itself; None for all of them.
+        """Return several images, each transformed on its own; None for all of them.
 
         Shape: -> images (B, C, H, W), labels (B,)
         """
@@ -68,20 +73,25 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
         return images, self.labels[chosen]
 
     def subset(self, indices: Sequence[int] | Tensor) -> "ImageSet":
-        """Some of the images, in the order of ``indices``, under the same transform."""
+        """Return some of the images, in the order of ``indices``."""
         chosen = torch.as_tensor(indices, dtype=torch.int64)
-        boxes = None if self.boxes is None else self.boxes[chosen]
-        return ImageSet(self.images[chosen], self.labels[chosen], boxes, self.transform)
+        return ImageSet(
+            self.images[chosen],
+            self.labels[chosen],
+            None if self.boxes is None else self.boxes[chosen],
+            self.transform,
+            self.preprocessing,
+        )
 
 
 @dataclass(frozen=True)
 class ImageData:
-    """What a classifier is trained, chosen and judged on.
+    """Images to train a classifier, to choose its recipe, and to test it in the end.
 
-    Recipes are chosen on ``validation``; ``test`` is looked at once, at the end. The
-    parts yield normalised float32 images (C, H, W) with their class's number, those of
-    ``train`` augmented too. What has ``labels`` or ``targets`` is checked against
-    ``classes``, which are in their order.
+    Recipes are chosen on ``validation``; ``test`` is used once, at the end. The parts
+    yield normalised float32 images (C, H, W) with the number of their class, the images
+    of ``train`` augmented too. A part's ``labels`` or ``targets``, where it has any,
+    are checked against ``classes``, which are in their order.
 
     Raises: ValueError if a part is empty, has a label that is no class, or images of
         another shape than ``train``.
@@ -112,7 +122,8 @@ class ImageData:
                         f"{self.num_classes - 1}, the places in classes; name every "
                         "class, and count from 0"
                     )
-            with torch.random.fork_rng(devices=[]):  # to look is not to draw
+            # a random transform must not change what training draws later
+            with torch.random.fork_rng(devices=[]):
                 shapes[part] = tuple(dataset[0][0].shape)
             if shapes[part] != shapes["train"]:
                 raise ValueError(
@@ -127,19 +138,56 @@ class ImageData:
 
     @property
     def preprocessing(self) -> Preprocessing:
-        """What a model has to know to be shown other images than these."""
+        """The mean, std and classes that a model trained on this data has to keep."""
         return Preprocessing(self.mean, self.std, self.classes)
 
 
-def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Mean and standard deviation of each channel over all pixels of all images.
+def adopted(known: Preprocessing | None, own: Preprocessing) -> Preprocessing:
+    """Return how a model needs data to be normalised and its classes to be numbered.
 
-    They belong to the training images alone: constants that have seen the test images
-    have learned from them. Images of uint8 are divided by 255.
+    Args:
+        known: the model's preprocessing; None for the data's own. Where it has no
+            classes, as that of a model with a new head, the data's are taken.
+        own: the data's.
+
+    Raises: ValueError if the model's channels are others, or the names of its classes.
+        Their order may differ.
+    """
+    if known is None:
+        return own
+    came, expected = len(known.mean), len(own.mean)
+    if came != expected:
+        raise ValueError(
+            f"preprocessing: got mean and std for {came} channels, expected "
+            f"{expected} as the images have; from_pretrained(in_channels={expected}) "
+            "adapts a model"
+        )
+    if not known.classes:
+        return replace(known, classes=own.classes)
+    if sorted(known.classes) != sorted(own.classes):
+        raise ValueError(
+            f"preprocessing: got a model's classes {listed(known.classes)}, expected "
+            f"those of the images, {listed(own.classes)}, in any order; rename the "
+            "images' classes, or give the model a new head with from_pretrained("
+            f"num_classes={len(own.classes)})"
+        )
+    return known
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in one line, the first ten if there are more."""
+    return ", ".join(names[:10]) + ", ..." * (len(names) > 10)
+
+
+def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return mean and standard deviation of each channel over all pixels of all images.
+
+    Give it the training images alone: constants computed from test images would let
+    the training learn from them. Images of uint8 are divided by 255.
 
     Shape: (n, C, H, W) -> C means, C standard deviations
-    Raises: ValueError if the shape is another, or a channel is the same everywhere,
-        which leaves nothing to divide by.
+    Raises: ValueError if the shape is another, or a channel is the same everywhere, so
+        that its standard deviation is 0.
     """
     if images.ndim != 4 or not images.numel():
         raise ValueError(
@@ -147,7 +195,7 @@ def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, 
         )
     channels = images.transpose(0, 1).flatten(1)  # (C, n·H·W)
     if images.dtype == torch.uint8:
-        # Counted per value, exactly and without a copy in float.
+        # counting the 256 values is exact and needs no copy of all images in float
         values = torch.arange(256, dtype=torch.float64) / 255
         counts = torch.stack([channel.bincount(minlength=256) for channel in channels])
         shares = counts.double() / channels.shape[1]  # (C, 256)
@@ -164,7 +212,7 @@ def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, 
 
 
 def stratified_split(labels: Tensor, size: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Hold out ``size`` of the images, at random, with every class in proportion.
+    """Hold out ``size`` of the images at random, every class in proportion.
 
     Shape: (n,) -> indices of the others (n - size,), indices held out (size,)
     Raises: ValueError if a class would be missing on one of the sides.
