@@ -1,4 +1,4 @@
-"""The command that trains: a data set's recipe, with what its options change.
+"""The command that trains a model by its data's recipe, changed by options.
 
 python -m vit_steps.train --data cluttered-digits --output model.safetensors
 """
@@ -9,7 +9,6 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,46 +16,47 @@ import torch
 
 from vit_steps import distributed, training_options
 from vit_steps.checkpoint import check_writable
-from vit_steps.command import check_new, stopped
+from vit_steps.command import check_new, run_command
 from vit_steps.optional import imported
 from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.sizes import as_pair, check_count
 from vit_steps.training import evaluate, tensorboard
-from vit_steps.training_options import MODEL_OPTIONS, TRAIN_OPTIONS, given
-from vit_steps.training_state import History, whole
-from vit_steps.transfer import transfer
+from vit_steps.training_options import (
+    DROP_OPTIONS,
+    MODEL_OPTIONS,
+    SOURCE_OPTIONS,
+    TRAIN_OPTIONS,
+    given,
+    option_names,
+)
+from vit_steps.training_state import History, Metrics, whole
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; see ``python -m vit_steps.train --help``."""
+    """Run the command; ``python -m vit_steps.train --help`` lists its options."""
     arguments = sys.argv[1:] if arguments is None else arguments
     command = shlex.join(["python", "-m", "vit_steps.train", *arguments])
     options = training_options.parse(arguments)
     try:
-        words = partial(training_options.in_options, options=options)
-        return stopped(lambda: _run(options, command), words)
+        return run_command(lambda: _run(options, command), option_names(options))
     except KeyboardInterrupt:
         print(f"Stopped by Ctrl-C; {_way_on(options, command)}", file=sys.stderr)
         return 130
 
 
 def _run(options: argparse.Namespace, command: str) -> None:
-    _check(options)
-    start, config = vars(options)["from"], RECIPES[options.data].model
-    if start:
-        trained = VisionTransformer.from_pretrained(start)
-        config = trained.config
-    source = _source(options, config)
+    check_options(options)
+    trained = load_start(options) if options.start else None
     with distributed.processes(options.device) as device:
-        images = _load(options, source)
-        recipe = _recipe(options, config, images)
-        model = start_from(trained, recipe, images.classes) if start else recipe.build()
+        images = load_images(options, trained)
+        recipe = fitted_recipe(options, images, trained)
+        model = start_from(trained, images) if trained else recipe.build()
         torch.set_num_threads(options.threads or suitable_threads(recipe.model))
         if distributed.process_rank() == 0:
             _announce(options, recipe, images)
         model = model.to(device)
-        callbacks = [_a_line(recipe.train.epochs)]
+        callbacks = [_print_epoch(recipe.train.epochs)]
         if options.tensorboard:
             callbacks.append(tensorboard(options.tensorboard))
         history = distributed.train_together(
@@ -69,15 +69,11 @@ def _run(options: argparse.Namespace, command: str) -> None:
             callbacks=callbacks,
         )
         if options.shard:
-            state = {name: whole(tensor) for name, tensor in model.state_dict().items()}
-            model = VisionTransformer(recipe.model).to(device)
-            model.load_state_dict(state)
-            model.preprocessing = images.preprocessing
-        if distributed.process_rank() > 0:
-            return
+            model = put_together(model).to(device)
+    if distributed.process_rank() > 0:
+        return
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
-    told = f"loss {test.loss:.3f}, top-1 {test.top1:.2%}, top-5 {test.top5:.2%}"
-    print(f"test, {len(images.test):,} images: {told}")
+    print(f"test, {len(images.test):,} images: {_described(test)}")
     if not options.output:
         way_on = _way_on(options, f"{command} --output model.safetensors")
         print(f"No model is written without --output; {way_on}")
@@ -87,7 +83,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
             options.output,
             dtype=torch.float16,
             data=options.data,
-            position_std=None if start else recipe.position_std,
+            position_std=None if trained else recipe.position_std,
             train_config=asdict(recipe.train),
             test=asdict(test),
             seconds=round(sum(epoch.seconds for epoch in history.epochs)),
@@ -96,20 +92,34 @@ def _run(options: argparse.Namespace, command: str) -> None:
             threads=torch.get_num_threads(),
         )
     except OSError as error:
-        kept = options.checkpoint or "no file, for want of a --checkpoint"
+        kept = options.checkpoint or "no file, since there is no --checkpoint"
         raise OSError(f"{error}; the training's state is in {kept}") from error
     print(f"The model is in {options.output}")
 
 
-def _check(options: argparse.Namespace) -> None:
-    """Refuse what cannot work before anything is read."""
-    for name in ("output", "checkpoint"):
-        if getattr(options, name):
-            check_writable(getattr(options, name), name)
-    if options.output:
-        check_new(options.output, options.overwrite)
-    if options.resume and not options.checkpoint:
+def check_options(options: argparse.Namespace) -> None:
+    """Raise an error for what cannot work, before anything is read."""
+    output, checkpoint = options.output, options.checkpoint
+    if checkpoint:
+        check_writable(checkpoint, "checkpoint")
+        others = [options.start, options.tensorboard]
+        check_new(checkpoint, overwrite=True, inputs=others, name="checkpoint")
+        if Path(checkpoint).exists() and not options.resume:
+            raise FileExistsError(
+                f"checkpoint: {checkpoint!r} is there already; go on from it with "
+                "--resume, or choose another name"
+            )
+    elif options.resume:
         raise ValueError("resume: expected a --checkpoint to go on from")
+    if output:
+        check_writable(output, "output")
+        check_new(output, options.overwrite, [checkpoint, options.tensorboard])
+    if options.tensorboard:
+        try:
+            Path(options.tensorboard).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            got = f"got {options.tensorboard!r}, expected a folder"
+            raise ValueError(f"tensorboard: {got} ({error.strerror})") from error
     if options.threads is not None:
         check_count(options.threads, "threads")
     usable = ["cpu", *["cuda"] * torch.cuda.is_available()]
@@ -119,39 +129,50 @@ def _check(options: argparse.Namespace) -> None:
             f"device: got {options.device!r}, expected {' or '.join(usable)}, which is "
             "all that PyTorch finds here"
         )
-    if vars(options)["from"]:
-        for name in given(options, [*MODEL_OPTIONS, "position_std"]):
-            raise ValueError(f"{name}: expected none, the model of --from has its own")
+    if options.start:
+        for name, value in given(options, [*MODEL_OPTIONS, "position_std"]).items():
+            if name not in DROP_OPTIONS:
+                own = "the model of --from has its own"
+                raise ValueError(f"{name}: got {value}, expected none; {own}")
 
 
-def _source(options: argparse.Namespace, config: ViTConfig) -> dict[str, Any]:
-    """Where the images come from; refuses what the data set has no use for."""
-    owners = training_options.SOURCE_OPTIONS
-    source = given(options, owners)
-    for name in source:
-        if options.data not in owners[name]:
-            reason = f"{options.data} has no such choice, expected it with"
-            raise ValueError(f"{name}: {reason} {' and '.join(owners[name])} only")
-    if options.data != "folder":
-        return source
-    if not options.root:
-        folder = "the folder of your images, with one folder for each class in it"
-        raise ValueError(f"root: got none, expected {folder}")
-    channels = {"in_channels": config.in_channels} if vars(options)["from"] else {}
-    return {"image_size": config.image_size} | channels | source
+def load_start(options: argparse.Namespace) -> VisionTransformer:
+    """Return the trained model of --from, with the images' size and channels."""
+    is_folder = options.data == "folder"
+    sizes: Any = options if is_folder else RECIPES[options.data].model
+    model = VisionTransformer.from_pretrained(
+        options.start, image_size=sizes.image_size, in_channels=sizes.in_channels
+    )
+    if not (rates := given(options, DROP_OPTIONS)):
+        return model
+    changed = VisionTransformer(replace(model.config, **rates))
+    changed.load_state_dict(model.state_dict())
+    changed.preprocessing = model.preprocessing
+    return changed
 
 
-def _load(options: argparse.Namespace, source: dict[str, Any]) -> Any:
-    """The data; the first process fetches what is not there, then the others read."""
+def load_images(options: argparse.Namespace, trained: VisionTransformer | None) -> Any:
+    """Return the data, normalised as the trained model needs it, if there is one.
+
+    The first process downloads what is missing; the others wait and then read.
+    """
     from vit_steps import data
     from vit_steps.data.folder import check_files
 
+    source = given(options, SOURCE_OPTIONS)
+    if options.data == "folder":
+        config = trained.config if trained else RECIPES["folder"].model
+        source.setdefault("image_size", config.image_size)
+    if trained and options.data == "folder":
+        source.setdefault("in_channels", trained.config.in_channels)
+    if trained and trained.preprocessing:
+        source["preprocessing"] = replace(trained.preprocessing, classes=())
     is_first = distributed.process_rank() == 0
     if not is_first:
         distributed.wait_for_all()
     images: Any = data.load(
         options.data,
-        not options.no_augment,
+        augment=not options.no_augment,
         merge_validation=bool(options.merge_validation),
         **source,
     )
@@ -167,74 +188,92 @@ def _load(options: argparse.Namespace, source: dict[str, Any]) -> Any:
     return images
 
 
-def _recipe(options: argparse.Namespace, config: ViTConfig, images: Any) -> Recipe:
-    """The data set's recipe, with what the options and the data say."""
+def fitted_recipe(
+    options: argparse.Namespace, images: Any, trained: VisionTransformer | None
+) -> Recipe:
+    """Return the data set's recipe with the sizes of the images and the options."""
+    recipe = RECIPES[options.data]
     channels, height, width = images.train[0][0].shape
     model = replace(
-        config,
+        trained.config if trained else recipe.model,
         image_size=height if height == width else (height, width),
         in_channels=channels,
         num_classes=images.num_classes,
         **given(options, MODEL_OPTIONS),
     )
-    recipe = RECIPES[options.data]
     training = replace(recipe.train, **given(options, TRAIN_OPTIONS))
     position = given(options, ["position_std"])
     return replace(recipe, model=model, train=training, **position)
 
 
-def start_from(
-    trained: VisionTransformer, recipe: Recipe, classes: tuple[str, ...]
-) -> VisionTransformer:
-    """A trained model for other images; the head is new unless the classes are its own.
+def start_from(model: VisionTransformer, images: Any) -> VisionTransformer:
+    """Give a trained model a head for the images' classes, and return it.
 
-    It is changed as ``transfer`` does, to be trained on.
+    If they have the names of its own classes, it is its own head, in their order.
     """
-    known = trained.preprocessing
-    if known is None or known.classes != classes:
-        trained.reset_classifier(len(classes))
-    return transfer(trained, recipe.model.image_size, recipe.model.in_channels)
+    from vit_steps.data.sets import places
+
+    known = model.preprocessing.classes if model.preprocessing else ()
+    if order := places(images.classes, known):
+        with torch.no_grad():
+            for parameter in model.head.parameters():
+                parameter.copy_(parameter[order])
+    else:
+        model.reset_classifier(images.num_classes)
+    model.preprocessing = images.preprocessing
+    return model
 
 
 def suitable_threads(config: ViTConfig) -> int:
-    """How many threads of the CPU train a model.
+    """Return how many threads of the CPU train a model quickly.
 
-    One for a small model, of less than 50 million multiply-accumulates an image: its
-    steps are so short that threads mostly wait for each other, on busy cores twenty
-    times longer than they compute. For others as many as PyTorch takes. It depends on
-    nothing else that runs, so that the same command gives the same bits.
+    It is one for a small model, of less than 50 million multiply-accumulates an image:
+    its steps are so short that threads mostly wait for each other, on busy cores twenty
+    times longer than they compute. For others it is PyTorch's number. It does not
+    depend on what else runs, so that the same command gives the same bits.
     """
     if config.cost().macs < 50_000_000 and not os.environ.get("OMP_NUM_THREADS"):
         return 1
     return torch.get_num_threads()
 
 
+def put_together(model: VisionTransformer) -> VisionTransformer:
+    """Return a copy of a model whose parameters were split over the processes."""
+    copy = VisionTransformer(model.config)
+    state = {name: whole(tensor) for name, tensor in model.state_dict().items()}
+    copy.load_state_dict(state)
+    copy.preprocessing = model.preprocessing
+    return copy
+
+
 def _announce(options: argparse.Namespace, recipe: Recipe, images: Any) -> None:
-    """Say what is about to be trained, on what, and how."""
+    """Print what is about to be trained, on which images, and how."""
+    from vit_steps.data.folder import left_out
+    from vit_steps.data.sets import listed
+
     config, epochs = recipe.model, recipe.train.epochs
     height, width = as_pair(config.image_size, "image_size")
     colour = "grey" if config.in_channels == 1 else "coloured"
     print(
         f"{config.cost().parameters:,} parameters, {len(images.train):,} {colour} "
-        f"images of {height}×{width} pixels in {config.num_classes} classes, "
+        f"images of {height}×{width} pixels in {config.num_classes} classes "
+        f"({listed(images.classes)}), "
         f"{len(images.validation):,} to validate, {len(images.test):,} to test; "
         f"epochs: {epochs}, warm-up: {min(recipe.train.warmup_epochs, epochs / 2):g}, "
         f"device: {options.device}, threads: {torch.get_num_threads()}",
         flush=True,
     )
     if options.data == "folder":
-        from vit_steps.data.folder import left_out
-
-        parts = images.train, images.validation, images.test
-        others = [f"{n} {t}" for t, n in left_out(options.root, parts).items()]
-        if others:
-            print(f"Left out of {options.root}: {', '.join(others)}", flush=True)
+        counts = left_out(options.root, (images.train, images.validation, images.test))
+        if counts:
+            others = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+            print(f"Left out of {options.root}: {others}", flush=True)
     if not options.output:
         print("No --output: the trained model will not be kept", flush=True)
 
 
-def _a_line(epochs: int) -> Callable[[History], None]:
-    """A callback that prints each epoch's numbers, above the bar if there is one."""
+def _print_epoch(epochs: int) -> Callable[[History], None]:
+    """Return a callback that prints each epoch's numbers above the progress bar."""
     tqdm = imported("tqdm.auto").tqdm
 
     def write(history: History) -> None:
@@ -249,12 +288,18 @@ def _a_line(epochs: int) -> Callable[[History], None]:
     return write
 
 
+def _described(metrics: Metrics) -> str:
+    """Return metrics as text; of five classes or fewer there is no top-5."""
+    top5 = "" if metrics.top5 is None else f", top-5 {metrics.top5:.2%}"
+    return f"loss {metrics.loss:.3f}, top-1 {metrics.top1:.2%}{top5}"
+
+
 def _way_on(options: argparse.Namespace, command: str) -> str:
-    """How to go on from what is kept of a training, if anything is."""
+    """Return how to go on from what is kept of a training, if anything is."""
     if not options.checkpoint:
-        return "nothing is kept, for want of a --checkpoint"
+        return "nothing is kept, since there is no --checkpoint"
     if not Path(options.checkpoint).exists():
-        return "nothing is kept, for no epoch was over"
+        return "nothing is kept, since no epoch was finished"
     resume = "" if options.resume else " --resume"
     return f"this goes on after the last whole epoch: {command}{resume}"
 

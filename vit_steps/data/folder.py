@@ -14,7 +14,7 @@ from torch.utils.data import Dataset
 
 from vit_steps.data.augmentation import augmentation, prepare
 from vit_steps.data.photographs import IMAGENET_MEAN, IMAGENET_STD
-from vit_steps.data.sets import ImageData, adopted, stratified_split
+from vit_steps.data.sets import ImageData, adopted, places, stratified_split
 from vit_steps.preprocessing import Preprocessing, opened
 from vit_steps.sizes import Size, as_pair
 
@@ -116,7 +116,8 @@ def load_folder(
         mean, std = (sum(mean) / 3,), (sum(std) / 3,)
     known = adopted(preprocessing, Preprocessing(mean, std, classes))
 
-    samples = {part: _samples(path, known.classes) for part, path in folders.items()}
+    in_order = [classes[place] for place in places(known.classes, classes)]
+    samples = {part: _samples(path, in_order) for part, path in folders.items()}
     if "test" not in samples and "validation" in samples:
         samples["test"] = samples.pop("validation")
     count = round(share * sum(map(len, samples.values())))
@@ -257,7 +258,7 @@ def _all_grey(folders: Iterable[Path]) -> bool:
     return True
 
 
-def _samples(root: Path, classes: tuple[str, ...]) -> Samples:
+def _samples(root: Path, classes: Iterable[str]) -> Samples:
     """Return path and label of each image, also of those deeper in a class folder."""
     samples = []
     for label, name in enumerate(classes):

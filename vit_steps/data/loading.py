@@ -22,6 +22,7 @@ from vit_steps.data.sets import (
     ImageSet,
     adopted,
     channel_statistics,
+    places,
     stratified_split,
 )
 from vit_steps.preprocessing import Preprocessing
@@ -86,9 +87,9 @@ def load(
     for option in options:
         owners = [n for n, r in readers.items() if option in signature(r).parameters]
         if name not in owners:
-            known = f"it with {' and '.join(owners)} only" if owners else "another name"
+            where = f"it with {' and '.join(owners)} only" if owners else "another name"
             raise ValueError(
-                f"{option}: {name} has no such choice, expected {known}; leave it out"
+                f"{option}: {name} has no such choice, expected {where}; leave it out"
             )
     optional.torchvision()
     if name == "folder":
@@ -104,7 +105,7 @@ def load(
         parts["train"] = _merge(parts["train"], parts["validation"])
     mean, std = channel_statistics(parts["train"].images)
     known = adopted(preprocessing, Preprocessing(mean, std, classes))
-    numbers = torch.tensor([known.classes.index(class_name) for class_name in classes])
+    numbers = torch.tensor(places(classes, known.classes))
     height, width = parts["train"].images.shape[2:]
     for part, images in parts.items():
         varied = augment and part == "train"

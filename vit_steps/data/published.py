@@ -80,10 +80,12 @@ def fashion_mnist(
     """
     if part not in PER_CLASS:
         raise ValueError(f"part: got {part!r}, expected train or test")
-    if not full and (root is not None or download):
-        name = "download" if root is None else "root"
-        why = "what is read without comes with the package"
-        raise ValueError(f"{name}: expected full=True with it; {why}")
+    for name, value in {"root": root, "download": download}.items():
+        if value and not full:
+            raise ValueError(
+                f"{name}: got {value!r}, expected none unless full is set; the tenth "
+                "comes with the package"
+            )
     if not full:
         check_digest(SHIPPED, SHIPPED_SHA256, "install vit_steps again")
         with np.load(SHIPPED, allow_pickle=False) as arrays:
@@ -158,8 +160,8 @@ def _by_torchvision(
     except not_whole as error:
         if not download:
             raise FileNotFoundError(
-                f"{what.title} is not in {root}, or not whole: {what.by_hand}, or say "
-                f"download=True, which takes {what.size} from {what.host}"
+                f"{what.title} is not in {root}, or not whole: {what.by_hand}, or set "
+                f"download, which takes {what.size} from {what.host}"
             ) from error
     print(f"Downloading {what.title}: {what.size} from {what.host} to {root}")
     try:

@@ -164,7 +164,7 @@ def adopted(known: Preprocessing | None, own: Preprocessing) -> Preprocessing:
         )
     if not known.classes:
         return replace(known, classes=own.classes)
-    if sorted(known.classes) != sorted(own.classes):
+    if not places(own.classes, known.classes):
         raise ValueError(
             f"preprocessing: got a model's classes {listed(known.classes)}, expected "
             f"those of the images, {listed(own.classes)}, in any order; rename the "
@@ -172,6 +172,17 @@ def adopted(known: Preprocessing | None, own: Preprocessing) -> Preprocessing:
             f"num_classes={len(own.classes)})"
         )
     return known
+
+
+def places(names: Sequence[str], others: Sequence[str]) -> list[int]:
+    """Return where each class name is among the others, nothing if they differ.
+
+    "T-shirt_top" is the same as "T-shirt/top", which no folder can be called.
+    """
+    sought = [name.replace("/", "_") for name in names]
+    found = [name.replace("/", "_") for name in others]
+    same = sorted(sought) == sorted(found)
+    return [found.index(name) for name in sought] if same else []
 
 
 def listed(names: Sequence[str]) -> str:
