@@ -1,10 +1,11 @@
+import os
 import subprocess
 import sys
 
 import pytest
 
 from vit_steps.__main__ import main
-from vit_steps.vision_transformer import PRESETS
+from vit_steps.command import check_new, run_command
 
 
 def run(capsys, *arguments):
@@ -69,3 +70,53 @@ def test_from_a_shell():
     command = [sys.executable, "-m", "vit_steps", "small"]
     done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
     assert done.returncode == 0 and "22,050,664" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (ValueError("lr: got -1, expected more than 0"), "--lr: got -1, expected more"),
+        (ValueError("lr_x: got -1; lower lr"), "lr_x: got -1; lower lr"),
+        (RuntimeError("no name here\nand more"), "no name here\n"),
+        (FloatingPointError("the lr: too high"), "the lr: too high"),
+    ],
+)
+def test_only_the_argument_that_an_error_begins_with_becomes_an_option(
+    error, sentence, capsys
+):
+    def command():
+        raise error
+
+    assert run_command(command, {"lr": "--lr"}) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"Stopped: {sentence}") and said.count("\n") == 1
+
+
+def test_what_is_no_error_of_use_is_not_hidden():
+    def command():
+        raise TypeError("a mistake of ours")
+
+    with pytest.raises(TypeError):
+        run_command(command)
+    assert run_command(lambda: None) == 0
+
+
+def test_an_output_that_is_an_input_is_refused_however_it_is_spelled(tmp_path):
+    path = tmp_path / "a.png"
+    path.touch()
+    (tmp_path / "link.png").symlink_to(path)
+    for output in (path, tmp_path / "x" / ".." / "a.png", tmp_path / "link.png"):
+        with pytest.raises(ValueError, match="map: got .* that the same command uses"):
+            check_new(output, overwrite=True, inputs=[None, path], name="map")
+    relative = os.path.relpath(path)
+    with pytest.raises(ValueError, match="output: got "):
+        check_new(relative, overwrite=True, inputs=[str(path)])
+
+
+def test_a_file_that_is_there_is_replaced_only_on_demand(tmp_path):
+    path = tmp_path / "a.png"
+    check_new(path)
+    path.touch()
+    with pytest.raises(FileExistsError, match="output: .*a.png' is there already; cho"):
+        check_new(path)
+    check_new(path, overwrite=True, inputs=[tmp_path / "b.png"])

@@ -15,6 +15,8 @@ from tests.conftest import ROOT
 from vit_steps import VisionTransformer, ViTConfig, checkpoint, data
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.optional import INSTALL
+from vit_steps.predict import predict
+from vit_steps.preprocessing import Preprocessing
 from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.train import main, suitable_threads
 from vit_steps.training import TrainConfig, evaluate
@@ -279,7 +281,9 @@ FOLDER = "--data folder --epochs 1 --embed-dim 24 --depth 1 --num-heads 2".split
 
 
 @pytest.mark.parametrize(
-    "options, tokens", [([], 65), (["--image-size", "32"], 17)], ids=["recipe", "own"]
+    "options, tokens",
+    [([], 65), (["--image-size", "32"], 17), (["--image-size", "32x64"], 33)],
+    ids=["recipe", "own", "no square"],
 )
 def test_a_folder_is_trained_on_at_the_recipes_size_or_the_one_given(
     pictures, tmp_path, options, tokens
@@ -425,6 +429,66 @@ def test_a_full_disk_at_the_end_is_said_with_where_the_state_is(
         assert VisionTransformer.from_pretrained(output)
 
 
+def test_parts_of_a_folder_are_no_classes(pictures, capsys):
+    for part in ("train", "valid"):
+        for name in ("red", "blue"):
+            (pictures / part / name).mkdir(parents=True)
+    for path in sorted(pictures.glob("[rb]*/*.png")):
+        part = "valid" if path.stem < "3" else "train"
+        path.rename(pictures / part / path.parent.name / path.name)
+    for name in ("red", "blue"):
+        (pictures / name).rmdir()
+    assert main([*FOLDER, "--root", str(pictures)]) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert "12 coloured images of 64×64 pixels in 2 classes (blue, red), " in first
+    assert "2 to validate, 6 to test" in first
+
+
+@pytest.mark.parametrize("spelling", ["{0}", "{1}/../{2}/x.safetensors"])
+@pytest.mark.parametrize("others", [["--overwrite"], ["--overwrite", "--resume"]])
+def test_a_model_is_not_written_over_the_state(
+    tmp_path, capsys, no_step, spelling, others
+):
+    state = tmp_path / "x.safetensors"
+    again = spelling.format(state, tmp_path, tmp_path.name)
+    assert run("--checkpoint", str(state), "--output", again, *others) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"Stopped: --output: got {again!r}, a file that the same")
+
+
+def test_a_state_is_not_written_over_the_model_to_start_from(tmp_path, capsys, no_step):
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(b"years of work")
+    assert run("--from", str(path), "--checkpoint", str(path), "--resume") == 1
+    assert "Stopped: --checkpoint: got " in capsys.readouterr().err
+    assert run("--from", str(path), "--output", str(path)) == 1
+    assert "is there already; choose another name" in capsys.readouterr().err
+    assert path.read_bytes() == b"years of work"
+
+
+@pytest.mark.parametrize("place", ["a.png", "a.png/curves"])
+def test_curves_are_not_written_onto_a_file(tmp_path, capsys, no_step, place):
+    (tmp_path / "a.png").write_bytes(b"picture")
+    assert run("--tensorboard", str(tmp_path / place)) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Stopped: --tensorboard: got ") and "a folder" in said
+    both = ["--tensorboard", str(tmp_path / "m.safetensors")]
+    assert run(*both, "--output", str(tmp_path / "m.safetensors")) == 1
+    assert capsys.readouterr().err.startswith("Stopped: --output: got ")
+
+
+@pytest.mark.parametrize("mode", ["RGBA", None], ids=["transparent", "damaged"])
+def test_files_that_are_all_alike_are_counted(pictures, capsys, no_step, mode):
+    for path in pictures.glob("*/*.png"):
+        if mode:
+            Image.new(mode, (20, 20)).save(path)
+        else:
+            path.write_bytes(b"no image")
+    assert main([*FOLDER, "--root", str(pictures)]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Stopped: --root: 20 of 20 files cannot be trained on: ")
+
+
 # --- starting with a trained model ----------------------------------------------------
 
 
@@ -502,3 +566,57 @@ def test_a_folder_of_grey_images_trains_a_model_for_them(
     assert len(card["mean"]) == len(card["std"]) == channels
     said = capsys.readouterr().out
     assert f"16 {'grey' if channels == 1 else 'coloured'} images of 64×64" in said
+
+
+@pytest.fixture
+def colours(tmp_path):
+    """A trained model for red and blue, in the order that no folder has."""
+    config = ViTConfig(32, 8, num_classes=2, embed_dim=24, depth=1, num_heads=2)
+    model = VisionTransformer(config)
+    torch.nn.init.normal_(model.head.weight)
+    torch.nn.init.normal_(model.head.bias)
+    model.preprocessing = Preprocessing((0.5,) * 3, (0.25,) * 3, ("red", "blue"))
+    model.eval().save_pretrained(tmp_path / "colours.safetensors")
+    return model
+
+
+STILL = "--data folder --epochs 1 --lr 1e-9 --warmup-epochs 0 --no-augment".split()
+
+
+def test_training_on_keeps_the_head_whatever_the_order_of_the_classes(
+    pictures, tmp_path, colours, capsys
+):
+    start = ["--from", str(tmp_path / "colours.safetensors")]
+    folder = ["--root", str(pictures)]
+    model = trained(tmp_path / "model.safetensors", *STILL, *folder, *start)
+    assert model.preprocessing == replace(
+        colours.preprocessing, classes=("blue", "red")
+    )
+    for path in pictures.glob("*/3.png"):
+        before, after = predict(colours, str(path)), predict(model, str(path))
+        assert after.classes == before.classes
+        assert after.probabilities == pytest.approx(before.probabilities, abs=0.01)
+
+
+def test_training_on_gives_other_classes_a_new_head_and_keeps_the_normalisation(
+    pictures, tmp_path, colours
+):
+    (pictures / "red").rename(pictures / "orange")
+    start = ["--from", str(tmp_path / "colours.safetensors")]
+    folder = ["--root", str(pictures)]
+    model = trained(tmp_path / "model.safetensors", *STILL, *folder, *start)
+    assert model.preprocessing == replace(
+        colours.preprocessing, classes=("blue", "orange")
+    )
+    assert model.head.weight.abs().max() < 1e-3
+
+
+def test_a_trained_model_may_drop_at_other_rates(pictures, tmp_path, colours):
+    start = ["--from", str(tmp_path / "colours.safetensors"), "--drop-rate", "0.25"]
+    folder = ["--root", str(pictures), "--drop-path-rate", "0.5"]
+    model = trained(tmp_path / "model.safetensors", *STILL, *folder, *start)
+    rates = {"drop_rate": 0.25, "drop_path_rate": 0.5}
+    assert model.config == replace(colours.config, **rates)
+    weight = "blocks.0.mlp.fc1.weight"
+    was, now = colours.state_dict()[weight], model.state_dict()[weight]
+    torch.testing.assert_close(now, was, rtol=2e-3, atol=1e-4)
