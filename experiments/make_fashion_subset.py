@@ -1,10 +1,10 @@
 """Cut the Fashion-MNIST that ships with the package out of the published files.
 
-    python -m experiments.make_fashion_subset FOLDER
+    python -m experiments.make_fashion_subset ROOT
 
-FOLDER has the four idx.gz files, as Debian's package dataset-fashion-mnist puts them in
-/usr/share/datasets/fashion-mnist. The first 600 training and 100 test images of each
-class are kept, in the published order. What it prints last is to stand in published.py.
+ROOT is where torchvision keeps the data set: the four published files, unpacked, in
+ROOT/FashionMNIST/raw. The first 600 training and 100 test images of each class are
+kept, in the published order. The sha256 that it prints goes into published.py.
 """
 
 import hashlib
@@ -13,17 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
-from vit_steps.data.published import PER_CLASS, SHIPPED, read_idx
+from vit_steps.data.published import PER_CLASS, SHIPPED, fashion_mnist
 
 
-def main(folder: Path) -> None:
+def main(root: Path) -> None:
     arrays = {}
-    for part, prefix in (("train", "train"), ("test", "t10k")):
-        labels = read_idx(folder / f"{prefix}-labels-idx1-ubyte.gz")
-        kept = first_of_each_class(labels, PER_CLASS[part])
-        images = read_idx(folder / f"{prefix}-images-idx3-ubyte.gz")
-        arrays[f"{part}_images"] = images[kept]
-        arrays[f"{part}_labels"] = labels[kept]
+    for part, count in PER_CLASS.items():
+        images, labels = fashion_mnist(part, full=True, root=root)
+        kept = first_of_each_class(labels.numpy(), count)
+        arrays[f"{part}_images"] = images[:, 0].numpy()[kept]
+        arrays[f"{part}_labels"] = labels.numpy()[kept].astype(np.uint8)
     np.savez_compressed(SHIPPED, **arrays)
     content = SHIPPED.read_bytes()
     print(f"{SHIPPED.name}: {len(content):,} bytes, sha256")
@@ -31,7 +30,7 @@ def main(folder: Path) -> None:
 
 
 def first_of_each_class(labels: np.ndarray, count: int) -> np.ndarray:
-    """Indices of the first ``count`` of each class, in the order they stand in."""
+    """Return the indices of the first ``count`` of each class, in their order."""
     firsts = [np.flatnonzero(labels == label)[:count] for label in np.unique(labels)]
     return np.sort(np.concatenate(firsts))
 

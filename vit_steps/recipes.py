@@ -12,18 +12,18 @@ from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 @dataclass(frozen=True)
 class Recipe:
-    """A model and its training that were found to work on a data set.
+    """A model and its training that work well on a data set.
 
-    On few and small images, positions that are drawn far apart learn much faster than
-    the paper's; chapter 8 measures it.
+    On few and small images a model learns much faster if its positions are drawn
+    further apart than the paper's; chapter 8 measures it.
     """
 
     model: ViTConfig
     train: TrainConfig
-    position_std: float = 0.02  # of the bell curve that positions are drawn from
+    position_std: float = 0.02  # standard deviation of the initial positions
 
     def build(self) -> VisionTransformer:
-        """A new model, drawn with the training's seed."""
+        """Return a new model, whose weights are drawn with the training's seed."""
         with torch.random.fork_rng([]):
             torch.manual_seed(self.train.seed)
             model = VisionTransformer(self.model)
@@ -32,12 +32,13 @@ class Recipe:
 
 
 def _small(image_size: int, patch_size: int, **overrides: Any) -> ViTConfig:
-    small = dict(in_channels=1, num_classes=10, embed_dim=64, depth=4, num_heads=4)
-    return ViTConfig(image_size, patch_size, **small | {"mlp_ratio": 2.0} | overrides)
+    defaults: dict[str, Any] = dict(in_channels=1, num_classes=10)
+    defaults |= dict(embed_dim=64, depth=4, num_heads=4, mlp_ratio=2.0)
+    return ViTConfig(image_size, patch_size, **defaults | overrides)
 
 
-# The first three are measured, in chapter 8 and on the models' cards. The others are
-# where to start: they need a GPU and were not run to the end.
+# The first three are measured, in chapter 8 and on the models' cards. The others were
+# not trained to the end, since they need a GPU: a place to start from.
 RECIPES = {
     "digits": Recipe(
         _small(8, 2),

@@ -56,7 +56,7 @@ def test_help_says_what_each_option_is_and_what_the_recipe_has(data, capsys):
     said = " ".join(capsys.readouterr().out.split())
     assert stop.value.code == 0 and INSTALL in said
     assert ("how often every image is seen; default: 100" in said) == bool(data)
-    assert ("drawn from; default: 0.5" in said) == bool(data)
+    assert ("initial positions; default: 0.5" in said) == bool(data)
     for config in (TrainConfig, Recipe):
         comments = field_comments(config)
         for option in {*TRAIN_OPTIONS, "position_std"} & set(comments):

@@ -1,4 +1,4 @@
-"""Real images: six photographs to look at, and the sets that are trained on."""
+"""Real images: six sample photographs, and the sets that models are trained on."""
 
 from vit_steps.optional import check_installed
 

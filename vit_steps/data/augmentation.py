@@ -1,4 +1,4 @@
-"""Random changes that leave an image's class what it is."""
+"""Random changes to training images that do not change their class."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,9 +11,10 @@ NAMES = ("digits", "cluttered-digits", "fashion-mnist", "cifar-10", "folder")
 
 
 def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
-    """Random changes to one image, float between 0 and 1, before normalisation.
+    """Return random changes to one image, float from 0 to 1, before normalisation.
 
-    What is harmless depends on what is seen, so ``name`` is one of those of ``load``.
+    Which changes are harmless depends on the data, so ``name`` is one of those that
+    ``load`` takes.
 
     Shape: (C, H, W) -> (C, H, W), of ``image_size``
     Raises: ValueError if there is no data of that name.
@@ -28,8 +29,8 @@ def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
         v2.ColorJitter(brightness=0.2, contrast=0.2, saturation=0.2),
         v2.RandomErasing(p=0.25, scale=(0.02, 0.2), value=0.5),  # with grey
     ]
-    # Digits are never flipped, and turned so little that no 6 becomes a 9. Articles and
-    # photographs are flipped from side to side, not upside down.
+    # digits are not flipped, and turned so little that no 6 becomes a 9; articles and
+    # photographs look as likely from the other side, but not upside down
     changes: dict[str, list[v2.Transform]] = {
         "digits": [
             v2.RandomAffine(
@@ -39,11 +40,10 @@ def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
                 interpolation=InterpolationMode.BILINEAR,
             )
         ],
-        # No shift and no erasing: the making has already put the digit anywhere, with
-        # enough beside it.
+        # no shift and no erasing, since the digit is already anywhere, among scraps
         "cluttered-digits": [v2.ColorJitter(brightness=0.2, contrast=0.2)],
         "fashion-mnist": [
-            v2.RandomCrop(size, padding=2),  # with black, as the ground is
+            v2.RandomCrop(size, padding=2),  # with black, the background's colour
             v2.RandomHorizontalFlip(),
             v2.RandomErasing(p=0.25, scale=(0.02, 0.2)),
         ],
@@ -51,7 +51,7 @@ def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
             v2.RandomCrop(size, padding=4, padding_mode="reflect"),
             *photograph,
         ],
-        # At least a third of the photograph, so that the object is mostly in it.
+        # a third of the photograph mostly still shows the object
         "folder": [
             v2.RandomResizedCrop(size, scale=(0.35, 1.0), antialias=True),
             *photograph,
@@ -65,7 +65,7 @@ def prepare(
     mean: Sequence[float],
     std: Sequence[float],
 ) -> Callable[[Tensor], Tensor]:
-    """From uint8 to a model's input, with changes on the way while it is in [0, 1]."""
+    """Return the steps from a uint8 image to a model's input; changes see [0, 1]."""
     from torchvision.transforms import v2
 
     to_float = v2.ToDtype(torch.float32, scale=True)

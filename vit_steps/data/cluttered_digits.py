@@ -1,8 +1,8 @@
 """Cluttered digits: a digit somewhere on a texture, among bright scraps of others.
 
-The digit's place is known, so that attention can be scored. The scraps are there so
-that brightness alone does not give the place away (the idea is that of Cluttered
-MNIST: Mnih et al. 2014, arXiv 1406.6247, section 4.1).
+The digit's place is known, so that attention can be scored. The scraps are as bright
+as the digit, so that brightness alone does not give its place away, as in Cluttered
+MNIST (Mnih et al. 2014, arXiv 1406.6247, section 4.1).
 """
 
 import torch
@@ -15,24 +15,24 @@ PARTS = {"train": 40_000, "validation": 1000, "test": 1000}  # and their usual s
 TEXTURES = ("brick", "grass", "gravel")
 
 IMAGE, DIGIT, SCRAP = 32, 16, 6  # sides in pixels
-TURN = 12.0  # degrees, at most, to either side
-ZOOM = 0.1  # stretched or shrunk in each direction by no more than this share
-STEP = 2  # places are multiples of it
+TURN = 12.0  # largest rotation, in degrees to either side
+ZOOM = 0.1  # largest change of height and of width, as a share of it
+STEP = 2  # pixels; the corners of the box are multiples of it
 SCRAPS = 3  # in each image
 GAP = 2  # pixels between a scrap and the digit's box
-INK = 0.75  # the faintest; the brightest is 1
-BACKGROUND = 0.4  # the brightest that a texture gets
+INK = 0.75  # brightness of the faintest digits and scraps; the brightest have 1
+BACKGROUND = 0.4  # brightness of the brightest pixels of a texture
 
 
 def make(
     count: int | None = None, part: str = "train", seed: int = 0
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Draw cluttered digits from scikit-learn's digits and scikit-image's textures.
+    """Make cluttered digits of scikit-learn's digits and scikit-image's textures.
 
-    No part shares a handwritten digit with another, whatever the seed: it draws
-    classes, places, textures and scraps, not which digits are held out. What is behind
-    the test digits is new too: the right quarter of each texture is theirs alone. If
-    ``count`` is None, it is the part's usual size.
+    The seed draws classes, places, textures and scraps; which digits are held out does
+    not depend on it, so that no part shares a handwritten digit with another. The right
+    quarter of each texture is used for the test part alone. If ``count`` is None, it is
+    the part's usual size.
 
     Shape: -> images (n, 1, 32, 32), float32 between 0 and 1, labels (n,), and boxes (n,
         4): top, left, bottom, right in pixels, bottom and right exclusive
@@ -45,14 +45,17 @@ def make(
     grounds = textures()
     frontier = grounds.shape[-1] * 3 // 4
     grounds = grounds[..., frontier:] if part == "test" else grounds[..., :frontier]
-    count = PARTS[part] if count is None else count
-    seed = len(PARTS) * seed + list(PARTS).index(part)  # each part has its own
-    drawn_from = images[indices], labels[indices], grounds, count
-    return cluttered_digits(*drawn_from, seed=seed)
+    return cluttered_digits(
+        images[indices],
+        labels[indices],
+        grounds,
+        count=PARTS[part] if count is None else count,
+        seed=len(PARTS) * seed + list(PARTS).index(part),  # parts differ in their draws
+    )
 
 
 def textures() -> Tensor:
-    """scikit-image's brick, grass and gravel (CC0), in grey.
+    """Return scikit-image's brick, grass and gravel (CC0), in grey.
 
     Shape: -> (3, 1, 512, 512), float32 between 0 and 1
     """
@@ -65,9 +68,9 @@ def textures() -> Tensor:
 def cluttered_digits(
     digits: Tensor, labels: Tensor, textures: Tensor, count: int, seed: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Put digits, bright on black, on textures, and scraps of other digits around them.
+    """Put bright digits on textures, and scraps of other digits around them.
 
-    The seed is that of a generator of its own.
+    The draws come from a generator of their own, with this seed.
 
     Shape: (n, 1, h, w), (n,), (t, 1, H, W) -> images (count, 1, 32, 32), labels
         (count,), boxes (count, 4)
@@ -84,18 +87,20 @@ def cluttered_digits(
         return INK + (1 - INK) * torch.rand(*shape, generator=generator)
 
     def cut(images: Tensor, size: int, *shape: int) -> Tensor:
-        """Squares out of any of the images: (n, h, w) -> (*shape, size, size)."""
+        """Return random squares of the images: (n, h, w) -> (*shape, size, size)."""
         windows = images.unfold(1, size, 1).unfold(2, size, 1)  # a view
         n, rows, columns = windows.shape[:3]
         return windows[pick(n, *shape), pick(rows, *shape), pick(columns, *shape)]
 
-    # The digit, enlarged, a little turned and stretched, and its box.
+    # the digit, enlarged, turned and stretched a little, and its box
     chosen = pick(len(digits), count)
     turn = TURN * (2 * torch.rand(count, generator=generator) - 1).deg2rad()
     zoom = 1 + ZOOM * (2 * torch.rand(count, 2, generator=generator) - 1)  # (count, 2)
     affine = torch.zeros(count, 2, 3)
-    affine[:, 0, 0], affine[:, 0, 1] = turn.cos() / zoom[:, 0], -turn.sin()
-    affine[:, 1, 0], affine[:, 1, 1] = turn.sin(), turn.cos() / zoom[:, 1]
+    affine[:, 0, 0] = turn.cos() / zoom[:, 0]
+    affine[:, 0, 1] = -turn.sin()
+    affine[:, 1, 0] = turn.sin()
+    affine[:, 1, 1] = turn.cos() / zoom[:, 1]
     grid = F.affine_grid(affine, [count, 1, DIGIT, DIGIT], align_corners=False)
     drawn = F.grid_sample(digits[chosen], grid, align_corners=False)
     corners = STEP * pick((IMAGE - DIGIT) // STEP + 1, count, 2)  # (count, 2)
@@ -103,10 +108,10 @@ def cluttered_digits(
     layer = torch.zeros(count, IMAGE, IMAGE)
     _paste(layer, brightness(count, 1, 1) * drawn[:, 0], corners)  # (count, 16, 16)
 
-    # Scraps of any digits, at different places, clear of the box.
+    # scraps of any digits, at different places outside the box
     enlarged = F.interpolate(digits, (DIGIT, DIGIT), mode="bilinear")[:, 0]
-    middles = corners + (DIGIT - SCRAP) / 2  # a scrap there is in the box's middle
-    lines = torch.arange(IMAGE - SCRAP + 1)  # where a scrap can begin
+    middles = corners + (DIGIT - SCRAP) / 2  # of a scrap in the middle of the box
+    lines = torch.arange(IMAGE - SCRAP + 1)  # rows or columns where a scrap can begin
     clear = (lines - middles[..., None]).abs() >= (DIGIT + SCRAP) / 2 + GAP
     free = clear[:, 0, :, None] | clear[:, 1, None]  # (count, lines, lines)
     spots = free.flatten(1).float().multinomial(SCRAPS, generator=generator)
@@ -116,16 +121,17 @@ def cluttered_digits(
         _paste(layer, scraps, spots[:, k])
 
     ground = BACKGROUND * cut(textures[:, 0], IMAGE, count)  # (count, 32, 32)
-    images = layer + (1 - layer) * ground  # the ground shows where there is no ink
+    images = layer + (1 - layer) * ground  # the texture shows where there is no ink
     return images[:, None], labels[chosen], boxes
 
 
 def _paste(layer: Tensor, pieces: Tensor, corners: Tensor) -> None:
-    """Put a piece on each layer, in place; where there is ink, the brighter stays.
+    """Put a piece on each layer, in place; where two overlap, the brighter stays.
 
     Shape: (count, H, W), (count, size, size), (count, 2)
     """
     steps = torch.arange(pieces.shape[-1])
-    rows, columns = corners[:, 0, None] + steps, corners[:, 1, None] + steps
+    rows = corners[:, 0, None] + steps
+    columns = corners[:, 1, None] + steps
     index = rows[:, :, None] * layer.shape[-1] + columns[:, None]  # (count, size, size)
     layer.flatten(1).scatter_reduce_(1, index.flatten(1), pieces.flatten(1), "amax")

@@ -1,4 +1,4 @@
-"""scikit-learn's handwritten digits, and which of them are held out."""
+"""scikit-learn's handwritten digits, and their division into three parts."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ from vit_steps.data.sets import stratified_split
 
 
 def digits() -> tuple[Tensor, Tensor]:
-    """scikit-learn's handwritten digits (Alpaydin and Kaynak, UCI, CC BY 4.0).
+    """Return scikit-learn's handwritten digits (Alpaydin and Kaynak, UCI, CC BY 4.0).
 
     Shape: -> images (1797, 1, 8, 8), float32 between 0 and 1, and labels (1797,), int64
         from 0 to 9
@@ -20,7 +20,7 @@ def digits() -> tuple[Tensor, Tensor]:
 
 
 def digits_split(labels: Tensor, seed: int = 0) -> dict[str, Tensor]:
-    """A quarter of the digits for testing, an eighth for validation, stratified.
+    """Divide the digits: a quarter to test, an eighth to validate, stratified.
 
     Shape: (1797,) -> indices by part: train (1122,), validation (225,), test (450,)
     """

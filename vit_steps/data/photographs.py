@@ -1,4 +1,4 @@
-"""Six photographs to look at; they ship inside scikit-learn and scikit-image."""
+"""Six sample photographs, which ship inside scikit-learn and scikit-image."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from vit_steps.sizes import Size, as_pair
 
 @dataclass(frozen=True)
 class Photo:
-    """Where a sample photograph comes from, and on what terms."""
+    """The source and the licence of a sample photograph."""
 
     library: str
     loader: str  # the library's own name for it
@@ -31,16 +31,16 @@ PHOTOS = {
     "rocket": Photo("scikit-image", "rocket", "SpaceX", "CC0"),
 }
 
-# Mean and standard deviation of ImageNet's channels, the customary normalisation.
+# of ImageNet's channels; most published models expect this normalisation
 IMAGENET_MEAN: tuple[float, ...] = (0.485, 0.456, 0.406)
 IMAGENET_STD: tuple[float, ...] = (0.229, 0.224, 0.225)
 
 
 def photo(name: str, size: Size | None = None) -> Tensor:
-    """Load a sample photograph, one of ``PHOTOS``.
+    """Return a sample photograph, one of ``PHOTOS``.
 
-    It is scaled to ``size``, height and width or an int for a square, and cut to its
-    middle; None leaves it as it is.
+    It is scaled to ``size``, (height, width) or an int for a square, and cropped to its
+    middle; with None it keeps its own size.
 
     Shape: -> (3, H, W), float32 between 0 and 1
     Raises: ValueError if there is no photograph of that name.
@@ -61,7 +61,7 @@ def photo(name: str, size: Size | None = None) -> Tensor:
 
 
 def photos(size: Size) -> Tensor:
-    """All sample photographs, in the order of ``PHOTOS``.
+    """Return all sample photographs, in the order of ``PHOTOS``.
 
     Shape: -> (6, 3, H, W), float32 between 0 and 1
     """
@@ -73,7 +73,7 @@ def normalize(
     mean: Sequence[float] = IMAGENET_MEAN,
     std: Sequence[float] = IMAGENET_STD,
 ) -> Tensor:
-    """Shift and scale each channel, as is customary for models trained on ImageNet.
+    """Subtract each channel's mean and divide by its standard deviation.
 
     Shape: (..., C, H, W) -> (..., C, H, W)
     """

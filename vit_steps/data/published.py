@@ -1,7 +1,5 @@
-"""Fashion-MNIST and CIFAR-10: where they are found, and what is said where not."""
+"""Fashion-MNIST and CIFAR-10: from the package, from disk, or downloaded."""
 
-import gzip
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,7 @@ from vit_steps.checkpoint import check_digest
 
 SHIPPED = Path(__file__).with_name("fashion-mnist-7000.npz")
 SHIPPED_SHA256 = "b3a5ef00123a6fcb94b9de321db87656eb8fb8f8a3ae1a4a4b2175975aec0fce"
-LARGEST = 16 + 60_000 * 28 * 28  # bytes of the longest published file, unpacked
-PER_CLASS = {"train": 600, "test": 100}  # what is shipped of each class
+PER_CLASS = {"train": 600, "test": 100}  # images of each class that ship
 
 FASHION_NAMES = (
     "T-shirt/top, Trouser, Pullover, Dress, Coat, "
@@ -28,10 +25,9 @@ CIFAR10_CLASSES = tuple(CIFAR10_NAMES.split())
 
 @dataclass(frozen=True)
 class Download:
-    """What torchvision's loader fetches, and how to get it without."""
+    """A data set that torchvision downloads, and how to get it otherwise."""
 
-    title: str
-    loader: str  # in torchvision.datasets
+    title: str  # without the hyphen, torchvision's class
     size: str
     host: str
     by_hand: str
@@ -39,14 +35,12 @@ class Download:
 
 FASHION_MNIST = Download(
     "Fashion-MNIST",
-    "FashionMNIST",
     "30 MB",
     "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
-    "put its four published files in a folder and name that as root",
+    "put its four published files, unpacked, in FashionMNIST/raw there",
 )
 CIFAR_10 = Download(
     "CIFAR-10",
-    "CIFAR10",
     "170 MB",
     "www.cs.toronto.edu",
     "fetch https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz by any means and "
@@ -60,89 +54,73 @@ def fashion_mnist(
     root: Path | str | None = None,
     download: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Fashion-MNIST: Zalando's articles (Xiao et al. 2017, arXiv 1708.07747), MIT.
+    """Return Fashion-MNIST, Zalando's articles (Xiao et al. 2017, arXiv 1708.07747).
+
+    Its licence is MIT.
 
     Args:
         part: "train" or "test".
         full: False for the first 600 (test: 100) of each class, which ship with the
             package; True for all 60,000 (10,000), from ``root``.
-        root: where torchvision keeps it, or a folder with the four published files;
-            None for a folder in PyTorch's cache.
-        download: fetch all 30 MB to ``root`` by torchvision, which checks them.
+        root: where torchvision keeps it: four files in ``FashionMNIST/raw``, such as
+            Debian's package dataset-fashion-mnist has, unpacked by gunzip. None for a
+            folder in PyTorch's cache.
+        download: download all 30 MB to ``root`` by torchvision, which checks them.
 
     Shape: -> images (n, 1, 28, 28), uint8, and labels (n,), int64 from 0 to 9
 
     Raises:
         ValueError: if there is no part of that name, or a ``root`` or ``download``
             without ``full``.
-        FileNotFoundError: if all are asked for and are nowhere; says two ways to them.
+        FileNotFoundError: if all are asked for and are not there; the sentence names
+            two ways to get them.
         ConnectionError: if they cannot be downloaded.
     """
-    if part not in PER_CLASS:
-        raise ValueError(f"part: got {part!r}, expected train or test")
+    _check_part(part)
     for name, value in {"root": root, "download": download}.items():
         if value and not full:
             raise ValueError(
                 f"{name}: got {value!r}, expected none unless full is set; the tenth "
                 "comes with the package"
             )
-    if not full:
-        check_digest(SHIPPED, SHIPPED_SHA256, "install vit_steps again")
-        with np.load(SHIPPED, allow_pickle=False) as arrays:
-            images, labels = arrays[f"{part}_images"], arrays[f"{part}_labels"]
-    elif root is not None and (Path(root) / "train-images-idx3-ubyte.gz").exists():
-        prefix = "train" if part == "train" else "t10k"
-        images = read_idx(Path(root) / f"{prefix}-images-idx3-ubyte.gz")
-        labels = read_idx(Path(root) / f"{prefix}-labels-idx1-ubyte.gz")
-    else:
+    if full:
         found = _by_torchvision(FASHION_MNIST, root, part, download)
-        images, labels = found.data, found.targets
-    return torch.as_tensor(images)[:, None], torch.as_tensor(labels).long()
+        return found.data[:, None], found.targets.long()
+    check_digest(SHIPPED, SHIPPED_SHA256, "install vit_steps again")
+    with np.load(SHIPPED, allow_pickle=False) as arrays:
+        images = torch.from_numpy(arrays[f"{part}_images"])
+        labels = torch.from_numpy(arrays[f"{part}_labels"])
+    return images[:, None], labels.long()
 
 
 def cifar10(
     part: str = "train", root: Path | str | None = None, download: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """CIFAR-10: small photographs (Krizhevsky 2009), read by torchvision.
+    """Return CIFAR-10, small photographs (Krizhevsky 2009), read by torchvision.
 
     Args:
         part: "train", 50,000 images, or "test", 10,000.
         root: the folder that has, or gets, ``cifar-10-batches-py``; None for one in
             PyTorch's cache.
-        download: fetch the 170 MB by torchvision, which checks them.
+        download: download the 170 MB by torchvision, which checks them.
 
     Shape: -> images (n, 3, 32, 32), uint8, and labels (n,), int64 from 0 to 9
 
     Raises:
         ValueError: if there is no part of that name.
-        FileNotFoundError: if it is not there, or not whole; says how to get it.
+        FileNotFoundError: if it is not there, or not complete; the sentence names two
+            ways to get it.
         ConnectionError: if it cannot be downloaded.
     """
-    if part not in PER_CLASS:
-        raise ValueError(f"part: got {part!r}, expected train or test")
+    _check_part(part)
     found = _by_torchvision(CIFAR_10, root, part, download)
     images = torch.from_numpy(found.data).permute(0, 3, 1, 2)  # (n, 3, 32, 32)
     return images.contiguous(), torch.tensor(found.targets)
 
 
-def read_idx(path: Path) -> np.ndarray:
-    """Read a gzipped idx file of bytes: MNIST's format, and Fashion-MNIST's.
-
-    Raises: ValueError if the file is damaged, of another kind, or too large.
-    """
-    try:
-        with gzip.open(path) as file:
-            content = file.read(LARGEST + 1)
-        if content[:3] != b"\x00\x00\x08":  # two zeros, then 8 for unsigned bytes
-            raise ValueError("starts otherwise")
-        axes = content[3]
-        shape = np.frombuffer(content, ">i4", count=axes, offset=4)
-        numbers = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)
-        return numbers.reshape(shape).copy()
-    except (EOFError, IndexError, ValueError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(
-            f"{path}: expected an idx file of unsigned bytes, whole ({error})"
-        ) from error
+def _check_part(part: str) -> None:
+    if part not in PER_CLASS:
+        raise ValueError(f"part: got {part!r}, expected train or test")
 
 
 def _by_torchvision(
@@ -150,18 +128,18 @@ def _by_torchvision(
 ) -> Any:
     from torchvision import datasets
 
-    load = getattr(datasets, what.loader)
+    load = getattr(datasets, what.title.replace("-", ""))
     if root is None:
         root = Path(torch.hub.get_dir()).parent / "datasets"
-    # Not there, a wrong checksum; a file that was cut off.
+    # missing or of another checksum; a file that was cut off
     not_whole = (RuntimeError, AssertionError, ValueError)
     try:
         return load(root, train=part == "train")
     except not_whole as error:
         if not download:
             raise FileNotFoundError(
-                f"{what.title} is not in {root}, or not whole: {what.by_hand}, or set "
-                f"download, which takes {what.size} from {what.host}"
+                f"{what.title} is not in {root}, or not complete: {what.by_hand}, or "
+                f"set download, which takes {what.size} from {what.host}"
             ) from error
     print(f"Downloading {what.title}: {what.size} from {what.host} to {root}")
     try:
