@@ -1,12 +1,12 @@
-"""Where the models of three seeds look: the numbers of chapter 9.
+"""Measure where the models of three seeds look, for chapter 9.
 
     python -m experiments.attention_seeds --checkpoint-folder FOLDER
 
 Seed 0 is the model that ships. Seeds 1 and 2 are trained by the same command, unless
-FOLDER has them, and kept there; on one core each takes about a quarter of an hour. What
-they attend on the test part, trained and not, is scored against the digits' boxes, and
-tested by masking patches; vit_steps/notebook/measured/attention-seeds.json gets the
-numbers.
+FOLDER has them, and kept there; on one core each takes about a quarter of an hour.
+Their attention on the test part, before and after training, is compared with the
+digits' boxes, and tested by masking patches. The numbers are written to
+vit_steps/notebook/measured/attention-seeds.json.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def untrained(seed: int) -> VisionTransformer:
 
 @torch.no_grad()
 def measure(model: VisionTransformer, test: ImageSet) -> dict[str, Any]:
-    """Attention's share inside the boxes by block and head, and two baselines'."""
+    """Return the share of attention inside the boxes, and those of two baselines."""
     boxes = test.boxes
     assert boxes is not None
     images, labels = test.batch()
@@ -77,7 +77,7 @@ def measure(model: VisionTransformer, test: ImageSet) -> dict[str, Any]:
         "rollout": rounded(mass(rollout).mean()),
         "brightness": rounded(mass(brightness).mean()),
         "maps": {
-            # averaged over blocks and heads, so that none is picked on the test part
+            # over all blocks and heads, so that none is chosen on the test part
             "attention": attention.mean(dim=(1, 2)),
             "rollout": rollout,
             "brightness": brightness,
@@ -88,9 +88,9 @@ def measure(model: VisionTransformer, test: ImageSet) -> dict[str, Any]:
 def take_away(
     model: VisionTransformer, test: ImageSet, maps: dict[str, Tensor], seed: int
 ) -> dict[str, dict[str, Any]]:
-    """Accuracy, and what the true class's logit loses, as patches are masked.
+    """Return accuracy and loss of the true class's logit, as patches are masked.
 
-    In their place stands the training images' mean, which is 0 after normalisation.
+    Masked patches have the training images' mean, which is 0 after normalisation.
     """
     images, labels = test.batch()
     generator = torch.Generator().manual_seed(seed)
@@ -126,7 +126,7 @@ def main() -> None:
             measured = measure(model, test)
             maps = measured.pop("maps")
             run = {"seed": seed, "trained": is_trained} | measured
-            if is_trained:  # an untrained head says the same to everything
+            if is_trained:  # an untrained head gives every image the same logits
                 run |= take_away(model, test, maps, seed)
             runs.append(run)
             print(seed, is_trained, run["accuracy"], run["rollout"], flush=True)

@@ -1,12 +1,12 @@
-"""Digits as they are drawn on the lab's pad, for the model that runs there.
+"""Digits as visitors draw them on the lab's pad, for the model that runs there.
 
-The handwritten digits of the data set were written with a pen on paper. Who draws with
-a mouse or a finger makes other ones: a 7 with a bar or without, a 4 that is open or
-closed, a 6 with a straight stem. Here each is a few curves through a few points, which
-every drawing moves, stretches, turns and slants anew, and which become 8×8 digits in
-the way of ``book/_assets/lab/strokes.js``.
+The handwritten digits of the data set were written with a pen on paper. Drawn with a
+mouse or a finger, digits look different: a 7 with or without a bar, an open or closed
+4, a 6 with a straight stem. Here each digit is a few curves through a few points. Every
+drawing moves, stretches, turns and slants the points at random, and becomes an 8×8
+digit in the same way as in ``book/_assets/lab/strokes.js``.
 """
-# ruff: noqa: RUF005, for a curve is longer than a line
+# ruff: noqa: RUF005, because a curve that is unpacked does not fit on a line
 
 import math
 from collections.abc import Sequence
@@ -18,20 +18,21 @@ Point = tuple[float, float]  # row and column, in tenths of the height
 Stroke = list[Point]  # a curve through the points; a point given twice is a corner
 
 SIDE = 32  # of the bitmap, in pixels
-BLOCK = 4  # the side of the block that a pixel of the digit counts
-PEN = 4.5  # pixels wide, however large the drawing was
-LEAST = 1 / 4  # of the pad: what is smaller is a dot, and not enlarged to a digit
+BLOCK = 4  # side of the block of the bitmap that becomes a pixel of the digit
+PEN = 4.5  # width in pixels, whatever the size of the drawing
+LEAST = 1 / 4  # of the pad; a smaller drawing is a dot, and is not enlarged
 
-JITTER = 0.28  # tenths of the height, the standard deviation of a point's move
-TURN, SLANT = 10.0, (-0.12, 0.32)  # degrees to either side; columns for each row
-WIDTH = (0.72, 1.3)  # stretched by
-STEPS = 5  # lines between two points of a curve
+JITTER = 0.28  # standard deviation of a point's move, in tenths of the height
+TURN = 10.0  # largest rotation, in degrees to either side
+SLANT = (-0.12, 0.32)  # smallest and largest, in columns for each row
+WIDTH = (0.72, 1.3)  # smallest and largest factor on the width
+STEPS = 5  # straight lines that a curve has between two points
 
 
 def _ring(
     row: float, column: float, high: float, wide: float, start: float, turns: float
 ) -> Stroke:
-    """Part of an ellipse; angles in turns, 0 is at the top, and it goes left."""
+    """Return part of an ellipse; angles in turns, from 0 at the top to the left."""
     count = max(4, round(9 * abs(turns)))
     angles = [2 * math.pi * (start + turns * i / count) for i in range(count + 1)]
     return [
@@ -41,7 +42,7 @@ def _ring(
 
 
 def _line(*points: Point) -> Stroke:
-    """Straight lines: every point is a corner."""
+    """Return straight lines, for which every point is a corner."""
     return [point for point in points for _ in range(2)]
 
 
@@ -171,7 +172,7 @@ SHAPES: list[list[list[Stroke]]] = [
 
 
 def drawn_digits(count: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Drawings of each digit in equal numbers, no two alike.
+    """Return drawings of each digit in equal numbers, no two alike.
 
     Args:
         count: of each digit.
@@ -190,7 +191,7 @@ def drawn_digits(count: int, seed: int) -> tuple[Tensor, Tensor]:
 
 
 def _vary(strokes: Sequence[Stroke], generator: torch.Generator) -> list[Tensor]:
-    """The same strokes from another hand, as lines: (points, 2) each."""
+    """Return a random variation of strokes, as lines of (points, 2) each."""
 
     def between(low: float, high: float) -> float:
         return low + (high - low) * torch.rand((), generator=generator).item()
@@ -203,36 +204,38 @@ def _vary(strokes: Sequence[Stroke], generator: torch.Generator) -> list[Tensor]
         points = torch.tensor(stroke)
         moves = JITTER * torch.randn(points.shape, generator=generator)
         again = (points[1:] == points[:-1]).all(dim=1)
-        for i in again.nonzero()[:, 0].tolist():  # both halves of a corner
+        for i in again.nonzero()[
+            :, 0
+        ].tolist():  # the two points of a corner move together
             moves[i + 1] = moves[i]
         varied.append(_curve(points + moves) @ change.T)
     return varied
 
 
 def _curve(points: Tensor) -> Tensor:
-    """A Catmull-Rom spline through the points: (n, 2) -> (lines + 1, 2)."""
+    """Return a Catmull-Rom spline through the points: (n, 2) -> (lines + 1, 2)."""
     start, end = points[:-1], points[1:]
     leaving = (end - torch.cat([points[:1], points[:-2]])) / 2
     arriving = (torch.cat([points[2:], points[-1:]]) - start) / 2
-    t = torch.linspace(0, 1, STEPS + 1)[:-1, None, None]  # Hermite's four curves
+    t = torch.linspace(0, 1, STEPS + 1)[:-1, None, None]  # for Hermite's polynomials
     path = (
         (1 + 2 * t) * (1 - t) ** 2 * start
         + t * (1 - t) ** 2 * leaving
         + t**2 * (3 - 2 * t) * end
         - t**2 * (1 - t) * arriving
     )  # (STEPS, n - 1, 2)
-    apart = (start != end).any(dim=1)  # a corner's two points are not
+    apart = (start != end).any(dim=1)  # no line between a corner's two points
     return torch.cat([path[:, apart].transpose(0, 1).flatten(0, 1), points[-1:]])
 
 
 def digit_from_strokes(strokes: Sequence[Tensor], pad: float = 10) -> Tensor:
-    """A drawing as a digit of the data set: what ``strokes.js`` makes of it.
+    """Return a drawing as a digit like those of the data set, as ``strokes.js`` does.
 
-    A bitmap of 32×32 pixels is inked with a pen of its own, and inked pixels are
-    counted in blocks of 4×4.
+    The drawing is enlarged to a bitmap of 32×32 pixels and drawn there with a pen of a
+    fixed width. Each block of 4×4 becomes a pixel: its share of inked pixels.
 
     Args:
-        pad: the side of what was drawn on, in the strokes' unit.
+        pad: the side of the pad that was drawn on, in the strokes' unit.
 
     Shape: lines of (points, 2), row and column -> (8, 8), between 0 and 1
     """
@@ -244,8 +247,8 @@ def digit_from_strokes(strokes: Sequence[Tensor], pad: float = 10) -> Tensor:
     inked = torch.zeros(SIDE * SIDE, dtype=torch.bool)
     for stroke in strokes:
         line = SIDE / 2 + (stroke - (low + high) / 2) / size * (SIDE - PEN)
-        start, end = torch.cat([line[:1], line[:-1]]), line  # a dot is a line, too
-        along = end - start  # (lines, 2)
+        start = torch.cat([line[:1], line[:-1]])  # a dot is a line to itself
+        along = line - start  # (lines, 2)
         length = along.square().sum(dim=1)
         share = ((middles - start) * along).sum(dim=2) / length.clamp(min=1e-12)
         nearest = start + share.clamp(0, 1)[..., None] * along  # (SIDE², lines, 2)

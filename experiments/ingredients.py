@@ -1,12 +1,13 @@
-"""What each ingredient of chapter 8's recipe is worth, and each image.
+"""Measure what each ingredient of chapter 8's recipe contributes, and the images.
 
     python -m experiments.ingredients
 
-Trains the digits' recipe over and over, with one thing changed, from several seeds, and
-writes what the validation part says to vit_steps/notebook/measured/ingredients.json. In
-the end the recipe itself, on all that may be trained on, meets the test part several
-times, so that one knows how far luck goes. A run that is in the file is not repeated;
-on one core each takes a minute or less.
+Trains by the digits' recipe again and again, with one change each time, from several
+seeds, and writes the results on the validation part to
+vit_steps/notebook/measured/ingredients.json. At the end the unchanged recipe is trained
+several times on training and validation images and tested on the test part, which shows
+how much luck changes a result. A run that is in the file is not repeated; on one core
+each takes a minute or less.
 """
 
 import json
@@ -32,7 +33,7 @@ FILE = FOLDER / "ingredients.json"
 
 
 class PostNormBlock(EncoderBlock):
-    """The order of the original Transformer: norm(x + f(x))."""
+    """A block in the order of the original Transformer: norm(x + f(x))."""
 
     def forward(
         self, x: Tensor, need_weights: bool = False
@@ -43,7 +44,7 @@ class PostNormBlock(EncoderBlock):
 
 
 def small_cnn() -> nn.Module:
-    """A convolutional network of about the model's size, to stand beside it."""
+    """Return a convolutional network of about the model's size, to compare with."""
 
     def stage(channels_in: int, channels_out: int) -> list[nn.Module]:
         conv = nn.Conv2d(channels_in, channels_out, 3, padding=1)
@@ -94,7 +95,7 @@ def run_once(run: dict[str, Any]) -> dict[str, Any]:
     digits = first_images(digits, run["images"])
     block = change.pop("block", EncoderBlock)
     width = change.pop("position_std", RECIPE.position_std)
-    # fewer images, more epochs: as many steps as with all of them
+    # with fewer images more epochs, so that all runs take equally many steps
     epochs = RECIPE.train.epochs * SIZES[0] // run["images"]
     config = replace(RECIPE.train, seed=run["seed"], epochs=epochs, **change)
     recipe = replace(RECIPE, train=config, position_std=width)
@@ -113,7 +114,7 @@ def run_once(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def final_run(seed: int, num_workers: int) -> dict[str, Any]:
-    """The whole recipe on chapter 8's images; a worker draws other augmentations."""
+    """Train by the unchanged recipe; a worker process draws other augmentations."""
     digits = data.load("digits", merge_validation=True)
     config = replace(RECIPE.train, seed=seed, num_workers=num_workers)
     model = replace(RECIPE, train=config).build()

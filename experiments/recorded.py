@@ -1,10 +1,10 @@
-"""Run a chapter with its long runs, and keep what they give.
+"""Run a chapter with its long runs, and keep their results.
 
     python -m experiments.recorded notebooks/14_bug_clinic.ipynb bug-clinic
 
-A chapter reads what takes long from a record: ``recorded(name, key, run)``. Here its
-cells are run from top to bottom as they stand, and every such ``run`` is run too.
-What they give goes to vit_steps/notebook/measured/NAME.json.
+A chapter reads results that take long from a record: ``recorded(name, key, run)``. This
+command runs the chapter's cells from top to bottom, calls every such ``run``, and
+writes the results to vit_steps/notebook/measured/NAME.json.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from vit_steps.notebook.results import FOLDER, recorded
 
 
 def run(path: Path, name: str) -> dict[str, Any]:
-    """What the chapter's long runs of that record give, by key, as JSON holds it."""
+    """Return the results of a chapter's long runs by key, as JSON has them."""
     found: dict[str, Any] = {}
 
     def recorder(
@@ -42,7 +42,7 @@ def run(path: Path, name: str) -> dict[str, Any]:
             if cell.cell_type == "code":
                 name_of_cell = f"<cell {cell.id}>"
                 lines = cell.source.splitlines(keepends=True)
-                # so that a chapter can print the source of what it defines
+                # a chapter may print the source of a function that it defines
                 linecache.cache[name_of_cell] = (0, None, lines, name_of_cell)
                 exec(compile(cell.source, name_of_cell, "exec"), space)
     return found

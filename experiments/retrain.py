@@ -1,13 +1,13 @@
-"""Make the models that ship with the package again, and compare.
+"""Train the models that ship with the package again, and compare the results.
 
     make retrain                                  all, and compare with what ships
     python -m experiments.retrain --replace       put the new ones in their place
     python -m experiments.retrain --cards         measure, and write the cards again
 
-Each is trained by the command that its card names. Fashion-MNIST takes all 60,000
-images: from Debian's package dataset-fashion-mnist, or downloaded (--download). Two
-models are the lab's, where digits can be drawn, and go on with drawn ones: the model of
-chapter 9, and one that averages its patches, the first variant of chapter 13.
+Each is trained by the command on its card. Fashion-MNIST needs all 60,000 images, from
+PyTorch's cache or downloaded (--download). Two models are made for the lab, where
+visitors draw digits, and are trained further on drawn ones: the model of chapter 9, and
+one that averages its patches, the first variant of chapter 13.
 """
 
 import argparse
@@ -39,7 +39,7 @@ AVERAGING = "cluttered-digits-mean"
 FIRST = "cluttered-digits"
 DRAWINGS = 1000  # of each digit
 SCENES = 40_000  # with a drawing in each
-SEED = 99  # of what is drawn and how it is cluttered
+SEED = 99  # of the drawings and of the clutter around them
 FURTHER = replace(
     RECIPES["cluttered-digits"].train, epochs=2, lr=8e-4, warmup_epochs=0.25
 )
@@ -49,9 +49,9 @@ scikit-image's textures brick, grass and gravel (CC0) among scraps of other digi
 `vit_steps.data.cluttered_digits`. 40,000 images to train on, 1,000 for validation and
 1,000 to test; no part shares a handwritten digit with another."""
 DRAWN_TOO = """\
-Then it goes on for two more epochs, in which every second digit is drawn as on the
+Then it is trained for two more epochs, in which every second digit is drawn as on the
 lab's pad: a few curves through a few points, which each drawing varies
-(`experiments/drawn_digits.py`). So it reads what visitors of the lab draw, too."""
+(`experiments/drawn_digits.py`). So it can read what visitors of the lab draw, too."""
 ABOUT = {
     FIRST: CLUTTERED,
     DRAWN: f"""\
@@ -80,12 +80,12 @@ def class_of(name: str) -> type[VisionTransformer]:
 
 
 def go_on_with_drawings(model: VisionTransformer) -> float:
-    """Train on, with as many drawn digits as handwritten ones; how many seconds."""
+    """Train a model further, on as many drawn digits as handwritten; return seconds."""
     images = data.load("cluttered-digits")
     written = images.train
     assert isinstance(written, ImageSet)
     grounds = textures()
-    grounds = grounds[..., : grounds.shape[-1] * 3 // 4]  # the rest is the test's
+    grounds = grounds[..., : grounds.shape[-1] * 3 // 4]  # the test's is the rest
     drawings = drawn_digits(DRAWINGS, seed=SEED)
     scenes, labels, _ = cluttered_digits(*drawings, grounds, SCENES, seed=SEED)
     both = ImageSet(
@@ -98,19 +98,21 @@ def go_on_with_drawings(model: VisionTransformer) -> float:
 
 
 def train_drawn(path: Path) -> None:
-    """The model of chapter 9 goes on."""
+    """Train the model of chapter 9 further."""
     torch.set_num_threads(1)
-    model, (_, made) = class_of(DRAWN).from_pretrained(FIRST), read_checkpoint(FIRST)
+    model = class_of(DRAWN).from_pretrained(FIRST)
+    _, made = read_checkpoint(FIRST)
     save(model, path, DRAWN, made["seconds"] + go_on_with_drawings(model))
 
 
 def train_averaging(path: Path) -> None:
-    """The recipe of cluttered-digits, for a model that averages its patches."""
+    """Train a model that averages its patches by the recipe of cluttered-digits."""
     torch.set_num_threads(1)
-    recipe, images = RECIPES["cluttered-digits"], data.load("cluttered-digits")
+    recipe = RECIPES["cluttered-digits"]
+    images = data.load("cluttered-digits")
     model = build("mean of the patches", recipe.train.seed)
     history = train(model, images, recipe.train, progress=False)
-    model.half().float()  # what it shipped as before there were drawings
+    model.half().float()  # the drawings came when it had shipped, in float16
     seconds = sum(epoch.seconds for epoch in history.epochs)
     save(model, path, AVERAGING, seconds + go_on_with_drawings(model))
 
@@ -135,8 +137,10 @@ BY_HAND = {DRAWN: train_drawn, AVERAGING: train_averaging}
 
 
 def measure(name: str, path: Path) -> dict[str, float]:
-    model, name = class_of(name).from_pretrained(path), read_checkpoint(path)[1]["data"]
-    images = data.load(name, full=True) if name == "fashion-mnist" else data.load(name)
+    model = class_of(name).from_pretrained(path)
+    name = read_checkpoint(path)[1]["data"]
+    options = {"full": True} if name == "fashion-mnist" else {}
+    images = data.load(name, preprocessing=model.preprocessing, **options)
     measured = {"test accuracy": evaluate(model, images.test).top1}
     if type(model) is VisionTransformer and name == "cluttered-digits":
         test = images.test
@@ -144,9 +148,11 @@ def measure(name: str, path: Path) -> dict[str, float]:
         pictures, _ = test.batch(range(250))
         _, weights = model.encode(pictures, need_weights=True)
         attention = class_token_attention(weights).mean(dim=2)  # (B, L, N)
-        boxes, size = test.boxes[:250], model.config.image_size
-        mass = mass_inside(attention, boxes, size, model.config.patch_size).mean(0)
-        for block, share in enumerate(mass.tolist(), start=1):
+        config = model.config
+        mass = mass_inside(
+            attention, test.boxes[:250], config.image_size, config.patch_size
+        )
+        for block, share in enumerate(mass.mean(dim=0).tolist(), start=1):
             measured[f"class token's attention in the box, block {block}"] = share
     return measured
 
@@ -154,7 +160,8 @@ def measure(name: str, path: Path) -> dict[str, float]:
 def write_card(name: str) -> None:
     """Measure a model that ships, and write its card beside it."""
     path = SHIPPED / f"{name}.safetensors"
-    measured, (_, made) = measure(name, path), read_checkpoint(path)
+    measured = measure(name, path)
+    _, made = read_checkpoint(path)
     rows = [f"| {what} | {value:.1%} |" for what, value in measured.items()]
     settings = "\n".join(f"{name} = {value}" for name, value in made["config"].items())
     torch_version = made["torch"].split("+")[0]
@@ -206,7 +213,8 @@ def main() -> int:
     wrong = False
     for name in options.names:
         with tempfile.TemporaryDirectory() as folder:
-            new, old = Path(folder) / "new.safetensors", SHIPPED / f"{name}.safetensors"
+            new = Path(folder) / "new.safetensors"
+            old = SHIPPED / f"{name}.safetensors"
             download = ["--download"] if options.download else []
             if name in BY_HAND:
                 BY_HAND[name](new)

@@ -1,12 +1,12 @@
-"""What three small changes are worth on cluttered digits: the numbers of chapter 13.
+"""Measure three small changes to the model on cluttered digits, for chapter 13.
 
     python -m experiments.variants --checkpoint-folder FOLDER --processes 2
 
 Each variant is trained by the shipped model's recipe from three seeds, a quarter of an
-hour each on one core; the recipe as it is was trained for chapter 9 already. A training
-that was stopped goes on from its checkpoint in FOLDER. The test part's accuracy, and
-what share of its attention the class token spends in the digit's box and on registers,
-go to vit_steps/notebook/measured/variants.json.
+hour each on one core; the unchanged recipe was already trained for chapter 9. A
+training that was stopped goes on from its checkpoint in FOLDER. The accuracy on the
+test part, and the shares of the class token's attention in the digit's box and on
+registers, are written to vit_steps/notebook/measured/variants.json.
 """
 
 import argparse
@@ -52,7 +52,8 @@ def build(variant: str, seed: int) -> VariantVisionTransformer:
 
 def run(variant: str, seed: int, folder: Path) -> dict[str, Any]:
     torch.set_num_threads(1)
-    model, images = build(variant, seed), data.load(NAME)
+    model = build(variant, seed)
+    images = data.load(NAME)
     assert isinstance(images.test, ImageSet)
     config = replace(RECIPES[NAME].train, seed=seed)
     file = "".join(letter if letter.isalnum() else "-" for letter in variant)
@@ -69,9 +70,10 @@ def run(variant: str, seed: int, folder: Path) -> dict[str, Any]:
 
 @torch.no_grad()
 def attention(model: VariantVisionTransformer, test: ImageSet) -> dict[str, float]:
-    """The class token's attention, averaged over blocks, heads and images."""
+    """Return the class token's attention, averaged over blocks, heads and images."""
     _, weights = model.encode(test.batch()[0], need_weights=True)
-    config, registers = model.config, model.config.num_registers
+    config = model.config
+    registers = config.num_registers
     shares = class_token_attention(weights, model.num_prefix_tokens)  # (B, L, h, N)
     assert test.boxes is not None
     inside = mass_inside(shares, test.boxes, config.image_size, config.patch_size)
@@ -84,7 +86,7 @@ def attention(model: VariantVisionTransformer, test: ImageSet) -> dict[str, floa
 
 
 def plain_runs() -> list[dict[str, Any]]:
-    """Those that chapter 9 measured."""
+    """Return the runs of the unchanged model, which chapter 9 measured."""
     runs = []
     for of_seed in read_results("attention-seeds")["runs"]:
         if of_seed["trained"]:

@@ -1,4 +1,4 @@
-"""Keeping what a long run measured, where the book reads it."""
+"""Writing the results of a long run to where the book reads them."""
 
 import json
 from pathlib import Path
@@ -16,12 +16,12 @@ def write_results(
     folder: Path | None = None,
     **runs: list[dict[str, Any]],
 ) -> None:
-    """Keep what a long run measured on one thread, for ``read_results``.
+    """Write the results of a long run on one thread, for ``read_results``.
 
     Args:
-        command: what makes it again.
-        folder: where to; None for where ``read_results`` looks.
-        **runs: lists by name, of which each item gets a line.
+        command: the command that makes them again.
+        folder: to write to; None for the one that ``read_results`` reads.
+        **runs: lists by name; each item is written on a line of its own.
     """
     made = {"command": command, "torch": torch.__version__.split("+")[0], "threads": 1}
     lists = []

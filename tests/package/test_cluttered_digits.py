@@ -64,7 +64,7 @@ def test_parts_share_neither_digits_nor_the_tests_ground(monkeypatch):
             assert torch.equal(used[0], images[indices[part]])
             assert torch.equal(used[1], labels[indices[part]])
             assert torch.equal(used[2], seen)
-            assert used[3] == size
+            assert options["count"] == size
             drawn.add(options["seed"])
     assert len(drawn) == 6  # each part and seed draws its own images
 
