@@ -1,7 +1,7 @@
-"""Quick tests for a model that runs, has the right shapes, and may still be wrong.
+"""Quick tests of a model that runs, returns the right shapes, and may still be wrong.
 
-Each takes any classifier, (B, C, H, W) -> (B, K), whoever wrote it, and leaves it as it
-was. None says what is wrong; each halves the places where it can be.
+Each takes any classifier, (B, C, H, W) -> (B, K), and leaves it as it was. None names
+the mistake, but each narrows down where it can be.
 """
 
 import copy
@@ -12,29 +12,34 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from vit_steps.evaluating import evaluating
 from vit_steps.patch_embedding import patchify, unpatchify
-from vit_steps.sizes import Size
+from vit_steps.sizes import Size, check_count
+from vit_steps.tensors import check_indices, check_tensor
 
 
 def overfit_one_batch(
     model: nn.Module, images: Tensor, labels: Tensor, steps: int = 100, lr: float = 1e-3
 ) -> list[float]:
-    """Losses of a copy of the model that learns a single batch by heart.
+    """Return the losses of a copy of the model that learns a single batch by heart.
 
-    A sound model goes to nearly 0. One that stays at ln K, or at the loss of a constant
-    answer, cannot tell the images apart: something is not connected.
+    The loss of a sound model goes to nearly 0. If it stays at ln K, or at the loss of a
+    constant answer, the model does not tell the images apart: a part is not connected.
 
-    Raises: ValueError if images and labels are not equally many.
+    Raises: ValueError if images or labels do not fit, or all parameters are frozen.
     """
-    if len(images) != len(labels):
-        raise ValueError(
-            f"labels: got {len(labels)}, expected one for each of {len(images)} images"
-        )
+    check_images(model, images)
+    check_count(steps, "steps")
     model = copy.deepcopy(model).train()
+    if not any(parameter.requires_grad for parameter in model.parameters()):
+        raise ValueError("model: got only frozen parameters, expected some to train")
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.0)
     losses = []
     for _ in range(steps):
-        loss = F.cross_entropy(model(images), labels)
+        logits = model(images)  # (B, K)
+        check_tensor(logits, "logits", len(images), "K", note=", returned alone")
+        check_indices(labels, "labels", len(images), count=logits.shape[1])
+        loss = F.cross_entropy(logits, labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -43,16 +48,16 @@ def overfit_one_batch(
 
 
 def batch_effect(model: nn.Module, images: Tensor) -> float:
-    """How far an image's logits move when it comes alone instead of in the batch.
+    """Return how far an image's logits move when it comes alone, not in the batch.
 
-    The largest absolute difference, in eval mode. Rounding is about 1e-6; more says
-    that samples are mixed, or that two axes are.
+    It is the largest absolute difference, in evaluation mode. Rounding makes about
+    1e-6; with more, samples are mixed, or two axes are.
 
-    Raises: ValueError if there are fewer than two images.
+    Raises: ValueError if the images do not fit, or are fewer than two.
     """
+    together = _logits(model, images)  # (B, K)
     if len(images) < 2:
         raise ValueError(f"images: got {len(images)}, expected two or more")
-    together = _logits(model, images)  # (B, K)
     alone = torch.cat([_logits(model, image[None]) for image in images])  # (B, K)
     if together.shape != alone.shape:
         return math.inf
@@ -60,26 +65,26 @@ def batch_effect(model: nn.Module, images: Tensor) -> float:
 
 
 def repeat_effect(model: nn.Module, images: Tensor) -> float:
-    """How far the logits move when the same images come again, in eval mode.
+    """Return how far the logits move when the same images come again.
 
-    Anything but 0 says that something is still drawn at random, such as a dropout that
-    does not listen to ``eval()``, or that the model keeps what it saw.
+    Unless it is 0, something is still drawn at random in evaluation mode, such as a
+    dropout that ignores ``eval()``, or the model keeps a part of what it was given.
     """
     return (_logits(model, images) - _logits(model, images)).abs().max().item()
 
 
 def order_effect(model: nn.Module, images: Tensor, patch_size: Size) -> float:
-    """How far the logits move when the patches of every image change places.
+    """Return how far the logits move when the patches of every image change places.
 
-    About 1e-6 says that the model does not know where a patch was: its positions are
-    not added, or not to the patches.
+    With about 1e-6 the model does not know where a patch was: its positions are not
+    added, or not to the patches.
     """
     shuffled = shuffle_patches(images, patch_size)  # (B, C, H, W)
     return (_logits(model, images) - _logits(model, shuffled)).abs().max().item()
 
 
 def shuffle_patches(images: Tensor, patch_size: Size, seed: int = 0) -> Tensor:
-    """The images with their patches in another order, the same for all.
+    """Return images with their patches in another order, the same for all images.
 
     Shape: (B, C, H, W) -> (B, C, H, W)
     Raises: ValueError as ``patchify`` does.
@@ -92,14 +97,18 @@ def shuffle_patches(images: Tensor, patch_size: Size, seed: int = 0) -> Tensor:
 
 
 def silent_parameters(model: nn.Module, images: Tensor) -> list[str]:
-    """Names of the parameters whose gradient is missing or zero.
+    """Return the names of the parameters whose gradient is missing or zero.
 
-    Such a parameter learns nothing: its layer is made but not called, or the way to it
-    is cut. Zeros that are meant, such as a head that starts at zero, silence everything
-    before them; draw them at random first.
+    Such a parameter learns nothing: its layer is made but not called, or the path to it
+    is cut. A head that starts at zero, as intended, silences everything before it; draw
+    it at random first.
+
+    Raises: ValueError if the images do not fit.
     """
+    check_images(model, images)
     model = copy.deepcopy(model).eval().requires_grad_()
     logits = model(images)  # (B, K)
+    check_tensor(logits, "logits", "...", "K", note=", returned alone")
     generator = torch.Generator().manual_seed(0)
     pull = torch.randn(logits.shape, generator=generator).to(logits)  # (B, K)
     names, parameters = zip(*model.named_parameters(), strict=True)
@@ -113,25 +122,35 @@ def silent_parameters(model: nn.Module, images: Tensor) -> list[str]:
 
 
 def shared_parameters(model: nn.Module) -> list[list[str]]:
-    """Names that stand for the same numbers, in groups of two or more.
+    """Return the names that stand for the same numbers, in groups of two or more.
 
-    Blocks that were to have weights of their own share them where a list was made as
-    ``[block] * depth``, or where a copy copied the reference alone.
+    Blocks share their weights without being meant to where a list was made as
+    ``[block] * depth``, or where a copy copied only the reference.
     """
     names = defaultdict(list)
     for name, parameter in model.named_parameters(remove_duplicate=False):
-        names[parameter.data_ptr()].append(name)
+        # Without memory, as on the meta device, there is no address to compare.
+        names[parameter.data_ptr() or id(parameter)].append(name)
     return [group for group in names.values() if len(group) > 1]
 
 
+def check_images(model: nn.Module, images: Tensor) -> None:
+    """Raise ValueError unless images are a batch in the dtype of the model."""
+    check_tensor(images, "images", "B", "C", "H", "W")
+    if len(images) == 0:
+        raise ValueError("images: got none, expected one or more")
+    dtype = next((weights.dtype for weights in model.parameters()), images.dtype)
+    if images.dtype != dtype:
+        raise ValueError(
+            f"images: got {images.dtype}, expected {dtype}, the dtype of the model; "
+            f"images.to({dtype}) converts them"
+        )
+
+
 def _logits(model: nn.Module, images: Tensor) -> Tensor:
-    """In eval mode, without gradients; the model's own mode is put back."""
-    modes = {module: module.training for module in model.modules()}
-    model.eval()
-    try:
-        with torch.no_grad():
-            logits: Tensor = model(images)  # (B, K)
-    finally:
-        for module, mode in modes.items():
-            module.training = mode
+    """Return a model's logits in evaluation mode, without gradients."""
+    check_images(model, images)
+    with evaluating(model):
+        logits: Tensor = model(images)  # (B, K)
+    check_tensor(logits, "logits", "...", "K", note=", returned alone")
     return logits

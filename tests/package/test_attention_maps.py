@@ -336,20 +336,38 @@ SQUARE = torch.rand(B, h, T, T)
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (None, r"got none, .* call encode\(images, need_weights=True\)"),
-        ([], r"got none, .* call encode\(images, need_weights=True\)"),
-        ([None, None], r"got none, .* call encode\(images, need_weights=True\)"),
-        (SQUARE, r"got \(2, 9, 9\) at 0, expected one \(B, h, T, T\) a block"),
-        ((torch.rand(B, T, D), [SQUARE]), r"got \(5, 9, 6\) at 0, .* encode returns"),
-        ([SQUARE, [SQUARE]], "got <class 'list'> at 1"),
-        ([SQUARE[..., :7]], r"got shape \(5, 2, 9, 7\), .* square"),
-        ([SQUARE[..., :1, :1]], r"got shape \(5, 2, 1, 1\), .* at least one patch"),
-        ([SQUARE, SQUARE[:, :1]], r"got \(5, 1, 9, 9\) at 1, expected \(5, 2, 9, 9\)"),
+        (None, r"\[0\]: got None, expected .* encode\(images, need_weights=True\)"),
+        ([], r"\[0\]: got None, expected .* encode\(images, need_weights=True\)"),
+        (
+            [None, None],
+            r"\[0\]: got None, expected .* encode\(images, need_weights=True\)",
+        ),
+        (
+            SQUARE,
+            r"\[0\]: got shape \(2, 9, 9\), expected \(B, h, T, T\); ",
+        ),
+        (
+            (torch.rand(B, T, D), [SQUARE]),
+            r"\[0\]: got shape \(5, 9, 6\), .* of encode",
+        ),
+        ([SQUARE, [SQUARE]], r"\[1\]: got a list, expected a tensor"),
+        (
+            [SQUARE[..., :7]],
+            r"\[0\]: got shape \(5, 2, 9, 7\), expected \(B, h, T, T\)",
+        ),
+        (
+            [SQUARE[..., :1, :1]],
+            "weights: got 1 token, expected the class token and patches",
+        ),
+        (
+            [SQUARE, SQUARE[:, :1]],
+            r"\[1\]: got shape \(5, 1, .*, expected \(5, 2, 9, 9\)",
+        ),
     ],
 )
 def test_weights_refused(function, weights, message):
     arguments = (GRID,) if function is attention_distance else ()
-    with pytest.raises(ValueError, match=f"weights: {message}"):
+    with pytest.raises(ValueError, match=message):
         function(weights, *arguments)
 
 
@@ -366,13 +384,26 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
         (lambda: attention_rollout([SQUARE], -0.1), "residual: got -0.1"),
         (
             lambda: attention_distance([SQUARE], 3),
-            "weights: got 9 tokens, expected 10, 3×3 patches and 1 in front of them",
+            "weights: got 9 tokens of 5 images, expected 10 .* 3×3 patches and 1",
         ),
         (lambda: attention_distance([SQUARE], GRID, 0), "patch_size: got 0"),
+        (
+            lambda: attention_distance([SQUARE], GRID, 1, -1),
+            "num_prefix_tokens: got -1, expected an int of at least 0",
+        ),
+        (
+            lambda: attention_distance([SQUARE[:0]], GRID),
+            "weights: got 9 tokens of 0 images, expected .* at least one",
+        ),
+        (
+            lambda: class_token_attention([SQUARE], 1.5),
+            "num_prefix_tokens: got 1.5, expected an int",
+        ),
+        (lambda: attention_rollout([SQUARE], "half"), "residual: got 'half'"),
         (lambda: uniform_distance(0), "grid_size: got 0"),
         (
             lambda: position_similarity(torch.rand(1, 9, D), 3),
-            r"pos_embed: got shape \(1, 9, 6\), expected \(1, 10, D\)",
+            r"pos_embed: got shape \(1, 9, 6\), expected \(1, 10, D\), .* 3×3",
         ),
         (lambda: position_similarity(torch.rand(9, D), GRID), "pos_embed: got shape"),
         (
@@ -380,6 +411,7 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
             "pos_embed: got shape",
         ),
         (lambda: patch_filters(model(), 6), "count: got 6, expected 1 to 5"),
+        (lambda: patch_filters(model(), 1.5), "count: got 1.5, expected an int"),
         (lambda: patch_filters(model(), 0), "count: got 0, expected 1 to 5"),
         (
             lambda: patch_brightness(IMAGES - 0.5, PATCH),
@@ -398,12 +430,12 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
         (lambda: mask_patches(IMAGES[0], PATCH, INDICES), "images: got shape"),
         (
             lambda: mask_patches(IMAGES.byte(), PATCH, INDICES),
-            "images: got .* of torch.uint8, expected .* of floating point",
+            "images: got torch.uint8, expected floating point",
         ),
         (lambda: mask_patches(IMAGES, 5, INDICES), "image_size: got 12×10"),
         (
             lambda: mask_patches(IMAGES, PATCH, INDICES[1:]),
-            r"indices: got shape \(4, 3\) of torch.int64, expected \(5, k\)",
+            r"indices: got shape \(4, 3\), expected \(5, k\)",
         ),
         (lambda: mask_patches(IMAGES, PATCH, INDICES[:, 0]), "indices: got shape"),
         (
@@ -412,7 +444,7 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
         ),
         (
             lambda: mask_patches(IMAGES, PATCH, INDICES + N),
-            "indices: got 8 to 8, expected 0 to 7",
+            "indices: got 8 to 8 of torch.int64, expected 0 to 7",
         ),
         (lambda: mask_patches(IMAGES, PATCH, INDICES - 1), "indices: got -1 to -1"),
         (
@@ -424,6 +456,61 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
 def test_refuses(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_what_is_not_a_tensor_is_refused():
+    order, labels = torch.arange(N).expand(B, N), torch.zeros(B, dtype=torch.long)
+    for name, call in {
+        "attention": lambda value: class_token_to_patches(value),
+        "pos_embed": lambda value: position_similarity(value, GRID),
+        "boxes": lambda value: mass_inside(ATTENTION, value, IMAGE, PATCH),
+        "images": lambda value: mask_patches(value, PATCH, INDICES),
+        "indices": lambda value: mask_patches(IMAGES, PATCH, value),
+        "labels": lambda value: deletion_curve(model(), IMAGES, value, order, [0]),
+        "order": lambda value: deletion_curve(model(), IMAGES, labels, value, [0]),
+    }.items():
+        for value in ([[1, 2], [3, 4]], np.zeros((2, 2)), None):
+            got = "None" if value is None else f"a {type(value).__name__}"
+            message = rf"^{name}: got {got}, expected a tensor \("
+            with pytest.raises(ValueError, match=message):
+                call(value)
+
+
+def test_boxes_as_fractions_are_refused_with_the_remedy():
+    fractions = BOXES / torch.tensor([12, 10, 12, 10])
+    message = (
+        r"^boxes: got numbers from 0 to 1, expected pixels; .*\(\[12, 10, 12, 10\]\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        mass_inside(ATTENTION, fractions, IMAGE, PATCH)
+    pixel = torch.tensor([[0, 0, 1, 1]]).expand(B, 4)  # whole numbers are pixels
+    inside = mass_inside(ATTENTION, pixel, IMAGE, PATCH)
+    torch.testing.assert_close(inside, ATTENTION[:, 0] / 15)
+    assert mass_inside(ATTENTION[:0], BOXES[:0], IMAGE, PATCH).shape == (0,)
+
+
+def test_attention_of_whole_numbers_counts_as_shares():
+    table = torch.eye(T, dtype=torch.long).roll(1, dims=1)  # each token to the next
+    one_hot = class_token_to_patches(table)
+    torch.testing.assert_close(one_hot, F.one_hot(torch.tensor(0), N).float())
+    half = torch.tensor([[0, 0, 3, 2.5]])
+    inside = mass_inside(one_hot.long()[None], half, IMAGE, PATCH)
+    torch.testing.assert_close(inside, torch.tensor([0.5]))
+
+
+def test_filters_of_a_model_in_sixteen_bits():
+    net = model()
+    expected = patch_filters(net)
+    got = patch_filters(net.bfloat16())
+    assert got.dtype == torch.float32
+    assert (got * expected).sum(dim=(1, 2, 3)).abs().min() > 0.99
+
+
+def test_deletion_curve_leaves_the_model_as_it_was():
+    net = model()
+    net.blocks[0].train()
+    deletion_curve(net, IMAGES, INDICES[:, 0], torch.arange(N).expand(B, N), [0, 1])
+    assert not net.training and net.blocks[0].training
 
 
 @pytest.mark.parametrize(
@@ -449,7 +536,7 @@ def test_mass_inside_refuses_a_box_that_is_none(box):
     ("wrong", "message"),
     [
         (dict(model=model().train()), r"model: .* expected model.eval\(\)"),
-        (dict(order=INDICES), r"order: got shape \(5, 3\) of .*, expected \(5, 8\)"),
+        (dict(order=INDICES), r"order: got shape \(5, 3\), expected \(5, 8\)"),
         (
             dict(order=torch.zeros(B, N, dtype=torch.long)),
             "order: .* each patch from 0 to 7 once",
@@ -460,14 +547,18 @@ def test_mass_inside_refuses_a_box_that_is_none(box):
         ),
         (
             dict(labels=torch.zeros(4, dtype=torch.long)),
-            r"labels: got shape \(4,\) of torch.int64, expected \(5,\)",
+            r"labels: got shape \(4,\), expected \(5,\)",
         ),
         (dict(labels=torch.zeros(B)), "labels: got .* of torch.float32"),
-        (dict(labels=torch.full((B,), K)), "labels: .* classes from 0 to 6"),
-        (dict(labels=torch.full((B,), -1)), "labels: .* classes from 0 to 6"),
+        (dict(labels=torch.full((B,), K)), "labels: got .*, expected 0 to 6"),
+        (dict(labels=torch.full((B,), -1)), "labels: got .*, expected 0 to 6"),
         (dict(counts=[]), r"counts: got \[\], expected some from 0 to 8"),
         (dict(counts=[0, 9]), r"counts: got \[0, 9\]"),
-        (dict(counts=[-1]), r"counts: got \[-1\]"),
+        (dict(labels=torch.zeros(0, dtype=torch.long)), r"labels: got shape \(0,\)"),
+        (dict(images=IMAGES[:0]), "images: got none, expected one or more"),
+        (dict(images=IMAGES[0]), r"images: got shape \(3, 12, 10\), expected \(B, C"),
+        (dict(counts=[1.5]), "counts: got 1.5, expected an int"),
+        (dict(counts=[-1]), "counts: got -1, expected an int of at least 0"),
     ],
 )
 def test_deletion_curve_refuses(wrong, message):
@@ -480,3 +571,11 @@ def test_deletion_curve_refuses(wrong, message):
     )
     with pytest.raises(ValueError, match=message):
         deletion_curve(**right | wrong)
+
+
+def test_deletion_curve_refuses_a_model_without_a_head():
+    net = model()
+    net.reset_classifier(0)
+    order, labels = torch.arange(N).expand(B, N), torch.zeros(B, dtype=torch.long)
+    with pytest.raises(ValueError, match="model: has no head, expected one; reset_"):
+        deletion_curve(net, IMAGES, labels, order, [0])

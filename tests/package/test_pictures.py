@@ -69,10 +69,31 @@ def test_attention_over_an_image_is_bright_where_it_looks():
     ax = notebook.show_attention_over_image(weights, torch.ones(3, 8, 8), query=0)
     drawn = ax.images[0].get_array()
     assert drawn[6, 6].min() == 1 and drawn[0, 0].max() < 0.2
-    with pytest.raises(ValueError, match="weights: got 5, expected a square"):
+    with pytest.raises(
+        ValueError, match=r"weights: got shape \(5,\), expected a square"
+    ):
         notebook.show_attention_over_image(torch.rand(5), torch.ones(3, 8, 8))
-    with pytest.raises(ValueError, match="weights: got a grid of 3×3, expected one"):
+    with pytest.raises(ValueError, match=r"weights: got shape \(9,\), .* 8×8 pixels"):
         notebook.show_attention_over_image(torch.rand(9), torch.ones(3, 8, 8))
+    with pytest.raises(ValueError, match=r"weights: got shape \(1, 2, 2\)"):
+        notebook.show_attention_over_image(torch.rand(1, 2, 2), torch.ones(3, 8, 8))
+
+
+def test_one_bright_patch_does_not_blacken_the_others():
+    weights = torch.full((16, 16), 0.1 / 255)
+    weights[8, 8] = 0.9
+    weights[4, 4] = 0.05 / 255
+    ax = notebook.show_attention_over_image(weights, torch.ones(3, 32, 32))
+    drawn = ax.images[0].get_array()
+    assert drawn[16, 16].min() == 1 and drawn[0, 0].min() == 1
+    np.testing.assert_allclose(drawn[8, 8], 0.15 + 0.85 / 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_attention_over_an_image_in_any_precision(dtype):
+    weights = torch.tensor([[0.25, 0.75]], dtype=dtype, requires_grad=True)
+    ax = notebook.show_attention_over_image(weights, torch.ones(1, 2, 4))
+    assert ax.images[0].get_array().shape == (2, 4)
 
 
 def test_a_map_of_zeros_is_dark_and_no_gap():

@@ -115,11 +115,59 @@ def test_shuffling_keeps_every_patch(images):
     assert shuffle_patches(wide, (2, 4)).shape == wide.shape
 
 
-def test_bad_input():
-    model = VisionTransformer(SMALL)
-    with pytest.raises(ValueError, match="labels: got 1, expected one for each of 2"):
-        overfit_one_batch(model, torch.zeros(2, 1, 8, 8), torch.zeros(1).long())
+def test_parameters_without_memory_are_not_taken_for_shared(model):
+    assert shared_parameters(model.to("meta")) == []
+    model.blocks[1] = model.blocks[0]
+    assert len(shared_parameters(model)) == 12
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        batch_effect,
+        repeat_effect,
+        lambda model, images: order_effect(model, images, 4),
+        silent_parameters,
+        lambda model, images: overfit_one_batch(model, images, torch.arange(6) % 3, 2),
+    ],
+)
+def test_what_no_classifier_takes_or_returns_is_refused(test, model, images):
+    with pytest.raises(ValueError, match=r"images: got torch.float64, .*float32\)"):
+        test(model, images.double())
+    with pytest.raises(ValueError, match=r"images: got shape \(6, 1, 8\), expected"):
+        test(model, images[:, :, 0])
+    with pytest.raises(ValueError, match="images: got none, expected one or more"):
+        test(model, images[:0])
+
+    class WithWeights(VisionTransformer):
+        def forward(self, images):
+            return self.encode(images, need_weights=True)
+
+    with pytest.raises(ValueError, match="logits: got a tuple, .* returned alone"):
+        test(WithWeights(SMALL), images)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (torch.zeros(1).long(), r"labels: got shape \(1,\), expected \(6,\)"),
+        (torch.zeros(6), "labels: got 0.0 to 0.0 of torch.float32, .* torch.int64"),
+        (torch.full((6,), 3), "labels: got 3 to 3 of torch.int64, expected 0 to 2"),
+        ([0] * 6, "labels: got a list, expected a tensor"),
+    ],
+)
+def test_labels_that_fit_no_logits_are_refused(model, images, labels, message):
+    with pytest.raises(ValueError, match=message):
+        overfit_one_batch(model, images, labels, 2)
+
+
+def test_bad_input(model, images):
+    labels = torch.arange(6) % 3
+    with pytest.raises(ValueError, match="steps: got 1.5, expected a positive int"):
+        overfit_one_batch(model, images, labels, steps=1.5)
+    with pytest.raises(ValueError, match="model: got only frozen parameters"):
+        overfit_one_batch(model.requires_grad_(False), images, labels)
     with pytest.raises(ValueError, match="images: got 1, expected two or more"):
-        batch_effect(model, torch.zeros(1, 1, 8, 8))
+        batch_effect(model, images[:1])
     with pytest.raises(ValueError, match="patch size 3×3"):
-        shuffle_patches(torch.zeros(1, 1, 8, 8), 3)
+        shuffle_patches(images, 3)

@@ -1,4 +1,4 @@
-"""What the notebooks show with: pictures, curves, tables, and numbers of long runs."""
+"""Pictures, curves, tables and numbers of long runs, as the notebooks show them."""
 
 from vit_steps.optional import check_installed
 

@@ -1,4 +1,4 @@
-"""Curves of a training."""
+"""Curves of loss and accuracy while a model is trained."""
 
 import matplotlib.pyplot as plt
 
@@ -7,10 +7,9 @@ from vit_steps.training_state import History
 
 
 def live_history(history: History) -> None:
-    """A callback for ``train``: the curves so far, drawn anew after each epoch.
+    """Draw the losses and the accuracy so far: a callback for ``train``.
 
-    The losses on the left, accuracy on the right. In a notebook each picture takes the
-    place of the one before.
+    In a notebook the picture of each epoch replaces the one before.
     """
     from IPython.display import clear_output
 

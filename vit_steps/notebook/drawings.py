@@ -1,4 +1,4 @@
-"""The book's drawings: SVGs that go with the theme of whatever shows them."""
+"""The book's drawings: SVGs in the colours of the theme that they are shown in."""
 
 from pathlib import Path
 
@@ -6,10 +6,11 @@ FOLDER = Path(__file__).with_name("drawings")
 
 
 class Drawing:
-    """What a notebook shows as a picture, and ``print`` by its name."""
+    """A drawing that a notebook shows as a picture, and ``print`` as its name."""
 
     def __init__(self, name: str, svg: str) -> None:
-        self.name, self.svg = name, svg
+        self.name = name
+        self.svg = svg
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -19,9 +20,9 @@ class Drawing:
 
 
 def drawing(name: str) -> Drawing:
-    """A drawing of the book; the last line of a cell shows it.
+    """Return a drawing of the book, which the last line of a cell shows.
 
-    The repository's ``book/drawings/`` draws them.
+    The repository's ``book/drawings/`` makes them.
 
     Raises: ValueError if there is no drawing of that name.
     """

@@ -1,4 +1,4 @@
-"""Pictures: photographs and their patches, attention over them, traces of tokens."""
+"""Pictures of photographs and their patches, of attention over them, and of tokens."""
 
 import math
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ def show_patch_grid(
     title: str | None = None,
     highlight: Sequence[int] = (),
 ) -> Axes:
-    """Draw a picture (C, H, W) with the lines along which it is cut.
+    """Draw a picture (C, H, W) with the lines along which it is cut into patches.
 
     The patches whose indices are in ``highlight`` get a frame.
     """
@@ -49,9 +49,7 @@ def show_patch_grid(
         ax.axhline(row * height - 0.5, color="white", linewidth=0.7)
     for column in range(1, columns):
         ax.axvline(column * width - 0.5, color="white", linewidth=0.7)
-    for index in highlight:
-        row, column = divmod(index, columns)
-        _frame(ax, row * height, column * width, height, width)
+    _frame_patches(ax, highlight, columns, height, width)
     return ax
 
 
@@ -63,11 +61,10 @@ def show_patches_apart(
     columns: int | None = None,
     highlight: Sequence[int] = (),
 ) -> Axes:
-    """Draw the patches of a picture (C, H, W) one after another, pulled apart.
+    """Draw the patches of a picture (C, H, W) in reading order, with gaps between them.
 
-    Args:
-        columns: patches in a line; without it, as many as in the picture.
-        highlight: indices of patches to frame.
+    A line has as many of them as the picture, or as many as ``columns``. The patches
+    whose indices are in ``highlight`` get a frame.
     """
     height, width = as_pair(patch_size, "patch_size")
     columns = columns or image.shape[-1] // width
@@ -78,9 +75,7 @@ def show_patches_apart(
     tiles = F.pad(tiles, (0, gap, 0, gap), value=1.0)  # white between them
     canvas = tiles.permute(2, 0, 3, 1, 4).flatten(3).flatten(1, 2)  # (C, rows, columns)
     ax = show_image(canvas[:, :-gap, :-gap], ax, title)
-    for index in highlight:
-        row, column = divmod(index, columns)
-        _frame(ax, row * (height + gap), column * (width + gap), height, width)
+    _frame_patches(ax, highlight, columns, height, width, gap)
     return ax
 
 
@@ -93,37 +88,39 @@ def show_attention_over_image(
 ) -> Axes:
     """Lay one token's attention over the picture: bright where it looks.
 
-    The weights are (N,) or (rows, columns), without the class token. If a patch asks,
-    the one with the index ``query``, it gets a frame.
+    The weights are (N,) or (rows, columns), without the class token. The brightest
+    hundredth of the patches has full light, so that a single one with most of the
+    attention does not leave the others black. The patch with the index ``query``, whose
+    attention it is, gets a frame.
+
+    Raises: ValueError if the weights are no grid that divides the image.
     """
-    if weights.ndim == 1:
-        N, side = len(weights), math.isqrt(len(weights))
-        if side * side != N:
-            raise ValueError(f"weights: got {N}, expected a square or (rows, columns)")
-        weights = weights.reshape(side, side)
-    (rows, columns), (H, W) = weights.shape, image.shape[-2:]
-    if H % rows or W % columns:
+    H, W = image.shape[-2:]
+    rows, columns = (
+        weights.shape if weights.ndim == 2 else 2 * [math.isqrt(len(weights))]
+    )
+    if weights.numel() != rows * columns or H % rows or W % columns:
         raise ValueError(
-            f"weights: got a grid of {rows}×{columns}, expected one that divides the "
-            f"image of {H}×{W} pixels"
+            f"weights: got shape {tuple(weights.shape)}, expected a square or (rows, "
+            f"columns) of patches that divide the image of {H}×{W} pixels"
         )
     height, width = H // rows, W // columns
-    largest = weights.max().clamp(min=torch.finfo(weights.dtype).tiny)
-    light = (weights / largest).detach()  # all dark where nothing is attended
-    light = light.repeat_interleave(height, 0).repeat_interleave(width, 1)
+    light = weights.detach().float().cpu().reshape(rows, columns)
+    bright = light.quantile(0.99).clamp(min=torch.finfo(light.dtype).tiny)
+    light = (light / bright).clamp(max=1.0)  # all dark where nothing is attended
+    light = light.repeat_interleave(height, dim=0).repeat_interleave(width, dim=1)
     ax = show_image(image * (0.15 + 0.85 * light), ax, title)
     if query is not None:
-        row, column = divmod(query, columns)
-        _frame(ax, row * height, column * width, height, width)
+        _frame_patches(ax, [query], columns, height, width)
     return ax
 
 
 def show_token_trace(steps: Sequence[tuple[str, Tensor]]) -> Figure:
-    """Draw one image's tokens after each step: a row a token, a column a number.
+    """Draw one image's tokens after each step, a row for each token.
 
-    A step is its name and tokens (T, D), and has a colour scale of its own.
+    A step is a name and the tokens (T, D), and has a colour scale of its own.
     """
-    max_width = 64  # of each token no more than so many numbers are drawn
+    max_width = 64  # numbers of each token: more would be too narrow to be seen
     figure, axes = plt.subplots(
         1, len(steps), figsize=(1.6 * len(steps), 3.6), squeeze=False
     )
@@ -142,15 +139,25 @@ def show_token_trace(steps: Sequence[tuple[str, Tensor]]) -> Figure:
 
 
 def _pixels(image: Tensor) -> np.ndarray:
+    """Return a picture as matplotlib draws it, (H, W) or (H, W, 3)."""
     image = image.detach().float().cpu().clamp(0, 1)
     if image.ndim == 3:
         image = image[0] if image.shape[0] == 1 else image.permute(1, 2, 0)
     return image.numpy()
 
 
-def _frame(ax: Axes, top: int, left: int, height: int, width: int) -> None:
-    """Frame a patch in yellow on black, to be seen on any picture."""
-    corner = (left - 0.5, top - 0.5)
-    for colour, line in (("black", 4.0), ("#FFE800", 2.0)):
-        frame = Rectangle(corner, width, height, fill=False, ec=colour, lw=line)
-        ax.add_patch(frame)
+def _frame_patches(
+    ax: Axes,
+    indices: Sequence[int],
+    columns: int,
+    height: int,
+    width: int,
+    gap: int = 0,
+) -> None:
+    """Frame patches in yellow on black, which is seen on any picture."""
+    for index in indices:
+        row, column = divmod(index, columns)
+        corner = (column * (width + gap) - 0.5, row * (height + gap) - 0.5)
+        for colour, line in (("black", 4.0), ("#FFE800", 2.0)):
+            frame = Rectangle(corner, width, height, fill=False, ec=colour, lw=line)
+            ax.add_patch(frame)

@@ -1,7 +1,4 @@
-"""Numbers from runs that are too long for a notebook, with how they were made.
-
-The repository's ``experiments/`` writes them.
-"""
+"""Numbers of runs that are too long for a notebook, which ``experiments/`` writes."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +9,7 @@ FOLDER = Path(__file__).with_name("measured")
 
 
 def read_results(name: str) -> dict[str, Any]:
-    """What a long run measured: a dictionary, whose "made" says how.
+    """Return what a long run measured; under "made" is the command that did.
 
     Raises: ValueError if there is no result of that name.
     """
@@ -24,9 +21,9 @@ def read_results(name: str) -> dict[str, Any]:
 
 
 def recorded(name: str, key: str, run: Callable[[], Any], again: bool = False) -> Any:
-    """What takes too long for a cell: what ``run()``, the cell's own code, once gave.
+    """Return what ``run()``, which takes too long for a cell, returned before.
 
-    With ``again`` it is run now, and the record stays as it is.
+    With ``again`` it is run now, and the record is not changed.
 
     Raises: ValueError if there is no record of that name, or nothing in it by that key.
     """

@@ -18,11 +18,11 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from scipy.spatial import cKDTree
 
-# The book's font, made by book/fonts.py of Inter (SIL Open Font License, beside it).
+# The book's font, which book/fonts.py makes from Inter (SIL Open Font License, in the
+# same folder).
 FONTS = Path(__file__).parent / "fonts"
-FAMILY = ["Book Text", "DejaVu Sans"]  # matplotlib brings the second
 
-# Okabe and Ito's colours, told apart with any colour vision.
+# Okabe and Ito's colours, which differ for every kind of colour vision.
 COLOURS = {
     "blue": "#0072B2",
     "orange": "#E69F00",
@@ -44,7 +44,7 @@ def use_book_style() -> None:
             "figure.dpi": 110,
             "figure.facecolor": "white",
             "figure.constrained_layout.use": True,
-            "font.family": FAMILY,
+            "font.family": ["Book Text", "DejaVu Sans"],  # the second is matplotlib's
             "font.size": 10,
             "axes.titlesize": 10,
             "axes.spines.top": False,
@@ -58,26 +58,28 @@ def use_book_style() -> None:
     )
     shell = get_ipython()
     if shell is not None and shell.display_formatter is not None:
-        plt.switch_backend(plt.get_backend())  # loading it later would undo the next
+        plt.switch_backend(
+            plt.get_backend()
+        )  # loaded later, it would undo the next line
         shell.display_formatter.formatters["image/png"].for_type(Figure, book_png)
 
 
 def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
-    """A figure as a notebook keeps it, and the width and height to show it at.
+    """Return a figure as PNG, and the width and height that a page shows it at.
 
-    It has twice the pixels, to be crisp on a dense screen, in 256 colours, to be small
-    all the same. In its text ``images`` it says where photographs and heat maps are,
-    which keep their colours when a page draws the rest in those of a dark theme.
+    It has twice the pixels, so that it is crisp on a dense screen, in 256 colours, so
+    that it is small all the same. The PNG's text field ``images`` lists the places of
+    photographs and heat maps, whose colours stay when a page is shown in dark colours.
     """
     dpi = figure.dpi
-    figure.dpi = 2 * dpi  # so that it says where things are in pixels of the PNG
+    figure.dpi = 2 * dpi  # _images measures the figure in pixels of the PNG
     try:
         drawn = io.BytesIO()
         figure.savefig(drawn, format="png", dpi=figure.dpi, bbox_inches="tight")
         picture = Image.open(drawn).convert("RGB")
         cut = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
-        said = PngInfo()
-        said.add_text("images", json.dumps(_images(figure, cut, picture.height)))
+        fields = PngInfo()
+        fields.add_text("images", json.dumps(_images(figure, cut, picture.height)))
     finally:
         figure.dpi = dpi
     width, height = picture.size
@@ -88,33 +90,34 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
     small = Image.fromarray(nearest[index].reshape(height, width).astype(np.uint8))
     small.putpalette(palette.tobytes())
     data = io.BytesIO()
-    small.save(data, format="png", optimize=True, pnginfo=said)
+    small.save(data, format="png", optimize=True, pnginfo=fields)
     return data.getvalue(), {"width": width // 2, "height": height // 2}
 
 
 def _images(figure: Figure, cut: Bbox, height: int) -> list[dict[str, Any]]:
-    """Where images and colour bars are, in pixels of what is cut out of the figure.
+    """Return the places of images and colour bars, in pixels of what is cut out.
 
-    Each has the ``box`` left, top, right, bottom, and ``holes`` where it lets the white
-    behind it through, as a heat map does that lacks some of its numbers.
+    Each has a ``box`` of left, top, right, bottom, and true ``holes`` if the white
+    behind it is seen in places, as in a heat map with masked numbers.
     """
-    left, bottom = cut.x0 * figure.dpi, cut.y0 * figure.dpi
+    left = cut.x0 * figure.dpi
+    bottom = cut.y0 * figure.dpi
     found = []
     for image in [*figure.findobj(AxesImage), *figure.findobj(QuadMesh)]:
         if image.axes is None or not (image.axes.get_visible() and image.get_visible()):
             continue
         seen = Bbox.intersection(image.get_window_extent(), image.axes.bbox)
         if seen is not None and seen.width and seen.height:
-            x0, x1 = seen.x0 - left, seen.x1 - left
-            y0, y1 = height - seen.y1 + bottom, height - seen.y0 + bottom
-            box = [round(edge) for edge in (x0, y0, x1, y1)]
+            top = height + bottom  # of the picture, counted from below as seen is
+            edges = (seen.x0 - left, top - seen.y1, seen.x1 - left, top - seen.y0)
+            box = [round(edge) for edge in edges]
             holes = bool(np.ma.is_masked(image.get_array()))
             found.append({"box": box, "holes": holes})
     return found
 
 
 def _colours(picture: Image.Image) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A picture's colours (n, 3), which of them each pixel has, how often each is."""
+    """Return a picture's colours (n, 3), each pixel's index in them, their counts."""
     channels = np.asarray(picture).astype(np.int32)
     codes = channels[..., 0] << 16 | channels[..., 1] << 8 | channels[..., 2]
     found, index, counts = np.unique(codes, return_inverse=True, return_counts=True)
@@ -123,10 +126,10 @@ def _colours(picture: Image.Image) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _palettes(picture: Image.Image) -> list[np.ndarray]:
-    """The colours of its large areas, and those most unlike each other, as of lines."""
+    """Return colours of large areas, and colours far apart, such as those of lines."""
     palettes = []
-    by_area, by_colour = Image.Quantize.MEDIANCUT, Image.Quantize.MAXCOVERAGE
-    for count, method in ((144, by_area), (80, by_colour)):
+    counts = {Image.Quantize.MEDIANCUT: 144, Image.Quantize.MAXCOVERAGE: 80}
+    for method, count in counts.items():
         found = picture.quantize(count, method).getpalette() or []
         palettes.append(np.array(found[: 3 * count], np.uint8).reshape(-1, 3))
     return palettes

@@ -1,4 +1,4 @@
-"""Numbers under headings: a real table in a notebook, aligned text elsewhere."""
+"""Tables of numbers: HTML in a notebook, aligned text anywhere else."""
 
 import re
 from html import escape
@@ -7,11 +7,10 @@ _NUMBER = re.compile(r"[+\-−±<>≈]?\s?\d")
 
 
 class Table:
-    """Rows under headings.
+    """A table with headings, shown by the last line of a cell or by ``print``.
 
-    In a notebook the last line of a cell shows it as HTML, whose first column names the
-    rows, for the eye and for a screen reader; anywhere else ``print`` shows it as text.
-    The ``caption`` is a sentence above it.
+    The first column is the name of each row, also for a screen reader. The ``caption``
+    is a sentence above the table.
 
     Raises: ValueError if there are no headings.
     """
@@ -26,7 +25,7 @@ class Table:
     def row(self, *cells: object) -> None:
         """Add a row. Integers get thousands separators, floats four digits.
 
-        Raises: ValueError if it has more or fewer cells than there are headings.
+        Raises: ValueError unless it has one cell for each heading.
         """
         if len(cells) != len(self.headings):
             columns = f"{len(self.headings)}, for {', '.join(self.headings)}"
@@ -34,7 +33,7 @@ class Table:
         self.rows.append([_text(cell) for cell in cells])
 
     def _align(self) -> list[str]:
-        """right for each column of numbers, left for words."""
+        """Return "right" for each column of numbers and "left" for each of words."""
         return [
             "right" if all(_NUMBER.match(c) for c in column[1:] if c) else "left"
             for column in zip(self.headings, *self.rows, strict=True)

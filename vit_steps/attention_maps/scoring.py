@@ -1,0 +1,207 @@
+"""Scores of maps where the right place is known, and tests that cover patches."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from vit_steps.attention_maps.maps import as_floats, as_shares
+from vit_steps.evaluating import evaluating
+from vit_steps.patch_embedding import patchify
+from vit_steps.sizes import Size, as_pair, check_count, patch_grid
+from vit_steps.tensors import check_indices, check_tensor
+from vit_steps.vision_transformer import VisionTransformer
+
+
+def patch_brightness(images: Tensor, patch_size: Size) -> Tensor:
+    """Return each patch's share of the image's brightness: a baseline without a model.
+
+    All channels count equally, before normalisation. In a black image all patches have
+    the same share.
+
+    Shape: (B, C, H, W) -> (B, N), summing to 1
+    Raises: ValueError if a pixel is negative, or the images do not fit the patches.
+    """
+    patches = patchify(images, patch_size)  # (B, N, C·P·P)
+    if patches.numel() and patches.min() < 0:
+        raise ValueError(
+            f"images: got a pixel of {patches.min().item():.3g}, expected none below "
+            "0; brightness is measured before normalisation"
+        )
+    brightness = patches.sum(dim=-1)  # (B, N)
+    black = brightness.sum(dim=-1, keepdim=True) == 0
+    return as_shares(brightness.masked_fill(black, 1.0))
+
+
+def mass_inside(
+    attention: Tensor, boxes: Tensor, image_size: Size, patch_size: Size
+) -> Tensor:
+    """Return how much of the attention falls into each image's box.
+
+    A patch that the edge of the box cuts counts by the share of its area inside.
+    Uniform attention scores the box's share of the image.
+
+    Args:
+        attention: paid to each patch, summing to 1; axes between the first and the
+            last, such as blocks and heads, are kept.
+        boxes: top, left, bottom, right in pixels, a row for each image; bottom and
+            right are the first pixels outside.
+
+    Shape: attention (B, ..., N), boxes (B, 4) -> (B, ...)
+    Raises: ValueError if a shape does not fit, or a box is empty, not inside the image,
+        or not in pixels.
+    """
+    height, width = as_pair(patch_size, "patch_size")
+    rows, columns = patch_grid(image_size, patch_size)
+    note = f" for {rows}×{columns} patches"
+    check_tensor(attention, "attention", "B", "...", rows * columns, note=note)
+    check_boxes(boxes, len(attention), image_size)
+    attention = as_floats(attention)  # (B, ..., N)
+    top, left, bottom, right = boxes.to(attention).unbind(dim=1)  # (B,) each
+    in_rows = overlap(top, bottom, rows, height)  # (B, rows)
+    in_columns = overlap(left, right, columns, width)  # (B, columns)
+    share = in_rows[:, :, None] * in_columns[:, None, :]  # (B, rows, columns)
+    return torch.einsum("b...n, bn -> b...", attention, share.flatten(1))  # (B, ...)
+
+
+def check_boxes(boxes: Tensor, B: int, image_size: Size) -> None:
+    """Raise ValueError unless these are B boxes in pixels, inside the image."""
+    H, W = as_pair(image_size, "image_size")
+    check_tensor(boxes, "boxes", B, 4)
+    small = B > 0 and boxes.min() >= 0 and boxes.max() <= 1
+    if small and boxes.is_floating_point() and max(H, W) > 1:
+        raise ValueError(
+            "boxes: got numbers from 0 to 1, expected pixels; multiply fractions of "
+            f"the image by torch.tensor([{H}, {W}, {H}, {W}])"
+        )
+    start, end = boxes[:, :2], boxes[:, 2:]  # (B, 2) each: top, left and bottom, right
+    inside = (start >= 0) & (start < end) & (end <= boxes.new_tensor([H, W]))
+    if not inside.all():
+        first = int(inside.all(dim=1).logical_not().nonzero()[0])
+        raise ValueError(
+            f"boxes: got {boxes[first].tolist()} for image {first}, expected top, "
+            f"left, bottom, right of an area inside {H}×{W}"
+        )
+
+
+def overlap(start: Tensor, end: Tensor, count: int, length: int) -> Tensor:
+    """Return the share of each stretch that lies between start and end.
+
+    Stretch i of ``count`` goes from i times ``length`` to (i + 1) times ``length``.
+
+    Shape: (B,), (B,) -> (B, count)
+    """
+    first = torch.arange(count).to(start) * length  # (count,)
+    last = torch.minimum(end[:, None], first + length)  # (B, count)
+    covered = last - torch.maximum(start[:, None], first)
+    return covered.clamp_min(0) / length
+
+
+def mask_patches(
+    images: Tensor,
+    patch_size: Size,
+    indices: Tensor,
+    fill: float | Sequence[float] | Tensor = 0.0,
+) -> Tensor:
+    """Replace patches of images by ``fill``.
+
+    Args:
+        indices: the patches to replace in each image, counted row by row.
+        fill: a number, one for each channel, a picture (C, H, W) such as the mean of
+            the training images, or a picture for each image, (B, C, H, W).
+
+    Shape: images (B, C, H, W), indices (B, k) -> (B, C, H, W)
+    Raises: ValueError if a shape does not fit, or there is no such patch.
+    """
+    check_tensor(images, "images", "B", "C", "H", "W")
+    if not images.is_floating_point():
+        raise ValueError(f"images: got {images.dtype}, expected floating point")
+    B, C, H, W = images.shape
+    height, width = as_pair(patch_size, "patch_size")
+    rows, columns = patch_grid((H, W), patch_size)
+    N = rows * columns
+    check_indices(indices, "indices", B, "k", count=N)
+    fill = torch.as_tensor(fill).to(images)
+    if fill.shape == (C,):
+        fill = fill[:, None, None]  # (C, 1, 1)
+    elif fill.ndim and fill.shape not in (images.shape, images.shape[1:]):
+        raise ValueError(
+            f"fill: got shape {tuple(fill.shape)}, expected a number, "
+            f"({C},), ({C}, {H}, {W}) or ({B}, {C}, {H}, {W})"
+        )
+    hidden = torch.zeros(B, N, dtype=torch.bool, device=images.device)
+    hidden = hidden.scatter(1, indices, True).reshape(B, 1, rows, columns)
+    hidden = hidden.repeat_interleave(height, dim=2).repeat_interleave(width, dim=3)
+    return torch.where(hidden, fill, images)  # hidden is (B, 1, H, W)
+
+
+@dataclass(frozen=True)
+class DeletionCurve:
+    """What a model answers as more and more patches are masked, in S steps."""
+
+    logits: Tensor  # (S, B), of the true class
+    correct: Tensor  # (S, B), whether the true class has the largest logit
+
+    @property
+    def accuracy(self) -> Tensor:
+        """The share of images that are classified correctly, (S,)."""
+        return self.correct.float().mean(dim=1)
+
+
+def deletion_curve(
+    model: VisionTransformer,
+    images: Tensor,
+    labels: Tensor,
+    order: Tensor,
+    counts: Sequence[int],
+    fill: float | Sequence[float] | Tensor = 0.0,
+) -> DeletionCurve:
+    """Test a map: mask the first patches of ``order``, then let the model answer.
+
+    If a map names the patches that matter, the true class falls faster than with
+    patches named at random (region perturbation, arXiv 1509.06321). With ``attention``
+    (B, N) the order is ``attention.argsort(dim=1, descending=True, stable=True)``.
+
+    Args:
+        order: (B, N), each image's patches, the first to be masked first.
+        counts: how many patches to mask at each step, such as ``[0, 4, 8, 16]``.
+        fill: what replaces them, as in ``mask_patches``.
+
+    Shape: images (B, C, H, W), labels (B,), order (B, N) -> S = len(counts) steps
+    Raises: ValueError if the model is in training mode or has no head, there are no
+        images, a shape does not fit, or a count or a label is out of range.
+    """
+    K = model.config.num_classes
+    if model.training:
+        raise ValueError("model: is in training mode, expected model.eval()")
+    if K == 0:
+        raise ValueError("model: has no head, expected one; reset_classifier makes one")
+    check_tensor(images, "images", "B", "C", "H", "W")
+    B = len(images)
+    if B == 0:
+        raise ValueError("images: got none, expected one or more")
+    check_indices(labels, "labels", B, count=K)
+    rows, columns = model.patch_embed.grid_size
+    N = rows * columns
+    check_indices(order, "order", B, N, count=N)
+    if not (order.sort(dim=1).values == torch.arange(N, device=order.device)).all():
+        raise ValueError(
+            f"order: got a patch twice, expected each patch from 0 to {N - 1} once in "
+            "a row"
+        )
+    counts = [check_count(count, "counts", least=0) for count in counts]
+    if not counts or max(counts) > N:
+        raise ValueError(f"counts: got {counts}, expected some from 0 to {N}")
+    patch_size = model.patch_embed.patch_size
+    answers = []
+    with evaluating(model):
+        for count in counts:
+            masked = mask_patches(images, patch_size, order[:, :count], fill)
+            answers.append(model(masked))  # (B, K)
+    logits = torch.stack(answers)  # (S, B, K)
+    of_true_class = logits.take_along_dim(labels[None, :, None], dim=2)  # (S, B, 1)
+    return DeletionCurve(
+        logits=of_true_class.squeeze(dim=2),
+        correct=logits.argmax(dim=2) == labels,
+    )

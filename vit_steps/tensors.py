@@ -1,0 +1,40 @@
+"""Checks of tensors that functions are given, with one form of error for all."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+def check_tensor(value: Any, name: str, *shape: int | str, note: str = "") -> None:
+    """Raise ValueError unless a value is a tensor of a shape.
+
+    In ``shape`` a letter is any length, the same one at each of its places, and "..."
+    any number of axes. The ``note`` ends the sentence of the error.
+    """
+    expected = str(shape).replace("'", "") + note
+    if not isinstance(value, Tensor):
+        got = "None" if value is None else f"a {type(value).__name__}"
+        raise ValueError(f"{name}: got {got}, expected a tensor {expected}")
+    if "..." in shape:
+        start = shape.index("...")
+        stop = value.ndim + start + 1 - len(shape)
+        shape = (*shape[:start], *value.shape[start:stop], *shape[start + 1 :])
+    lengths: dict[str, int] = {}
+    known = tuple(
+        lengths.setdefault(axis, length) if isinstance(axis, str) else axis
+        for axis, length in zip(shape, value.shape, strict=False)
+    )
+    if len(shape) != value.ndim or known != tuple(value.shape):
+        raise ValueError(f"{name}: got shape {tuple(value.shape)}, expected {expected}")
+
+
+def check_indices(value: Any, name: str, *shape: int | str, count: int) -> None:
+    """Raise ValueError unless these are int64 of a shape, from 0 to ``count`` - 1."""
+    check_tensor(value, name, *shape)
+    low, high = (value.min(), value.max()) if value.numel() else (0, 0)
+    if value.dtype != torch.int64 or low < 0 or high >= count:
+        raise ValueError(
+            f"{name}: got {low} to {high} of {value.dtype}, "
+            f"expected 0 to {count - 1} of torch.int64"
+        )
