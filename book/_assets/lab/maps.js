@@ -1,4 +1,4 @@
-// Computes attention maps from the weights: vit_steps/attention_maps.py in JavaScript.
+// What attention maps are read from the weights: vit_steps/attention_maps/ in JavaScript.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
