@@ -83,9 +83,13 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
     finally:
         figure.dpi = dpi
     width, height = picture.size
-    colours, index, counts = _colours(picture)
+    pixels = np.asarray(picture.convert("RGBA")).view(">u4")  # a number for each colour
+    codes, index, counts = np.unique(pixels, return_inverse=True, return_counts=True)
+    colours = codes.view(np.uint8).reshape(-1, 4)[:, :3]  # (n, 3)
     frequent = colours[counts.argsort()[::-1][:32]]
-    palette = np.concatenate([frequent, *_palettes(picture)])
+    large = _palette(picture, 144, Image.Quantize.MEDIANCUT)  # of large areas
+    far_apart = _palette(picture, 80, Image.Quantize.MAXCOVERAGE)  # such as of lines
+    palette = np.concatenate([frequent, large, far_apart])
     _, nearest = cKDTree(palette).query(colours)
     small = Image.fromarray(nearest[index].reshape(height, width).astype(np.uint8))
     small.putpalette(palette.tobytes())
@@ -116,20 +120,7 @@ def _images(figure: Figure, cut: Bbox, height: int) -> list[dict[str, Any]]:
     return found
 
 
-def _colours(picture: Image.Image) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a picture's colours (n, 3), each pixel's index in them, their counts."""
-    channels = np.asarray(picture).astype(np.int32)
-    codes = channels[..., 0] << 16 | channels[..., 1] << 8 | channels[..., 2]
-    found, index, counts = np.unique(codes, return_inverse=True, return_counts=True)
-    colours = np.stack([found >> 16, found >> 8 & 255, found & 255], axis=1)
-    return colours.astype(np.uint8), index.ravel(), counts
-
-
-def _palettes(picture: Image.Image) -> list[np.ndarray]:
-    """Return colours of large areas, and colours far apart, such as those of lines."""
-    palettes = []
-    counts = {Image.Quantize.MEDIANCUT: 144, Image.Quantize.MAXCOVERAGE: 80}
-    for method, count in counts.items():
-        found = picture.quantize(count, method).getpalette() or []
-        palettes.append(np.array(found[: 3 * count], np.uint8).reshape(-1, 3))
-    return palettes
+def _palette(picture: Image.Image, count: int, method: Image.Quantize) -> np.ndarray:
+    """Return colours of a picture, (count, 3) at most, by a method of Pillow."""
+    found = picture.quantize(count, method).getpalette() or []
+    return np.array(found[: 3 * count], np.uint8).reshape(-1, 3)
