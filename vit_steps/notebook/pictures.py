@@ -96,10 +96,10 @@ def show_attention_over_image(
     Raises: ValueError if the weights are no grid that divides the image.
     """
     H, W = image.shape[-2:]
-    rows, columns = (
-        weights.shape if weights.ndim == 2 else 2 * [math.isqrt(len(weights))]
-    )
-    if weights.numel() != rows * columns or H % rows or W % columns:
+    side = math.isqrt(weights.numel())
+    rows, columns = weights.shape if weights.ndim == 2 else (side, side)
+    fits = 1 <= weights.ndim <= 2 and 0 < weights.numel() == rows * columns
+    if not fits or H % rows or W % columns:
         raise ValueError(
             f"weights: got shape {tuple(weights.shape)}, expected a square or (rows, "
             f"columns) of patches that divide the image of {H}×{W} pixels"
@@ -109,7 +109,7 @@ def show_attention_over_image(
     bright = light.quantile(0.99).clamp(min=torch.finfo(light.dtype).tiny)
     light = (light / bright).clamp(max=1.0)  # all dark where nothing is attended
     light = light.repeat_interleave(height, dim=0).repeat_interleave(width, dim=1)
-    ax = show_image(image * (0.15 + 0.85 * light), ax, title)
+    ax = show_image(image.cpu() * (0.15 + 0.85 * light), ax, title)
     if query is not None:
         _frame_patches(ax, [query], columns, height, width)
     return ax

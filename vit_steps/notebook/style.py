@@ -58,9 +58,8 @@ def use_book_style() -> None:
     )
     shell = get_ipython()
     if shell is not None and shell.display_formatter is not None:
-        plt.switch_backend(
-            plt.get_backend()
-        )  # loaded later, it would undo the next line
+        # A backend sets a formatter of its own when it is loaded, so load it first.
+        plt.switch_backend(plt.get_backend())
         shell.display_formatter.formatters["image/png"].for_type(Figure, book_png)
 
 
