@@ -397,7 +397,7 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
         ),
         (
             lambda: class_token_attention([SQUARE], 1.5),
-            "num_prefix_tokens: got 1.5, expected an int",
+            "num_prefix_tokens: got 1.5, expected 1, the class token",
         ),
         (lambda: attention_rollout([SQUARE], "half"), "residual: got 'half'"),
         (lambda: uniform_distance(0), "grid_size: got 0"),
@@ -487,6 +487,12 @@ def test_boxes_as_fractions_are_refused_with_the_remedy():
     inside = mass_inside(ATTENTION, pixel, IMAGE, PATCH)
     torch.testing.assert_close(inside, ATTENTION[:, 0] / 15)
     assert mass_inside(ATTENTION[:0], BOXES[:0], IMAGE, PATCH).shape == (0,)
+
+
+def test_boxes_of_bytes_in_a_large_image():
+    boxes = torch.tensor([[0, 0, 200, 150]], dtype=torch.uint8)
+    inside = mass_inside(torch.tensor([[1.0, 0.0]]), boxes, (300, 600), 300)
+    torch.testing.assert_close(inside, torch.tensor([200 * 150 / 300**2]))
 
 
 def test_attention_of_whole_numbers_counts_as_shares():

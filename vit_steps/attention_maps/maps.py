@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vit_steps.sizes import check_count, check_number
+from vit_steps.sizes import check_number
 from vit_steps.tensors import check_tensor
 
 
@@ -37,7 +37,7 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
     """
     check_tensor(attention, "attention", "...", "T", "T")
     T = attention.shape[-1]
-    if not 1 <= check_count(num_prefix_tokens, "num_prefix_tokens", least=0) < T:
+    if num_prefix_tokens not in range(1, T):
         raise ValueError(
             f"num_prefix_tokens: got {num_prefix_tokens}, expected 1, the class token, "
             f"to {T - 1} of {T} tokens"

@@ -76,7 +76,8 @@ def check_boxes(boxes: Tensor, B: int, image_size: Size) -> None:
             f"the image by torch.tensor([{H}, {W}, {H}, {W}])"
         )
     start, end = boxes[:, :2], boxes[:, 2:]  # (B, 2) each: top, left and bottom, right
-    inside = (start >= 0) & (start < end) & (end <= boxes.new_tensor([H, W]))
+    size = torch.tensor([H, W], device=boxes.device)
+    inside = (start >= 0) & (start < end) & (end <= size)  # (B, 2)
     if not inside.all():
         first = int(inside.all(dim=1).logical_not().nonzero()[0])
         raise ValueError(
