@@ -1,84 +1,144 @@
-"""A trained model as a file that runs without this package.
+"""Trained models as files that run without this package.
 
-python -m vit_steps.export cluttered-digits digits.onnx
+vit-steps export cluttered-digits digits.onnx
 """
 
 import argparse
 import json
 import os
+import re
 import sys
 import warnings
+from copy import deepcopy
 from dataclasses import asdict
 from functools import partial
-from operator import mul
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.export import Dim, ExportedProgram
 
-from vit_steps.checkpoint import check_writable, write_whole
-from vit_steps.command import check_new, run_command
+from vit_steps.checkpoint import check_writable, shipped_models, write_whole
+from vit_steps.command import check_new, stopped
+from vit_steps.evaluating import evaluating
 from vit_steps.optional import check_installed
+from vit_steps.trained import check_head, evaluated
 from vit_steps.variants.any_size import AnySizeVisionTransformer, any_size
 from vit_steps.vision_transformer import VisionTransformer
 
 NEEDED = ("onnx", "onnxruntime", "onnxscript")
-OPTIMISED = {"onnx.quant.pre_process": "onnxruntime.quant"}  # else it asks for that
+# Without this entry ONNX Runtime asks for its own pre-processing, which PyTorch's
+# exporter has done already.
+PREPARED = {"onnx.quant.pre_process": "onnxruntime.quant"}
 CLOSE = 1e-5  # how far a logit may be from PyTorch's, absolutely and relatively
 
 
 def exported(model: VisionTransformer) -> ExportedProgram:
-    """The operations of a model's ``forward``, without its Python, for any batch.
+    """Return the operations of a model's ``forward``, without its Python.
 
-    That of an ``any_size`` model takes any height and width as well, of two patches at
-    least. ``torch.export.save`` writes it, ``.module()`` runs it.
+    They take a batch of any size, and those of an ``any_size`` model also images of any
+    height and width, of at least two patches each. ``torch.export.save`` writes them,
+    ``.module()`` runs them.
 
-    Raises: ValueError if the model is in training mode.
+    Raises: ValueError if the model is no VisionTransformer, is in training mode, or
+        holds numbers that are not finite.
     """
-    if model.training:
-        raise ValueError("model: is in training mode, expected model.eval()")
-    grid, dynamic = model.patch_embed.grid_size, {0: Dim("batch")}
+    model = evaluated(model)
+    dynamic = {0: Dim("batch")}
+    grid = model.patch_embed.grid_size
     if isinstance(model, AnySizeVisionTransformer):
-        grid = 2, 3  # an example that no shape has by chance
+        # torch.export takes sizes that are equal, or 1, for sizes that always are
+        grid = (2, 3)
         P = model.patch_embed.patch_size
-        dynamic |= {2: P[0] * Dim("rows", min=2), 3: P[1] * Dim("columns", min=2)}
-    images = _images(model, 2, grid)
-    return torch.export.export(model, (images,), dynamic_shapes=(dynamic,))
+        dynamic[2] = P[0] * Dim("rows", min=2)
+        dynamic[3] = P[1] * Dim("columns", min=2)
+    example = _noise(model, batch=2, grid=grid)
+    with evaluating(model):
+        return torch.export.export(model, (example,), dynamic_shapes=(dynamic,))
 
 
 def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     """Write a model as an ONNX file, once ONNX Runtime gives PyTorch's logits with it.
 
-    The file takes normalised "images" and gives "logits", in float32. Its metadata
-    hold, each as JSON, the model's ``preprocessing``: "mean", "std" and "classes".
+    The file takes normalised "images" and gives "logits", both in float32, whatever the
+    model's own dtype and device are. Without a head it gives "features". A file of an
+    ``any_size`` model fails where the patches do not fill an image. The metadata hold,
+    each as JSON, "image_size" and the ``preprocessing``: "mean", "std", "classes".
 
     Raises:
         ImportError: if onnx, onnxruntime or onnxscript is not installed.
-        ValueError: as ``exported`` does, or if a logit is off by more than 1e-5.
+        ValueError: as ``exported`` does, or if the head is still zero, or a logit is
+            off by more than 1e-5.
     """
     check_installed(*NEEDED)
     from onnx.helper import set_model_props
 
-    names: Any = {"input_names": ["images"], "output_names": ["logits"]}
-    with warnings.catch_warnings():  # one that PyTorch gives itself
+    model = evaluated(model)
+    check_head(model)
+    model = deepcopy(model).to("cpu", torch.float32)
+    output = "logits" if model.config.num_classes else "features"
+    with warnings.catch_warnings():  # PyTorch warns of what it calls itself
         warnings.filterwarnings("ignore", category=FutureWarning, module="copyreg")
-        program: Any = torch.onnx.export(exported(model), verbose=False, **names)
+        program: Any = torch.onnx.export(
+            exported(model),
+            input_names=["images"],
+            output_names=[output],
+            verbose=False,
+        )
     onnx_model = program.model_proto
     for node in onnx_model.graph.node:
-        node.ClearField("metadata_props")  # where this machine has its Python files
-    known = asdict(model.preprocessing) if model.preprocessing else {}
-    facts = {name: json.dumps(value) for name, value in known.items()}
-    set_model_props(onnx_model, facts | OPTIMISED)
+        node.ClearField("metadata_props")  # paths of Python files on this machine
+    _name_axes(onnx_model.graph)
+    if isinstance(model, AnySizeVisionTransformer):
+        _refuse_partial_patches(onnx_model.graph, model.patch_embed.patch_size)
+    facts = {"image_size": model.patch_embed.image_size}
+    facts |= asdict(model.preprocessing) if model.preprocessing else {}
+    texts = {name: json.dumps(fact) for name, fact in facts.items()}
+    set_model_props(onnx_model, texts | PREPARED)
     content = onnx_model.SerializeToString()
     _check(model, content)
     write_whole(Path(path), content)
 
 
-def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
-    """Write an ONNX file again with the weights of its linear layers in 8 bits.
+def _name_axes(graph: Any) -> None:
+    """Name the axes batch, height and width, which PyTorch calls s34 or 2*s30."""
+    graph.ClearField("value_info")  # shapes in between, which have the old names
+    for value in (*graph.input, *graph.output):
+        names = ("batch", "channels", "height", "width")
+        for axis, name in zip(value.type.tensor_type.shape.dim, names, strict=False):
+            if axis.HasField("dim_param"):
+                axis.dim_param = name
+
+
+def _refuse_partial_patches(graph: Any, patch_size: tuple[int, int]) -> None:
+    """Make a graph fail for images that the patches do not fill.
+
+    Its convolution would cut the rest of the pixels off without a warning. The images
+    are reshaped to their shape in whole patches, which fails unless it is their own.
+    """
+    from onnx import numpy_helper
+    from onnx.helper import make_node
+
+    patch = np.array([1, 1, *patch_size])
+    graph.initializer.append(numpy_helper.from_array(patch, "patch"))
+    for node in graph.node:
+        node.input[:] = ["whole" if name == "images" else name for name in node.input]
+    check = [
+        make_node("Shape", ["images"], ["shape"]),
+        make_node("Div", ["shape", "patch"], ["counts"]),
+        make_node("Mul", ["counts", "patch"], ["whole_shape"]),
+        make_node("Reshape", ["images", "whole_shape"], ["whole"]),
+    ]
+    nodes = [*check, *graph.node]
+    graph.ClearField("node")
+    graph.node.extend(nodes)
+
+
+def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> float:
+    """Write a file of ``to_onnx`` again with the weights of linear layers in 8 bits.
 
     Their inputs are rounded too, with a scale and a zero point (arXiv 1712.05877,
     section 2) for each batch: dynamic quantisation. The patch embedding, a convolution,
@@ -87,11 +147,16 @@ def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
     The weights are stored without a sign, 128 added: where a processor has no VNNI,
     ONNX Runtime adds products of signed ones in 16 bits, which cuts off large sums.
 
-    Raises: ImportError as ``to_onnx`` does.
+    Returns: how far the logits of 64 images of noise moved at most.
+
+    Raises:
+        ImportError: as ``to_onnx`` does.
+        ValueError: if ``onnx_path`` is not a file that ``to_onnx`` wrote.
     """
     check_installed(*NEEDED)
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
+    before = _session(onnx_path)
     with TemporaryDirectory() as folder:
         int8 = Path(folder, "int8.onnx")
         quantize_dynamic(
@@ -101,51 +166,74 @@ def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
             weight_type=QuantType.QUInt8,
             extra_options={"WeightSymmetric": True},
         )
-        write_whole(Path(path), int8.read_bytes())
+        content = int8.read_bytes()
+    size = json.loads(before.get_modelmeta().custom_metadata_map["image_size"])
+    shape = (64, before.get_inputs()[0].shape[1], *size)
+    images = torch.randn(shape, generator=torch.Generator().manual_seed(0))
+    moved = _outputs(_session(content), images) - _outputs(before, images)  # (64, K)
+    write_whole(Path(path), content)
+    return moved.abs().max().item()
 
 
-def _images(model: VisionTransformer, batch: int, grid: tuple[int, int]) -> Tensor:
-    """Noise, in a grid of patches. (B, C, H, W)"""
-    height, width = map(mul, grid, model.patch_embed.patch_size)
+def _noise(model: VisionTransformer, batch: int, grid: tuple[int, int]) -> Tensor:
+    """Return random images (B, C, H, W) of a grid of patches."""
+    P = model.patch_embed.patch_size
+    shape = (batch, model.config.in_channels, grid[0] * P[0], grid[1] * P[1])
     generator = torch.Generator().manual_seed(0)
-    shape = (batch, model.config.in_channels, height, width)
     return torch.randn(shape, generator=generator).to(model.pos_embed)
+
+
+def _session(source: str | os.PathLike[str] | bytes) -> Any:
+    """Open a file of ``to_onnx``, or its content, in ONNX Runtime."""
+    import onnxruntime
+
+    name = "the content" if isinstance(source, bytes) else repr(os.fspath(source))
+    reason = "has no image_size in its metadata"
+    try:
+        session = onnxruntime.InferenceSession(source)
+        if "image_size" in session.get_modelmeta().custom_metadata_map:
+            return session
+    except Exception as error:  # ONNX Runtime's errors have no class in common
+        reason = f"cannot be run ({error})"
+    raise ValueError(f"onnx_path: got {name}, which {reason}, expected one of to_onnx")
+
+
+def _outputs(session: Any, images: Tensor) -> Tensor:
+    return torch.from_numpy(session.run(None, {"images": images.numpy()})[0])
 
 
 def _check(model: VisionTransformer, content: bytes) -> None:
     """Raise ValueError if ONNX Runtime does not give the model's logits."""
-    import onnxruntime
-
-    session = onnxruntime.InferenceSession(content)
+    session = _session(content)
     grids = [model.patch_embed.grid_size]
     if isinstance(model, AnySizeVisionTransformer):
-        grids += [(3, 4)]
-    for batch, grid in enumerate(grids, start=3):
-        images = _images(model, batch, grid)
-        (logits,) = session.run(None, {"images": images.numpy()})
-        with torch.no_grad():
+        grids.append((3, 4))
+    for grid in grids:
+        images = _noise(model, batch=3, grid=grid)
+        with evaluating(model):
             expected = model(images)  # (B, K)
-        off = (torch.from_numpy(logits) - expected).abs() / (1 + expected.abs())
-        if not off.max() <= CLOSE:
-            raise ValueError(f"model: ONNX Runtime's logits are {off.max():.1g} off")
+        got = _outputs(session, images)
+        off = ((got - expected).abs() / (1 + expected.abs())).max()
+        if not off <= CLOSE:  # "not", because every comparison with NaN is False
+            raise ValueError(f"model: ONNX Runtime's logits are {off:.1g} off")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; see ``python -m vit_steps.export --help``."""
+    """Run the command; ``vit-steps export --help`` describes it."""
     options = _parser().parse_args(arguments)
-    return run_command(lambda: _run(options))
+    return stopped(lambda: _run(options), partial(re.sub, "^name:", "model:"))
 
 
 def _run(options: argparse.Namespace) -> None:
     path = check_writable(options.output, "output", ".onnx")
-    check_new(options.output, options.overwrite)
+    check_new(options.output, options.overwrite, [options.model])
     model = VisionTransformer.from_pretrained(options.model)
     to_onnx(any_size(model) if options.any_size else model, path)
-    told = "logits equal to PyTorch's to 1e-5"
+    result = "logits equal to PyTorch's to 1e-5"
     if options.int8:
-        to_int8(path, path)
-        told = "weights in 8 bits"
-    print(f"{options.output}: {path.stat().st_size:,} bytes, {told}")
+        moved = to_int8(path, path)
+        result = f"weights in 8 bits, logits of noise moved by {moved:.1g} at most"
+    print(f"{options.output}: {path.stat().st_size:,} bytes, {result}")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -153,13 +241,15 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m vit_steps.export",
         description="Write a trained model as an ONNX file, for batches of any size.",
     )
-    say = parser.add_argument
-    say("model", help="cluttered-digits, fashion-mnist, or a file that training wrote")
-    say("output", metavar="OUT.onnx", help="the file to write")
-    flag = partial(parser.add_argument, action="store_true")
-    flag("--any-size", help="take images of any size, in multiples of the patch")
-    flag("--int8", help="8 bits a weight: a smaller file, and slightly other logits")
-    flag("--overwrite", help="replace OUT.onnx if it is there")
+    add = parser.add_argument
+    add("model", help=f"{', '.join(shipped_models())}, or a file that training wrote")
+    add("output", metavar="OUT.onnx", help="the file to write")
+    add_flag = partial(add, action="store_true")
+    add_flag("--any-size", help="take images of any size, in multiples of the patch")
+    add_flag(
+        "--int8", help="8 bits a weight: a smaller file, and slightly other logits"
+    )
+    add_flag("--overwrite", help="replace OUT.onnx if it is there")
     return parser
 
 

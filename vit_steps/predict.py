@@ -1,29 +1,33 @@
-"""What a model says of a photograph, and where it looked.
+"""Answers of a trained model about photographs, and maps of where it looked.
 
-python -m vit_steps.predict cluttered-digits photo.png --map map.png
+vit-steps predict cluttered-digits photo.png --map map.png
 """
 
 import argparse
+import re
 import sys
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
-from vit_steps.command import run_command
+from vit_steps.checkpoint import check_writable, shipped_models
+from vit_steps.command import check_new, stopped
+from vit_steps.evaluating import evaluating
 from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import check_count
+from vit_steps.trained import check_head, evaluated
 from vit_steps.vision_transformer import VisionTransformer
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The most probable classes of an image, first to last; printed, one line."""
+    """The most probable classes of an image, the best first; prints as one line."""
 
-    classes: tuple[str, ...]  # their names, or their numbers if the model knows none
-    probabilities: tuple[float, ...]  # softmax of the logits: how sure the model is
+    classes: tuple[str, ...]  # their indices where the model has no names for them
+    probabilities: tuple[float, ...]  # softmax of the logits
 
     def __str__(self) -> str:
         pairs = zip(self.classes, self.probabilities, strict=True)
@@ -31,19 +35,25 @@ class Answer:
 
 
 def predict(model: VisionTransformer, image: Any, top: int = 5) -> Answer:
-    """What a model says of a photograph of any size: the ``top`` classes.
+    """Return the ``top`` most probable classes of a photograph of any size.
 
-    The image is a path, or one as ``as_picture`` takes them.
+    The image is a path, or whatever else ``as_picture`` takes.
 
-    Raises: ValueError if the model is in training mode, or has no head or no
-        ``preprocessing``; and as ``as_picture`` does.
+    Raises: ValueError if the model is in training mode, was never trained, has fewer
+        than two classes or no ``preprocessing``; and as ``as_picture`` does.
     """
     check_count(top, "top")
+    model = evaluated(model)
     K = model.config.num_classes
-    if K == 0:
-        raise ValueError("model: has no head, expected one; reset_classifier makes one")
+    if K < 2:
+        has = "1 class" if K else "no head"
+        raise ValueError(
+            f"model: has {has}, expected at least 2 classes to choose from; "
+            "reset_classifier makes a new head, which is then trained"
+        )
+    check_head(model)
     known, _, images = _prepared(model, image)
-    with torch.no_grad():
+    with evaluating(model):
         probabilities = model(images)[0].float().softmax(dim=0)  # (K,)
     shares, indices = probabilities.topk(min(top, K))
     names = known.classes or tuple(map(str, range(K)))
@@ -61,10 +71,11 @@ def show_attention(model: VisionTransformer, image: Any, ax: Any = None) -> Any:
     """
     from vit_steps.notebook.pictures import show_attention_over_image
 
+    model = evaluated(model)
     if model.cls_token is None:
         raise ValueError("model: has no class token, expected one, whose map is drawn")
     _, picture, images = _prepared(model, image)
-    with torch.no_grad():
+    with evaluating(model):
         _, weights = model.encode(images, need_weights=True)
     rollout = attention_rollout(weights)  # (1, T, T)
     attention = class_token_to_patches(rollout, model.num_prefix_tokens)[0]  # (N,)
@@ -75,66 +86,79 @@ def show_attention(model: VisionTransformer, image: Any, ax: Any = None) -> Any:
 def _prepared(
     model: VisionTransformer, image: Any
 ) -> tuple[Preprocessing, Tensor, Tensor]:
-    """Also the picture (C, H, W) that a model sees, and the batch (1, C, H, W)."""
+    """Return a model's preprocessing, the picture (C, H, W), and a batch of it."""
     config, known = model.config, model.preprocessing
-    if model.training:
-        raise ValueError("model: is in training mode, expected model.eval()")
     if known is None:
         raise ValueError(
-            "model: nobody said how its images are normalised; set model.preprocessing "
-            "= Preprocessing(mean, std), of vit_steps.preprocessing"
+            "model.preprocessing: got None, expected the mean and std that its images "
+            "are normalised with; set it to a vit_steps.preprocessing.Preprocessing"
         )
     known.check_fits(config.in_channels, config.num_classes)
     picture = as_picture(image, config.image_size, config.in_channels)  # (C, H, W)
-    return known, picture, known.normalize(picture)[None].to(model.pos_embed)
+    images = known.normalize(picture)[None].to(model.pos_embed)
+    return known, picture, images
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; see ``python -m vit_steps.predict --help``."""
+    """Run the command; ``vit-steps predict --help`` describes it."""
     options = _parser().parse_args(arguments)
-    return run_command(lambda: _run(options))
+    return stopped(lambda: _run(options), partial(re.sub, "^name:", "model:"))
 
 
 def _run(options: argparse.Namespace) -> None:
-    if options.map and len(options.image) > 1:
-        raise ValueError(f"--map: got {len(options.image)} images, expected one")
+    if options.map:
+        if len(options.image) > 1:
+            raise ValueError(f"--map: got {len(options.image)} images, expected one")
+        check_writable(options.map, "--map", ".png")
+        check_new(options.map, options.overwrite, options.image)
     model = VisionTransformer.from_pretrained(options.model)
-    C, came = model.config.in_channels, (len(options.mean), len(options.std))
-    if came != (C, C) and (any(came) or model.preprocessing is None):
-        raise ValueError(
-            f"--mean and --std: got {came[0]} and {came[1]} numbers, expected {C}, one "
-            f"for each channel of {options.model}, as its images were normalised"
-        )
-    if any(came):
-        classes = model.preprocessing.classes if model.preprocessing else ()
-        model.preprocessing = Preprocessing(options.mean, options.std, classes)
+    _set_preprocessing(model, options)
     for image in options.image:
         print(f"{image}: {predict(model, image, options.top)}")
     if options.map:
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(4, 4))
-        show_attention(model, image, figure.add_axes((0, 0, 1, 1)))
+        show_attention(model, options.image[0], figure.add_axes((0, 0, 1, 1)))
         figure.savefig(options.map, dpi=150)
 
 
+def _set_preprocessing(model: VisionTransformer, options: argparse.Namespace) -> None:
+    """Replace the model's mean and std by those of the command, if there are any."""
+    C = model.config.in_channels
+    counts = len(options.mean), len(options.std)
+    if counts != (C, C) and (any(counts) or model.preprocessing is None):
+        raise ValueError(
+            f"--mean and --std: got {counts[0]} and {counts[1]} numbers, expected {C}, "
+            f"one for each channel of {options.model}, as its images were normalised"
+        )
+    if any(counts):
+        classes = model.preprocessing.classes if model.preprocessing else ()
+        model.preprocessing = Preprocessing(options.mean, options.std, classes)
+
+
 def _numbers(text: str) -> tuple[float, ...]:
-    return tuple(float(number) for number in text.split(","))
+    try:
+        return tuple(float(number) for number in text.split(","))
+    except ValueError:
+        expected = "expected numbers such as 0.5 or 0.49,0.48,0.45"
+        raise argparse.ArgumentTypeError(f"got {text!r}, {expected}") from None
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m vit_steps.predict",
-        description="Say what is on photographs, one line each, with probabilities.",
+        description="Name what is in photographs, one line each, with probabilities.",
     )
-    say = parser.add_argument
-    say("model", help="cluttered-digits, fashion-mnist, or a file that training wrote")
-    say("image", nargs="+", help="a photograph of any size, in colour or grey")
-    say("--top", type=int, default=5, help="how many classes to name (5)")
-    say("--map", metavar="OUT.png", help="draw one image, bright where the model looks")
-    where = "a number for each channel, where the model does not say it"
-    say("--mean", type=_numbers, default=(), metavar="M,M,M", help=where)
-    say("--std", type=_numbers, default=(), metavar="S,S,S", help=where)
+    add = parser.add_argument
+    add("model", help=f"{', '.join(shipped_models())}, or a file that training wrote")
+    add("image", nargs="+", help="a photograph of any size, in colour or grey")
+    add("--top", type=int, default=5, help="how many classes to name (5)")
+    add("--map", metavar="OUT.png", help="draw one image, bright where the model looks")
+    add("--overwrite", action="store_true", help="replace the --map that is there")
+    where = "a number for each channel, where the model's file holds none"
+    add("--mean", type=_numbers, default=(), metavar="M,M,M", help=where)
+    add("--std", type=_numbers, default=(), metavar="S,S,S", help=where)
     return parser
 
 

@@ -1,6 +1,5 @@
-"""From a photograph to what a model takes: size, channels, mean and spread."""
+"""From a photograph to a model's input: size, channels, mean and standard deviation."""
 
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,41 +9,56 @@ import torch
 from torch import Tensor
 
 from vit_steps.optional import imported
-from vit_steps.sizes import Size, as_pair
+from vit_steps.sizes import Size, as_pair, check_number
+
+ON_WHITE = (
+    "paste it on a background first, with Pillow: Image.alpha_composite(Image.new("
+    '"RGBA", image.size, "white"), image.convert("RGBA"))'
+)
 
 
 @dataclass(frozen=True)
 class Preprocessing:
-    """How a model's images are normalised, and what its classes are called.
+    """The mean and std that a model's images are normalised with, and its class names.
 
-    Raises: ValueError if these are no such numbers or names.
+    Raises: ValueError if they are not numbers of images in [0, 1], one for each
+        channel, or not different names.
     """
 
     mean: tuple[float, ...]  # images in [0, 1] become (image - mean) / std
     std: tuple[float, ...]
-    classes: tuple[str, ...] = ()  # in the order of the logits; none if nobody said
+    classes: tuple[str, ...] = ()  # in the order of the logits; empty if unknown
 
     def __post_init__(self) -> None:
-        numbers = (*self.mean, *self.std)
-        real = all(isinstance(x, (int, float)) and math.isfinite(x) for x in numbers)
-        if not real or len(self.mean) != len(self.std) or min(self.std, default=0) <= 0:
+        for name in ("mean", "std", "classes"):
+            values = getattr(self, name)
+            if not isinstance(values, (tuple, list)):
+                raise ValueError(f"{name}: got {values!r}, expected a tuple")
+            if name != "classes":
+                values = [check_number(value, name) for value in values]
+            object.__setattr__(self, name, tuple(values))
+        got = f"got {self.mean} and {self.std}"
+        if not self.mean or len(self.mean) != len(self.std):
+            raise ValueError(f"mean, std: {got}, expected a number for each channel")
+        if min(self.mean) < 0 or min(self.std) <= 0 or max(*self.mean, *self.std) > 1:
             raise ValueError(
-                f"mean, std: got {self.mean} and {self.std}, expected a number for "
-                "each channel, those of std above 0"
+                f"mean, std: {got}, expected those of images in [0, 1], with std above "
+                "0; divide numbers of images in 0..255 by 255"
             )
-        if not all(isinstance(name, str) for name in self.classes):
-            raise ValueError(f"classes: got {self.classes}, expected names")
+        strings = all(isinstance(name, str) for name in self.classes)
+        if not strings or len(set(self.classes)) < len(self.classes):
+            raise ValueError(f"classes: got {self.classes}, expected different names")
 
     @classmethod
     def read(cls, metadata: Mapping[str, Any]) -> Self | None:
-        """What a checkpoint says of it; None if there is no mean in it."""
+        """Return what a checkpoint's metadata hold; None without a mean."""
         if metadata.get("mean") is None:
             return None
         names = ("mean", "std", "classes")
         return cls(*(tuple(metadata.get(name) or ()) for name in names))
 
     def check_fits(self, in_channels: int, num_classes: int) -> None:
-        """Raise ValueError if it is not of so many channels and classes."""
+        """Raise ValueError unless it has so many channels, and names or none."""
         C, K = len(self.mean), len(self.classes)
         if C != in_channels or K not in (0, num_classes):
             raise ValueError(
@@ -59,19 +73,20 @@ class Preprocessing:
 
 
 def as_picture(image: Any, image_size: Size, in_channels: int) -> Tensor:
-    """A photograph of any size as a model sees it, before normalisation.
+    """Return a photograph of any size as a model sees it, before normalisation.
 
-    Scaled bicubically and cut to its middle, as a folder's images are in evaluation. Of
-    colour only the luma (ITU-R BT.601) is left for a grey model.
+    It is scaled bicubically and cut to its middle, as the images of a folder are in
+    evaluation. A grey model gets the luma of a coloured image (ITU-R BT.601).
 
-    An image is a file's path, one of Pillow's, an array (H, W) or (H, W, C), or a
-    tensor (H, W) or (C, H, W); the last two of uint8, or floats from 0 to 1.
+    An image is the path of a file, a Pillow image, an array (H, W) or (H, W, C), or a
+    tensor (H, W) or (C, H, W). Arrays and tensors hold uint8, or floats from 0 to 1.
 
     Shape: -> (C, H, W), float32 between 0 and 1
 
     Raises:
-        FileNotFoundError, ImportError: if there is no such file, or no Pillow.
-        ValueError: if it is no image, or its shape, channels or range are others.
+        FileNotFoundError: if there is no such file.
+        ImportError: if Pillow is not installed.
+        ValueError: if it is not an image, or its shape, channels or range do not fit.
     """
     pil = imported("PIL.Image")
     fit = imported("PIL.ImageOps").fit
@@ -91,7 +106,7 @@ def as_picture(image: Any, image_size: Size, in_channels: int) -> Tensor:
 
 
 def _pixels(image: Any, in_channels: int) -> Tensor:
-    """(C, H, W) of uint8, or of float32 from 0 to 1; refuses what is neither."""
+    """Return an image as a tensor (C, H, W) of uint8, or of float32 from 0 to 1."""
     import numpy as np
     from PIL import Image
 
@@ -100,7 +115,7 @@ def _pixels(image: Any, in_channels: int) -> Tensor:
     if isinstance(image, Image.Image):
         image = np.array(_in_8_bits(image))
     if not isinstance(image, (np.ndarray, Tensor)):
-        kinds = "a path, an image of Pillow's, an array or a tensor"
+        kinds = "a path, a Pillow image, an array or a tensor"
         raise ValueError(f"image: got {type(image).__name__}, expected {kinds}")
     kind, shape = str(image.dtype).removeprefix("torch."), tuple(image.shape)
     if kind != "uint8" and "float" not in kind:
@@ -122,10 +137,13 @@ def _pixels(image: Any, in_channels: int) -> Tensor:
     if pixels.dtype == torch.uint8:
         return pixels
     low, high = pixels.min().item(), pixels.max().item()
-    if not (low >= -1e-6 and high <= 1 + 1e-6):  # nor if one is not a number
-        advice = "divide what goes to 255 by 255" if high > 1 else "mend the NaN"
+    # Written with "not", because every comparison with NaN is False.
+    if not (low >= -1e-6 and high <= 1 + 1e-6):
+        advice = "replace the NaN first"
+        if high > 1:
+            advice = "divide images in 0..255 by 255"
         if low < 0:
-            advice = "give what is normalised already to the model itself"
+            advice = "call the model itself with images that are normalised already"
         raise ValueError(
             f"image: got floats from {low:.3g} to {high:.3g}, expected 0 to 1; {advice}"
         )
@@ -133,11 +151,11 @@ def _pixels(image: Any, in_channels: int) -> Tensor:
 
 
 def opened(path: str) -> Any:
-    """A file as Pillow's image, the way it was held, of 8 bits: grey or RGB.
+    """Read a file as an upright Pillow image of 8 bits, in grey or RGB.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if it is no image, or one whose values do not fit into 8 bits.
+        ValueError: if it is not an image, or its values do not fit into 8 bits.
     """
     from PIL import Image, ImageOps
 
@@ -146,14 +164,17 @@ def opened(path: str) -> Any:
         raise FileNotFoundError(f"image: {path} is {what}, expected a file")
     try:
         with Image.open(path) as image:
-            turned = ImageOps.exif_transpose(image)  # a copy
-    except Exception as error:  # each format has others
+            upright = ImageOps.exif_transpose(image)
+    except Exception as error:  # Pillow's readers raise many kinds of errors
         raise ValueError(f"image: {path} cannot be read as one: {error}") from error
-    return _in_8_bits(turned, f"{path} ")
+    return _in_8_bits(upright, f"{path} ")
 
 
 def _in_8_bits(image: Any, name: str = "") -> Any:
-    """A Pillow image in grey or RGB; refuses what would lose by it unseen."""
+    """Convert a Pillow image to grey or RGB.
+
+    Raises: ValueError if that would lose its transparency, or more bits than 16.
+    """
     import numpy as np
     from PIL import Image
 
@@ -164,6 +185,5 @@ def _in_8_bits(image: Any, name: str = "") -> Any:
         raise ValueError(f"image: {name}{mode}")
     if image.has_transparency_data:
         if image.convert("RGBA").getchannel("A").getextrema()[0] < 255:
-            what = "is transparent in places; paste it on a ground first"
-            raise ValueError(f"image: {name}{what}")
+            raise ValueError(f"image: {name}is transparent in places; {ON_WHITE}")
     return image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")

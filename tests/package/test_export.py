@@ -9,10 +9,15 @@ from torch.testing import assert_close
 
 from tests.conftest import draw_at_random
 from vit_steps import VisionTransformer, ViTConfig, export
-from vit_steps.export import _check, exported, main, to_int8
+from vit_steps.export import _check, exported, main, to_int8, to_onnx
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.transfer import transfer
-from vit_steps.variants import VariantConfig, VariantVisionTransformer
+from vit_steps.variants import (
+    SwinConfig,
+    SwinTransformer,
+    VariantConfig,
+    VariantVisionTransformer,
+)
 from vit_steps.variants.any_size import any_size
 
 CLOSE = dict(atol=1e-5, rtol=1e-5)
@@ -116,6 +121,53 @@ def test_a_model_in_training_mode_is_refused():
         exported(small().train())
 
 
+def test_what_is_no_model_of_ours_is_refused(tmp_path):
+    swin = SwinTransformer(SwinConfig(image_size=32, patch_size=1, window_size=4))
+    for model in (swin.eval(), "cluttered-digits"):
+        got = f"got a {type(model).__name__}, expected a VisionTransformer"
+        for write in (exported, lambda model: to_onnx(model, tmp_path / "no.onnx")):
+            with pytest.raises(ValueError, match=f"model: {got}"):
+                write(model)
+
+
+def test_a_model_whose_logits_would_mean_nothing_is_refused(tmp_path):
+    model = small()
+    torch.nn.init.zeros_(model.head.weight)
+    with pytest.raises(ValueError, match="model: got a head that is all zero"):
+        to_onnx(model, tmp_path / "zero.onnx")
+    model.head.weight.data[0, 0] = float("inf")
+    with pytest.raises(ValueError, match="model: got numbers in 'head.weight' that"):
+        to_onnx(model, tmp_path / "inf.onnx")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16])
+def test_a_model_in_other_bits_gives_a_file_in_float32(dtype, tmp_path):
+    model = small().to(dtype)
+    to_onnx(torch.compile(model, backend="eager"), tmp_path / "m.onnx")
+    assert next(model.parameters()).dtype == dtype
+    images = torch.randn(2, 3, 12, 8)
+    assert_close(run(tmp_path / "m.onnx", images), model.float()(images), **CLOSE)
+
+
+def test_a_model_without_a_head_gives_features(tmp_path):
+    model = small()
+    model.reset_classifier(0)
+    to_onnx(model, tmp_path / "m.onnx")
+    assert [o.name for o in session(tmp_path / "m.onnx").get_outputs()] == ["features"]
+
+
+@pytest.mark.parametrize("name", ["fixed", "any", "int8"])
+def test_axes_have_names_and_partial_patches_are_refused(files, name):
+    here = session(files / f"{name}.onnx")
+    (images,), (logits,) = here.get_inputs(), here.get_outputs()
+    sides = [12, 8] if name == "fixed" else ["height", "width"]
+    assert images.shape == ["batch", 3, *sides] and logits.shape == ["batch", 2]
+    for size in ((13, 8), (12, 9)):
+        with pytest.raises(Exception, match="INVALID_ARGUMENT|cannot be reshaped"):
+            run(files / f"{name}.onnx", torch.randn(1, 3, *size))
+
+
 @pytest.mark.parametrize("batch", [1, 2, 5])
 def test_onnx_runtime_gives_the_same_logits_for_any_batch(files, batch):
     images = torch.randn(batch, 3, 12, 8)
@@ -136,6 +188,17 @@ def test_int8_is_smaller_and_not_far_off(files):
     assert 1e-4 < (got - right).abs().mean() < 0.05 * right.std()
 
 
+def test_int8_says_how_far_the_logits_moved(files, tmp_path):
+    moved = to_int8(files / "fixed.onnx", tmp_path / "int8.onnx")
+    assert 1e-4 < moved < 0.5
+    for wrong, sentence in (
+        ("nope.onnx", "got 'nope.onnx', which cannot be run .*, expected one of to_"),
+        (files / "model.safetensors", "got '.*model.safetensors', which cannot be run"),
+    ):
+        with pytest.raises(ValueError, match=f"onnx_path: {sentence}"):
+            to_int8(wrong, tmp_path / "other.onnx")
+
+
 def test_int8_is_computed_as_the_file_says(files):
     """With signed weights, a CPU without VNNI would cut large sums off."""
     from onnx.reference import ReferenceEvaluator
@@ -148,11 +211,15 @@ def test_int8_is_computed_as_the_file_says(files):
     assert far < 0.1 * exact.std()
 
 
-def test_the_command_writes_int8_and_nobody_complains(files, monkeypatch, caplog):
+def test_the_command_writes_int8_and_nobody_complains(
+    files, monkeypatch, caplog, capsys
+):
     exporting = lambda _, path: shutil.copy(files / "any.onnx", path)  # noqa: E731
     monkeypatch.setattr(export, "to_onnx", exporting)
     arguments = [str(files / "model.safetensors"), str(files / "again.onnx"), "--int8"]
     assert main(arguments) == 0 and not caplog.records
+    said = capsys.readouterr().out
+    assert re.search(r"in 8 bits, logits of noise moved by 0\.\d+ at most", said)
     assert (files / "again.onnx").read_bytes() == (files / "int8.onnx").read_bytes()
     assert main(arguments) == 1
     assert main([*arguments, "--overwrite"]) == 0
@@ -179,7 +246,7 @@ def test_a_file_with_other_logits_is_refused(files):
     [
         ("model.pt", "output: got .*model.pt', expected a name in .onnx"),
         ("fixed.onnx", "output: .*fixed.onnx' is there already; .* --overwrite"),
-        ("new.onnx", "name: got 'none', expected a file, or one of"),
+        ("new.onnx", "model: got 'none', expected a file, or one of"),
     ],
 )
 def test_the_command_refuses_in_one_sentence(files, output, sentence, capsys):

@@ -1,6 +1,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,13 +15,18 @@ from vit_steps.attention_maps import (
     class_token_to_patches,
     mass_inside,
 )
-from vit_steps.checkpoint import read_checkpoint
+from vit_steps.checkpoint import read_checkpoint, shipped_models
 from vit_steps.data import cluttered_digits
 from vit_steps.optional import INSTALL
 from vit_steps.predict import Answer, main, predict, show_attention
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.training import train
-from vit_steps.variants import VariantConfig, VariantVisionTransformer
+from vit_steps.variants import (
+    SwinConfig,
+    SwinTransformer,
+    VariantConfig,
+    VariantVisionTransformer,
+)
 
 KNOWN = Preprocessing((0.4,), (0.2,), ("low", "middle", "high"))
 
@@ -73,8 +79,8 @@ def test_classes_are_in_the_order_of_their_probabilities():
 
 
 def test_what_cannot_answer_says_why():
-    model, image = small_vit().eval(), torch.rand(1, 8, 8)
-    with pytest.raises(ValueError, match="nobody said how its images are normalised"):
+    model, image = draw_at_random(small_vit()).eval(), torch.rand(1, 8, 8)
+    with pytest.raises(ValueError, match="model.preprocessing: got None, expected the"):
         predict(model, image)
     model.preprocessing = KNOWN
     with pytest.raises(ValueError, match="top: got 0, expected a positive int"):
@@ -85,8 +91,46 @@ def test_what_cannot_answer_says_why():
     with pytest.raises(ValueError, match="got 3, 3 and 0, expected 1 for the channels"):
         predict(model, image)
     model.reset_classifier(0)
-    with pytest.raises(ValueError, match="model: has no head, expected one"):
+    with pytest.raises(ValueError, match="model: has no head, expected at least 2"):
         predict(model, image)
+
+
+def test_a_model_whose_answer_would_mean_nothing_is_refused():
+    model, image = small_vit().eval(), torch.rand(1, 8, 8)
+    model.preprocessing = KNOWN
+    with pytest.raises(ValueError, match="model: got a head that is all zero"):
+        predict(model, image)
+    one = draw_at_random(small_vit(num_classes=1)).eval()
+    with pytest.raises(ValueError, match="model: has 1 class, expected at least 2"):
+        predict(one, image)
+    draw_at_random(model).head.bias.data[1] = float("nan")
+    for ask in (predict, show_attention):
+        with pytest.raises(ValueError, match="model: got numbers in 'head.bias' that"):
+            ask(model, image)
+
+
+@pytest.mark.parametrize("ask", [predict, show_attention])
+def test_what_is_no_model_of_ours_is_refused(ask):
+    name = "got a str, expected .* as VisionTransformer.from_pretrained"
+    with pytest.raises(ValueError, match=f"model: {name}"):
+        ask("fashion-mnist", torch.rand(1, 8, 8))
+    swin = SwinTransformer(SwinConfig(image_size=32, patch_size=1, window_size=4))
+    swin.preprocessing = KNOWN
+    with pytest.raises(
+        ValueError, match="model: got a SwinTransformer, expected a Vis"
+    ):
+        ask(swin.eval(), torch.rand(3, 32, 32))
+
+
+def test_a_model_is_given_back_as_it_was():
+    model = draw_at_random(small_vit(drop_rate=0.5)).eval()
+    model.preprocessing = KNOWN
+    image = torch.rand(1, 8, 8)
+    expected = predict(model, image)
+    model.blocks.train()  # parts can be in training mode inside a model that is not
+    assert predict(model, image) == expected
+    assert model.blocks.training and not model.training
+    assert predict(torch.compile(model, backend="eager"), image) == expected
 
 
 def test_a_model_keeps_what_its_data_says(tmp_path):
@@ -137,11 +181,14 @@ def test_the_map_is_drawn_over_the_picture(digits):
         torch.testing.assert_close(light[::4, ::4], shares.detach().reshape(8, 8))
 
 
-def test_the_readmes_examples_run_and_print_what_they_say(tmp_path):
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(.*?)```", readme, re.S)
-    examples = [block for block in blocks if "VisionTransformer" in block]
-    assert len(examples) == 3 and "predict(" in examples[0]
+def python_blocks(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return re.findall(r"```python\n(.*?)```", text, re.S)
+
+
+def test_the_examples_run_and_print_what_they_say(tmp_path):
+    examples = python_blocks("book/package/in_use.md")
+    assert len(examples) == 3 and examples[0] == python_blocks("README.md")[0]
     done = subprocess.run(
         [
             sys.executable,
@@ -162,7 +209,7 @@ def test_the_readmes_examples_run_and_print_what_they_say(tmp_path):
 
 def test_without_a_class_token_there_is_no_map():
     config = VariantConfig(8, 4, 1, 3, 8, 1, 2, pooling="mean")
-    model = VariantVisionTransformer(config).eval()
+    model = draw_at_random(VariantVisionTransformer(config)).eval()
     model.preprocessing = KNOWN
     with pytest.raises(ValueError, match="model: has no class token, expected one"):
         show_attention(model, torch.rand(1, 8, 8))
@@ -188,7 +235,7 @@ def test_the_command_runs_as_a_module_and_draws_a_map(photo, tmp_path):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        (["nix", "x.png"], "name: got 'nix', expected a file, or one of cluttered-d"),
+        (["nix", "x.png"], "model: got 'nix', expected a file, or one of cluttered-"),
         (["cluttered-digits", "x.png"], "image: x.png is not there, expected a file"),
         (
             ["fashion-mnist", "a", "b", "--map", "m.png"],
@@ -201,6 +248,10 @@ def test_the_command_runs_as_a_module_and_draws_a_map(photo, tmp_path):
             "of fashion-mnist, as its images were normalised",
         ),
         (["fashion-mnist", "a", "--mean", "0", "--std", "0"], "mean, std: got (0.0,)"),
+        (
+            ["fashion-mnist", "a", "--map", "m.txt"],
+            "--map: got 'm.txt', expected a name in .png",
+        ),
     ],
 )
 def test_the_command_says_what_is_wrong(arguments, sentence, capsys):
@@ -221,6 +272,34 @@ def test_a_model_that_does_not_know_is_told_by_the_command(tmp_path, capsys):
     assert main([path, image, "--mean", "0.4", "--std", "0.2"]) == 0
     model.preprocessing = Preprocessing((0.4,), (0.2,))
     assert capsys.readouterr().out == f"{image}: {predict(model, image)}\n"
+
+
+def test_numbers_that_are_none_are_refused_with_the_option(capsys):
+    with pytest.raises(SystemExit):
+        main(["fashion-mnist", "a", "--mean", "x"])
+    assert "argument --mean: got 'x', expected numbers" in capsys.readouterr().err
+
+
+def test_a_map_replaces_no_photograph_and_nothing_unasked(photo, tmp_path, capsys):
+    photo_before = Path(photo).read_bytes()
+    for more in ([], ["--overwrite"]):
+        assert main(["cluttered-digits", photo, "--map", photo, *more]) == 1
+    assert Path(photo).read_bytes() == photo_before
+    drawn = tmp_path / "maps" / "map.png"  # the folder is made
+    command = ["cluttered-digits", photo, "--map", str(drawn)]
+    assert main(command) == 0
+    drawn.write_bytes(b"something else")
+    assert main(command) == 1 and "is there already" in capsys.readouterr().err
+    assert drawn.read_bytes() == b"something else"
+    assert main([*command, "--overwrite"]) == 0 and drawn.stat().st_size > 1000
+
+
+def test_the_help_lists_the_models_that_ship(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert all(name in text for name in shipped_models())
+    assert "cluttered-digits-mean" not in text  # predict does not take its class
 
 
 @pytest.mark.parametrize("missing", ["PIL", "matplotlib"])

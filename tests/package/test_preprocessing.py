@@ -85,11 +85,11 @@ def test_bicubic_overshoot_stays_between_0_and_1():
         ),
         (
             torch.randn(3, 8, 8),
-            "got floats from -.*; give what is normalised",
+            "got floats from -.*; call the model itself",
         ),
         (
             torch.full((8, 8), float("nan")),
-            "got floats from nan to nan.*mend the NaN",
+            "got floats from nan to nan.*replace the NaN",
         ),
         (torch.zeros(8, 8, dtype=torch.int64), "got int64, expected uint8, or floats"),
         (np.zeros((8, 8), bool), "got bool, expected uint8, or floats"),
@@ -100,8 +100,11 @@ def test_bicubic_overshoot_stays_between_0_and_1():
         (torch.zeros(3, 0, 8), r"got shape \(3, 0, 8\), expected one image"),
         (Image.new("I", (8, 8)), "has Pillow's mode I, expected 8 or 16 bits"),
         (Image.new("F", (8, 8)), "has Pillow's mode F, expected 8 or 16 bits"),
-        (Image.new("RGBA", (8, 8)), "is transparent in places; paste it on a ground"),
-        ([[0.5]], "got list, expected a path, an image of Pillow's, an array or a"),
+        (
+            Image.new("RGBA", (8, 8)),
+            "is transparent in places; paste it on a background",
+        ),
+        ([[0.5]], "got list, expected a path, a Pillow image, an array or a"),
     ],
 )
 def test_what_is_no_such_image_is_refused(image, sentence):
@@ -134,12 +137,18 @@ def test_files_that_are_none_are_refused(tmp_path):
 @pytest.mark.parametrize(
     "mean, std, classes, sentence",
     [
-        ((0.5,), (0.0,), (), "mean, std: got .*, those of std above 0"),
+        ((0.5,), (0.0,), (), "mean, std: got .*, with std above 0"),
         ((0.5,), (0.1, 0.1), (), "mean, std: got .*, expected a number for each"),
-        ((float("nan"),), (0.1,), (), "mean, std: got .*, expected a number for each"),
-        (("0.5",), (0.1,), (), "mean, std: got .*, expected a number for each"),
+        ((float("nan"),), (0.1,), (), "mean: got nan, expected a finite number"),
+        (("0.5",), (0.1,), (), "mean: got '0.5', expected a finite number"),
+        (0.5, (0.1,), (), "mean: got 0.5, expected a tuple"),
+        ((127.5,), (58.0,), (), r"images in \[0, 1\].*; divide .* by 255"),
+        ((0.5,), (58.0,), (), r"images in \[0, 1\].*; divide .* by 255"),
+        ((-0.5,), (0.5,), (), r"mean, std: got .*images in \[0, 1\]"),
         ((), (), (), "mean, std: got .*, expected a number for each"),
-        ((0.5,), (0.1,), (1, 2), "classes: got .*, expected names"),
+        ((0.5,), (0.1,), (1, 2), "classes: got .*, expected different names"),
+        ((0.5,), (0.1,), ("a", "a"), "classes: got .*, expected different names"),
+        ((0.5,), (0.1,), "cat", "classes: got 'cat', expected a tuple"),
     ],
 )
 def test_what_is_no_normalisation_is_refused(mean, std, classes, sentence):
