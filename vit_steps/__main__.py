@@ -1,16 +1,63 @@
-"""python -m vit_steps: the whole model as a table of shapes, parameters and MACs."""
+"""The command ``vit-steps``: train a model, ask it, export it, or count its cost.
+
+``python -m vit_steps`` is the same. Without a command's name it is ``cost``.
+"""
 
 import argparse
 import sys
+from importlib import import_module
 
 from vit_steps import __version__
 from vit_steps.cost import ModelCost, Step
 from vit_steps.sizes import Size, check_count
 from vit_steps.vision_transformer import PRESETS, ViTConfig
 
+COMMANDS = ("train", "predict", "export")  # modules, which are imported when needed
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one of the commands; ``vit-steps --help`` lists them."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    name = arguments[0] if arguments else "cost"
+    if name in COMMANDS:
+        return import_module(f"vit_steps.{name}").main(arguments[1:])
+    return cost(arguments[name == "cost" :])
+
+
+def cost(arguments: list[str]) -> int:
+    """Print a preset's shapes, parameters and multiply-accumulates (MACs)."""
+    parser = argparse.ArgumentParser(
+        prog="python -m vit_steps",
+        description="Print the whole model as a table of shapes, parameters and MACs.",
+        epilog="vit-steps is short for python -m vit_steps. Its other commands: "
+        f"{', '.join(COMMANDS)}; each has a --help of its own.",
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    add = parser.add_argument
+    add("preset", nargs="?", default="base", choices=PRESETS, help="default: base")
+    pixels = "pixels: 224, the default, or 224x320 (height x width)"
+    add("--image-size", type=size, default=224, help=pixels)
+    add("--patch-size", type=size, help="pixels; default: the preset's own")
+    add("--num-classes", type=int, default=1000, help="default: 1000")
+    add("--batch-size", type=int, default=1, help="default: 1")
+    options = parser.parse_args(arguments)
+
+    overrides = {"image_size": options.image_size, "num_classes": options.num_classes}
+    if options.patch_size is not None:
+        overrides["patch_size"] = options.patch_size
+    try:
+        check_count(options.batch_size, "batch_size")
+        steps = getattr(ViTConfig, options.preset)(**overrides).cost()
+    except ValueError as error:
+        parser.error(str(error))
+    print(table(steps, options.batch_size))
+    share = steps.attention_macs / steps.macs
+    print(f"\n{share:.1%} of the MACs grow with the square of the number of tokens.")
+    return 0
+
 
 def size(text: str) -> Size:
-    """'224' or '224x320' (height x width)."""
+    """Read '224' or '224x320' (height x width)."""
     height, _, width = text.lower().replace("×", "x").partition("x")
     try:
         return (int(height), int(width)) if width else int(height)
@@ -21,7 +68,7 @@ def size(text: str) -> Size:
 
 
 def table(cost: ModelCost, batch_size: int = 1) -> str:
-    """One line a step; a block's steps stand once, with how often they are repeated."""
+    """Return one line for each step; a block's come once, with their repetitions."""
 
     def row(name: str, times: str, shape: str, parameters: str, macs: str) -> str:
         return f"{name:<25}{times:>5}  {shape:<20}{parameters:>13}{macs:>20}"
@@ -39,35 +86,6 @@ def table(cost: ModelCost, batch_size: int = 1) -> str:
     total = row("total", "", "", f"{cost.parameters:,}", f"{batch_size * cost.macs:,}")
     rule = "-" * len(total)
     return "\n".join([head, rule, *map(step_row, cost.steps), rule, total])
-
-
-def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m vit_steps",
-        description="The whole model as a table of shapes, parameters and MACs.",
-    )
-    parser.add_argument("--version", action="version", version=__version__)
-    add = parser.add_argument
-    add("preset", nargs="?", default="base", choices=PRESETS, help="default: base")
-    pixels = "pixels: 224, the default, or 224x320 (height x width)"
-    add("--image-size", type=size, default=224, help=pixels)
-    add("--patch-size", type=size, help="pixels; left out, the preset's own")
-    add("--num-classes", type=int, default=1000, help="default: 1000")
-    add("--batch-size", type=int, default=1, help="default: 1")
-    options = parser.parse_args(arguments)
-
-    overrides = {"image_size": options.image_size, "num_classes": options.num_classes}
-    if options.patch_size is not None:
-        overrides["patch_size"] = options.patch_size
-    try:
-        check_count(options.batch_size, "batch_size")
-        cost = getattr(ViTConfig, options.preset)(**overrides).cost()
-    except ValueError as error:
-        parser.error(str(error))
-    print(table(cost, options.batch_size))
-    share = cost.attention_macs / cost.macs
-    print(f"\n{share:.1%} of the MACs grow with the square of the number of tokens.")
-    return 0
 
 
 if __name__ == "__main__":

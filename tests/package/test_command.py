@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from vit_steps.__main__ import main
-from vit_steps.command import check_new, run_command
+from vit_steps.__main__ import COMMANDS, main
 
 
 def run(capsys, *arguments):
@@ -64,6 +63,25 @@ def test_bad_arguments_are_refused_with_a_sentence(capsys, arguments, message):
         main(arguments)
     assert stop.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_command_is_called_by_its_name(capsys, monkeypatch):
+    assert run(capsys, "cost", "tiny") == run(capsys, "tiny")
+    for name in COMMANDS:
+        with pytest.raises(SystemExit) as stop:
+            main([name, "--help"])
+        assert stop.value.code == 0
+        usage = capsys.readouterr().out.partition("\n")[0]
+        assert usage.startswith(f"usage: python -m vit_steps.{name}")
+    monkeypatch.setattr(sys, "argv", ["vit-steps", "small", "--batch-size", "2"])
+    assert main() == 0 and "(2, 197, 384)" in capsys.readouterr().out
+
+
+def test_the_help_names_every_command(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert all(name in text for name in COMMANDS)
 
 
 def test_from_a_shell():
