@@ -35,7 +35,7 @@ WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadsc
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
-.venv/ready: requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml environment/install.sh environment/mend_torchvision.py
+.venv/ready: requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml book/distribution/pyproject.toml book/distribution/setup.py environment/install.sh environment/mend_torchvision.py
 	@PYTHON="$(PYTHON)" sh environment/install.sh
 
 .venv/compiled: .venv/ready # for sandboxes, in which Python cannot store the compiled files

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 VENV=.venv
 NEEDED_MB=4000
 PINNED="-r requirements.txt -c constraints.txt"
-ALONE="--no-deps -r requirements-no-deps.txt --editable ."
+ALONE="--no-deps -r requirements-no-deps.txt --editable . --editable book/distribution"
 
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf '\nStopped: %s\n' "$*" >&2; exit 1; }

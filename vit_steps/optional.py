@@ -1,4 +1,4 @@
-"""Packages that only parts of the book need: imported there, or asked for by name.
+"""Imports of packages that only parts of vit_steps need.
 
 Each function raises ImportError, with the pip line, if its package is not installed.
 """
@@ -6,25 +6,29 @@ Each function raises ImportError, with the pip line, if its package is not insta
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
-# Brings whatever training, photographs, pictures and comparisons need, but d2l.
-INSTALL = 'pip install "vit_steps[book] @ git+https://github.com/vit-steps/vit-steps"'
+REPOSITORY = "git+https://github.com/vit-steps/vit-steps"
+# All that training, photographs, pictures and comparisons import, except d2l.
+INSTALL = f'pip install "vit_steps[book] @ {REPOSITORY}"'
+# The book's own files: drawings, measured numbers, Fashion-MNIST, and vit_check.
+INSTALL_BOOK = f'pip install "{REPOSITORY}#subdirectory=book/distribution"'
 INSTALL_D2L = "pip install --no-deps d2l==1.0.3"
 
 
 def torchvision() -> ModuleType:
-    """torchvision, for its models, transforms and data sets."""
+    """Import torchvision, for its models, transforms and data sets."""
     return imported("torchvision")
 
 
 def timm() -> ModuleType:
-    """timm, PyTorch Image Models."""
+    """Import timm, PyTorch Image Models."""
     return imported("timm")
 
 
 def transformers() -> ModuleType:
-    """Hugging Face's transformers, without its notes and progress bars."""
+    """Import Hugging Face's transformers, without its notes and progress bars."""
     module = imported("transformers")
     module.logging.set_verbosity_error()
     module.logging.disable_progress_bar()
@@ -32,40 +36,46 @@ def transformers() -> ModuleType:
 
 
 def d2l() -> ModuleType:
-    """The PyTorch half of d2l, Dive into Deep Learning's package. Figures stay PNG."""
+    """Import the PyTorch half of d2l, Dive into Deep Learning. Figures stay PNG."""
     module = imported("d2l.torch", INSTALL_D2L)
     vars(module)["use_svg_display"] = lambda: None
     return module
 
 
+def book_file(path: Path) -> Path:
+    """Return the path of a file of the book; ImportError if the book's are missing."""
+    if not path.parent.is_dir() or not any(path.parent.glob(f"*{path.suffix}")):
+        raise ImportError(f"the book's {path.name} is not installed: {INSTALL_BOOK}")
+    return path
+
+
 def not_installed(*names: str) -> str:
-    """A sentence that names what is missing, with the line that brings it."""
+    """Return a sentence with the missing packages and the line that installs them."""
     are = "is" if len(names) == 1 else "are"
     listed = ", ".join(name.partition(".")[0] for name in names)
     return f"{listed} {are} not installed: {INSTALL}"
 
 
 def check_installed(*names: str) -> None:
-    """Raise ImportError, which names all that are missing, if one cannot be found."""
+    """Raise ImportError, with the names of all that are missing, if there are any."""
     missing = [name for name in names if find_spec(name) is None]
     if missing:
         raise ImportError(not_installed(*missing))
 
 
 def imported(name: str, pip_line: str = INSTALL) -> ModuleType:
-    """Any other package or module, with the line that installs it."""
-    missing = name.split(".")[0]
+    """Import a package or module that may be missing; ImportError has the pip line."""
+    package = name.split(".")[0]
     try:
         with warnings.catch_warnings():
-            # tqdm's, in a notebook without widgets
+            # tqdm warns in a notebook without widgets, where its bar is plain text
             warnings.filterwarnings("ignore", "IProgress not found")
             return import_module(name)
     except ModuleNotFoundError as error:
-        if error.name in (missing, name):
-            raise ImportError(f"{missing} is not installed: {pip_line}") from error
-        raise ImportError(
-            f"{missing} needs {error.name}: pip install {error.name}"
-        ) from error
+        reason = f"{package} needs {error.name}: pip install {error.name}"
+        if error.name in (package, name):
+            reason = f"{package} is not installed: {pip_line}"
+        raise ImportError(reason) from error
     except RuntimeError as error:  # operator torchvision::nms does not exist
         if "torchvision" not in str(error):
             raise

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from vit_steps.optional import INSTALL, INSTALL_D2L
+from vit_steps.optional import INSTALL, INSTALL_BOOK, INSTALL_D2L
 
 ARCHIVE = "downloads/vit-steps-notebooks.zip"
 FOLDER = "vit-steps-notebooks"
@@ -30,9 +30,10 @@ notebooks/exercises/   a set of exercises for each chapter
 notebooks/side_roads/  what no later chapter needs
 book/                  claims about Vision Transformers, checked
 
-They need Python 3.11 to 3.14, git, and what these two lines install:
+They need Python 3.11 to 3.14, git, and what these three lines install:
 
     {INSTALL} jupyterlab
+    {INSTALL_BOOK}
     {INSTALL_D2L}
 
 {brought}

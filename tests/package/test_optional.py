@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -100,3 +101,17 @@ def test_what_an_oracle_lacks_is_said(monkeypatch):
     monkeypatch.setattr(optional, "import_module", fails)
     with pytest.raises(ImportError, match="d2l needs pandas: pip install pandas"):
         optional.d2l()
+
+
+def test_a_missing_file_of_the_book_is_said_with_its_own_pip_line(tmp_path):
+    path = tmp_path / "drawings" / "deit.svg"
+    with pytest.raises(ImportError) as raised:
+        optional.book_file(path)
+    assert str(raised.value) == (
+        f"the book's deit.svg is not installed: {optional.INSTALL_BOOK}"
+    )
+    subdirectory = re.search('#subdirectory=([^"]+)', optional.INSTALL_BOOK)[1]
+    assert (ROOT / subdirectory / "pyproject.toml").exists()
+    path.parent.mkdir()
+    path.with_name("vit.svg").touch()
+    assert optional.book_file(path) == path  # the caller says which names there are

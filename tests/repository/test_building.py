@@ -31,6 +31,7 @@ class Project:
         shutil.copytree(ROOT / "environment", root / "environment")
         for file in ROOT.glob("*requirements*.txt"):
             shutil.copy(file, root)
+        shutil.copytree(ROOT / "book/distribution", root / "book/distribution")
         for name in ("constraints.txt", "pyproject.toml", "notebooks/01.ipynb"):
             self.write(name)
         self.write(".venv/bin/jupyter-book", JUPYTER_BOOK).chmod(0o755)

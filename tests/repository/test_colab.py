@@ -26,7 +26,12 @@ raise CheckFailed
 class SmallRuntime:
     """A runtime that runs here, and only reports what the first cell would install."""
 
-    def __init__(self, folder: Path, added=("vit_steps==0.1", "d2l==1.0.3"), lost=()):
+    def __init__(
+        self,
+        folder: Path,
+        added=("vit_steps==0.1", "vit_steps_book==0.1", "d2l==1.0.3"),
+        lost=(),
+    ):
         self.kernels = folder / "kernels"
         write_kernel(self.kernels, Path(sys.executable))
         self.before = {"numpy==2.1.3", "torch==2.11.0"}

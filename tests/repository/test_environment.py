@@ -50,7 +50,9 @@ NEEDED = (
     "environment/install.sh",
 )
 PINNED = "-r requirements.txt -c constraints.txt"
-ALONE = "--no-deps -r requirements-no-deps.txt --editable ."
+ALONE = (
+    "--no-deps -r requirements-no-deps.txt --editable . --editable book/distribution"
+)
 
 
 @pytest.fixture

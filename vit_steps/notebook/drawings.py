@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from vit_steps.optional import book_file
+
 FOLDER = Path(__file__).with_name("drawings")
 
 
@@ -26,7 +28,7 @@ def drawing(name: str) -> Drawing:
 
     Raises: ValueError if there is no drawing of that name.
     """
-    path = FOLDER / f"{name}.svg"
+    path = book_file(FOLDER / f"{name}.svg")
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.svg")))
         raise ValueError(f"name: got {name!r}, expected one of {known}")

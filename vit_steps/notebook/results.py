@@ -5,6 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from vit_steps.optional import book_file
+
 FOLDER = Path(__file__).with_name("measured")
 
 
@@ -13,7 +15,7 @@ def read_results(name: str) -> dict[str, Any]:
 
     Raises: ValueError if there is no result of that name.
     """
-    path = FOLDER / f"{name}.json"
+    path = book_file(FOLDER / f"{name}.json")
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.json")))
         raise ValueError(f"name: got {name!r}, expected one of {known}")

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 FOLDER = ROOT / "_build" / "colab"
 CLONE = FOLDER / "repository"
-INSTALLED_BY_THE_CELL = {"vit_steps", "d2l"}
+INSTALLED_BY_THE_CELL = {"vit_steps", "vit_steps_book", "d2l"}
 
 
 class Stopped(Exception):
