@@ -6,13 +6,14 @@ import tomllib
 
 import pytest
 import yaml
-from setuptools import find_packages
 
 import vit_steps
 from book._extensions.repository import Repository
 from book.address import rewritten, with_branch
 from book.address import tracked as tracked_texts
 from tests.conftest import CHAPTERS, ROOT, code_cells, read, tags
+from vit_steps import optional
+from vit_steps.checkpoint import shipped_models
 
 
 def text(name):
@@ -34,6 +35,7 @@ def texts():
 def test_the_address_is_the_same_everywhere(texts):
     assert list(rewritten(ROOT)) == [], "run make address"
     assert PROJECT["project"]["urls"]["Repository"] == ADDRESS
+    assert optional.REPOSITORY == f"git+{ADDRESS}"
     assert f"git+{ADDRESS}" in code_cells(CHAPTERS[0])[0].source
     assert ADDRESS in text("CITATION.cff")
     for name in ("README.md", "book/intro.md"):
@@ -97,8 +99,21 @@ def test_each_notebook_has_badges_below_its_title_that_open_it(texts):
 def test_the_version_is_the_same_everywhere():
     citation = yaml.safe_load(text("CITATION.cff"))
     assert citation["version"] == vit_steps.__version__
+    book = tomllib.loads(text("book/distribution/pyproject.toml"))["project"]
+    assert book["version"] == vit_steps.__version__
+    assert book["requires-python"] == PROJECT["project"]["requires-python"]
     latest = re.search(r"^## \[[\d.]+\].*$", text("CHANGELOG.md"), re.MULTILINE)[0]
     assert latest == f"## [{vit_steps.__version__}] - {citation['date-released']}"
+
+
+def test_the_readme_is_short_and_counts_the_models_that_ship():
+    readme = text("README.md")
+    assert len(readme.split()) <= 700
+    words = {3: "three", 4: "four", 5: "five"}
+    assert f"one of the {words[len(shipped_models())]} trained models" in readme
+    page = text("book/package/in_use.md")
+    for name in shipped_models() + shipped_models("VariantVisionTransformer"):
+        assert f"`{name}`" in page
 
 
 def test_licences():
@@ -150,16 +165,3 @@ def test_no_file_is_heavy():
     for path in tracked():
         limit = 3_200_000 if path.name == "fashion-mnist-7000.npz" else 1_500_000
         assert not path.exists() or path.stat().st_size < limit, path
-
-
-def test_the_wheel_holds_every_file_of_the_package(texts):
-    settings = PROJECT["tool"]["setuptools"]
-    packages = find_packages(str(ROOT), **settings["packages"]["find"])
-    data = [f"{top}/{g}" for top, gs in settings["package-data"].items() for g in gs]
-    for path in tracked():
-        relative = path.relative_to(ROOT)
-        if relative.parts[0] in settings["package-data"]:
-            in_package = (
-                path.suffix == ".py" and ".".join(relative.parts[:-1]) in packages
-            )
-            assert in_package or any(map(relative.match, data)), relative

@@ -85,12 +85,20 @@ def test_the_tests_run_on_every_python_and_system():
     ]
 
 
-def test_without_make_the_commands_are_those_of_the_readme():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_oldest_torch_that_is_promised_is_tested():
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    oldest = re.search(r'"torch>=([\d.]+)"', text)[1]
+    job = workflow(ROOT / ".github/workflows/test.yml")["jobs"]["oldest"]
+    commands = "\n".join(step.get("run", "") for step in job["steps"])
+    assert f"torch=={oldest}.0 " in commands and "pytest" in commands
+
+
+def test_without_make_the_commands_are_those_that_are_written_down():
+    written = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     jobs = workflow(ROOT / ".github/workflows/test.yml")["jobs"]
     for step in jobs["elsewhere"]["steps"]:
         if "run" in step:
-            assert f"\n{step['run'].strip()}\n" in readme
+            assert f"\n{step['run'].strip()}\n" in written
 
 
 def test_what_is_published_is_what_the_book_makes():
