@@ -33,20 +33,20 @@ if not _has_ops():
 
 
 def folder(package: str) -> Path | None:
-    """Return the folder of a package without importing it; None if not installed."""
+    """Return a package's folder without importing it; None if it is not installed."""
     found = find_spec(package)
     return Path(found.origin).parent if found and found.origin else None
 
 
 def built_for(package: Path) -> str:
-    """Return the build of a package: cpu, cu130, or "" if its version names none."""
+    """Return what a package is built for: cpu, cu130, or "" if its version has none."""
     text = (package / "version.py").read_text(encoding="utf-8")
     version = re.search(r"__version__ = '([^']*)'", text)
     return version[1].partition("+")[2] if version else ""
 
 
 def mend() -> str:
-    """Mend torchvision if it needs it, and return a line about it, else ""."""
+    """Mend torchvision where it needs it, and return a line about what was done."""
     torch, torchvision = folder("torch"), folder("torchvision")
     if torch is None or torchvision is None:
         return ""
