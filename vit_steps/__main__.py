@@ -8,8 +8,9 @@ import sys
 from importlib import import_module
 
 from vit_steps import __version__
+from vit_steps.command import size
 from vit_steps.cost import ModelCost, Step
-from vit_steps.sizes import Size, check_count
+from vit_steps.sizes import check_count
 from vit_steps.vision_transformer import PRESETS, ViTConfig
 
 COMMANDS = ("train", "predict", "export")  # modules, which are imported when needed
@@ -54,17 +55,6 @@ def cost(arguments: list[str]) -> int:
     share = steps.attention_macs / steps.macs
     print(f"\n{share:.1%} of the MACs grow with the square of the number of tokens.")
     return 0
-
-
-def size(text: str) -> Size:
-    """Read '224' or '224x320' (height x width)."""
-    height, _, width = text.lower().replace("×", "x").partition("x")
-    try:
-        return (int(height), int(width)) if width else int(height)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"got {text!r}, expected pixels, such as 224, or 224x320 (height x width)"
-        ) from None
 
 
 def table(cost: ModelCost, batch_size: int = 1) -> str:

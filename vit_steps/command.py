@@ -2,7 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from os import PathLike, fspath
 from pathlib import Path
 
 from vit_steps.optional import not_installed
@@ -32,17 +33,43 @@ def run_command(
     return 1
 
 
-def check_new(path: str, overwrite: bool, inputs: Sequence[str] = ()) -> None:
-    """Raise an error if a file that is there is not to be replaced, or is an input.
+def size(text: str) -> Size:
+    """Return the pixels that '224' or '224x320' (height x width) stands for."""
+    height, _, width = text.lower().replace("×", "x").partition("x")
+    try:
+        return (int(height), int(width)) if width else int(height)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"got {text!r}, expected pixels, such as 224, or 224x320 (height x width)"
+        ) from None
+
+
+def check_new(
+    path: str | PathLike[str],
+    overwrite: bool = False,
+    inputs: Iterable[str | PathLike[str] | None] = (),
+    name: str = "output",
+) -> None:
+    """Raise an error if writing a file would destroy another.
+
+    Args:
+        overwrite: a file that is there may be replaced.
+        inputs: files of the same command, which may not be replaced even then; None
+            for one that was not given.
+        name: of the argument that ``path`` came from.
 
     Raises:
-        ValueError: if the command reads the same file.
-        FileExistsError: if it exists, without ``overwrite``.
+        ValueError: if the path is one of the inputs, also if it is spelled otherwise.
+        FileExistsError: if the file is there and ``overwrite`` is not set.
     """
-    exists = Path(path).exists()
-    if exists and any(Path(i).exists() and Path(i).samefile(path) for i in inputs):
-        way = "expected another name than that of what is read"
-        raise ValueError(f"output: got {path!r}, {way}")
-    if exists and not overwrite:
-        way = "choose another name, or replace it with --overwrite"
-        raise FileExistsError(f"output: {path!r} is there already; {way}")
+    real = Path(path).resolve()
+    if real in [Path(other).resolve() for other in inputs if other is not None]:
+        raise ValueError(
+            f"{name}: got {fspath(path)!r}, a file that the same command uses, "
+            "expected one of its own; choose another name"
+        )
+    if real.exists() and not overwrite:
+        raise FileExistsError(
+            f"{name}: {fspath(path)!r} is there already; choose another name, or "
+            "replace it with --overwrite"
+        )

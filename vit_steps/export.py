@@ -6,7 +6,6 @@ vit-steps export cluttered-digits digits.onnx
 import argparse
 import json
 import os
-import re
 import sys
 import warnings
 from copy import deepcopy
@@ -22,7 +21,7 @@ from torch import Tensor
 from torch.export import Dim, ExportedProgram
 
 from vit_steps.checkpoint import check_writable, shipped_models, write_whole
-from vit_steps.command import check_new, stopped
+from vit_steps.command import check_new, run_command
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import check_installed
 from vit_steps.trained import check_head, evaluated
@@ -221,7 +220,7 @@ def _check(model: VisionTransformer, content: bytes) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps export --help`` describes it."""
     options = _parser().parse_args(arguments)
-    return stopped(lambda: _run(options), partial(re.sub, "^name:", "model:"))
+    return run_command(lambda: _run(options), {"name": "model"})
 
 
 def _run(options: argparse.Namespace) -> None:

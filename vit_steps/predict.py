@@ -4,17 +4,15 @@ vit-steps predict cluttered-digits photo.png --map map.png
 """
 
 import argparse
-import re
 import sys
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from torch import Tensor
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
 from vit_steps.checkpoint import check_writable, shipped_models
-from vit_steps.command import check_new, stopped
+from vit_steps.command import check_new, run_command
 from vit_steps.evaluating import evaluating
 from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import check_count
@@ -102,7 +100,7 @@ def _prepared(
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps predict --help`` describes it."""
     options = _parser().parse_args(arguments)
-    return stopped(lambda: _run(options), partial(re.sub, "^name:", "model:"))
+    return run_command(lambda: _run(options), {"name": "model"})
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -110,7 +108,7 @@ def _run(options: argparse.Namespace) -> None:
         if len(options.image) > 1:
             raise ValueError(f"--map: got {len(options.image)} images, expected one")
         check_writable(options.map, "--map", ".png")
-        check_new(options.map, options.overwrite, options.image)
+        check_new(options.map, options.overwrite, options.image, name="map")
     model = VisionTransformer.from_pretrained(options.model)
     _set_preprocessing(model, options)
     for image in options.image:

@@ -77,24 +77,17 @@ def fashion_mnist(
             two ways to get them.
         ConnectionError: if they cannot be downloaded.
     """
-    if part not in PER_CLASS:
-        raise ValueError(f"part: got {part!r}, expected train or test")
-    if not full and (root is not None or download):
-        name = "download" if root is None else "root"
-        why = "what is read without comes with the package"
-        raise ValueError(f"{name}: expected full=True with it; {why}")
-    if not full:
-        check_digest(book_file(SHIPPED), SHIPPED_SHA256, "install vit_steps again")
-        with np.load(SHIPPED, allow_pickle=False) as arrays:
-            images, labels = arrays[f"{part}_images"], arrays[f"{part}_labels"]
-    elif root is not None and (Path(root) / "train-images-idx3-ubyte.gz").exists():
-        prefix = "train" if part == "train" else "t10k"
-        images = read_idx(Path(root) / f"{prefix}-images-idx3-ubyte.gz")
-        labels = read_idx(Path(root) / f"{prefix}-labels-idx1-ubyte.gz")
-    else:
+    _check_part(part)
+    for name, value in {"root": root, "download": download}.items():
+        if value and not full:
+            raise ValueError(
+                f"{name}: got {value!r}, expected none unless full is set; the tenth "
+                "comes with the package"
+            )
+    if full:
         found = _by_torchvision(FASHION_MNIST, root, part, download)
         return found.data[:, None], found.targets.long()
-    check_digest(SHIPPED, SHIPPED_SHA256, "install vit_steps again")
+    check_digest(book_file(SHIPPED), SHIPPED_SHA256, "install vit_steps again")
     with np.load(SHIPPED, allow_pickle=False) as arrays:
         images = torch.from_numpy(arrays[f"{part}_images"])
         labels = torch.from_numpy(arrays[f"{part}_labels"])
