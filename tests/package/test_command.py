@@ -5,6 +5,8 @@ import sys
 import pytest
 
 from vit_steps.__main__ import COMMANDS, main
+from vit_steps.command import check_new, run_command
+from vit_steps.vision_transformer import PRESETS
 
 
 def run(capsys, *arguments):
