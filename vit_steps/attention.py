@@ -8,6 +8,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from vit_steps.sizes import check_heads
+from vit_steps.tensors import check_tensor
+
+torch.fx.wrap("check_tensor")  # a tracer keeps the call, since it cannot trace a check
 
 
 def scaled_dot_product_attention(
@@ -44,13 +47,6 @@ def scaled_dot_product_attention(
         weights = weights.masked_fill(~mask, 0.0)
     output = F.dropout(weights, dropout_p) @ v  # (..., T_q, d_v)
     return output, weights
-
-
-@torch.fx.wrap  # a tracer keeps the call as it is: a check cannot be traced
-def check_tokens(x: Tensor, embed_dim: int) -> None:
-    """Raise ValueError unless ``x`` is (B, T, D)."""
-    if x.ndim != 3 or x.shape[-1] != embed_dim:
-        raise ValueError(f"x: got shape {tuple(x.shape)}, expected (B, T, {embed_dim})")
 
 
 class MultiHeadAttention(nn.Module):
@@ -101,7 +97,7 @@ class MultiHeadAttention(nn.Module):
 
         Raises: ValueError if ``x`` is not (B, T, D).
         """
-        check_tokens(x, self.embed_dim)
+        check_tensor(x, "x", "B", "T", self.embed_dim)
         B, T, D = x.shape
         h, d = self.num_heads, D // self.num_heads
         qkv = self.qkv(x)  # (B, T, 3·D)

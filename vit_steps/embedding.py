@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from vit_steps.patch_embedding import PatchEmbedding
 from vit_steps.sizes import Size, as_pair
+from vit_steps.tensors import check_tensor
 
 
 def sincos_position_embedding(
@@ -57,10 +58,7 @@ def interpolate_position_embedding(
     Raises: ValueError if the shape is different, or the old grid does not have that
         many places.
     """
-    if pos_embed.ndim != 3 or pos_embed.shape[0] != 1 or pos_embed.shape[1] < 2:
-        raise ValueError(
-            f"pos_embed: got shape {tuple(pos_embed.shape)}, expected (1, 1 + N, D)"
-        )
+    check_tensor(pos_embed, "pos_embed", 1, "1 + N", "D")
     places = pos_embed.shape[1] - 1
     if old_grid_size is None:
         old_grid_size = math.isqrt(places)

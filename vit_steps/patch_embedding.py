@@ -5,6 +5,7 @@ import torch.fx
 from torch import Tensor, nn
 
 from vit_steps.sizes import Size, as_pair, patch_grid
+from vit_steps.tensors import check_tensor
 
 
 def patchify(images: Tensor, patch_size: Size) -> Tensor:
@@ -17,10 +18,7 @@ def patchify(images: Tensor, patch_size: Size) -> Tensor:
     Raises: ValueError if the images are not (B, C, H, W), or the patches do not fill
         them.
     """
-    if images.ndim != 4:
-        raise ValueError(
-            f"images: got shape {tuple(images.shape)}, expected (B, C, H, W)"
-        )
+    check_tensor(images, "images", "B", "C", "H", "W")
     B, C, H, W = images.shape
     rows, columns = patch_grid((H, W), patch_size)
     height, width = as_pair(patch_size, "patch_size")
@@ -60,19 +58,12 @@ def check_images(
     Args:
         size: the height and width expected; None for any.
 
-    Raises: TypeError for anything but a tensor, ValueError if shape, dtype or device
-        are not those expected.
+    Raises: ValueError if these are no tensor, or shape, dtype or device do not fit.
     """
-    if not isinstance(images, Tensor):
-        raise TypeError(
-            f"images: got {type(images).__name__}, expected a tensor; "
-            "torch.from_numpy makes one of an array"
-        )
-    shape = tuple(images.shape)
-    if len(shape) != 4 or shape[1] != in_channels or size not in (None, shape[2:]):
-        expected = ", ".join(map(str, ("B", in_channels, *(size or ("H", "W")))))
-        advice = "; images[None] makes a batch of one" if len(shape) == 3 else ""
-        raise ValueError(f"images: got shape {shape}, expected ({expected}){advice}")
+    H, W = size or ("H", "W")
+    has_no_batch = isinstance(images, Tensor) and images.ndim == 3
+    note = "; images[None] makes a batch of one" if has_no_batch else ""
+    check_tensor(images, "images", "B", in_channels, H, W, note=note)
     if not torch.is_floating_point(images):
         raise ValueError(
             f"images: got {images.dtype}, expected floating point; "

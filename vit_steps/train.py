@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from vit_steps import distributed, training_options
+from vit_steps.attention import use_fused_attention
 from vit_steps.checkpoint import check_writable
 from vit_steps.command import check_new, run_command
 from vit_steps.optional import imported
@@ -59,6 +60,9 @@ def _run(options: argparse.Namespace, command: str) -> None:
         callbacks = [_print_epoch(recipe.train.epochs)]
         if options.tensorboard:
             callbacks.append(tensorboard(options.tensorboard))
+        if recipe.train.autocast and device.type == "cpu":
+            # in bfloat16 a CPU's fused kernel is the slower path for few tokens
+            use_fused_attention(model, False)
         history = distributed.train_together(
             distributed.shard(model) if options.shard else model,
             images,

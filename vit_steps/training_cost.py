@@ -48,9 +48,8 @@ def activation_bytes(
 
     Each operation keeps what its gradient needs: a matrix product its input, a norm its
     input, attention q, k, v and its output, a GELU its input. Attention's T × T weights
-    are not kept, since the fused kernel computes them again (a CPU runs it in float32,
-    and in bfloat16 from 1024 tokens on). Dropout, LayerScale and stochastic depth keep
-    a little more, which is not counted.
+    are not kept, since the fused kernel computes them again. Dropout, LayerScale and
+    stochastic depth keep a little more, which is not counted.
 
     Under ``autocast`` matrices are multiplied in bfloat16. With ``checkpointing`` each
     block keeps only its input, and is computed again in the backward pass; at most,

@@ -98,7 +98,7 @@ def test_embedding_refuses(images, message):
 
 
 def test_embedding_says_what_an_array_needs():
-    with pytest.raises(TypeError, match="images: got ndarray, expected a tensor"):
+    with pytest.raises(ValueError, match="images: got a ndarray, expected a tensor"):
         PatchEmbedding(8, 4, 3, 5)(torch.rand(1, 3, 8, 8).numpy())
 
 
