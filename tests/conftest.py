@@ -9,6 +9,7 @@ import torch
 from hypothesis import settings
 
 from tests.forked import process
+from tests.patience import SECONDS
 
 ROOT = Path(__file__).parents[1]
 CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -32,8 +33,14 @@ def pytest_configure(config):
         kernels.fork_kernels()
 
 
-# Thousands of tests, and what they import, are never garbage: while they are collected
-# and ever after, looking through them costs a quarter of the time, in vain.
+def pytest_itemcollected(item):
+    """Wait for a cell's outputs longer than the 5 s for which nbval waits by itself."""
+    if hasattr(item, "output_timeout"):
+        item.output_timeout = SECONDS
+
+
+# The collector would look through thousands of tests and their modules, none of which
+# is ever garbage; while tests are collected, that takes a quarter of the time.
 gc.disable()
 
 

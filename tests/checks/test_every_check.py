@@ -18,6 +18,7 @@ from torch import nn
 import vit_check as check
 from tests.checks.answers import RIGHT, WRONG
 from tests.conftest import ROOT
+from tests.patience import SECONDS
 from vit_check import CheckFailed
 from vit_check.engine.check import Check
 from vit_check.engine.comparing import difference
@@ -227,7 +228,7 @@ def none_is_left_running():
     yield
     let_go.set()
     for thread in running_answers():
-        thread.join(timeout=60)
+        thread.join(timeout=SECONDS)
     let_go.clear()
 
 

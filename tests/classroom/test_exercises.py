@@ -12,6 +12,7 @@ from classroom.grading.passing import checks_named_in
 from classroom.release.release import RELEASED, SOURCES, released, text_of
 from tests.classroom.bench.adversaries import tasks_of
 from tests.conftest import CHAPTERS, ROOT, read, tags
+from tests.patience import SECONDS
 
 SETS = sorted(SOURCES.glob("*.ipynb"))
 KINDS = ["Predict", "Fill in", "Derive", "Find the bug", "Measure", "Explain"]
@@ -142,7 +143,14 @@ def execute():
     def run(notebook):
         forget = new_code_cell("%reset -f", id="forget")
         notebook.cells.insert(0, forget)
-        client = NotebookClient(notebook, km=manager, timeout=120, allow_errors=True)
+        client = NotebookClient(
+            notebook,
+            km=manager,
+            allow_errors=True,
+            timeout=SECONDS,
+            startup_timeout=SECONDS,
+            iopub_timeout=SECONDS,
+        )
         client.execute()
         notebook.cells.remove(forget)
 

@@ -12,12 +12,12 @@ import psutil
 import pytest
 
 from classroom.grading.processes import run_each
+from tests.patience import SECONDS
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="grading needs what Windows does not have"
 )
 ROOT = Path(__file__).parents[2]  # tests.conftest brings torch into every process
-ENOUGH = 120.0  # seconds, for what ends by itself
 
 
 def end_as_told(way):
@@ -34,7 +34,7 @@ def end_as_told(way):
 
 def test_each_ends_in_its_own_way():
     tasks = [(way,) for way in ("exit", "killed", "raise", "well", "killed", "well")]
-    ended = list(run_each(end_as_told, tasks, jobs=2, seconds=ENOUGH))
+    ended = list(run_each(end_as_told, tasks, jobs=2, seconds=SECONDS))
     assert sorted((one.arguments[0], one.exitcode) for one in ended) == [
         *(("exit", 7), ("killed", -9), ("killed", -9)),
         *(("raise", 1), ("well", 0), ("well", 0)),
@@ -56,7 +56,7 @@ def note_others(folder):
 
 
 def test_no_more_run_at_once_than_asked_for(tmp_path):
-    list(run_each(note_others, [(tmp_path,)] * 5, jobs=2, seconds=ENOUGH))
+    list(run_each(note_others, [(tmp_path,)] * 5, jobs=2, seconds=SECONDS))
     seen = [int(path.read_text()) for path in tmp_path.glob("* saw")]
     assert len(seen) == 5
     assert max(seen) == 2
@@ -77,7 +77,7 @@ def gone(pid):
 
 
 def wait_until(true):
-    until = time.monotonic() + ENOUGH
+    until = time.monotonic() + SECONDS
     while not true():
         assert time.monotonic() < until
         time.sleep(0.02)
@@ -85,7 +85,7 @@ def wait_until(true):
 
 def test_closed_early_it_leaves_nobody_running(tmp_path):
     tasks = [(tmp_path, str(number)) for number in range(3)]
-    each = run_each(note_and_wait, tasks, jobs=3, seconds=ENOUGH)
+    each = run_each(note_and_wait, tasks, jobs=3, seconds=SECONDS)
     assert next(each).arguments == (tmp_path, "0")
     wait_until(lambda: len(list(tmp_path.glob("[12]"))) == 2)
     each.close()
@@ -134,7 +134,7 @@ def test_a_server_that_has_died_costs_one_task(monkeypatch):
         "connect_to_new_process",
         lambda fds: throw(errors.pop()) if errors else connect(fds),
     )
-    ended = list(run_each(end_as_told, [("well",)] * 3, jobs=1, seconds=ENOUGH))
+    ended = list(run_each(end_as_told, [("well",)] * 3, jobs=1, seconds=SECONDS))
     assert [one.exitcode for one in ended] == [None, None, 0]
 
 

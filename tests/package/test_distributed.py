@@ -14,6 +14,7 @@ from torch import distributed as dist
 from tests.conftest import ROOT
 from tests.forked.process import start
 from tests.package.small_training import QUICK, small_vit, stripes
+from tests.patience import SECONDS
 from vit_steps import distributed
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.distributed import BatchShares, shard, train_together
@@ -45,7 +46,7 @@ def run(folder, module, *arguments, processes=2):
         output = folder / f"printed {processes} {rank}.txt"
         process = start(module, arguments, ROOT, environment, output)
         started.append((process, output))
-    until = time.monotonic() + 300
+    until = time.monotonic() + SECONDS
     while None in (codes := [process.poll() for process, _ in started]):
         if any(codes) or time.monotonic() > until:
             break  # the others would wait forever
@@ -215,7 +216,7 @@ def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
             stdout=file,
             stderr=subprocess.STDOUT,
         )
-    deadline = time.monotonic() + 200
+    deadline = time.monotonic() + SECONDS
     while "epoch 1 of 3:" not in said.read_text() and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -223,7 +224,7 @@ def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
     _, about = read_checkpoint(tmp_path / "killed-state.safetensors")
     assert len(about["history"]["epochs"]) < QUICK.epochs
     os.kill(workers(process.pid)[-1], signal.SIGKILL)
-    process.wait(timeout=250)
+    process.wait(timeout=SECONDS)
     printed = said.read_text()
     assert process.returncode == 0, printed[-3000:]
     assert printed.count("epoch 1 of 3:") == printed.count("epoch 3 of 3:") == 1

@@ -12,6 +12,7 @@ import torch
 from PIL import Image
 
 from tests.conftest import ROOT
+from tests.patience import SECONDS
 from vit_steps import VisionTransformer, ViTConfig, checkpoint, data
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.optional import INSTALL
@@ -198,7 +199,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, kept):
             if line.startswith("epoch 2 of 1000: "):
                 break
         process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=SECONDS)
     assert process.returncode == 130
     way_on = "nothing is kept, since there is no --checkpoint"
     if kept:

@@ -10,6 +10,7 @@ from jupyter_client.manager import KernelManager
 from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, code_cells, tags
 from tests.forked.kernels import ForkedKernelManager, fork_kernels
 from tests.forked.process import POSSIBLE
+from tests.patience import SECONDS
 
 pytestmark = pytest.mark.skipif(not POSSIBLE, reason="kernels are not forked here")
 
@@ -64,7 +65,7 @@ class Kernel:
         self.manager.start_kernel(cwd=str(ROOT / "notebooks"))
         self.client = self.manager.client()
         self.client.start_channels()
-        self.client.wait_for_ready(timeout=300)
+        self.client.wait_for_ready(timeout=SECONDS)
 
     def run(self, source):
         printed = []
@@ -167,10 +168,10 @@ def test_a_chapter_runs_in_a_kernel_that_jupyter_started(ordinary):
 def test_it_is_interrupted_and_ended_like_any_other(forked):
     endless = "print()\nwhile True: pass"
     message = forked.client.execute(endless, stop_on_error=False)
-    while forked.client.get_iopub_msg(timeout=60)["msg_type"] != "stream":
+    while forked.client.get_iopub_msg(timeout=SECONDS)["msg_type"] != "stream":
         pass
     forked.manager.interrupt_kernel()
-    while (reply := forked.client.get_shell_msg(timeout=60))["parent_header"].get(
+    while (reply := forked.client.get_shell_msg(timeout=SECONDS))["parent_header"].get(
         "msg_id"
     ) != message:
         pass
@@ -178,7 +179,7 @@ def test_it_is_interrupted_and_ended_like_any_other(forked):
     assert forked.manager.is_alive()
     drawn = forked.run(DRAW)
     forked.manager.restart_kernel(now=True)
-    forked.client.wait_for_ready(timeout=300)
+    forked.client.wait_for_ready(timeout=SECONDS)
     assert forked.run("print('names' in globals())") == "False\n"
     assert not set(drawn.split()) & set(forked.run(DRAW).split())
     process = forked.manager.provisioner.process

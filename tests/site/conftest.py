@@ -11,6 +11,7 @@ import matplotlib
 import pytest
 
 from tests.conftest import REQUIRED, ROOT
+from tests.patience import MILLISECONDS, PatientBrowser
 from tests.site.visit import Visit
 
 BROUGHT = Path(matplotlib.get_data_path()) / "fonts" / "ttf"
@@ -34,18 +35,20 @@ def settings_of_fontconfig(fonts, folder):
 
 @pytest.fixture(scope="package")
 def browser_with(tmp_path_factory):
-    """Return a function that gives the browser with a set of fonts, started once."""
-    from playwright.sync_api import sync_playwright
+    """Gives the browser that knows a set of fonts; each is started once."""
+    from playwright.sync_api import expect, sync_playwright
 
     from book.chromium import launch
 
+    expect.set_options(timeout=MILLISECONDS)
     started = {}
 
     def browser_with_fonts(fonts):
         if fonts not in started:
             folder = tmp_path_factory.mktemp(fonts)
             settings = settings_of_fontconfig(fonts, folder)
-            started[fonts] = launch(playwright, fonts=settings)
+            launched = launch(playwright, fonts=settings)
+            started[fonts] = launched and PatientBrowser(launched)
         if started[fonts] is None:
             say = pytest.fail if "browser" in REQUIRED else pytest.skip
             say("no Chromium, Chrome or Edge is installed")

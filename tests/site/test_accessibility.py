@@ -11,7 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.test_pages import HTML
-from tests.site.visit import PHONE, WIDE, too_wide
+from tests.site.visit import PHONE, WIDE, rest, too_wide
 
 CODE = sorted(
     page.relative_to(HTML).with_suffix("").as_posix()
@@ -112,7 +112,7 @@ def test_a_label_goes_with_escape_and_stays_under_the_pointer(visits, site):
     button.hover()
     label.wait_for()
     label.hover()
-    tab.wait_for_timeout(500)  # longer than the theme's delay before it hides a label
+    rest(tab, 500)  # longer than the theme waits before it hides one
     assert label.is_visible()
     tab.mouse.move(400, 600)
     label.wait_for(state="detached")

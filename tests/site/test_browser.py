@@ -64,9 +64,7 @@ def test_first_stop_of_the_keyboard_leads_past_the_navigation(visits, site):
     one.tab.goto(f"{site}{FIRST}.html")
     one.tab.keyboard.press("Tab")
     assert one.tab.evaluate(f"{FOCUSED}.innerText") == "Skip to main content"
-    expect(one.tab.locator("#pst-skip-link a")).to_be_in_viewport(
-        ratio=1, timeout=30_000
-    )
+    expect(one.tab.locator("#pst-skip-link a")).to_be_in_viewport(ratio=1)
     one.tab.keyboard.press("Enter")
     one.tab.keyboard.press("Tab")
     assert one.tab.evaluate(f"{FOCUSED}.closest('main') !== null")

@@ -64,7 +64,7 @@ def opened(request, without_cache, site):
     one.tab.wait_for_load_state("networkidle")
     for place in one.tab.locator(".vit-lab").all() if one.page == "book/lab" else []:
         place.scroll_into_view_if_needed()
-        place.and_(one.tab.locator("[data-state=open]")).wait_for(timeout=60_000)
+        place.and_(one.tab.locator("[data-state=open]")).wait_for()
     one.shifts = one.tab.evaluate("window.shifts")
     one.weight = one.tab.evaluate(BYTES)
     one.tab.evaluate(UNFOLD)

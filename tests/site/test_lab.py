@@ -18,7 +18,7 @@ from experiments.drawn_digits import digit_from_strokes
 from tests.conftest import ROOT
 from tests.site import axe
 from tests.site.conftest import in_all_fonts
-from tests.site.visit import PHONE, WIDE
+from tests.site.visit import PHONE, WIDE, rest
 from vit_steps import VisionTransformer
 from vit_steps.attention_maps import (
     attention_rollout,
@@ -32,7 +32,6 @@ from vit_steps.vision_transformer import ViTConfig
 
 SCRIPTS = ROOT / "book" / "_assets" / "lab"
 PAGE = "book/lab.html"
-PATIENCE = 60_000  # milliseconds, for a busy machine
 _, CARD = read_checkpoint(lab.MODEL)
 
 
@@ -197,7 +196,7 @@ def page(browser, site):
 def open_all(tab):
     for place in tab.locator(".vit-lab").all():
         place.scroll_into_view_if_needed()
-        place.and_(tab.locator("[data-state=open]")).wait_for(timeout=PATIENCE)
+        place.and_(tab.locator("[data-state=open]")).wait_for()
 
 
 FORWARD = """([name, pixels, options]) => {
@@ -681,9 +680,7 @@ def fresh(visits, site):
     tab = visits().tab
     tab.set_viewport_size({"width": 1280, "height": 720})
     tab.goto(site + PAGE)
-    panel(tab, "attention").and_(tab.locator("[data-state=open]")).wait_for(
-        timeout=PATIENCE
-    )
+    panel(tab, "attention").and_(tab.locator("[data-state=open]")).wait_for()
     return tab
 
 
@@ -724,9 +721,7 @@ def test_a_switch_tips_the_answer_of_the_scene_it_opens_with(fresh):
     assert "52.6" in accuracy.inner_text() and "96.4" in accuracy.inner_text()
     bar = accuracy.locator(".vl-bar").evaluate("bar => bar.style.transform")
     assert bar == "scaleX(0.526)" or abs(float(bar[7:-1]) - 0.526) < 0.004
-    expect(look.locator(".vl-said")).to_contain_text(
-        "Positions shuffled: 5 with", timeout=PATIENCE
-    )
+    expect(look.locator(".vl-said")).to_contain_text("Positions shuffled: 5 with")
 
 
 def test_a_drag_writes_into_what_is_there_and_its_bars_wait_for_nothing(fresh):
@@ -782,13 +777,13 @@ def test_bets_come_out_as_they_say_and_say_what_is_so(fresh):
         assert answered(look) == before, title
         wrong = card.locator(".vl-bet", has_not_text=right).first
         wrong.click()
-        card.get_by_text("Not this time").wait_for(timeout=PATIENCE)
+        card.get_by_text("Not this time").wait_for()
         assert right.lower() in card.inner_text().lower()
         card.get_by_role("button", name="Again").click()
         drawn(fresh)
         assert answered(look) == before, title
         card.get_by_role("button", name=right).click()
-        card.get_by_text("You were right").wait_for(timeout=PATIENCE)
+        card.get_by_text("You were right").wait_for()
         assert answered(look) == after, title
         focused = fresh.evaluate("document.activeElement.textContent")
         assert focused == "Again"  # it has replaced the bets' buttons
@@ -830,7 +825,7 @@ def test_bets_come_out_as_they_say_and_say_what_is_so(fresh):
     focused = fresh.evaluate("document.activeElement.textContent")
     assert focused == "It stays"  # the pressed button is gone
     card.get_by_role("button", name="It changes").click()
-    card.get_by_text("Bet 1 of 9, 1 right so far").wait_for(timeout=PATIENCE)
+    card.get_by_text("Bet 1 of 9, 1 right so far").wait_for()
 
 
 BOARD = "document.querySelector('.vl-board').toDataURL()"
@@ -894,8 +889,8 @@ def test_patches_vote_when_they_are_asked_to(fresh):
     plain = fresh.evaluate(BOARD)
     look.get_by_label("votes").check()
     words = look.locator(".vl-looks")
-    expect(words).to_contain_text("The second model says 5", timeout=PATIENCE)
-    assert [url.split("/")[-1] for url in asked] == ["averaging.js"]  # only now
+    expect(words).to_contain_text("The second model says 5")
+    assert [url.split("/")[-1] for url in asked] == ["averaging.js"]  # and not before
     # "even patches of the background": most of the 48 beside the digit agree
     assert int(re.search(r"(\d+) vote for 5", words.inner_text())[1]) > 50
     voted = fresh.evaluate(BOARD)
@@ -916,9 +911,9 @@ def test_patches_vote_when_they_are_asked_to(fresh):
     assert "Point at a map" in words.inner_text()
     assert state_in(fresh) == "#digit=7"
     fresh.evaluate("location.hash = 'votes=1'")
-    expect(words).to_contain_text("The second model says 5", timeout=PATIENCE)
+    expect(words).to_contain_text("The second model says 5")
     look.get_by_role("button", name="Reset").click()
-    expect(words).to_contain_text("Point at a map", timeout=PATIENCE)
+    expect(words).to_contain_text("Point at a map")
     assert not look.get_by_label("votes").is_checked()
 
 
@@ -995,7 +990,7 @@ def test_axe_finds_nothing_after_a_bet_and_inside_a_head(browser, site, size):
     tab = browser.new_page(viewport=size)
     tab.goto(site + PAGE + "#digit=5&shuffle=1&off=1.1,3.0&head=2.1&asks=3.4&colour=1")
     look = panel(tab, "attention")
-    look.and_(tab.locator("[data-state=open]")).wait_for(timeout=PATIENCE)
+    look.and_(tab.locator("[data-state=open]")).wait_for()
     assert look.locator(".vl-inside").is_visible()
     tab.emulate_media(reduced_motion="reduce")
     axe.prepare(tab)
@@ -1015,7 +1010,7 @@ def test_panel_works_inside_a_chapter(browser, site, chapter):
     tab.goto(f"{site}notebooks/{chapter}.html")
     look = panel(tab, "attention")
     look.scroll_into_view_if_needed()
-    look.locator(".vl-bars").wait_for(timeout=PATIENCE)
+    look.locator(".vl-bars").wait_for()
     assert look.locator(".vl-challenge").count() == 0
     look.get_by_role("button", name="block 2, head 1:").click()
     look.get_by_role("switch", name="block 2, head 1").click()
@@ -1025,15 +1020,14 @@ def test_panel_works_inside_a_chapter(browser, site, chapter):
         area = look.locator(part).bounding_box()
         board = look.locator(".vl-board").bounding_box()
         assert area["y"] + area["height"] - board["y"] <= 560, part
-    tab.wait_for_timeout(600)
-    # only the lab's own page writes its state into the address
-    assert "=" not in tab.evaluate("location.hash")
+    assert "=" not in state_in(tab)  # the chapter's address is its own
     tab.close()
 
 
 def state_in(tab):
-    """Return the hash of the address after the delay before it is written."""
-    tab.wait_for_timeout(600)
+    """The state in the address, which is written 0.3 s after a change is drawn."""
+    drawn(tab)
+    rest(tab, 400)
     return tab.evaluate("location.hash")
 
 
@@ -1180,7 +1174,7 @@ def test_board_and_answer_stay_in_sight_on_a_phone(browser, site):
     tab = context.new_page()
     tab.goto(site + PAGE)
     look = panel(tab, "attention")
-    look.and_(tab.locator("[data-state=open]")).wait_for(timeout=PATIENCE)
+    look.and_(tab.locator("[data-state=open]")).wait_for()
     top = look.locator("table.vl-maps").bounding_box()["y"]
     for y in (0, top - 300, top + 300):
         tab.evaluate(f"scrollTo(0, {y})")
@@ -1290,9 +1284,9 @@ def test_what_changed_is_said(page):
     said.evaluate("element => { element.textContent = ''; }")
     page.keyboard.press("ArrowDown")
     words = re.compile(r"Moved: .*with \d+\s%.*\. The box begins")
-    expect(said).to_have_text(words, timeout=PATIENCE)
+    expect(said).to_have_text(words)
     place = f"row {page.evaluate('vitLab.source.box().top')}, column"
-    expect(said).to_contain_text(place, timeout=PATIENCE)
+    expect(said).to_contain_text(place)
 
 
 def stop(walk, name):
@@ -1575,7 +1569,7 @@ def opens_in_peace(tab, address):
     tab.add_init_script(WATCH_WHAT_MOVES)
     tab.goto(address)
     open_all(tab)
-    tab.wait_for_timeout(500)
+    rest(tab, 500)
     moved = tab.evaluate("moved")
     assert sum(value for value, _ in moved) < 0.02, moved
 

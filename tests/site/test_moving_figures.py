@@ -105,6 +105,12 @@ def press(figure, name):
     figure.get_by_role("button", name=name, exact=True).click(force=True)
 
 
+def time_stands(page):
+    """Stop the page's clock; from here on it runs only as far as a test lets it."""
+    page.clock.install(time=0)
+    page.clock.pause_at(3600)
+
+
 # Every figure
 
 
@@ -377,13 +383,14 @@ WATCH_ITS_WIDTH = """bar => {
 
 
 def test_the_bill_grows_from_the_dashed_one(visit):
-    figure = visit("bill")
+    figure = visit("bill", alone=True)
+    time_stands(figure.page)
     ghost = figure.locator('[data-part="ghost"]')
     expect(ghost).to_be_hidden()
     figure.locator('[data-part="area-quadratic"] rect').evaluate(WATCH_ITS_WIDTH)
     press(figure, "Next")
     expect(ghost).to_be_visible()
-    figure.page.wait_for_timeout(1200)
+    figure.page.clock.run_for(1200)
     sides = figure.page.evaluate("widths")
     assert sides == sorted(sides) and len(set(sides)) > 2, "it grows bit by bit"
     *_, width, height = lying(figure, "ghost")
@@ -394,10 +401,11 @@ def test_the_bill_grows_from_the_dashed_one(visit):
 
 
 def test_the_labs_page_has_the_same_bill(visit):
-    figure = visit("bill", page="book/lab")
+    figure = visit("bill", page="book/lab", alone=True)
+    time_stands(figure.page)
     billed(figure, "ViT-B", 224, 16)
     press(figure, "Next")
-    figure.page.wait_for_timeout(900)
+    figure.page.clock.run_for(1200)
     billed(figure, "ViT-B", 224, 8)
 
 
@@ -459,12 +467,6 @@ def test_each_block_leaves_of_the_cat_what_its_tokens_tell(visit):
     heard = figure.get_by_role("status")
     expect(heard).to_contain_text("pre-norm 193, post-norm 107")
     expect(heard).to_contain_text("with no residual all tokens are equal")
-
-
-def time_stands(page):
-    """Stop the page's clock, so that a slow press does not matter to the test."""
-    page.clock.install(time=0)
-    page.clock.pause_at(3600)
 
 
 def test_the_stream_is_played_from_the_start_and_dragged(visit):
@@ -751,13 +753,14 @@ def test_the_softmax_has_the_numbers_of_its_drawing(visit):
 
 
 def test_the_softmax_moves_from_one_d_to_the_other(visit):
-    figure = visit("softmax_saturation")
+    figure = visit("softmax_saturation", alone=True)
+    time_stands(figure.page)
     box = figure.get_by_role("slider").bounding_box()
     bar = figure.locator('[data-part="best-undivided"] rect')
     bar.evaluate(WATCH_ITS_WIDTH)
     figure.page.mouse.click(box["x"] + 20, box["y"] + 20)
     assert written(figure, "d") == "d = 1"
-    figure.page.wait_for_timeout(1200)
+    figure.page.clock.run_for(1200)
     widths = figure.page.evaluate("widths")
     assert widths == sorted(widths, reverse=True)
     assert widths[-1] == pytest.approx(0.06 * 356, abs=2)

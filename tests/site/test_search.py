@@ -16,7 +16,6 @@ from tests.site.test_browser import CHAPTERS
 from tests.site.test_pages import HTML
 from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, too_wide
 
-PATIENCE = 60_000  # milliseconds, for a busy machine
 FIRST = "notebooks/02_patch_embedding"
 
 
@@ -339,7 +338,6 @@ def ask(visit, question):
     visit.tab.wait_for_function(
         "question => new URLSearchParams(location.search).get('q') === question",
         arg=question,
-        timeout=PATIENCE,
     )
 
 
@@ -384,10 +382,10 @@ def test_a_click_lands_on_the_section_with_its_words_marked(
     one = opened(visits(), f"{base}search.html")
     ask(one, question)
     link = one.tab.locator(f".search-answers a[href*='/{page}?'][href$='#{anchor}']")
-    expect(one.tab.locator(".search-group").first).to_be_visible(timeout=PATIENCE)
+    expect(one.tab.locator(".search-group").first).to_be_visible()
     link.first.click()
     one.tab.wait_for_url(re.compile(rf"{re.escape(page)}\?highlight=.*#"))
-    one.tab.wait_for_function("CSS.highlights.has('search')", timeout=PATIENCE)
+    one.tab.wait_for_function("CSS.highlights.has('search')")
     one.tab.wait_for_load_state("load")
     one.tab.wait_for_function(IS_THERE)
     assert set(one.tab.evaluate(MARKED))
@@ -452,7 +450,7 @@ def test_the_dialog_answers_by_keyboard(visits):
     one.tab.keyboard.press("Control+k")
     one.tab.keyboard.type("rollout")
     links = one.tab.locator(".search-answers a")
-    expect(links.first).to_be_visible(timeout=PATIENCE)
+    expect(links.first).to_be_visible()
     field = one.tab.locator(".search-button__search-container input")
     one.tab.keyboard.press("ArrowDown")
     expect(links.nth(0)).to_be_focused()
@@ -478,7 +476,7 @@ def test_enter_in_the_field_leads_to_the_search_page(visits):
     one.tab.keyboard.type("rollout")
     one.tab.keyboard.press("Enter")
     one.tab.wait_for_url("**/search.html?q=rollout")
-    expect(one.tab.locator(".search-group").first).to_be_visible(timeout=PATIENCE)
+    expect(one.tab.locator(".search-group").first).to_be_visible()
 
 
 ICON_AND_WORDS = """place => {
@@ -510,7 +508,7 @@ def test_axe_finds_nothing_in_what_was_found(visits, page):
     if page != "search":
         one.tab.keyboard.press("Control+k")
     one.tab.locator("form.bd-search input:focus").fill("cls_token")
-    expect(one.tab.locator(".search-group").first).to_be_visible(timeout=PATIENCE)
+    expect(one.tab.locator(".search-group").first).to_be_visible()
     for size in (WIDE, PHONE, NARROWEST):
         one.tab.set_viewport_size(size)
         assert too_wide(one.tab)[0] == 0

@@ -45,6 +45,14 @@ class Visit:
         return [u for u in self.requests if not u.startswith((base, "data:", "blob:"))]
 
 
+def rest(tab, milliseconds):
+    """Wait by the page's clock, whose timers go off in order however busy the machine.
+
+    What the page was to do earlier has been done then.
+    """
+    tab.evaluate("time => new Promise(done => setTimeout(done, time))", milliseconds)
+
+
 def too_wide(tab):
     """Return the pixels by which the page is too wide, and the cells that scroll."""
     return tab.evaluate(

@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 from nbgrader.utils import is_grade
 
+from tests.patience import SECONDS
 from tests.repository.colab.runtime import INSTALLED_BY_THE_CELL, Runtime
 
 CELL_SECONDS = 1200
@@ -99,6 +100,8 @@ class Session:
             new_notebook(),
             km=AsyncKernelManager(kernel_name="colab", kernel_spec_manager=specs),
             timeout=CELL_SECONDS,
+            startup_timeout=SECONDS,
+            iopub_timeout=SECONDS,
             resources={"metadata": {"path": str(folder)}},
         )
 
