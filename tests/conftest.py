@@ -16,12 +16,12 @@ CHAPTERS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SIDE_ROADS = sorted((ROOT / "notebooks" / "side_roads").glob("*.ipynb"))
 NOTEBOOKS = [*CHAPTERS, *SIDE_ROADS, *sorted((ROOT / "book").glob("*.ipynb"))]
 
-# Names of tools that must be there, as in REQUIRED="browser bubblewrap": a test that
-# would be skipped because one of them is missing fails instead.
+# Tools that must be there, as in REQUIRED="browser bubblewrap". A test that would be
+# skipped because one of them is missing fails instead.
 REQUIRED = os.environ.get("REQUIRED", "").split()
 
-# No deadline, since a slow machine is no failure; the same examples in each run, so
-# that a failure can be reproduced.
+# No deadline, because a slow machine is not a fault; the same examples in every run, so
+# that a failure can be repeated.
 settings.register_profile("book", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("book")
 
@@ -73,7 +73,7 @@ def seed():
 
 @pytest.fixture(autouse=True)
 def nothing_left_running():
-    """Fail if an answer still runs in a thread, where it slows down later tests."""
+    """Fail a test that leaves an answer running, which would slow down later tests."""
     yield
     assert not [t.name for t in threading.enumerate() if t.name == "answer"]
 
@@ -81,10 +81,10 @@ def nothing_left_running():
 def draw_at_random(model, std=None):
     """Draw every parameter, so that no comparison passes because a parameter is zero.
 
-    Without ``std``, each is drawn as wide as training leaves it: a matrix keeps the
-    size of its input, a norm stays near 1, so that attention is neither uniform nor on
-    one token. With small parameters everywhere, a model without its mask would give the
-    same logits.
+    Without ``std``, parameters are about as large as after training: a matrix keeps the
+    size of its input and a norm stays near 1, so that attention is neither uniform nor
+    on one token. With tiny parameters even a model without its mask would give the same
+    logits.
     """
     generator = torch.Generator().manual_seed(1)
     with torch.no_grad():

@@ -12,7 +12,7 @@ from tests.classroom.small_exercises import write_source
 
 @pytest.fixture(scope="session", autouse=True)
 def alembic_asked_once():
-    """Cache alembic's version, as nbgrader starts a process to ask for it each time."""
+    """Keep what nbgrader would start a process to find out for each new gradebook."""
     with patch.object(api, "get_alembic_version", cache(api.get_alembic_version)):
         yield
 
@@ -25,6 +25,6 @@ def exercises(tmp_path_factory):
 
 @pytest.fixture
 def short_folder():
-    """A folder whose path is short enough for sockets."""
+    """A folder with a short path, as a socket's path may not be long."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         yield Path(folder)

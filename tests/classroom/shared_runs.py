@@ -1,8 +1,8 @@
-"""Grade a class, but run notebooks only once that are the same after restoring.
+"""Grade a class, but run notebooks that are the same once restored only once.
 
-Only the types and sources of an upload's cells reach the sandbox, so a second run would
-repeat the first. Everything around the run is done for each upload: reading, restoring,
-marks, tables and pages.
+Only the types and sources of an upload's cells reach the sandbox, so a second run of
+the same cells would repeat the first. Everything else is done for each upload: reading,
+restoring, marks, tables and pages.
 """
 
 from collections import defaultdict
@@ -16,7 +16,7 @@ from classroom.grading.restore import Unreadable, read, restore
 
 
 def sharing_runs():
-    """Grade classes in this way while the context lasts."""
+    """Share runs while this context lasts."""
     return patch.object(grade, "grade_all", _grade_all)
 
 
@@ -35,7 +35,7 @@ def _grade_all(submissions, assignments, course, terms, jobs):
 
 
 def _restored(submission, assignments, terms):
-    """Return the notebook that the sandbox would run; None if it cannot be read."""
+    """Return the notebook that the sandbox would run, or None if it is unreadable."""
     try:
         cells = read(submission.data, terms.limits)
     except Unreadable:
@@ -48,7 +48,7 @@ def _restored(submission, assignments, terms):
 
 def _graded_like(result, submission, assignments, course, terms):
     class Copied:
-        """A replacement for a run in the sandbox, with an earlier run's results."""
+        """A stand-in for a run in the sandbox, with the outputs of the first run."""
 
         def __init__(self, **_):
             self.failures, self.starved = result.failures, result.starved

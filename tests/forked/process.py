@@ -17,7 +17,7 @@ SERVER = Path(__file__).with_name("server.py")
 
 @cache
 def start_server():
-    """Start the process from which others are forked; it ends when this one does."""
+    """Start the process that others are forked from; it ends when this one does."""
     return subprocess.Popen(
         [sys.executable, str(SERVER)],
         stdin=subprocess.PIPE,
@@ -28,6 +28,7 @@ def start_server():
 
 
 def ask_server(**request):
+    """Send the server a request and return the number that it answers with."""
     server = start_server()
     server.stdin.write(json.dumps(request) + "\n")
     server.stdin.flush()
@@ -39,7 +40,7 @@ def ask_server(**request):
 
 
 def start(module, arguments, folder, environment, output):
-    """Start ``python -m module arguments``, forked if that is possible."""
+    """Start ``python -m module arguments``, by a fork where that is possible."""
     if POSSIBLE:
         return ForkedProcess(module, arguments, folder, environment, output)
     command = [sys.executable, "-m", module, *map(str, arguments)]
@@ -49,14 +50,14 @@ def start(module, arguments, folder, environment, output):
 
 
 class ForkedProcess:
-    """The interface of Popen, for a process that is the child of another process.
+    """A process that the server forked, with the methods of a Popen that tests need.
 
     Args:
-        module, arguments: as in ``python -m``.
-        folder: the working folder, from which modules can be imported.
-        environment: all of its variables; ``{parent}``, here and in the arguments,
-            stands for the server's process id.
-        output: the file for its output, or None.
+        module, arguments: as for ``python -m``.
+        folder: the working folder, which is first on the path of modules as well.
+        environment: all of its variables. ``{parent}``, here and in the arguments,
+            stands for the server's process number.
+        output: the file that it prints to; None to discard what it prints.
     """
 
     stdin = stdout = stderr = None
@@ -73,12 +74,13 @@ class ForkedProcess:
         self.alive = open(os.pidfd_open(self.pid), "rb", buffering=0)
 
     def poll(self):
-        """Return its exit code, or None while it is running."""
+        """Return the exit code, or None while the process runs."""
         with suppress(subprocess.TimeoutExpired):
             self.wait(timeout=0)
         return self.code
 
     def wait(self, timeout=None):
+        """Wait until the process has ended and return its exit code."""
         if self.code is None:
             if not select.select([self.alive], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(str(self.pid), timeout)

@@ -1,8 +1,7 @@
-"""Fork processes from one that has already imported what each of them needs.
+"""Fork processes from one that has imported PyTorch and the like for all of them.
 
-``process.py`` starts this file as a script. It only makes imports that a notebook or a
-training makes anyway. So a process finds no name and no random number that it would not
-find if it had been started by itself.
+``process.py`` starts it as a script. It does nothing but import what a notebook or a
+training imports anyway, so that a forked process behaves as one started by itself.
 """
 
 import faulthandler
@@ -37,9 +36,10 @@ assert ipykernel and matplotlib and skimage and sklearn and vit_check and vit_st
 
 
 def serve() -> dict:
-    """Fork a process for each request; in that process, return the request.
+    """Fork a process for each request and return the request in that process.
 
-    Print the id of each new process, or the exit code of one that has ended.
+    Requests are lines on the standard input. The answer to each is a printed line: the
+    number of the new process, or the exit code of a process that has ended.
     """
     for line in sys.stdin:
         request = json.loads(line)
@@ -60,10 +60,10 @@ def run(
     environment: dict[str, str],
     output: str,
 ) -> None:
-    """Run a module as ``python -m module arguments`` does.
+    """Run a module in this process, as ``python -m module arguments`` does.
 
     Args:
-        output: the file for its output.
+        output: the file to which the process prints.
     """
     os.setsid()
     for stream, path in enumerate((os.devnull, output, output)):
@@ -76,18 +76,17 @@ def run(
     os.environ.update(
         {k: v.replace("{parent}", PARENT) for k, v in environment.items()}
     )
-    # PyTorch and Python read these variables only when they start.
-    if threads := environment.get("OMP_NUM_THREADS"):
+    if threads := environment.get("OMP_NUM_THREADS"):  # PyTorch has read it already
         torch.set_num_threads(int(threads))
     if environment.get("PYTHONFAULTHANDLER"):
         faulthandler.enable()
-    numpy.random.seed()  # Python's random module reseeds itself in a fork
+    numpy.random.seed()  # every process draws its own numbers; Python's do by itself
     torch.seed()
     sys.argv = [module, *(word.replace("{parent}", PARENT) for word in arguments)]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
-    gc.freeze()  # a collection in a fork would copy the memory shared with the server
+    gc.freeze()  # else a collection would copy the memory that forks share
     PARENT = str(os.getpid())
     run(**serve())

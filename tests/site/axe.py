@@ -4,12 +4,12 @@ from axe_playwright_python.base import AXE_SCRIPT
 
 from tests.site.visit import PHONE
 
-# Rules about colours, and their elements: only one of each kind.
+# The rules about colours, each with a selector that leaves out repeated kinds of text.
 COLOUR = {
     "color-contrast": ":not([data-again])",
     "link-in-text-block": "a[href]:not([data-again]), [role=link]:not([data-again])",
 }
-# Rules that axe does not run by default: new in WCAG 2.2, or experimental.
+# Rules that axe runs only on request: new in WCAG 2.2, or experimental.
 MORE = [
     "target-size",
     "label-content-name-mismatch",
@@ -20,9 +20,9 @@ MORE = [
 ]
 
 # A chapter has thousands of coloured words in its code, and axe takes long for each.
-# Contrast depends only on colours, size and weight, so one of each kind is checked: for
-# all rules, other coloured words are joined to the text around them; for the rules
-# about colours, all other elements of a kind are left out.
+# Contrast depends on colours, size and weight, so one element of each such kind is
+# enough. Repeated words of code are merged into the text around them for all rules;
+# other repeated elements are marked and left out by the rules about colours.
 KINDS = """const grounds = new Map();
     const ground = element => {
         if (element && !grounds.has(element)) {
@@ -87,19 +87,19 @@ CONFIGURE = """rules => axe.configure(
 
 
 def prepare(tab):
-    """Load axe into an open page, and join coloured words of a kind that was seen."""
+    """Load axe into an open page and merge repeated words of code."""
     tab.evaluate(ONE_OF_EACH_KIND)
     tab.evaluate(AXE_SCRIPT)
     tab.evaluate(CONFIGURE, COLOUR)
 
 
 def find(tab, size, theme):
-    """Return what all rules find at one size and in one theme."""
+    """Return what all rules find at one size of the window and in one theme."""
     tab.set_viewport_size(size)
     rules = {rule: {"enabled": True} for rule in MORE}
     rules["target-size"] = {"enabled": size is PHONE}
     show(tab, theme)
-    # preload only media, which the rule for audio needs, and no style sheets
+    # no rule needs style sheets; the one about sound that starts by itself needs media
     return violations(tab, {"rules": rules, "preload": {"assets": ["media"]}})
 
 
@@ -122,7 +122,7 @@ def violations(tab, options):
         (rule["id"], node["target"], node["html"][:100], node["failureSummary"])
         for rule in found
         for node in rule["nodes"]
-        # axe joins the words of a drawing, which stand apart, before it compares them
+        # axe joins the separate words of a drawing and then misses them in its name
         if rule["id"] != "label-content-name-mismatch"
         or "data-chapter" not in node["html"]
     ]

@@ -1,7 +1,7 @@
 """Fixtures: a browser for each set of fonts, and the book as a static host serves it.
 
-The sets are made of fonts that come with matplotlib, so that the browser has the same
-fonts on every machine, and none of the machine's own. Chromium needs at least one.
+The sets are made of matplotlib's fonts, so that pages look the same on every machine.
+Chromium needs one font at least.
 """
 
 import shutil
@@ -25,7 +25,7 @@ SETTINGS = """<?xml version="1.0"?>
 
 
 def settings_of_fontconfig(fonts, folder):
-    """Write a settings file of fontconfig that offers only one set of fonts."""
+    """Write the settings of fontconfig that offer one set of fonts; return the file."""
     for file in BROUGHT.glob(FONTS[fonts]):
         shutil.copy(file, folder)
     settings = folder / "fonts.conf"
@@ -35,7 +35,7 @@ def settings_of_fontconfig(fonts, folder):
 
 @pytest.fixture(scope="package")
 def browser_with(tmp_path_factory):
-    """Gives the browser that knows a set of fonts; each is started once."""
+    """Return a function from a set of fonts to its browser, which is started once."""
     from playwright.sync_api import expect, sync_playwright
 
     from book.chromium import launch
@@ -62,13 +62,13 @@ def browser_with(tmp_path_factory):
 
 @pytest.fixture(scope="package")
 def browser(request, browser_with):
-    """The browser of all tests; with ``in_all_fonts`` a test runs in each of them."""
+    """The browser of most tests; ``in_all_fonts`` runs a test in one for each set."""
     return browser_with(getattr(request, "param", "dejavu"))
 
 
 @pytest.fixture(scope="package")
 def kept_visit(browser):
-    """Return a function that gives a reused tab whose context has some options."""
+    """Return a function from options of a context to a tab that tests share."""
     kept = {}
 
     def visit_with(**options):
@@ -84,10 +84,10 @@ def kept_visit(browser):
 
 @pytest.fixture
 def visits(browser, kept_visit):
-    """Return a function that gives a reused tab, or with ``alone`` a new one.
+    """Return a function that gives a test a shared tab, or its own with ``alone``.
 
-    A test that writes to a store, the history or a clock needs a new tab, because the
-    next page in the same tab would see its changes.
+    A test needs its own if it changes the storage, the history or the clock, because
+    the next page in that tab would find them changed.
     """
     own, given = [], []
 

@@ -1,11 +1,11 @@
-"""A tab of the browser that records errors and requests, and the window's sizes."""
+"""A tab of the browser that records errors and requests, and the sizes of windows."""
 
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 NARROWEST = {"width": 360, "height": 740}
 
 
 class Visit:
-    """A tab with its errors and requests."""
+    """A tab, with the errors of its pages and the addresses that they requested."""
 
     def __init__(self, browser, **options):
         self.options = options
@@ -18,7 +18,7 @@ class Visit:
         self.tab.on("requestfailed", self.note_failure)
 
     def begin_again(self):
-        """Reset the tab; only the browser's process, with compiled scripts, stays."""
+        """Make the tab as good as new, but for the scripts that it has compiled."""
         self.tab.unroute_all()
         self.tab.goto("about:blank")
         self.tab.mouse.up()
@@ -54,7 +54,7 @@ def rest(tab, milliseconds):
 
 
 def too_wide(tab):
-    """Return the pixels by which the page is too wide, and the cells that scroll."""
+    """Return how many pixels the page is too wide, and the cells that scroll."""
     return tab.evaluate(
         """() => {
             const page = document.documentElement;
