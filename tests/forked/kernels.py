@@ -1,25 +1,36 @@
 """Fork the kernels of nbval from a server.
 
-If forking is impossible, or if a notebook is tested without the tests of this folder, a
-kernel is started as Jupyter starts it.
+On systems that cannot fork so, and when a notebook is tested without the tests of this
+folder, a kernel is started as Jupyter starts it.
 """
 
 from importlib.metadata import EntryPoint
 
 import nbval.kernel
+import nbval.plugin
 from jupyter_client.manager import KernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 from tests.forked.process import ForkedProcess
+from tests.patience import SECONDS
 
 NAME = "forked"
 
 
 def fork_kernels():
-    """Make nbval fork its kernels from now on, in this process."""
+    """Let nbval fork its kernels, and wait for them, from now on in this process."""
     provisioner = EntryPoint(NAME, f"{__name__}:ForkedProvisioner", "")
     KernelProvisionerFactory.instance().provisioners[NAME] = provisioner
     nbval.kernel.KernelManager = ForkedKernelManager
+    nbval.plugin.RunningKernel = PatientKernel
+
+
+class PatientKernel(nbval.kernel.RunningKernel):
+    """A kernel that may take longer over its first reply than nbval's ten seconds."""
+
+    def await_reply(self, msg_id, timeout=SECONDS):
+        timeout = max(timeout, SECONDS)
+        super().await_reply(msg_id, timeout=timeout)
 
 
 class ForkedKernelManager(KernelManager):

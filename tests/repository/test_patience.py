@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.forked.process import POSSIBLE
 from tests.patience import MILLISECONDS, SECONDS, PatientBrowser
 
 TESTS = ROOT / "tests"
@@ -135,3 +136,20 @@ def test_a_cell_is_waited_for_with_patience(request):
     option = request.config.option
     assert option.nbval_cell_timeout >= 6 * SECONDS
     assert option.nbval_kernel_startup_timeout >= SECONDS
+
+
+@pytest.mark.skipif(not POSSIBLE, reason="no such fork here")
+def test_a_kernels_first_reply_is_waited_for_with_patience(monkeypatch):
+    from tests.forked.kernels import PatientKernel
+
+    waited = []
+
+    def get_message(self, stream, timeout):
+        waited.append(timeout)
+        return {"parent_header": {"msg_id": "1"}, "content": {"status": "ok"}}
+
+    monkeypatch.setattr(PatientKernel, "get_message", get_message)
+    kernel = object.__new__(PatientKernel)
+    kernel.await_reply("1", timeout=10)
+    kernel.await_reply("1", timeout=6 * SECONDS)
+    assert waited == [SECONDS, 6 * SECONDS]
