@@ -63,11 +63,13 @@ def check_new(
         FileExistsError: if the file is there and ``overwrite`` is not set.
     """
     real = Path(path).resolve()
-    if real in [Path(other).resolve() for other in inputs if other is not None]:
-        raise ValueError(
-            f"{name}: got {fspath(path)!r}, a file that the same command uses, "
-            "expected one of its own; choose another name"
-        )
+    for used in (Path(other).resolve() for other in inputs if other is not None):
+        linked = real.exists() and used.exists() and real.samefile(used)
+        if used == real or linked:
+            raise ValueError(
+                f"{name}: got {fspath(path)!r}, a file that the same command uses, "
+                "expected one of its own; choose another name"
+            )
     if real.exists() and not overwrite:
         raise FileExistsError(
             f"{name}: {fspath(path)!r} is there already; choose another name, or "

@@ -125,7 +125,9 @@ def test_an_output_that_is_an_input_is_refused_however_it_is_spelled(tmp_path):
     path = tmp_path / "a.png"
     path.touch()
     (tmp_path / "link.png").symlink_to(path)
-    for output in (path, tmp_path / "x" / ".." / "a.png", tmp_path / "link.png"):
+    os.link(path, tmp_path / "hard.png")
+    spellings = ("a.png", "x/../a.png", "link.png", "hard.png")
+    for output in (tmp_path / spelling for spelling in spellings):
         with pytest.raises(ValueError, match="map: got .* that the same command uses"):
             check_new(output, overwrite=True, inputs=[None, path], name="map")
     relative = os.path.relpath(path)
