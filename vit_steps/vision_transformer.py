@@ -40,13 +40,13 @@ class ViTConfig:
     """
 
     image_size: Size = 224  # pixels, an int for a square or a (height, width)
-    patch_size: Size = 16
-    in_channels: int = 3  # C
-    num_classes: int = 1000  # K; 0 for no head: the features come out
-    embed_dim: int = 768  # D
-    depth: int = 12  # L
-    num_heads: int = 12  # h
-    mlp_ratio: float = 4.0  # M / D
+    patch_size: Size = 16  # pixels
+    in_channels: int = 3  # C, 1 for grey and 3 for colour
+    num_classes: int = 1000  # K, classes; with 0 there is no head
+    embed_dim: int = 768  # D, numbers in a token
+    depth: int = 12  # L, encoder blocks
+    num_heads: int = 12  # h, attention heads of a block
+    mlp_ratio: float = 4.0  # M / D, width of the MLP in a block
     qkv_bias: bool = True
     drop_rate: float = 0.0  # dropout of tokens, after attention and in the MLP
     attn_drop_rate: float = 0.0  # dropout of attention weights
