@@ -340,10 +340,10 @@ def test_the_bill_has_the_numbers_of_the_chapter():
     from book.drawings.bill import GPU, MODELS, large, macs, memory
     from vit_steps.vision_transformer import PRESETS, ViTConfig
 
-    sizes = {name: getattr(ViTConfig, name) for name in PRESETS}
-    letters = {name: {"tiny": "Ti"}.get(name, name[0].upper()) for name in sizes}
-    for name, preset in sizes.items():
-        D, heads = MODELS[f"ViT-{letters[name]}"]
+    for label, (D, heads) in MODELS.items():
+        start = label.removeprefix("ViT-").lower()  # "ti" of tiny, "b" of base
+        name = next(name for name in PRESETS if name.startswith(start))
+        preset = getattr(ViTConfig, name)
         assert (D, heads) == (preset().embed_dim, preset().num_heads)
         cost = preset(image_size=512, patch_size=16).cost()
         quadratic, _ = macs(1025, D)

@@ -249,8 +249,8 @@ class SwinConfig:
         check_fields(self, check_rate, "drop_path_rate")
         if len(self.num_heads) != len(self.depths):
             raise ValueError(
-                f"num_heads: got {self.num_heads}, expected one for each of "
-                f"{self.depths = }"
+                f"num_heads: got {self.num_heads}, expected one for each of the depths "
+                f"{self.depths}"
             )
         for stage, num_heads in enumerate(self.num_heads):
             check_heads(self.embed_dim * 2**stage, num_heads)
