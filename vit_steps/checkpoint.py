@@ -115,7 +115,8 @@ def read_checkpoint(
         raise ValueError(f"{path}: a folder or a device, expected a file")
     content = path.read_bytes()  # at once, since another file may replace this one
     try:
-        tensors = load(content)
+        # sorted, for processes that handle the tensors together need one order
+        tensors = dict(sorted(load(content).items()))
         length = int.from_bytes(content[:8], "little")
         header = json.loads(content[8 : 8 + length])
         text = header.get("__metadata__", {}).get("vit_steps")

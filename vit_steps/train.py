@@ -74,8 +74,8 @@ def _run(options: argparse.Namespace, command: str) -> None:
         )
         if options.shard:
             model = put_together(model).to(device)
-    if distributed.process_rank() > 0:
-        return
+        if distributed.process_rank() > 0:
+            return
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
     print(f"test, {len(images.test):,} images: {_described(test)}")
     if not options.output:

@@ -136,6 +136,9 @@ def _preprocessing(theirs: nn.Module, config: ViTConfig) -> Preprocessing | None
     if not isinstance(names, (list, tuple)) or len(names) != K:
         version = data.infer_imagenet_subset({"num_classes": K})
         names = data.ImageNetInfo(version).label_descriptions() if version else ()
+    # ImageNet has two cranes, the bird and the machine
+    twice = {name for name in names if list(names).count(name) > 1}
+    names = [f"{n} ({i})" if n in twice else n for i, n in enumerate(names)]
     return Preprocessing(mean, std, tuple(names))
 
 
