@@ -49,11 +49,13 @@ def as_size(size: Size, name: str) -> Size:
     return pair if isinstance(size, (tuple, list)) else pair[0]
 
 
-def check_count(value: int, name: str, least: int = 1) -> int:
-    """Return a whole number of at least ``least`` as an int; ValueError if not."""
+def check_count(value: int, name: str, least: int = 1, most: float = math.inf) -> int:
+    """Return a whole number from ``least`` to ``most`` as an int; ValueError if not."""
     count = _as_int(value)
-    if count is None or count < least:
+    if count is None or not least <= count <= most:
         kind = "a positive int" if least == 1 else f"an int of at least {least}"
+        if most < math.inf:
+            kind = f"an int from {least} to {most}"
         raise ValueError(f"{name}: got {value!r}, expected {kind}")
     return count
 
@@ -66,16 +68,23 @@ def check_counts(value: tuple[int, ...], name: str) -> tuple[int, ...]:
 
 
 def check_number(
-    value: float, name: str, least: float = -math.inf, above: float = -math.inf
+    value: float,
+    name: str,
+    least: float = -math.inf,
+    above: float = -math.inf,
+    most: float = math.inf,
 ) -> float:
-    """Return a finite number as a float; ValueError if it is none, or too small."""
+    """Return a finite number as a float; ValueError if it is none, or out of range."""
     real = isinstance(value, Real) and not isinstance(value, bool)
-    if not real or not math.isfinite(value) or value < least or value <= above:
-        kind = "a finite number"
-        if least > -math.inf:
-            kind = f"at least {least:g}"
-        if above > -math.inf:
-            kind = f"more than {above:g}"
+    if (
+        not real
+        or not math.isfinite(value)
+        or not above < value
+        or not least <= value <= most
+    ):
+        limits = {"at least": least, "more than": above, "at most": most}
+        given = [f"{words} {n:g}" for words, n in limits.items() if math.isfinite(n)]
+        kind = " and ".join(given) or "a finite number"
         raise ValueError(f"{name}: got {value!r}, expected {kind}")
     return float(value)
 

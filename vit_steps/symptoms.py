@@ -7,6 +7,7 @@ the mistake, but each narrows down where it can be.
 import copy
 import math
 from collections import defaultdict
+from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
@@ -28,7 +29,6 @@ def overfit_one_batch(
 
     Raises: ValueError if images or labels do not fit, or all parameters are frozen.
     """
-    check_images(model, images)
     check_count(steps, "steps")
     model = copy.deepcopy(model).train()
     if not any(parameter.requires_grad for parameter in model.parameters()):
@@ -36,8 +36,8 @@ def overfit_one_batch(
     optimizer = torch.optim.AdamW(model.parameters(), lr=lr, weight_decay=0.0)
     losses = []
     for _ in range(steps):
-        logits = model(images)  # (B, K)
-        check_tensor(logits, "logits", len(images), "K", note=", returned alone")
+        logits = _logits(model, images)  # (B, K)
+        check_tensor(logits, "logits", len(images), "K")
         check_indices(labels, "labels", len(images), count=logits.shape[1])
         loss = F.cross_entropy(logits, labels)
         optimizer.zero_grad()
@@ -55,13 +55,9 @@ def batch_effect(model: nn.Module, images: Tensor) -> float:
 
     Raises: ValueError if the images do not fit, or are fewer than two.
     """
-    together = _logits(model, images)  # (B, K)
-    if len(images) < 2:
-        raise ValueError(f"images: got {len(images)}, expected two or more")
-    alone = torch.cat([_logits(model, image[None]) for image in images])  # (B, K)
-    if together.shape != alone.shape:
-        return math.inf
-    return (together - alone).abs().max().item()
+    if len(images) == 1:
+        raise ValueError("images: got 1, expected two or more")
+    return _effect(model, images, (image[None] for image in images))
 
 
 def repeat_effect(model: nn.Module, images: Tensor) -> float:
@@ -70,7 +66,7 @@ def repeat_effect(model: nn.Module, images: Tensor) -> float:
     Unless it is 0, something is still drawn at random in evaluation mode, such as a
     dropout that ignores ``eval()``, or the model keeps a part of what it was given.
     """
-    return (_logits(model, images) - _logits(model, images)).abs().max().item()
+    return _effect(model, images, [images])
 
 
 def order_effect(model: nn.Module, images: Tensor, patch_size: Size) -> float:
@@ -79,8 +75,21 @@ def order_effect(model: nn.Module, images: Tensor, patch_size: Size) -> float:
     With about 1e-6 the model does not know where a patch was: its positions are not
     added, or not to the patches.
     """
-    shuffled = shuffle_patches(images, patch_size)  # (B, C, H, W)
-    return (_logits(model, images) - _logits(model, shuffled)).abs().max().item()
+    return _effect(model, images, [shuffle_patches(images, patch_size)])
+
+
+def _effect(model: nn.Module, images: Tensor, batches: Iterable[Tensor]) -> float:
+    """Return how far the logits of images move when other batches take their place.
+
+    It is the largest absolute difference, in evaluation mode, and infinite if there are
+    more or fewer logits than before.
+    """
+    with evaluating(model):
+        before = _logits(model, images)  # (B, K)
+        after = torch.cat([_logits(model, batch) for batch in batches])  # (B, K)
+    if before.shape != after.shape:
+        return math.inf
+    return (before - after).abs().max().item()
 
 
 def shuffle_patches(images: Tensor, patch_size: Size, seed: int = 0) -> Tensor:
@@ -105,10 +114,8 @@ def silent_parameters(model: nn.Module, images: Tensor) -> list[str]:
 
     Raises: ValueError if the images do not fit.
     """
-    check_images(model, images)
     model = copy.deepcopy(model).eval().requires_grad_()
-    logits = model(images)  # (B, K)
-    check_tensor(logits, "logits", "...", "K", note=", returned alone")
+    logits = _logits(model, images)  # (B, K)
     generator = torch.Generator().manual_seed(0)
     pull = torch.randn(logits.shape, generator=generator).to(logits)  # (B, K)
     names, parameters = zip(*model.named_parameters(), strict=True)
@@ -134,23 +141,15 @@ def shared_parameters(model: nn.Module) -> list[list[str]]:
     return [group for group in names.values() if len(group) > 1]
 
 
-def check_images(model: nn.Module, images: Tensor) -> None:
-    """Raise ValueError unless images are a batch in the dtype of the model."""
+def _logits(model: nn.Module, images: Tensor) -> Tensor:
+    """Return a model's logits; ValueError unless images fit and one tensor comes."""
     check_tensor(images, "images", "B", "C", "H", "W")
-    if len(images) == 0:
-        raise ValueError("images: got none, expected one or more")
     dtype = next((weights.dtype for weights in model.parameters()), images.dtype)
     if images.dtype != dtype:
         raise ValueError(
             f"images: got {images.dtype}, expected {dtype}, the dtype of the model; "
             f"images.to({dtype}) converts them"
         )
-
-
-def _logits(model: nn.Module, images: Tensor) -> Tensor:
-    """Return a model's logits in evaluation mode, without gradients."""
-    check_images(model, images)
-    with evaluating(model):
-        logits: Tensor = model(images)  # (B, K)
+    logits: Tensor = model(images)  # (B, K)
     check_tensor(logits, "logits", "...", "K", note=", returned alone")
     return logits

@@ -9,13 +9,14 @@ from torch import Tensor
 def check_tensor(value: Any, name: str, *shape: int | str, note: str = "") -> None:
     """Raise ValueError unless a value is a tensor of a shape.
 
-    In ``shape`` a letter is any length, the same one at each of its places, and "..."
-    any number of axes. The ``note`` ends the sentence of the error.
+    In ``shape`` a capital letter is any length but 0, a small one any length at all,
+    the same at each of its places, and "..." any number of axes. The ``note`` ends the
+    sentence of the error.
     """
-    expected = str(shape).replace("'", "") + note
+    expected = str(shape).replace("'", "")
     if not isinstance(value, Tensor):
         got = "None" if value is None else f"a {type(value).__name__}"
-        raise ValueError(f"{name}: got {got}, expected a tensor {expected}")
+        raise ValueError(f"{name}: got {got}, expected a tensor {expected}{note}")
     if "..." in shape:
         start = shape.index("...")
         stop = value.ndim + start + 1 - len(shape)
@@ -25,8 +26,11 @@ def check_tensor(value: Any, name: str, *shape: int | str, note: str = "") -> No
         lengths.setdefault(axis, length) if isinstance(axis, str) else axis
         for axis, length in zip(shape, value.shape, strict=False)
     )
-    if len(shape) != value.ndim or known != tuple(value.shape):
-        raise ValueError(f"{name}: got shape {tuple(value.shape)}, expected {expected}")
+    empty = any(axis.isupper() and n == 0 for axis, n in lengths.items())
+    if empty or len(shape) != value.ndim or known != tuple(value.shape):
+        expected += ", each at least 1" if empty else ""
+        came = tuple(value.shape)
+        raise ValueError(f"{name}: got shape {came}, expected {expected}{note}")
 
 
 def check_indices(value: Any, name: str, *shape: int | str, count: int) -> None:

@@ -7,7 +7,7 @@ themselves, and tensors that are freed during a step's backward pass.
 import math
 from dataclasses import dataclass
 
-from vit_steps.sizes import check_count
+from vit_steps.sizes import check_count, check_number
 from vit_steps.vision_transformer import ViTConfig
 
 
@@ -66,9 +66,8 @@ def activation_bytes(
     images = low * math.prod(steps["image"].shape)
     # in float32 the head reads a view, which keeps the tokens of all patches alive
     head = low * D if autocast else 4 * T * D
-    if checkpointing:
-        return images + L * 4 * T * D + block + norm + head
-    return images + L * block + norm + head
+    blocks = L * 4 * T * D + block if checkpointing else L * block
+    return images + blocks + norm + head
 
 
 def training_memory(
@@ -135,11 +134,7 @@ def training_seconds(
     Raises: ValueError if a number is out of range.
     """
     check_count(num_devices, "num_devices")
-    if not num_images > 0:
-        raise ValueError(f"num_images: got {num_images}, expected more than 0")
-    if not 0 < utilization <= 1:
-        raise ValueError(
-            f"utilization: got {utilization}, expected 0 < utilization <= 1"
-        )
+    check_number(num_images, "num_images", above=0)
+    check_number(utilization, "utilization", above=0, most=1)
     speed = num_devices * accelerator.flops * utilization
     return num_images * training_flops(config, checkpointing) / speed

@@ -224,7 +224,7 @@ def test_mass_inside_takes_whole_numbers():
     assert torch.equal(mass_inside(attention, boxes, IMAGE, PATCH), expected)
 
 
-@pytest.mark.parametrize("shape", [(), (C,), (C, *IMAGE), (B, C, *IMAGE)])
+@pytest.mark.parametrize("shape", [(), (C,), IMAGE, (C, *IMAGE), (B, C, *IMAGE)])
 def test_masked_patches_show_the_fill_and_the_rest_the_image(shape):
     images, fill = torch.rand(B, C, *IMAGE), torch.rand(shape, dtype=torch.float64)
     before = images.clone()
@@ -336,16 +336,12 @@ SQUARE = torch.rand(B, h, T, T)
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (None, r"\[0\]: got None, expected .* encode\(images, need_weights=True\)"),
         ([], r"\[0\]: got None, expected .* encode\(images, need_weights=True\)"),
         (
             [None, None],
             r"\[0\]: got None, expected .* encode\(images, need_weights=True\)",
         ),
-        (
-            SQUARE,
-            r"\[0\]: got shape \(2, 9, 9\), expected \(B, h, T, T\); ",
-        ),
+        (SQUARE, r"\[0\]: got shape \(2, 9, 9\), expected \(B, h, [T9], [T9]\); "),
         (
             (torch.rand(B, T, D), [SQUARE]),
             r"\[0\]: got shape \(5, 9, 6\), .* of encode",
@@ -353,12 +349,9 @@ SQUARE = torch.rand(B, h, T, T)
         ([SQUARE, [SQUARE]], r"\[1\]: got a list, expected a tensor"),
         (
             [SQUARE[..., :7]],
-            r"\[0\]: got shape \(5, 2, 9, 7\), expected \(B, h, T, T\)",
+            r"\[0\]: got shape \(5, 2, 9, 7\), expected \(B, h, [T9], [T9]\)",
         ),
-        (
-            [SQUARE[..., :1, :1]],
-            "weights: got 1 token, expected the class token and patches",
-        ),
+        ([SQUARE[:0]], r"\[0\]: got shape \(0, 2, 9, 9\), .*, each at least 1; "),
         (
             [SQUARE, SQUARE[:, :1]],
             r"\[1\]: got shape \(5, 1, .*, expected \(5, 2, 9, 9\)",
@@ -380,11 +373,11 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
     [
         (lambda: class_token_to_patches(ATTENTION), r"attention: got shape \(5, 8\)"),
         (lambda: class_token_to_patches(ATTENTION[0]), r"attention: got shape \(8,\)"),
-        (lambda: attention_rollout([SQUARE], 1.5), "residual: got 1.5, expected 0 <="),
+        (lambda: attention_rollout([SQUARE], 1.5), "residual: got 1.5, .* at most 1"),
         (lambda: attention_rollout([SQUARE], -0.1), "residual: got -0.1"),
         (
             lambda: attention_distance([SQUARE], 3),
-            "weights: got 9 tokens of 5 images, expected 10 .* 3×3 patches and 1",
+            r"weights\[0\]: got shape \(5, 2, 9, 9\), expected \(B, h, 10, 10\); ",
         ),
         (lambda: attention_distance([SQUARE], GRID, 0), "patch_size: got 0"),
         (
@@ -392,12 +385,8 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
             "num_prefix_tokens: got -1, expected an int of at least 0",
         ),
         (
-            lambda: attention_distance([SQUARE[:0]], GRID),
-            "weights: got 9 tokens of 0 images, expected .* at least one",
-        ),
-        (
-            lambda: class_token_attention([SQUARE], 1.5),
-            "num_prefix_tokens: got 1.5, expected 1, the class token",
+            lambda: class_token_attention([SQUARE], 9),
+            "num_prefix_tokens: got 9, expected an int from 1 to 8",
         ),
         (lambda: attention_rollout([SQUARE], "half"), "residual: got 'half'"),
         (lambda: uniform_distance(0), "grid_size: got 0"),
@@ -410,9 +399,11 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
             lambda: position_similarity(torch.rand(2, 9, D), GRID),
             "pos_embed: got shape",
         ),
-        (lambda: patch_filters(model(), 6), "count: got 6, expected 1 to 5"),
-        (lambda: patch_filters(model(), 1.5), "count: got 1.5, expected an int"),
-        (lambda: patch_filters(model(), 0), "count: got 0, expected 1 to 5"),
+        (
+            lambda: patch_filters(model(), 6),
+            "count: got 6, expected an int from 1 to 5",
+        ),
+        (lambda: patch_filters(model(), 0), "count: got 0"),
         (
             lambda: patch_brightness(IMAGES - 0.5, PATCH),
             r"images: got a pixel of -0.\d+, .* before normalisation",
@@ -448,8 +439,8 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
         ),
         (lambda: mask_patches(IMAGES, PATCH, INDICES - 1), "indices: got -1 to -1"),
         (
-            lambda: mask_patches(IMAGES, PATCH, INDICES, torch.rand(12, 10)),
-            r"fill: got shape \(12, 10\), expected a number, \(3,\), \(3, 12, 10\)",
+            lambda: mask_patches(IMAGES, PATCH, INDICES, torch.rand(1, 12, 10)),
+            r"fill: got shape \(1, 12, 10\), expected \(3, 12, 10\)",
         ),
     ],
 )
@@ -486,7 +477,6 @@ def test_boxes_as_fractions_are_refused_with_the_remedy():
     pixel = torch.tensor([[0, 0, 1, 1]]).expand(B, 4)  # whole numbers are pixels
     inside = mass_inside(ATTENTION, pixel, IMAGE, PATCH)
     torch.testing.assert_close(inside, ATTENTION[:, 0] / 15)
-    assert mass_inside(ATTENTION[:0], BOXES[:0], IMAGE, PATCH).shape == (0,)
 
 
 def test_boxes_of_bytes_in_a_large_image():
@@ -513,10 +503,10 @@ def test_filters_of_a_model_in_sixteen_bits():
 
 
 def test_deletion_curve_leaves_the_model_as_it_was():
-    net = model()
-    net.blocks[0].train()
+    net = model().train()
+    net.blocks[0].eval()
     deletion_curve(net, IMAGES, INDICES[:, 0], torch.arange(N).expand(B, N), [0, 1])
-    assert not net.training and net.blocks[0].training
+    assert net.training and not net.blocks[0].training
 
 
 @pytest.mark.parametrize(
@@ -541,11 +531,10 @@ def test_mass_inside_refuses_a_box_that_is_none(box):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        (dict(model=model().train()), r"model: .* expected model.eval\(\)"),
         (dict(order=INDICES), r"order: got shape \(5, 3\), expected \(5, 8\)"),
         (
             dict(order=torch.zeros(B, N, dtype=torch.long)),
-            "order: .* each patch from 0 to 7 once",
+            "order: got a patch twice in a row, expected each once",
         ),
         (
             dict(order=torch.arange(N, dtype=torch.int32).expand(B, N)),
@@ -558,13 +547,11 @@ def test_mass_inside_refuses_a_box_that_is_none(box):
         (dict(labels=torch.zeros(B)), "labels: got .* of torch.float32"),
         (dict(labels=torch.full((B,), K)), "labels: got .*, expected 0 to 6"),
         (dict(labels=torch.full((B,), -1)), "labels: got .*, expected 0 to 6"),
-        (dict(counts=[]), r"counts: got \[\], expected some from 0 to 8"),
-        (dict(counts=[0, 9]), r"counts: got \[0, 9\]"),
+        (dict(counts=[0, 9]), "counts: got 9, expected an int from 0 to 8"),
         (dict(labels=torch.zeros(0, dtype=torch.long)), r"labels: got shape \(0,\)"),
-        (dict(images=IMAGES[:0]), "images: got none, expected one or more"),
+        (dict(images=IMAGES[:0]), r"images: got shape \(0, .* each at least 1"),
         (dict(images=IMAGES[0]), r"images: got shape \(3, 12, 10\), expected \(B, C"),
-        (dict(counts=[1.5]), "counts: got 1.5, expected an int"),
-        (dict(counts=[-1]), "counts: got -1, expected an int of at least 0"),
+        (dict(counts=[-1]), "counts: got -1, expected an int from 0 to 8"),
     ],
 )
 def test_deletion_curve_refuses(wrong, message):
@@ -583,5 +570,5 @@ def test_deletion_curve_refuses_a_model_without_a_head():
     net = model()
     net.reset_classifier(0)
     order, labels = torch.arange(N).expand(B, N), torch.zeros(B, dtype=torch.long)
-    with pytest.raises(ValueError, match="model: has no head, expected one; reset_"):
+    with pytest.raises(ValueError, match=r"^model\.config\.num_classes: got 0"):
         deletion_curve(net, IMAGES, labels, order, [0])

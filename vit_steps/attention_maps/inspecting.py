@@ -26,19 +26,13 @@ def attention_distance(
     their sum.
 
     Shape: L of (B, h, T, T) -> (L, h), in pixels; in patches if ``patch_size`` is 1
-    Raises: ValueError if the weights are none, of no image, or not all (B, h, T, T), or
-        their T is not that of the grid.
+    Raises: ValueError if the weights are none, or not all (B, h, T, T) with the T of
+        the grid and the tokens in front of it.
     """
-    blocks = check_weights(weights)
-    rows, columns = as_pair(grid_size, "grid_size")
+    distances = patch_distances(grid_size, patch_size)  # (N, N)
     first = check_count(num_prefix_tokens, "num_prefix_tokens", least=0)
-    B, _, T, _ = blocks[0].shape
-    if B == 0 or T != first + rows * columns:
-        raise ValueError(
-            f"weights: got {T} tokens of {B} images, expected {first + rows * columns} "
-            f"of at least one, {rows}×{columns} patches and {first} in front of them"
-        )
-    distances = patch_distances(grid_size, patch_size).to(blocks[0])  # (N, N)
+    blocks = check_weights(weights, tokens=first + len(distances))
+    distances = distances.to(blocks[0])
     means = []
     for block in blocks:
         shares = as_shares(block[..., first:, first:])  # (B, h, N, N)
@@ -95,9 +89,7 @@ def patch_filters(model: VisionTransformer, count: int | None = None) -> Tensor:
     """
     filters = model.patch_embed.proj.weight.detach()  # (D, C, P, P)
     available = min(len(filters) - 1, filters[0].numel())
-    count = available if count is None else check_count(count, "count", least=0)
-    if not 1 <= count <= available:
-        raise ValueError(f"count: got {count}, expected 1 to {available}")
+    count = check_count(available if count is None else count, "count", most=available)
     rows = as_floats(filters.flatten(1))  # (D, C·P·P); svd takes no 16-bit numbers
     components = torch.linalg.svd(rows - rows.mean(dim=0), full_matrices=False).Vh
     components = components[:count]  # (count, C·P·P)

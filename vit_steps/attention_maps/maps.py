@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vit_steps.sizes import check_number
+from vit_steps.sizes import check_count, check_number
 from vit_steps.tensors import check_tensor
 
 
@@ -37,11 +37,7 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
     """
     check_tensor(attention, "attention", "...", "T", "T")
     T = attention.shape[-1]
-    if num_prefix_tokens not in range(1, T):
-        raise ValueError(
-            f"num_prefix_tokens: got {num_prefix_tokens}, expected 1, the class token, "
-            f"to {T - 1} of {T} tokens"
-        )
+    check_count(num_prefix_tokens, "num_prefix_tokens", most=T - 1)
     return as_shares(attention[..., 0, num_prefix_tokens:])  # (..., N)
 
 
@@ -58,34 +54,27 @@ def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tenso
     Raises: ValueError if the weights are none, or not all (B, h, T, T), or ``residual``
         is out of range.
     """
-    if not 0.0 <= check_number(residual, "residual") <= 1.0:
-        raise ValueError(f"residual: got {residual}, expected 0 <= residual <= 1")
+    check_number(residual, "residual", least=0, most=1)
     blocks = check_weights(weights)
-    identity = torch.eye(blocks[0].shape[-1]).to(blocks[0])  # (T, T)
-    rollout = identity
+    rollout = identity = torch.eye(blocks[0].shape[-1]).to(blocks[0])  # (T, T)
     for block in blocks:
         mixed = residual * identity + (1.0 - residual) * block.mean(dim=1)  # (B, T, T)
         rollout = mixed @ rollout  # (B, T, T): the later block on the left
     return rollout
 
 
-def check_weights(weights: Sequence[Tensor]) -> list[Tensor]:
+def check_weights(weights: Sequence[Tensor], tokens: int | str = "T") -> list[Tensor]:
     """Return the weights of all blocks, in float32 or better.
 
     Raises: ValueError if there are none, or they are not all (B, h, T, T).
     """
-    none = weights is None or len(weights) == 0
-    blocks: Sequence[Any] = [None] if none else weights
-    shape: tuple[int | str, ...] = ("B", "h", "T", "T")
+    blocks: list[Any] = list(weights) or [None]
+    shape: tuple[int | str, ...] = ("B", "h", tokens, tokens)
+    note = "; the second result of encode(images, need_weights=True) has one a block"
     for index, block in enumerate(blocks):
-        note = (
-            "; the second result of encode(images, need_weights=True) has one a block"
-        )
         check_tensor(block, f"weights[{index}]", *shape, note=note)
         shape = block.shape  # all blocks have that of the first
-    if shape[-1] == 1:
-        raise ValueError("weights: got 1 token, expected the class token and patches")
-    return [as_floats(block) for block in weights]
+    return [as_floats(block) for block in blocks]
 
 
 def as_floats(amounts: Tensor) -> Tensor:

@@ -1,5 +1,6 @@
 """Scores of maps where the right place is known, and tests that cover patches."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,7 +9,7 @@ from torch import Tensor
 
 from vit_steps.attention_maps.maps import as_floats, as_shares
 from vit_steps.evaluating import evaluating
-from vit_steps.patch_embedding import patchify
+from vit_steps.patch_embedding import patchify, unpatchify
 from vit_steps.sizes import Size, as_pair, check_count, patch_grid
 from vit_steps.tensors import check_indices, check_tensor
 from vit_steps.vision_transformer import VisionTransformer
@@ -24,7 +25,7 @@ def patch_brightness(images: Tensor, patch_size: Size) -> Tensor:
     Raises: ValueError if a pixel is negative, or the images do not fit the patches.
     """
     patches = patchify(images, patch_size)  # (B, N, C·P·P)
-    if patches.numel() and patches.min() < 0:
+    if (patches < 0).any():
         raise ValueError(
             f"images: got a pixel of {patches.min().item():.3g}, expected none below "
             "0; brightness is measured before normalisation"
@@ -69,21 +70,17 @@ def check_boxes(boxes: Tensor, B: int, image_size: Size) -> None:
     """Raise ValueError unless these are B boxes in pixels, inside the image."""
     H, W = as_pair(image_size, "image_size")
     check_tensor(boxes, "boxes", B, 4)
-    small = B > 0 and boxes.min() >= 0 and boxes.max() <= 1
-    if small and boxes.is_floating_point() and max(H, W) > 1:
+    if boxes.is_floating_point() and boxes.max() <= 1 < max(H, W):
         raise ValueError(
             "boxes: got numbers from 0 to 1, expected pixels; multiply fractions of "
             f"the image by torch.tensor([{H}, {W}, {H}, {W}])"
         )
-    start, end = boxes[:, :2], boxes[:, 2:]  # (B, 2) each: top, left and bottom, right
-    size = torch.tensor([H, W], device=boxes.device)
-    inside = (start >= 0) & (start < end) & (end <= size)  # (B, 2)
-    if not inside.all():
-        first = int(inside.all(dim=1).logical_not().nonzero()[0])
-        raise ValueError(
-            f"boxes: got {boxes[first].tolist()} for image {first}, expected top, "
-            f"left, bottom, right of an area inside {H}×{W}"
-        )
+    for index, (top, left, bottom, right) in enumerate(boxes.tolist()):
+        if not (0 <= top < bottom <= H and 0 <= left < right <= W):
+            raise ValueError(
+                f"boxes: got {[top, left, bottom, right]} for image {index}, expected "
+                f"top, left, bottom, right of an area inside {H}×{W}"
+            )
 
 
 def overlap(start: Tensor, end: Tensor, count: int, length: int) -> Tensor:
@@ -93,10 +90,9 @@ def overlap(start: Tensor, end: Tensor, count: int, length: int) -> Tensor:
 
     Shape: (B,), (B,) -> (B, count)
     """
-    first = torch.arange(count).to(start) * length  # (count,)
-    last = torch.minimum(end[:, None], first + length)  # (B, count)
-    covered = last - torch.maximum(start[:, None], first)
-    return covered.clamp_min(0) / length
+    edges = torch.arange(count + 1).to(start) * length  # (count + 1,)
+    inside = edges.clamp(start[:, None], end[:, None])  # (B, count + 1)
+    return inside.diff(dim=1) / length
 
 
 def mask_patches(
@@ -109,8 +105,8 @@ def mask_patches(
 
     Args:
         indices: the patches to replace in each image, counted row by row.
-        fill: a number, one for each channel, a picture (C, H, W) such as the mean of
-            the training images, or a picture for each image, (B, C, H, W).
+        fill: a number, one for each channel, a picture (H, W) or (C, H, W) such as
+            the mean of the training images, or one for each image, (B, C, H, W).
 
     Shape: images (B, C, H, W), indices (B, k) -> (B, C, H, W)
     Raises: ValueError if a shape does not fit, or there is no such patch.
@@ -118,23 +114,18 @@ def mask_patches(
     check_tensor(images, "images", "B", "C", "H", "W")
     if not images.is_floating_point():
         raise ValueError(f"images: got {images.dtype}, expected floating point")
-    B, C, H, W = images.shape
-    height, width = as_pair(patch_size, "patch_size")
-    rows, columns = patch_grid((H, W), patch_size)
-    N = rows * columns
+    H, W = images.shape[2:]
+    patches = patchify(images, patch_size)  # (B, N, C·P·P)
+    B, N, _ = patches.shape
     check_indices(indices, "indices", B, "k", count=N)
     fill = torch.as_tensor(fill).to(images)
-    if fill.shape == (C,):
-        fill = fill[:, None, None]  # (C, 1, 1)
-    elif fill.ndim and fill.shape not in (images.shape, images.shape[1:]):
-        raise ValueError(
-            f"fill: got shape {tuple(fill.shape)}, expected a number, "
-            f"({C},), ({C}, {H}, {W}) or ({B}, {C}, {H}, {W})"
-        )
-    hidden = torch.zeros(B, N, dtype=torch.bool, device=images.device)
-    hidden = hidden.scatter(1, indices, True).reshape(B, 1, rows, columns)
-    hidden = hidden.repeat_interleave(height, dim=2).repeat_interleave(width, dim=3)
-    return torch.where(hidden, fill, images)  # hidden is (B, 1, H, W)
+    if fill.ndim == 1:
+        fill = fill[:, None, None].expand(-1, H, W)  # (C, H, W)
+    check_tensor(fill, "fill", *images.shape[4 - fill.ndim :])
+    filled = patchify(fill.expand_as(images), patch_size)  # (B, N, C·P·P)
+    hidden = torch.zeros(B, N, 1, dtype=torch.bool, device=images.device)
+    hidden = hidden.scatter(1, indices[..., None], True)
+    return unpatchify(torch.where(hidden, filled, patches), patch_size, (H, W))
 
 
 @dataclass(frozen=True)
@@ -170,30 +161,18 @@ def deletion_curve(
         fill: what replaces them, as in ``mask_patches``.
 
     Shape: images (B, C, H, W), labels (B,), order (B, N) -> S = len(counts) steps
-    Raises: ValueError if the model is in training mode or has no head, there are no
-        images, a shape does not fit, or a count or a label is out of range.
+    Raises: ValueError if the model has no head, a shape does not fit, or a count or a
+        label is out of range.
     """
-    K = model.config.num_classes
-    if model.training:
-        raise ValueError("model: is in training mode, expected model.eval()")
-    if K == 0:
-        raise ValueError("model: has no head, expected one; reset_classifier makes one")
+    K = check_count(model.config.num_classes, "model.config.num_classes")
     check_tensor(images, "images", "B", "C", "H", "W")
-    B = len(images)
-    if B == 0:
-        raise ValueError("images: got none, expected one or more")
+    B, N = len(images), math.prod(model.patch_embed.grid_size)
     check_indices(labels, "labels", B, count=K)
-    rows, columns = model.patch_embed.grid_size
-    N = rows * columns
     check_indices(order, "order", B, N, count=N)
     if not (order.sort(dim=1).values == torch.arange(N, device=order.device)).all():
-        raise ValueError(
-            f"order: got a patch twice, expected each patch from 0 to {N - 1} once in "
-            "a row"
-        )
-    counts = [check_count(count, "counts", least=0) for count in counts]
-    if not counts or max(counts) > N:
-        raise ValueError(f"counts: got {counts}, expected some from 0 to {N}")
+        raise ValueError("order: got a patch twice in a row, expected each once")
+    for count in counts:
+        check_count(count, "counts", least=0, most=N)
     patch_size = model.patch_embed.patch_size
     answers = []
     with evaluating(model):
@@ -201,8 +180,6 @@ def deletion_curve(
             masked = mask_patches(images, patch_size, order[:, :count], fill)
             answers.append(model(masked))  # (B, K)
     logits = torch.stack(answers)  # (S, B, K)
-    of_true_class = logits.take_along_dim(labels[None, :, None], dim=2)  # (S, B, 1)
     return DeletionCurve(
-        logits=of_true_class.squeeze(dim=2),
-        correct=logits.argmax(dim=2) == labels,
+        logits=logits[:, range(B), labels], correct=logits.argmax(dim=2) == labels
     )
