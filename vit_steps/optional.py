@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
+from vit_steps.sizes import check_choice
+
 REPOSITORY = "git+https://github.com/vit-steps/vit-steps"
 # All that training, photographs, pictures and comparisons import, except d2l.
 INSTALL = f'pip install "vit_steps[book] @ {REPOSITORY}"'
@@ -43,9 +45,15 @@ def d2l() -> ModuleType:
 
 
 def book_file(path: Path) -> Path:
-    """Return the path of a file of the book; ImportError if the book's are missing."""
-    if not path.parent.is_dir() or not any(path.parent.glob(f"*{path.suffix}")):
+    """Return the path of a file of the book.
+
+    Raises: ImportError if the book's files are missing, ValueError if there are only
+        others.
+    """
+    known = sorted(file.stem for file in path.parent.glob(f"*{path.suffix}"))
+    if not known:
         raise ImportError(f"the book's {path.name} is not installed: {INSTALL_BOOK}")
+    check_choice(path.stem, "name", known)
     return path
 
 

@@ -7,7 +7,7 @@ does not fit raises ValueError with its name, what came, and what is expected.
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from numbers import Real
 from typing import Any
 
@@ -104,10 +104,10 @@ def check_switch(value: bool, name: str) -> bool:
     return value
 
 
-def check_choice(value: str, name: str, known: tuple[str, ...]) -> str:
+def check_choice(value: str, name: str, known: Collection[str]) -> str:
     """Return the value if it is one of those known; ValueError if not."""
     if value not in known:
-        raise ValueError(f"{name}: got {value!r}, expected one of {known}")
+        raise ValueError(f"{name}: got {value!r}, expected one of {', '.join(known)}")
     return value
 
 

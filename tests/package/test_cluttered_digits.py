@@ -186,5 +186,5 @@ def test_no_linear_classifier_reads_them(made):
 def test_refused():
     with pytest.raises(ValueError, match="part: got 'all', expected one of train, val"):
         cluttered_digits.make(part="all")
-    with pytest.raises(ValueError, match="count: got 0, expected 1 or more"):
+    with pytest.raises(ValueError, match="count: got 0, expected a positive int"):
         cluttered_digits.make(0)

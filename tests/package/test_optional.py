@@ -114,4 +114,6 @@ def test_a_missing_file_of_the_book_is_said_with_its_own_pip_line(tmp_path):
     assert (ROOT / subdirectory / "pyproject.toml").exists()
     path.parent.mkdir()
     path.with_name("vit.svg").touch()
-    assert optional.book_file(path) == path  # the caller says which names there are
+    assert optional.book_file(path.with_name("vit.svg")).stem == "vit"
+    with pytest.raises(ValueError, match="^name: got 'deit', expected one of vit$"):
+        optional.book_file(path)

@@ -23,12 +23,6 @@ def closed():
     plt.close("all")
 
 
-def pixels():
-    figure = plt.gcf()
-    figure.canvas.draw()
-    return np.asarray(figure.canvas.buffer_rgba())
-
-
 def test_image_is_drawn_as_it_is():
     image = torch.rand(3, 8, 8)
     ax = notebook.show_image(image, title="noise")
@@ -101,15 +95,6 @@ def test_attention_over_an_image_in_any_precision(dtype):
 def test_a_map_of_zeros_is_dark_and_no_gap():
     ax = notebook.show_attention_over_image(torch.zeros(4), torch.ones(3, 8, 8))
     np.testing.assert_allclose(ax.images[0].get_array(), 0.15)
-
-
-def test_token_trace_has_a_panel_a_step():
-    steps = [("patches", torch.randn(4, 100)), ("tokens", torch.randn(5, 100))]
-    figure = notebook.show_token_trace(steps)
-    titles = [ax.get_title() for ax in figure.axes]
-    assert titles == ["patches\n(4, 100)", "tokens\n(5, 100)"]
-    assert figure.axes[1].images[0].get_array().shape == (5, 64)
-    assert pixels().std() > 0
 
 
 def history(epochs):

@@ -57,7 +57,5 @@ def test_truth_values_are_words():
 
 
 def test_a_row_of_another_length_is_refused():
-    with pytest.raises(ValueError, match="cells: got 1, expected 2, for a, b"):
+    with pytest.raises(ValueError, match=r"cells: got 1, expected one each of \('a', "):
         Table("a", "b").row(1)
-    with pytest.raises(ValueError, match="headings: got none"):
-        Table()

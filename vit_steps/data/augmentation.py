@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from vit_steps.sizes import Size, as_pair
+from vit_steps.sizes import Size, as_pair, check_choice
 
 NAMES = ("digits", "cluttered-digits", "fashion-mnist", "cifar-10", "folder")
 
@@ -19,8 +19,7 @@ def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
     Shape: (C, H, W) -> (C, H, W), of ``image_size``
     Raises: ValueError if there is no data of that name.
     """
-    if name not in NAMES:
-        raise ValueError(f"name: got {name!r}, expected one of {', '.join(NAMES)}")
+    check_choice(name, "name", NAMES)
     from torchvision.transforms import InterpolationMode, v2
 
     size = as_pair(image_size, "image_size")

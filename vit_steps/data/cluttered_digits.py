@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from vit_steps.data.handwritten_digits import digits, digits_split
+from vit_steps.sizes import check_choice, check_count
 
 PARTS = {"train": 40_000, "validation": 1000, "test": 1000}  # and their usual sizes
 TEXTURES = ("brick", "grass", "gravel")
@@ -38,8 +39,7 @@ def make(
         4): top, left, bottom, right in pixels, bottom and right exclusive
     Raises: ValueError if there is no part of that name, or ``count`` is below 1.
     """
-    if part not in PARTS:
-        raise ValueError(f"part: got {part!r}, expected one of {', '.join(PARTS)}")
+    check_choice(part, "part", PARTS)
     images, labels = digits()
     indices = digits_split(labels)[part]
     grounds = textures()
@@ -70,14 +70,11 @@ def cluttered_digits(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Put bright digits on textures, and scraps of other digits around them.
 
-    The draws come from a generator of their own, with this seed.
-
     Shape: (n, 1, h, w), (n,), (t, 1, H, W) -> images (count, 1, 32, 32), labels
         (count,), boxes (count, 4)
     Raises: ValueError if ``count`` is below 1.
     """
-    if count < 1:
-        raise ValueError(f"count: got {count}, expected 1 or more")
+    check_count(count, "count")
     generator = torch.Generator().manual_seed(seed)
 
     def pick(high: int, *shape: int) -> Tensor:

@@ -26,6 +26,7 @@ from vit_steps.data.sets import (
     stratified_split,
 )
 from vit_steps.preprocessing import Preprocessing
+from vit_steps.sizes import check_choice
 
 Parts = dict[str, ImageSet]
 TEN_DIGITS = tuple("0123456789")
@@ -81,8 +82,7 @@ def load(
         FileNotFoundError, ConnectionError: if it is not on this computer, or cannot be
             downloaded; the sentence names a way to get it.
     """
-    if name not in NAMES:
-        raise ValueError(f"name: got {name!r}, expected one of {', '.join(NAMES)}")
+    check_choice(name, "name", NAMES)
     readers: dict[str, Callable[..., Any]] = READERS | {"folder": load_folder}
     for option in options:
         owners = [n for n, r in readers.items() if option in signature(r).parameters]

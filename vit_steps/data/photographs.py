@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from vit_steps.preprocessing import Preprocessing, as_picture
-from vit_steps.sizes import Size, as_pair
+from vit_steps.sizes import Size, as_pair, check_choice
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,7 @@ def photo(name: str, size: Size | None = None) -> Tensor:
     Shape: -> (3, H, W), float32 between 0 and 1
     Raises: ValueError if there is no photograph of that name.
     """
-    if name not in PHOTOS:
-        raise ValueError(f"name: got {name!r}, expected one of {', '.join(PHOTOS)}")
-    source = PHOTOS[name]
+    source = PHOTOS[check_choice(name, "name", PHOTOS)]
     if source.library == "scikit-learn":
         from sklearn.datasets import load_sample_image
 

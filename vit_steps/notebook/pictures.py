@@ -1,4 +1,4 @@
-"""Pictures of photographs and their patches, of attention over them, and of tokens."""
+"""Pictures of patches, of attention over them, and of a model while it is trained."""
 
 import math
 from collections.abc import Sequence
@@ -6,14 +6,16 @@ from collections.abc import Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
+from IPython import display
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from torch import Tensor
 from torch.nn import functional as F
 
+from vit_steps.notebook.style import COLOURS
 from vit_steps.patch_embedding import patchify
 from vit_steps.sizes import Size, as_pair, patch_grid
+from vit_steps.training_state import History
 
 
 def show_image(image: Tensor, ax: Axes | None = None, title: str | None = None) -> Axes:
@@ -115,27 +117,24 @@ def show_attention_over_image(
     return ax
 
 
-def show_token_trace(steps: Sequence[tuple[str, Tensor]]) -> Figure:
-    """Draw one image's tokens after each step, a row for each token.
+def live_history(history: History) -> None:
+    """Draw the losses and the accuracy so far: a callback for ``train``.
 
-    A step is a name and the tokens (T, D), and has a colour scale of its own.
+    In a notebook the picture of each epoch replaces the one before.
     """
-    max_width = 64  # numbers of each token: more would be too narrow to be seen
-    figure, axes = plt.subplots(
-        1, len(steps), figsize=(1.6 * len(steps), 3.6), squeeze=False
-    )
-    for ax, (name, tokens) in zip(axes.flat, steps, strict=True):
-        values = tokens.detach().float().cpu().numpy()[:, :max_width]
-        spread = np.quantile(np.abs(values), 0.98) or 1.0
-        drawn = ax.imshow(values, "RdBu_r", aspect="auto", interpolation="nearest")
-        drawn.set_clim(-spread, spread)
-        ax.set_title(f"{name}\n({tokens.shape[0]}, {tokens.shape[1]})", fontsize=10)
-        ax.set_xticks([])
-        ax.set_yticks([])
-    axes[0, 0].set_yticks([0, len(steps[0][1]) - 1])
-    axes[0, 0].set_ylabel("token", labelpad=-8)
-    figure.supxlabel(f"the first {max_width} numbers of each token", fontsize=10)
-    return figure
+    plt.close("all")
+    _, (losses, accuracy) = plt.subplots(1, 2, figsize=(6.4, 2.8))
+    epochs = range(1, len(history.epochs) + 1)
+    losses.plot(epochs, history.train_loss, label="training")
+    losses.plot(epochs, history.loss, "--", label="validation")
+    losses.legend()
+    losses.set(xlabel="epoch", ylabel="loss, nats")
+    accuracy.plot(epochs, history.top1, "--", color=COLOURS["orange"])
+    accuracy.set(xlabel="epoch", ylabel="validation accuracy", ylim=(0, 1))
+    for ax in (losses, accuracy):
+        ax.xaxis.get_major_locator().set_params(integer=True)
+    display.clear_output(wait=True)
+    plt.show()
 
 
 def _pixels(image: Tensor) -> np.ndarray:

@@ -6,20 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from vit_steps.optional import book_file
+from vit_steps.sizes import check_choice
 
 FOLDER = Path(__file__).with_name("measured")
 
 
 def read_results(name: str) -> dict[str, Any]:
-    """Return what a long run measured; under "made" is the command that did.
+    """Return what a long run measured; ValueError if nothing has that name.
 
-    Raises: ValueError if there is no result of that name.
+    Under "made" is the command that measured it.
     """
-    path = book_file(FOLDER / f"{name}.json")
-    if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in FOLDER.glob("*.json")))
-        raise ValueError(f"name: got {name!r}, expected one of {known}")
-    return json.loads(path.read_text(encoding="utf-8"))
+    return json.loads(book_file(FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def recorded(name: str, key: str, run: Callable[[], Any], again: bool = False) -> Any:
@@ -32,6 +29,4 @@ def recorded(name: str, key: str, run: Callable[[], Any], again: bool = False) -
     if again:
         return run()
     runs = read_results(name)["runs"]
-    if key not in runs:
-        raise ValueError(f"key: got {key!r}, expected one of {', '.join(runs)}")
-    return runs[key]
+    return runs[check_choice(key, "key", runs)]

@@ -11,25 +11,22 @@ class Table:
 
     The first column is the name of each row, also for a screen reader. The ``caption``
     is a sentence above the table.
-
-    Raises: ValueError if there are no headings.
     """
 
     def __init__(self, *headings: str, caption: str | None = None) -> None:
-        if not headings:
-            raise ValueError("headings: got none, expected one a column")
         self.headings = headings
         self.caption = caption
         self.rows: list[list[str]] = []
 
     def row(self, *cells: object) -> None:
-        """Add a row. Integers get thousands separators, floats four digits.
+        """Add a row of a cell for each heading; ValueError if there are more or fewer.
 
-        Raises: ValueError unless it has one cell for each heading.
+        Integers get thousands separators, floats four digits.
         """
         if len(cells) != len(self.headings):
-            columns = f"{len(self.headings)}, for {', '.join(self.headings)}"
-            raise ValueError(f"cells: got {len(cells)}, expected {columns}")
+            raise ValueError(
+                f"cells: got {len(cells)}, expected one each of {self.headings}"
+            )
         self.rows.append([_text(cell) for cell in cells])
 
     def _align(self) -> list[str]:
@@ -57,13 +54,12 @@ class Table:
         return "\n".join([*top, "<tbody>", *body, "</tbody>", "</table>"])
 
     def __repr__(self) -> str:
-        lines = [list(self.headings), *self.rows]
-        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-        signs = [">" if side == "right" else "<" for side in self._align()]
-        layout = "  ".join(
-            f"{{:{sign}{width}}}" for sign, width in zip(signs, widths, strict=True)
-        )
-        shown = [layout.format(*line).rstrip() for line in lines]
+        columns = []
+        for side, *cells in zip(self._align(), self.headings, *self.rows, strict=True):
+            width = max(map(len, cells))
+            pad = str.rjust if side == "right" else str.ljust
+            columns.append([pad(cell, width) for cell in cells])
+        shown = ["  ".join(line).rstrip() for line in zip(*columns, strict=True)]
         return "\n".join([self.caption, *shown] if self.caption else shown)
 
 
