@@ -84,21 +84,19 @@ def training_memory(
         batch_size: B, images on one device, not on all.
         sharded: weights, gradients and the optimiser's averages are split over the
             devices (FSDP), instead of being the same on all.
-        checkpointing: keep only the input of each block; see ``activation_bytes``.
-        autocast: compute in bfloat16; see ``activation_bytes``.
+        checkpointing, autocast: as in ``activation_bytes``.
 
     Raises: ValueError if a count is below 1.
     """
     check_count(batch_size, "batch_size")
     check_count(num_devices, "num_devices")
-    cost = config.cost()
-    own = cost.parameters / (num_devices if sharded else 1)
+    parameters = config.cost().parameters
+    own = parameters / (num_devices if sharded else 1)
     return TrainingMemory(
-        weights=4 * own + (2 * cost.parameters if autocast else 0),
+        weights=4 * own + (2 * parameters if autocast else 0),
         gradients=4 * own,
         optimizer=8 * own,
-        activations=batch_size
-        * activation_bytes(config, checkpointing=checkpointing, autocast=autocast),
+        activations=batch_size * activation_bytes(config, checkpointing, autocast),
     )
 
 

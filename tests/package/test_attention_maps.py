@@ -392,7 +392,7 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
         (lambda: uniform_distance(0), "grid_size: got 0"),
         (
             lambda: position_similarity(torch.rand(1, 9, D), 3),
-            r"pos_embed: got shape \(1, 9, 6\), expected \(1, 10, D\), .* 3×3",
+            r"pos_embed: got shape \(1, 9, 6\), expected \(1, 10, D\)",
         ),
         (lambda: position_similarity(torch.rand(9, D), GRID), "pos_embed: got shape"),
         (
@@ -411,7 +411,7 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
         (lambda: patch_brightness(IMAGES, 5), "image_size: got 12×10"),
         (
             lambda: mass_inside(ATTENTION[:, 1:], BOXES, IMAGE, PATCH),
-            r"attention: got shape \(5, 7\), expected \(B, ..., 8\) for 4×2 patches",
+            r"attention: got shape \(5, 7\), expected \(B, ..., 8\)",
         ),
         (lambda: mass_inside(ATTENTION[0], BOXES, IMAGE, PATCH), "attention: got"),
         (

@@ -22,8 +22,7 @@ def attention_distance(
 
     From centre to centre, weighted by attention, averaged over patches and images
     (arXiv 2010.11929, section 4.5, figure 7 right and appendix D.7). The class token
-    has no place in the image, so its share is left out and the others are divided by
-    their sum.
+    has no place in the image: its share is left out, the others divided by their sum.
 
     Shape: L of (B, h, T, T) -> (L, h), in pixels; in patches if ``patch_size`` is 1
     Raises: ValueError if the weights are none, or not all (B, h, T, T) with the T of
@@ -68,8 +67,7 @@ def position_similarity(pos_embed: Tensor, grid_size: Size) -> Tensor:
     Raises: ValueError if the shape is another, or does not fit the grid.
     """
     rows, columns = as_pair(grid_size, "grid_size")
-    note = f", the class token and {rows}×{columns} patches"
-    check_tensor(pos_embed, "pos_embed", 1, 1 + rows * columns, "D", note=note)
+    check_tensor(pos_embed, "pos_embed", 1, 1 + rows * columns, "D")
     directions = F.normalize(pos_embed[0, 1:].detach(), dim=-1)  # (N, D)
     similarity = directions @ directions.T  # (N, N)
     return similarity.reshape(rows, columns, rows, columns)
@@ -80,9 +78,8 @@ def patch_filters(model: VisionTransformer, count: int | None = None) -> Tensor:
 
     They are sorted by the variance that they explain, each has length 1, and its number
     of largest size is positive; the mean of the filters is subtracted first (arXiv
-    2010.11929, section 4.5 and figure 7, left). The filters themselves are
-    ``model.patch_embed.proj.weight``. Without ``count`` all components are returned,
-    D - 1 or C·P·P, whichever is smaller.
+    2010.11929, section 4.5 and figure 7, left). Without ``count`` all components are
+    returned, D - 1 or C·P·P, whichever is smaller.
 
     Shape: -> (count, C, P, P)
     Raises: ValueError if there are fewer components than ``count``.

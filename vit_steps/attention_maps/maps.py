@@ -32,12 +32,10 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
     divided by their sum. If the class token pays nothing to the patches, all are zero.
 
     Shape: (..., T, T) -> (..., N)
-    Raises: ValueError if the matrices are not square, or have no class token or no
-        patch.
+    Raises: ValueError if the matrices are not square, or no token is a patch.
     """
     check_tensor(attention, "attention", "...", "T", "T")
-    T = attention.shape[-1]
-    check_count(num_prefix_tokens, "num_prefix_tokens", most=T - 1)
+    check_count(num_prefix_tokens, "num_prefix_tokens", most=attention.shape[-1] - 1)
     return as_shares(attention[..., 0, num_prefix_tokens:])  # (..., N)
 
 
@@ -51,8 +49,8 @@ def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tenso
     map of arXiv 2010.11929, figure 6 and appendix D.8.
 
     Shape: L of (B, h, T, T) -> (B, T, T), rows summing to 1: output token, input token
-    Raises: ValueError if the weights are none, or not all (B, h, T, T), or ``residual``
-        is out of range.
+    Raises: ValueError if the weights are not all (B, h, T, T), or ``residual`` is not
+        from 0 to 1.
     """
     check_number(residual, "residual", least=0, most=1)
     blocks = check_weights(weights)
@@ -64,10 +62,7 @@ def attention_rollout(weights: Sequence[Tensor], residual: float = 0.5) -> Tenso
 
 
 def check_weights(weights: Sequence[Tensor], tokens: int | str = "T") -> list[Tensor]:
-    """Return the weights of all blocks, in float32 or better.
-
-    Raises: ValueError if there are none, or they are not all (B, h, T, T).
-    """
+    """Return all weights in float32 or better; ValueError unless all (B, h, T, T)."""
     blocks: list[Any] = list(weights) or [None]
     shape: tuple[int | str, ...] = ("B", "h", tokens, tokens)
     note = "; the second result of encode(images, need_weights=True) has one a block"

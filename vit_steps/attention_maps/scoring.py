@@ -55,8 +55,7 @@ def mass_inside(
     """
     height, width = as_pair(patch_size, "patch_size")
     rows, columns = patch_grid(image_size, patch_size)
-    note = f" for {rows}×{columns} patches"
-    check_tensor(attention, "attention", "B", "...", rows * columns, note=note)
+    check_tensor(attention, "attention", "B", "...", rows * columns)
     check_boxes(boxes, len(attention), image_size)
     attention = as_floats(attention)  # (B, ..., N)
     top, left, bottom, right = boxes.to(attention).unbind(dim=1)  # (B,) each
@@ -86,7 +85,7 @@ def check_boxes(boxes: Tensor, B: int, image_size: Size) -> None:
 def overlap(start: Tensor, end: Tensor, count: int, length: int) -> Tensor:
     """Return the share of each stretch that lies between start and end.
 
-    Stretch i of ``count`` goes from i times ``length`` to (i + 1) times ``length``.
+    Each of the ``count`` stretches has this ``length``, and the first begins at 0.
 
     Shape: (B,), (B,) -> (B, count)
     """

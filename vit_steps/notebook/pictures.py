@@ -25,8 +25,7 @@ def show_image(image: Tensor, ax: Axes | None = None, title: str | None = None) 
     """
     ax = ax or plt.gca()
     ax.imshow(_pixels(image), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    ax.set_xticks([])
-    ax.set_yticks([])
+    ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     if title is not None:
         ax.set_title(title)
@@ -51,7 +50,7 @@ def show_patch_grid(
         ax.axhline(row * height - 0.5, color="white", linewidth=0.7)
     for column in range(1, columns):
         ax.axvline(column * width - 0.5, color="white", linewidth=0.7)
-    _frame_patches(ax, highlight, columns, height, width)
+    _frame_patches(ax, highlight, columns, (height, width))
     return ax
 
 
@@ -77,7 +76,7 @@ def show_patches_apart(
     tiles = F.pad(tiles, (0, gap, 0, gap), value=1.0)  # white between them
     canvas = tiles.permute(2, 0, 3, 1, 4).flatten(3).flatten(1, 2)  # (C, rows, columns)
     ax = show_image(canvas[:, :-gap, :-gap], ax, title)
-    _frame_patches(ax, highlight, columns, height, width, gap)
+    _frame_patches(ax, highlight, columns, (height, width), gap)
     return ax
 
 
@@ -100,8 +99,7 @@ def show_attention_over_image(
     H, W = image.shape[-2:]
     side = math.isqrt(weights.numel())
     rows, columns = weights.shape if weights.ndim == 2 else (side, side)
-    fits = 1 <= weights.ndim <= 2 and 0 < weights.numel() == rows * columns
-    if not fits or H % rows or W % columns:
+    if weights.numel() != rows * columns or H % rows or W % columns:
         raise ValueError(
             f"weights: got shape {tuple(weights.shape)}, expected a square or (rows, "
             f"columns) of patches that divide the image of {H}×{W} pixels"
@@ -112,8 +110,7 @@ def show_attention_over_image(
     light = (light / bright).clamp(max=1.0)  # all dark where nothing is attended
     light = light.repeat_interleave(height, dim=0).repeat_interleave(width, dim=1)
     ax = show_image(image.cpu() * (0.15 + 0.85 * light), ax, title)
-    if query is not None:
-        _frame_patches(ax, [query], columns, height, width)
+    _frame_patches(ax, [] if query is None else [query], columns, (height, width))
     return ax
 
 
@@ -146,14 +143,10 @@ def _pixels(image: Tensor) -> np.ndarray:
 
 
 def _frame_patches(
-    ax: Axes,
-    indices: Sequence[int],
-    columns: int,
-    height: int,
-    width: int,
-    gap: int = 0,
+    ax: Axes, indices: Sequence[int], columns: int, patch: tuple[int, int], gap: int = 0
 ) -> None:
     """Frame patches in yellow on black, which is seen on any picture."""
+    height, width = patch
     for index in indices:
         row, column = divmod(index, columns)
         corner = (column * (width + gap) - 0.5, row * (height + gap) - 0.5)

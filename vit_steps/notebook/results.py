@@ -22,9 +22,8 @@ def read_results(name: str) -> dict[str, Any]:
 def recorded(name: str, key: str, run: Callable[[], Any], again: bool = False) -> Any:
     """Return what ``run()``, which takes too long for a cell, returned before.
 
-    With ``again`` it is run now, and the record is not changed.
-
-    Raises: ValueError if there is no record of that name, or nothing in it by that key.
+    With ``again`` it is run now, and the record is not changed. ValueError if there is
+    no record of that name, or nothing in it by that key.
     """
     if again:
         return run()
