@@ -37,26 +37,6 @@ def test_grid_has_its_lines_and_frames():
     assert ax.patches[-1].get_xy() == (7.5, 3.5)
 
 
-def test_patches_apart_hold_the_pixels():
-    image = torch.rand(1, 4, 4) * 0.9
-    ax = notebook.show_patches_apart(image, 2)
-    canvas = ax.images[0].get_array()
-    assert canvas.shape == (5, 5)
-    np.testing.assert_allclose(canvas[3:, 3:], image[0, 2:, 2:])
-    assert (canvas[2] == 1).all()
-
-
-def test_patches_apart_in_lines_of_another_length():
-    image = torch.rand(1, 4, 4) * 0.9
-    ax = notebook.show_patches_apart(image, 2, columns=3, highlight=[3])
-    canvas = ax.images[0].get_array()
-    assert canvas.shape == (5, 8)
-    np.testing.assert_allclose(canvas[:2, 6:], image[0, 2:, :2])  # patch 2, line 0
-    np.testing.assert_allclose(canvas[3:, :2], image[0, 2:, 2:])  # patch 3, line 1
-    assert (canvas[3:, 2:] == 1).all()  # white after the last patch
-    assert ax.patches[-1].get_xy() == (-0.5, 2.5)
-
-
 def test_attention_over_an_image_is_bright_where_it_looks():
     weights = torch.zeros(4)
     weights[3] = 1.0

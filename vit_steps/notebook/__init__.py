@@ -11,7 +11,6 @@ from vit_steps.notebook.pictures import (
 )
 from vit_steps.notebook.pictures import show_image as show_image
 from vit_steps.notebook.pictures import show_patch_grid as show_patch_grid
-from vit_steps.notebook.pictures import show_patches_apart as show_patches_apart
 from vit_steps.notebook.results import read_results as read_results
 from vit_steps.notebook.results import recorded as recorded
 from vit_steps.notebook.style import COLOURS as COLOURS

@@ -10,10 +10,8 @@ from IPython import display
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from torch import Tensor
-from torch.nn import functional as F
 
 from vit_steps.notebook.style import COLOURS
-from vit_steps.patch_embedding import patchify
 from vit_steps.sizes import Size, as_pair, patch_grid
 from vit_steps.training_state import History
 
@@ -50,33 +48,7 @@ def show_patch_grid(
         ax.axhline(row * height - 0.5, color="white", linewidth=0.7)
     for column in range(1, columns):
         ax.axvline(column * width - 0.5, color="white", linewidth=0.7)
-    _frame_patches(ax, highlight, columns, (height, width))
-    return ax
-
-
-def show_patches_apart(
-    image: Tensor,
-    patch_size: Size,
-    ax: Axes | None = None,
-    title: str | None = None,
-    columns: int | None = None,
-    highlight: Sequence[int] = (),
-) -> Axes:
-    """Draw the patches of a picture (C, H, W) in reading order, with gaps between them.
-
-    A line has as many of them as the picture, or as many as ``columns``. The patches
-    whose indices are in ``highlight`` get a frame.
-    """
-    height, width = as_pair(patch_size, "patch_size")
-    columns = columns or image.shape[-1] // width
-    patches = patchify(image[None], patch_size)[0]  # (N, C·P·P)
-    patches = F.pad(patches, (0, 0, 0, -len(patches) % columns), value=1.0)
-    tiles = patches.reshape(-1, columns, image.shape[0], height, width)
-    gap = max(1, round(0.15 * max(height, width)))
-    tiles = F.pad(tiles, (0, gap, 0, gap), value=1.0)  # white between them
-    canvas = tiles.permute(2, 0, 3, 1, 4).flatten(3).flatten(1, 2)  # (C, rows, columns)
-    ax = show_image(canvas[:, :-gap, :-gap], ax, title)
-    _frame_patches(ax, highlight, columns, (height, width), gap)
+    _frame_patches(ax, highlight, columns, height, width)
     return ax
 
 
@@ -110,7 +82,7 @@ def show_attention_over_image(
     light = (light / bright).clamp(max=1.0)  # all dark where nothing is attended
     light = light.repeat_interleave(height, dim=0).repeat_interleave(width, dim=1)
     ax = show_image(image.cpu() * (0.15 + 0.85 * light), ax, title)
-    _frame_patches(ax, [] if query is None else [query], columns, (height, width))
+    _frame_patches(ax, [] if query is None else [query], columns, height, width)
     return ax
 
 
@@ -143,13 +115,12 @@ def _pixels(image: Tensor) -> np.ndarray:
 
 
 def _frame_patches(
-    ax: Axes, indices: Sequence[int], columns: int, patch: tuple[int, int], gap: int = 0
+    ax: Axes, indices: Sequence[int], columns: int, height: int, width: int
 ) -> None:
     """Frame patches in yellow on black, which is seen on any picture."""
-    height, width = patch
     for index in indices:
         row, column = divmod(index, columns)
-        corner = (column * (width + gap) - 0.5, row * (height + gap) - 0.5)
+        corner = (column * width - 0.5, row * height - 0.5)
         for colour, line in (("black", 4.0), ("#FFE800", 2.0)):
             frame = Rectangle(corner, width, height, fill=False, ec=colour, lw=line)
             ax.add_patch(frame)
