@@ -30,10 +30,9 @@ def make(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Make cluttered digits of scikit-learn's digits and scikit-image's textures.
 
-    The seed draws classes, places, textures and scraps; which digits are held out does
-    not depend on it, so that no part shares a handwritten digit with another. The right
-    quarter of each texture is used for the test part alone. If ``count`` is None, it is
-    the part's usual size.
+    The seed draws classes, places, textures and scraps. Whatever the seed, no part
+    shares a handwritten digit with another, and the right quarter of each texture is
+    the test's alone. If ``count`` is None, it is the part's usual size.
 
     Shape: -> images (n, 1, 32, 32), float32 between 0 and 1, labels (n,), and boxes (n,
         4): top, left, bottom, right in pixels, bottom and right exclusive
@@ -42,9 +41,8 @@ def make(
     check_choice(part, "part", PARTS)
     images, labels = digits()
     indices = digits_split(labels)[part]
-    grounds = textures()
-    frontier = grounds.shape[-1] * 3 // 4
-    grounds = grounds[..., frontier:] if part == "test" else grounds[..., :frontier]
+    *others, last = textures().chunk(4, dim=-1)  # (3, 1, 512, 128) each
+    grounds = last if part == "test" else torch.cat(others, dim=-1)
     return cluttered_digits(
         images[indices],
         labels[indices],
