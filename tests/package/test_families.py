@@ -174,7 +174,7 @@ def test_hugging_faces_model_becomes_ours(family):
         theirs = build()
         weights = theirs.state_dict()
         unused = [name for name in weights if name.endswith("mask_token")]
-        ours = P.model_of(read(P.without(weights, *unused)), **untold)
+        ours = P.model_of(read(P.without(weights, unused)), **untold)
         copied = P.copy_huggingface(theirs)
         assert type(copied) is type(ours) and copied.config == ours.config
         pooled = type(theirs).__name__ == "IJepaModel"
@@ -250,7 +250,7 @@ def test_the_size_of_an_image_that_is_no_square_is_given(class_position):
     weights = theirs.state_dict()
     ours = P.model_of(weights, num_heads=2, image_size=(20, 28))
     assert_equal(ours, theirs)
-    with pytest.raises(ValueError, match="got 40, and 3. positions, with 1 tok"):
+    with pytest.raises(ValueError, match=r"got 3. positions, with 1 tok.* \(10, 10\)"):
         P.model_of(weights, num_heads=2, image_size=40)
     larger = P.model_of(weights, num_heads=2, image_size=40, old_grid_size=(5, 7))
     assert larger.pos_embed.shape == (1, 101, 12)
@@ -371,7 +371,7 @@ def test_another_gelu_is_refused_by_what_it_does():
         (
             {},
             dict(reg_tokens=2),
-            r"reg_token \(1, 2, 12\): another class has it",
+            r"reg_token \(1, 2, 12\): a part of another class",
         ),
     ],
 )

@@ -84,7 +84,7 @@ def test_hugging_faces_files_are_read_and_written(kind, config, read, write, tmp
     assert all(torch.equal(in_file[name], in_memory[name]) for name in in_file)
 
     left_out = in_file.keys() & {"embeddings.mask_token"}
-    again = write(P.without(in_file, *left_out))
+    again = write(P.without(in_file, left_out))
     assert again.keys() == saved.keys() - left_out
     save_file(again, file)
     reread = type(theirs).from_pretrained(tmp_path).eval()
@@ -262,9 +262,9 @@ def test_drop_and_keep():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (dict(drop="mask_token"), "drop: in the weights, no tensor has the name 'mask"),
-        (dict(drop="hea"), "drop: in the weights, no tensor has the name 'hea'"),
-        (dict(keep="head.w"), "keep: in the model, no tensor has the name 'head.w'"),
+        (dict(drop="mask_token"), "drop: got 'mask_token', and no tensor has this"),
+        (dict(drop="hea"), "drop: got 'hea', and no tensor has this name"),
+        (dict(keep="head.w"), "keep: got 'head.w', and no tensor has this"),
     ],
 )
 def test_drop_and_keep_refuse_names_that_are_not_there(arguments, message):
@@ -376,9 +376,11 @@ def test_a_grid_that_is_given_is_believed(new):
     side = 4 * new[0], 4 * new[1]
     ours = P.model_of(state_dict, num_heads=2, old_grid_size=(4, 9), image_size=side)
     torch.testing.assert_close(ours.pos_embed.data, expected)
-    with pytest.raises(ValueError, match="old_grid_size: got 5×5 and positions of sha"):
+    with pytest.raises(ValueError, match=r"old_grid_size: got \(5, 5\) and positions"):
         P.load_weights(wide(*new), state_dict, old_grid_size=5)
-    with pytest.raises(ValueError, match="old_grid_size: got 5, and 37 positions"):
+    with pytest.raises(
+        ValueError, match="pos_embed: got 37 positions, .* grid of 5; give"
+    ):
         P.model_of(state_dict, num_heads=2, old_grid_size=5)
 
 
@@ -418,7 +420,7 @@ def test_what_they_have_no_place_for_is_refused(write, overrides, name):
 
 
 def test_state_dicts_that_are_none():
-    with pytest.raises(ValueError, match="'model' is a dict, expected a tensor; many"):
+    with pytest.raises(ValueError, match="'model' is a dict, expected a tensor; give"):
         P.from_timm({"model": dict(small().state_dict())})
     twice = dict(huggingface_small().state_dict())
     twice["layernorm.weight"] = torch.ones(2)
@@ -479,7 +481,7 @@ def test_two_models_in_one_file_are_refused():
     both = {
         f"{who}.{n}": t for who in ("student", "teacher") for n, t in state_dict.items()
     }
-    message = r"got several models, with the prefixes \['student', 'teacher'\]"
+    message = r"got several models, with the prefixes \['student.', 'teacher.'\]"
     with pytest.raises(ValueError, match=message):
         P.from_timm(both)
 
@@ -616,10 +618,6 @@ def test_a_hybrid_of_the_paper_is_refused(tmp_path):
 # -- What is no state dict
 
 
-def as_arrays(state_dict):
-    return {name: tensor.numpy() for name, tensor in state_dict.items()}
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -629,7 +627,6 @@ def as_arrays(state_dict):
         ),
         (lambda s: small(), r"got VisionTransformer, .*model.state_dict\(\) returns"),
         (lambda s: "x.pth", r"got str, expected a dict .* torch.load\(path\) reads"),
-        (as_arrays, "'cls_token' is a ndarray, .*torch.from_numpy makes"),
         (
             lambda s: s | {"epoch": 3},
             "'epoch' is a int, expected a tensor; leave it out",
@@ -644,26 +641,9 @@ def test_what_is_no_state_dict_is_refused_in_one_sentence(change, message):
             load(given)
 
 
-@pytest.mark.parametrize(
-    "change", [lambda t: t.to("meta"), lambda t: t.to_sparse()], ids=["meta", "sparse"]
-)
-def test_tensors_without_numbers_are_refused(change):
-    state_dict = small().state_dict()
-    state_dict["norm.weight"] = change(state_dict["norm.weight"])
-    for load in (partial(P.load_weights, small()), partial(P.model_of, num_heads=2)):
-        with pytest.raises(ValueError, match="'norm.weight' is .*, expected numbers"):
-            load(state_dict)
-
-
-def test_drop_and_keep_are_names():
-    for argument in ("drop", "keep"):
-        with pytest.raises(ValueError, match=f"{argument}: .*got None, expected a nam"):
-            P.load_weights(small(), small().state_dict(), **{argument: None})
-
-
 def test_another_number_of_classes_needs_the_head_dropped():
     state_dict = small().state_dict()
-    with pytest.raises(ValueError, match="num_classes: got 3, .*head for 7; .*drop='h"):
+    with pytest.raises(P.WeightsMismatch, match="other classes. drop='head'"):
         P.model_of(state_dict, num_heads=2, num_classes=3)
     ours = P.model_of(state_dict, num_heads=2, num_classes=3, drop="head")
     assert ours.config.num_classes == 3
@@ -719,11 +699,13 @@ def test_configuration_refuses():
     state_dict = small().state_dict()
     with pytest.raises(ValueError, match="state_dict: got nothing for 'patch_embed"):
         P.config_of(torchvision_small().state_dict())
-    with pytest.raises(ValueError, match=r"got shape \(10, 12\) for 'pos_embed'"):
+    with pytest.raises(ValueError, match=r"got \(10, 12\) for 'pos_embed', exp"):
         P.config_of(state_dict | {"pos_embed": torch.zeros(10, 12)}, num_heads=2)
     for rows in (0, 12):
         state_dict["pos_embed"] = torch.zeros(1, rows, 12)
-        with pytest.raises(ValueError, match=f"image_size: got None, and {rows} pos"):
+        with pytest.raises(
+            ValueError, match=f"pos_embed: got {rows} positions, .* rows as col"
+        ):
             P.config_of(state_dict, num_heads=2)
 
 
@@ -819,22 +801,24 @@ def hub(repository, monkeypatch):
     hub = pytest.importorskip("huggingface_hub")
     folder, downloads = repository[0], []
 
-    def download(name, file, local_files_only=False):
-        if local_files_only and file not in downloads:
-            raise hub.errors.LocalEntryNotFoundError("not in the cache")
+    def cached(name, file):
+        return str(folder / file) if file in downloads else None
+
+    def download(name, file, local_files_only):
         if not local_files_only:
             downloads.append(file)
         return str(folder / file)
 
-    def model_info(self, name, files_metadata, timeout):
+    def model_info(name, files_metadata):
         files = [(p.name, p.stat().st_size) for p in folder.iterdir()]
         files.append(("flax_model.msgpack", 10**9))
         return SimpleNamespace(
             siblings=[SimpleNamespace(rfilename=n, size=s) for n, s in files]
         )
 
+    monkeypatch.setattr(hub, "try_to_load_from_cache", cached)
     monkeypatch.setattr(hub, "hf_hub_download", download)
-    monkeypatch.setattr(hub.HfApi, "model_info", model_info)
+    monkeypatch.setattr(hub, "model_info", model_info)
     return downloads
 
 
@@ -847,6 +831,7 @@ def test_a_published_model_is_fetched_once_and_runs_in_ours(hub, repository, cap
     known = got.preprocessing
     assert known == Preprocessing((0.5,) * 3, (0.5,) * 3, known.classes)
     assert known.classes[0] == "tench, Tinca tinca" and len(known.classes) == 1000
+    assert (known.classes[134], known.classes[517]) == ("crane (134)", "crane (517)")
     assert got.patch_embed.image_size == (160, 160) and not got.training
     assert got.config.num_heads == 2 and got.config.mlp_ratio == 3
     images = images_for(got)
@@ -888,10 +873,10 @@ def test_copy_timm():
     assert P.first_difference(ours, theirs.eval(), images) is None
     with_other_eps = timm_small(norm_layer=partial(nn.LayerNorm, eps=1e-3))
     assert P.copy_timm(with_other_eps).config.norm_eps == 1e-3
-    with pytest.raises(ValueError, match="theirs: got Linear, expected timm's Vision"):
+    with pytest.raises(ValueError, match="theirs: got Linear, expected a Vision"):
         P.copy_timm(nn.Linear(2, 2))
     with pytest.raises(
-        ValueError, match="theirs: got 'vit', .*create_model.* makes one"
+        ValueError, match="theirs: got str, .*create_model.* make from a name"
     ):
         P.copy_timm("vit")
 
@@ -914,8 +899,6 @@ def test_copy_timm_leaves_their_model_as_it_was_when_it_raises(training):
     with pytest.raises(ValueError, match="is another architecture: blocks.0.mlp.act"):
         P.copy_timm(theirs)
     assert theirs.training == training and not theirs.norm.training
-    with pytest.raises(ValueError, match="meta device, expected numbers"):
-        P.copy_timm(theirs.to("meta"))
 
 
 HUGGING_FACES = {
@@ -950,9 +933,7 @@ def test_copy_huggingface_refuses():
     theirs = huggingface_small(hidden_act="gelu_new")
     with pytest.raises(ValueError, match="architecture: blocks.0.mlp.act differs"):
         P.copy_huggingface(theirs)
-    with pytest.raises(
-        ValueError, match="theirs: got Linear, expected transformers' V"
-    ):
+    with pytest.raises(ValueError, match="theirs: got Linear, expected a Vision"):
         P.copy_huggingface(nn.Linear(2, 2))
-    with pytest.raises(ValueError, match="theirs: got 'google/vit', expected a model"):
+    with pytest.raises(ValueError, match="theirs: got str, expected a Vision Transf"):
         P.copy_huggingface("google/vit")

@@ -1,7 +1,6 @@
 """Run two models on the same images and find the first place where they differ."""
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +9,6 @@ from torch import Tensor, nn
 
 from vit_steps.evaluating import evaluating
 from vit_steps.pretrained.names import LAYER, TABLES, StateDict, translator
-
-# Hugging Face puts the kind before the names of a model that has a head.
-BACKBONES = ("vit", "vit_msn", "deit", "ijepa", "dinov2", "dinov2_with_registers")
 
 
 @dataclass(frozen=True)
@@ -110,11 +106,12 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
         return hook
 
     hooks = [model.register_forward_hook(keep("logits"))]
-    backbone = rf"^({'|'.join(BACKBONES)})\."
+    # Hugging Face has such a prefix before the names of a model with a head.
+    prefix = f"{getattr(model, 'base_model_prefix', '')}."
     # After pos_drop timm's tokens have registers among them, and ours not yet.
     skipped = "pos_drop" if getattr(model, "reg_token", None) is not None else ""
     for name, module in model.named_modules():
-        place = translate(re.sub(backbone, "", name))
+        place = translate(name.removeprefix(prefix))
         if place and place != skipped:
             hooks.append(module.register_forward_hook(keep(place)))
     try:

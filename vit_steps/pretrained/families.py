@@ -2,13 +2,12 @@
 
 import math
 import re
-from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_steps.sizes import Size, as_pair, patch_grid
+from vit_steps.sizes import Size, as_pair
 
 SWIGLU = "a SwiGLU in place of the MLP, as in DINOv2's giant"
 ROTARY = "rotary positions, inside attention, as in DINOv3"
@@ -51,7 +50,7 @@ RUN_IT = (
 )
 
 
-def check_family(state_dict: Mapping[str, Tensor]) -> None:
+def check_family(state_dict: dict[str, Tensor]) -> None:
     """Raise ValueError if weights, in our names, are of a model that ours cannot be.
 
     The message names the tensor that shows it, and what to do.
@@ -76,67 +75,40 @@ def check_family(state_dict: Mapping[str, Tensor]) -> None:
         raise ValueError(f"state_dict: {evidence} shows {what}{advice}")
 
 
-def prefix_tokens(state_dict: Mapping[str, Tensor]) -> tuple[int, int]:
+def prefix_tokens(state_dict: dict[str, Tensor]) -> tuple[int, int]:
     """Return how many tokens come before the patches, without and with registers."""
     read_by_a_head = sum(name in state_dict for name in ("cls_token", "dist_token"))
     registers = state_dict["reg_token"].shape[1] if "reg_token" in state_dict else 0
     return read_by_a_head, read_by_a_head + registers
 
 
-def check_known_grid(grid_size: tuple[int, int]) -> None:
-    """Raise ValueError where positions of a square grid would have the same shape."""
-    places = math.prod(grid_size)
-    side = math.isqrt(places)
-    if side**2 == places and grid_size != (side, side):
-        rows, columns = grid_size
-        raise ValueError(
-            f"old_grid_size: got None, and {places} positions may be of {side}×{side} "
-            f"patches or of {rows}×{columns}, as the model's are; expected the (rows, "
-            "columns) of the images that they were trained with"
-        )
-
-
 def grid_of_positions(
-    state_dict: Mapping[str, Tensor],
-    patch_size: Size,
-    image_size: Size | None = None,
-    old_grid_size: Size | None = None,
+    state_dict: dict[str, Tensor], known: Size | None
 ) -> tuple[int, int]:
-    """Return the rows and columns of patches that the positions were trained with.
+    """Return the rows and columns of the positions: those known, or a square's.
 
-    Without ``old_grid_size`` these are those of the image, and without an image a
-    square. Elsewhere all tokens have a position, or all but the registers, or the
-    patches alone, as in DeiT, DINOv2 with registers, DeiT III.
+    All tokens have a position, or all but the registers, or the patches alone, as in
+    DeiT, DINOv2 with registers, DeiT III.
 
-    Raises: ValueError if the number of positions is none of these, or the grid has to
-        be known.
+    Raises: ValueError if the number of positions is none of these.
     """
-    rows = state_dict["pos_embed"].shape[1]
-    prefix, with_registers = prefix_tokens(state_dict)
-    counts = {rows - n for n in (0, prefix, with_registers)}
-    squares = {(math.isqrt(N),) * 2 for N in counts if N > 0}
-    grids = {grid for grid in squares if math.prod(grid) in counts}
-    if old_grid_size is not None:
-        grids = {as_pair(old_grid_size, "old_grid_size")}
-    elif image_size is not None:
-        grids = {patch_grid(image_size, patch_size)}
-    fitting = [grid for grid in grids if math.prod(grid) in counts]
+    count = state_dict["pos_embed"].shape[1]
+    in_front = prefix_tokens(state_dict)
+    numbers = {count - n for n in (0, *in_front)}
+    grids = {(math.isqrt(N),) * 2 for N in numbers if N > 0}
+    if known is not None:
+        grids = {as_pair(known, "old_grid_size")}
+    fitting = [grid for grid in grids if math.prod(grid) in numbers]
     if len(fitting) != 1:
-        name, got = "image_size", image_size
-        if old_grid_size is not None:
-            name, got = "old_grid_size", old_grid_size
         raise ValueError(
-            f"{name}: got {got}, and {rows} positions, with {with_registers} tokens in "
-            "front of the patches; expected the weights' own (height, width) or, for a "
-            "square, none; with old_grid_size, their (rows, columns) of patches, they "
-            "are interpolated for another image_size"
+            f"pos_embed: got {count} positions, with {in_front[1]} tokens in front of "
+            f"the patches, expected a grid of {known or 'as many rows as columns'}; "
+            "give the weights' image_size or, if the model's is another, old_grid_size"
         )
-    if old_grid_size is None:
-        check_known_grid(fitting[0])
     return fitting[0]
 
 
-def at_our_places(state_dict: Mapping[str, Tensor], patches: int) -> dict[str, Tensor]:
+def at_our_places(state_dict: dict[str, Tensor], patches: int) -> dict[str, Tensor]:
     """Return the same model with positions where ours have them: all but registers.
 
     A class token without a position gets zeros; a register's is added to it.
@@ -154,17 +126,17 @@ def at_our_places(state_dict: Mapping[str, Tensor], patches: int) -> dict[str, T
     return placed
 
 
-def remark(name: str, tensor: Tensor, expected: Tensor | None) -> str:
+def remark(name: str, tensor: Tensor, expected: Tensor) -> str:
     """Return why a tensor does not fit, if its name or shape shows it, or nothing."""
-    shown = [what for pattern, what in OTHERS.items() if re.search(pattern, name)]
+    for pattern, what in OTHERS.items():
+        if re.search(pattern, name):
+            return f": {what}"
     if name in ("reg_token", "dist_token"):
-        shown = ["another class has it, and model_of builds that"]
-    if expected is not None and tensor.shape[1:2] != expected.shape[1:2]:
-        count = expected.shape[1]
-        alike_otherwise = tensor[:, :1].shape == expected[:, :1].shape
-        if name == "patch_embed.proj.weight" and alike_otherwise:
-            channels = f"transfer(model, None, {count})"
-            shown = [f"{channels} of a model that has theirs changes them"]
-        if name == "pos_embed" and tensor.shape[1] + 1 == count:
-            shown = ["none for the class token? model_of puts zeros there"]
-    return "".join(f": {what}" for what in shown[:1])
+        return ": a part of another class, which model_of builds"
+    patches_fit = tensor.shape[2:] == expected.shape[2:]
+    if name == "patch_embed.proj.weight" and patches_fit:
+        C = expected.shape[1]
+        return f": transfer(model, None, {C}) of a model that has theirs changes them"
+    if name == "pos_embed" and tensor.shape[1:2] == (expected.shape[1] - 1,):
+        return ": none for the class token? model_of puts zeros there"
+    return ""

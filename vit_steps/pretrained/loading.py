@@ -2,18 +2,15 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 import torch
-from torch import Tensor
-from torch.nn import functional as F
 
 from vit_steps import variants
 from vit_steps.checkpoint import fitted
-from vit_steps.embedding import interpolate_position_embedding
 from vit_steps.pretrained import families
 from vit_steps.pretrained.names import (
+    Names,
     StateDict,
     WeightsMismatch,
     listing,
@@ -21,14 +18,15 @@ from vit_steps.pretrained.names import (
     without_prefix,
 )
 from vit_steps.sizes import Size, as_pair
+from vit_steps.transfer import other_grid
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
 def load_weights(
     model: VisionTransformer,
-    state_dict: Mapping[str, Tensor],
-    drop: str | Iterable[str] = (),
-    keep: str | Iterable[str] = (),
+    state_dict: StateDict,
+    drop: Names = (),
+    keep: Names = (),
     old_grid_size: Size | None = None,
 ) -> VisionTransformer:
     """Load a state dict in our names, all of it or nothing, and return the model.
@@ -50,8 +48,8 @@ def load_weights(
             has to be known, or a tensor holds no finite numbers.
     """
     own = model.state_dict()
-    given = left_over("drop: in the weights", own_names(state_dict), drop)
-    wanted = left_over("keep: in the model", own, keep)
+    given = without(without_prefix(state_dict), drop, "drop")
+    wanted = without(own, keep, "keep")
     given = on_the_grid(given, wanted, model.patch_embed.grid_size, old_grid_size)
     unexpected = [name for name in given if name not in wanted]
     missing = [name for name in wanted if name not in given]
@@ -63,65 +61,44 @@ def load_weights(
     return model
 
 
-def own_names(state_dict: Mapping[str, Tensor]) -> StateDict:
-    """Return a state dict in our names, without a prefix that a wrapper put there."""
-    return without_prefix(state_dict, "patch_embed.proj")
-
-
-def left_over(
-    what: str, state_dict: Mapping[str, Tensor], names: str | Iterable[str]
-) -> StateDict:
-    """Return a state dict without some names; an error begins with ``what``."""
-    names = (names,) if isinstance(names, str) else names
-    if not isinstance(names, Iterable):
-        raise ValueError(f"{what}, got {names}, expected a name or a list of names")
-    try:
-        return without(state_dict, *names)
-    except ValueError as error:
-        raise ValueError(f"{what}, {error}") from None
-
-
 def on_the_grid(
-    given: Mapping[str, Tensor],
-    wanted: Mapping[str, Tensor],
+    given: StateDict,
+    wanted: StateDict,
     grid_size: tuple[int, int],
     old_grid_size: Size | None,
 ) -> StateDict:
     """Return weights whose positions are interpolated from their grid to the model's.
 
-    Raises: ValueError if ``old_grid_size`` has to be known, or the positions have
-        another number of places, or a tensor holds no numbers.
+    Raises: ValueError if ``old_grid_size`` has to be known, since positions of a square
+        would have the same shape, or they have another number of places.
     """
-    for name, tensor in given.items():
-        if tensor.is_meta or tensor.layout != torch.strided:
-            where = "the meta device" if tensor.is_meta else str(tensor.layout)
-            raise ValueError(f"the weights: {name!r} is on {where}, expected numbers")
     if "pos_embed" not in given or "pos_embed" not in wanted:
-        return dict(given)
-    pos_embed = given["pos_embed"]
-    expected = wanted["pos_embed"].shape
+        return given
+    came, expected = given["pos_embed"].shape, wanted["pos_embed"].shape
+    rows, columns = grid_size
+    places = rows * columns
     if old_grid_size is None:
-        if pos_embed.shape == expected:
-            families.check_known_grid(grid_size)
-        return dict(given)
-    old_rows, old_columns = as_pair(old_grid_size, "old_grid_size")
-    count = expected[1] - math.prod(grid_size)  # of other tokens with a position
-    if pos_embed.ndim != 3 or pos_embed.shape[1] != count + old_rows * old_columns:
+        side = math.isqrt(places)
+        if came == expected and side**2 == places and rows != columns:
+            raise ValueError(
+                f"old_grid_size: got None, and {places} positions may be of "
+                f"{side}×{side} patches or of {rows}×{columns}, as the model's are; "
+                "expected the (rows, columns) of the images they were trained with"
+            )
+        return given
+    old_grid = as_pair(old_grid_size, "old_grid_size")
+    first = expected[1] - places  # of tokens in front of the patches
+    if len(came) != 3 or came[1] != first + math.prod(old_grid):
         raise ValueError(
-            f"old_grid_size: got {old_rows}×{old_columns} and positions of shape "
-            f"{tuple(pos_embed.shape)}, expected (1, {count} + rows·columns, D)"
+            f"old_grid_size: got {old_grid} and positions of shape {tuple(came)}, "
+            f"expected (1, {first} + rows·columns, D)"
         )
-    first, patches = pos_embed.tensor_split([count], dim=1)
-    patches = F.pad(patches, (0, 0, 1, 0))  # (1, 1 + N, D), as if with a class token
-    patches = interpolate_position_embedding(
-        patches, grid_size, old_grid_size=(old_rows, old_columns)
-    )
-    return {**given, "pos_embed": torch.cat([first, patches[:, 1:]], dim=1)}
+    return given | {"pos_embed": other_grid(given["pos_embed"], grid_size, old_grid)}
 
 
 def mismatch(
-    given: Mapping[str, Tensor],
-    wanted: Mapping[str, Tensor],
+    given: StateDict,
+    wanted: StateDict,
     unexpected: list[str],
     missing: list[str],
     misshapen: list[str],
@@ -154,9 +131,9 @@ def mismatch(
 
 
 def model_of(
-    state_dict: Mapping[str, Tensor],
+    state_dict: StateDict,
     num_heads: int | None = None,
-    drop: str | Iterable[str] = (),
+    drop: Names = (),
     old_grid_size: Size | None = None,
     **overrides: Any,
 ) -> VisionTransformer:
@@ -172,26 +149,25 @@ def model_of(
 
     Raises: ValueError as ``config_of`` and ``load_weights`` do.
     """
-    weights = left_over("drop: in the weights", own_names(state_dict), drop)
+    weights = without(without_prefix(state_dict), drop, "drop")
     config = config_of(weights, num_heads, old_grid_size, **overrides)
-    classes: dict[type, Any] = {
+    classes: dict[type, type[VisionTransformer]] = {
         variants.VariantConfig: variants.VariantVisionTransformer,
         variants.DistilledConfig: variants.DistilledVisionTransformer,
     }
     with torch.random.fork_rng(devices=[]):
-        model: VisionTransformer = classes.get(type(config), VisionTransformer)(config)
+        model = classes.get(type(config), VisionTransformer)(config)
     model.to(torch.promote_types(weights["pos_embed"].dtype, torch.float32))
-    grid = families.grid_of_positions(
-        weights, config.patch_size, config.image_size, old_grid_size
-    )
+    known = model.patch_embed.grid_size if old_grid_size is None else old_grid_size
+    grid = families.grid_of_positions(weights, known)
     new = () if "head.weight" in weights else ("head.", "head_dist.")
     keep = [name for name in model.state_dict() if name.startswith(new)]
     weights = families.at_our_places(weights, math.prod(grid))
-    return load_weights(model, weights, keep=keep, old_grid_size=grid).eval()
+    return load_weights(model, weights, (), keep, old_grid_size).eval()
 
 
 def config_of(
-    state_dict: Mapping[str, Tensor],
+    state_dict: StateDict,
     num_heads: int | None = None,
     old_grid_size: Size | None = None,
     **overrides: Any,
@@ -209,22 +185,18 @@ def config_of(
     Raises: ValueError if ours cannot be that model, a tensor that shows a size is
         missing or has another rank, or something has to be given.
     """
-    weights = own_names(state_dict)
-
-    def shape(name: str, rank: int) -> torch.Size:
-        tensor = weights.get(name)
-        if tensor is None or tensor.ndim != rank:
-            came = "nothing" if tensor is None else f"shape {tuple(tensor.shape)}"
+    weights = without_prefix(state_dict)
+    families.check_family(weights)
+    ranks = {"patch_embed.proj.weight": 4, "pos_embed": 3, "blocks.0.mlp.fc1.weight": 2}
+    for name, rank in ranks.items():
+        if name not in weights or weights[name].ndim != rank:
+            came = tuple(weights[name].shape) if name in weights else "nothing"
             raise ValueError(
                 f"state_dict: got {came} for {name!r}, expected a tensor of rank "
                 f"{rank}; the from_... functions translate the names of others"
             )
-        return tensor.shape
-
-    families.check_family(weights)
-    embed_dim, in_channels, *patch_size = shape("patch_embed.proj.weight", 4)
-    shape("pos_embed", 3)
-    hidden_dim = shape("blocks.0.mlp.fc1.weight", 2)[0]
+    embed_dim, in_channels, *patch_size = weights["patch_embed.proj.weight"].shape
+    hidden_dim = len(weights["blocks.0.mlp.fc1.weight"])
     mlp_ratio = hidden_dim / embed_dim
     if int(embed_dim * mlp_ratio) != hidden_dim:  # int() would round it down
         mlp_ratio = math.nextafter(mlp_ratio, math.inf)
@@ -236,7 +208,7 @@ def config_of(
     fields: dict[str, Any] = {
         "patch_size": _size(patch_size),
         "in_channels": in_channels,
-        "num_classes": 0,
+        "num_classes": len(weights.get("head.weight", ())),
         "embed_dim": embed_dim,
         "depth": len({n.split(".")[1] for n in weights if n.startswith("blocks.")}),
         "num_heads": embed_dim // 64 if num_heads is None else num_heads,
@@ -244,20 +216,11 @@ def config_of(
         "qkv_bias": "blocks.0.attn.qkv.bias" in weights,
     }
     if "image_size" not in overrides:
-        rows, columns = families.grid_of_positions(
-            weights, _size(patch_size), old_grid_size=old_grid_size
-        )
-        fields["image_size"] = _size([rows * patch_size[0], columns * patch_size[1]])
-    if "head.weight" in weights:
-        fields["num_classes"] = shape("head.weight", 2)[0]
-        if overrides.get("num_classes", fields["num_classes"]) != fields["num_classes"]:
-            raise ValueError(
-                f"num_classes: got {overrides['num_classes']}, and the weights have a "
-                f"head for {fields['num_classes']}; model_of(..., drop='head') makes a "
-                "new one"
-            )
+        grid = families.grid_of_positions(weights, old_grid_size)
+        sides = [n * P for n, P in zip(grid, patch_size, strict=True)]
+        fields["image_size"] = _size(sides)
     if "pre_logits.fc.weight" in weights:
-        fields["representation_size"] = shape("pre_logits.fc.weight", 2)[0]
+        fields["representation_size"] = len(weights["pre_logits.fc.weight"])
     if "blocks.0.ls1.gamma" in weights:
         fields["layer_scale"] = 1.0  # any number; loading replaces it
     if "dist_token" in weights:
@@ -270,6 +233,6 @@ def config_of(
     return variants.VariantConfig(**fields | overrides)
 
 
-def _size(pair: list[int]) -> Size:
-    height, width = pair
+def _size(sides: list[int]) -> Size:
+    height, width = sides
     return height if height == width else (height, width)

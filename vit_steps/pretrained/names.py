@@ -6,8 +6,7 @@ weights, from left to right it writes ours for them.
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from itertools import accumulate
+from collections.abc import Callable, Collection, Iterable
 
 import torch
 from torch import Tensor
@@ -15,6 +14,7 @@ from torch import Tensor
 from vit_steps.pretrained.families import remark
 
 StateDict = dict[str, Tensor]
+Names = str | Iterable[str]
 
 # -- Names: ours on the left, theirs on the right.
 # {i} is a block's number, {p} is weight or bias, {rest} is what follows.
@@ -67,8 +67,9 @@ _VIT = _EMBEDDINGS | {
 }
 # No head: DINOv2's classifier reads the class token and the mean of the patches.
 _DINOV2 = _EMBEDDINGS | {
-    f"blocks.{{i}}.ls{n}.gamma": f"encoder.layer.{{i}}.layer_scale{n}.lambda1"
-    for n in (1, 2)
+    "reg_token": "embeddings.register_tokens",  # in Dinov2WithRegistersModel alone
+    "blocks.{i}.ls1.gamma": "encoder.layer.{i}.layer_scale1.lambda1",
+    "blocks.{i}.ls2.gamma": "encoder.layer.{i}.layer_scale2.lambda1",
 }
 _SAVED = "attention.attention.query attention.attention.key attention.attention.value "
 _SAVED += "attention.output.dense"
@@ -83,45 +84,29 @@ DINOV2_SAVED = _DINOV2 | _blocks(_LAYER, f"{_DINOV2_NORMS} {_SAVED} {_MLP}")
 DINOV2 = _DINOV2 | _blocks(_LAYER, f"{_DINOV2_NORMS} {_NOW} {_MLP}")
 TABLES = (TIMM, TORCHVISION, HUGGINGFACE_SAVED, HUGGINGFACE, DINOV2_SAVED, DINOV2)
 
-
-# Google's code numbers its layers; from_npz leaves the numbers out.
+# Google's code, with dots for its slashes. Versions differ in the numbers {n}.
+_FLAX_ATTENTION = "MultiHeadDotProductAttention_{n}"
 FLAX = {
     "cls_token": "cls",
-    "pos_embed": "pos_embedding",
+    "pos_embed": "Transformer.posembed_input.pos_embedding",
     "patch_embed.proj.{p}": "embedding.{p}",
     "norm.{p}": "Transformer.encoder_norm.{p}",
     "pre_logits.fc.{p}": "pre_logits.{p}",
     "head.{p}": "head.{p}",
 } | _blocks(
     "Transformer.encoderblock_{i}",
-    "LayerNorm_0 LayerNorm_1 Attention.query Attention.key Attention.value "
-    "Attention.out MlpBlock.Dense_0 MlpBlock.Dense_1",
+    f"LayerNorm_0 LayerNorm_{{n}} {_FLAX_ATTENTION}.query {_FLAX_ATTENTION}.key "
+    f"{_FLAX_ATTENTION}.value {_FLAX_ATTENTION}.out MlpBlock_{{n}}.Dense_0 "
+    "MlpBlock_{n}.Dense_1",
 )
 
-
-def _backwards(*tables: Mapping[str, str]) -> dict[str, str]:
-    return {theirs: ours for table in tables for ours, theirs in table.items()}
-
-
-# Other names that are read: theirs on the left.
-_READ_TIMM = _backwards(TIMM) | {
-    "register_tokens": "reg_token",  # in DINOv2's own files
-    "blocks.{i}.gamma_1": "blocks.{i}.ls1.gamma",  # in DeiT III's
-    "blocks.{i}.gamma_2": "blocks.{i}.ls2.gamma",
-}
-_READ_TORCHVISION = _backwards(TORCHVISION) | {"heads.{p}": "head.{p}"}
-_READ_HUGGINGFACE = _backwards(HUGGINGFACE_SAVED, HUGGINGFACE) | {
-    "embeddings.distillation_token": "dist_token",  # DeiT's
-    "cls_classifier.{p}": "head.{p}",
-    "distillation_classifier.{p}": "head_dist.{p}",
-}
-_READ_DINOV2 = _backwards(DINOV2_SAVED, DINOV2)
-_READ_DINOV2["embeddings.register_tokens"] = "reg_token"
-# Numbers that are left out: of DINOv2's chunks of blocks, and of a head. A head has one
-# if a dropout was put in front of it for fine-tuning.
-_NUMBERED = {
-    "blocks.{chunk}.{i}.{rest}": "blocks.{i}.{rest}",
-    "{head}.{i}.{p}": "{head}.{p}",
+# A number that is left out may stand before {i}, as in DINOv2's chunks of blocks, and
+# before {p}, where a dropout was put in front of a head for fine-tuning.
+_MEANINGS = {
+    "i": r"(?:\d+\.)?(?P<i>\d+)",
+    "n": r"\d+",
+    "p": r"(?:\d+\.)?(?P<p>weight|bias)",
+    "rest": "(?P<rest>.+)",
 }
 
 
@@ -129,7 +114,7 @@ _NUMBERED = {
 # ``load_weights`` finds it and lists it.
 
 
-def from_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
+def from_timm(state_dict: StateDict) -> StateDict:
     """Return timm's state dict in our names, which are the same.
 
     The files of DeiT's and DINOv2's authors are read too; drop the ``mask_token`` of
@@ -139,15 +124,20 @@ def from_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
     Raises: ValueError if it is no dict from names to tensors, or holds two models, as
         all the ``from_...`` functions do.
     """
-    return _read(state_dict, "patch_embed.proj", _READ_TIMM)
+    authors = {
+        "reg_token": "register_tokens",  # DINOv2's
+        "blocks.{i}.ls1.gamma": "blocks.{i}.gamma_1",  # DeiT III's
+        "blocks.{i}.ls2.gamma": "blocks.{i}.gamma_2",
+    }
+    return _read(state_dict, TIMM, authors)
 
 
-def from_torchvision(state_dict: Mapping[str, Tensor]) -> StateDict:
+def from_torchvision(state_dict: StateDict) -> StateDict:
     """Return torchvision's state dict in our names, a replaced head included."""
-    return _read(state_dict, "conv_proj", _READ_TORCHVISION)
+    return _read(state_dict, TORCHVISION, {"head.{p}": "heads.{p}"})
 
 
-def from_huggingface(state_dict: Mapping[str, Tensor]) -> StateDict:
+def from_huggingface(state_dict: StateDict) -> StateDict:
     """Return the state dict of a Hugging Face ViT or DeiT in our names.
 
     Both spellings are read. A distillation token that no head reads is a register here,
@@ -155,26 +145,23 @@ def from_huggingface(state_dict: Mapping[str, Tensor]) -> StateDict:
     ``pre_logits``. These models have ``norm_eps`` 1e-12, which is in no tensor;
     ``copy_huggingface`` takes it from their configuration.
     """
-    ours = _read(state_dict, _EMBEDDED, _READ_HUGGINGFACE)
+    deit = {
+        "dist_token": "embeddings.distillation_token",
+        "head.{p}": "cls_classifier.{p}",
+        "head_dist.{p}": "distillation_classifier.{p}",
+    }
+    ours = _read(state_dict, HUGGINGFACE_SAVED, HUGGINGFACE, deit)
     if "head_dist.weight" not in ours:
         ours = rename(ours, {"dist_token": "reg_token"})
     return ours
 
 
-def from_dinov2(state_dict: Mapping[str, Tensor]) -> StateDict:
+def from_dinov2(state_dict: StateDict) -> StateDict:
     """Return the state dict of a Hugging Face ``Dinov2Model`` in our names.
 
     Both spellings are read, and ``Dinov2WithRegistersModel``; drop the ``mask_token``.
     """
-    return _read(state_dict, _EMBEDDED, _READ_DINOV2)
-
-
-def _read(
-    state_dict: Mapping[str, Tensor], patches: str, table: Mapping[str, str]
-) -> StateDict:
-    """Rename by a table, without prefix and numbers; ``patches`` embeds the patches."""
-    weights = rename(without_prefix(state_dict, patches), _NUMBERED)
-    return _join_qkv(rename(weights, table))
+    return _read(state_dict, DINOV2_SAVED, DINOV2)
 
 
 def from_npz(path: str | os.PathLike[str]) -> StateDict:
@@ -187,41 +174,38 @@ def from_npz(path: str | os.PathLike[str]) -> StateDict:
     """
     import numpy as np
 
-    changes = {
-        r"/(kernel|scale)$": "/weight",
-        "MultiHeadDotProductAttention_[01]": "Attention",
-        "MlpBlock_[03]": "MlpBlock",
-        "LayerNorm_2": "LayerNorm_1",
-        "Transformer/posembed_input/": "",
-        "/": ".",
-    }
     tensors = {}
     with np.load(path) as file:
         for name, array in file.items():
-            for old, new in changes.items():
-                name = re.sub(old, new, name)
-            tensors[name] = torch.as_tensor(array)
-    weights = rename(without_prefix(tensors, "embedding"), _backwards(FLAX))
-    return _join_qkv({name: _from_flax(name, t) for name, t in weights.items()})
+            new_name = re.sub("/(kernel|scale)$", "/weight", name).replace("/", ".")
+            tensors[new_name] = _from_flax(name, torch.as_tensor(array))
+    return _read(tensors, FLAX, {"pos_embed": "pos_embedding"})
 
 
 def _from_flax(name: str, tensor: Tensor) -> Tensor:
     """Return a tensor of Flax, where inputs come before outputs, in PyTorch's order."""
     if tensor.ndim == 4:
         tensor = tensor.permute(3, 2, 0, 1)  # (P, P, C, D) -> (D, C, P, P)
-    elif name.endswith("attn.proj.weight"):
-        tensor = tensor.flatten(0, 1)  # (h, d, D) -> (D, D)
-    elif ".attn." in name and name.endswith("weight"):
-        tensor = tensor.flatten(1)  # (D, h, d) -> (D, D)
-    elif ".attn." in name:
+    elif name.endswith("/out/kernel"):
+        tensor = tensor.flatten(0, 1).T  # (h, d, D) -> (D, D)
+    elif name.endswith("/kernel"):
+        tensor = tensor.flatten(1).T  # (D, h, d) or (D, M) -> (D, D) or (M, D)
+    elif name.endswith("/bias"):
         tensor = tensor.flatten()  # (h, d) -> (D,)
-    return (tensor.T if tensor.ndim == 2 else tensor).contiguous()
+    return tensor.contiguous()
+
+
+def _read(state_dict: StateDict, *tables: dict[str, str]) -> StateDict:
+    """Rename from right to left by tables, without a prefix and numbers."""
+    patches = tables[0]["patch_embed.proj.{p}"].removesuffix(".{p}")
+    ours_of = {theirs: ours for table in tables for ours, theirs in table.items()}
+    return _join_qkv(rename(without_prefix(state_dict, patches), ours_of))
 
 
 # -- From our names to theirs. A name that they have no place for is an error.
 
 
-def to_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
+def to_timm(state_dict: StateDict) -> StateDict:
     """Return our state dict for timm's ``VisionTransformer``.
 
     Raises: WeightsMismatch with the names that the other side has no place for;
@@ -231,12 +215,12 @@ def to_timm(state_dict: Mapping[str, Tensor]) -> StateDict:
     return rename(state_dict, TIMM, "timm")
 
 
-def to_torchvision(state_dict: Mapping[str, Tensor]) -> StateDict:
+def to_torchvision(state_dict: StateDict) -> StateDict:
     """Return our state dict for torchvision's ``VisionTransformer``."""
     return rename(state_dict, TORCHVISION, "torchvision")
 
 
-def to_huggingface(state_dict: Mapping[str, Tensor], saved: bool = True) -> StateDict:
+def to_huggingface(state_dict: StateDict, saved: bool = True) -> StateDict:
     """Return our state dict for ``ViTForImageClassification``, or for ``ViTModel``.
 
     Without a head it is for the latter. The ``saved`` names, those in files, are read
@@ -251,7 +235,7 @@ def to_huggingface(state_dict: Mapping[str, Tensor], saved: bool = True) -> Stat
     return rename(_split_qkv(state_dict), table, "ViTForImageClassification")
 
 
-def to_dinov2(state_dict: Mapping[str, Tensor], saved: bool = True) -> StateDict:
+def to_dinov2(state_dict: StateDict, saved: bool = True) -> StateDict:
     """Return our state dict, without its head, for ``Dinov2Model``; ``saved`` as above.
 
     Their ``mask_token`` is used in pre-training only, and is not among ours.
@@ -263,24 +247,28 @@ def to_dinov2(state_dict: Mapping[str, Tensor], saved: bool = True) -> StateDict
 # -- What the functions above are made of.
 
 
-def without(state_dict: Mapping[str, Tensor], *names: str) -> StateDict:
-    """Return a state dict that leaves out these names, and all below them.
+def without(state_dict: StateDict, names: Names, argument: str = "names") -> StateDict:
+    """Return a state dict that leaves out a name or several, and all below them.
 
     ``"head"`` or ``"head."`` is the whole layer, but not ``head_dist``.
 
-    Raises: ValueError if a name is not there.
+    Raises: ValueError, about the ``argument``, if a name is not there.
     """
     left = dict(state_dict)
-    for name in names:
+    for name in [names] if isinstance(names, str) else names:
         found = [n for n in left if f"{n}.".startswith(f"{name.rstrip('.')}.")]
         if not found:
-            raise ValueError(f"no tensor has the name {name!r} or is below it")
+            raise ValueError(
+                f"{argument}: got {name!r}, and no tensor has this name or is below it"
+            )
         for n in found:
             del left[n]
     return left
 
 
-def without_prefix(state_dict: Mapping[str, Tensor], patches: str) -> StateDict:
+def without_prefix(
+    state_dict: StateDict, patches: str = "patch_embed.proj"
+) -> StateDict:
     """Return a state dict without what wrappers put before the names.
 
     Args:
@@ -290,40 +278,35 @@ def without_prefix(state_dict: Mapping[str, Tensor], patches: str) -> StateDict:
     Raises: ValueError if it is no dict from names to tensors, or holds two models.
     """
     check_state_dict(state_dict)
-    ending = rf"(?:^|\.){re.escape(patches)}\.weight$"
-    found = [match for name in state_dict if (match := re.search(ending, name))]
-    prefixes = [match.string[: match.start()] for match in found]
+    ending = re.compile(rf"(|.*\.){re.escape(patches)}\.weight")
+    prefixes = [match[1] for match in map(ending.fullmatch, state_dict) if match]
     if len(prefixes) > 1:
         raise ValueError(
             f"state_dict: got several models, with the prefixes {prefixes}, expected "
             "one; take the tensors whose names start with one of them"
         )
-    parts = [part for part in "".join(prefixes).split(".") if part]
-    parents = list(accumulate(f"{part}." for part in parts))
-    return rename(state_dict, {f"{p}{{rest}}": "{rest}" for p in reversed(parents)})
+    for part in "".join(prefixes).split(".")[:-1]:
+        state_dict = rename(state_dict, {f"{part}.{{rest}}": "{rest}"})
+    return state_dict
 
 
-def check_state_dict(state_dict: Mapping[str, Tensor]) -> None:
+def check_state_dict(state_dict: StateDict) -> None:
     """Raise ValueError unless it is a dict from names to tensors."""
-    if not isinstance(state_dict, Mapping):
+    if not isinstance(state_dict, dict):
         raise ValueError(
             f"state_dict: got {type(state_dict).__name__}, expected a dict from names "
             "to tensors; model.state_dict() returns one, and torch.load(path) reads one"
         )
     others = {n: x for n, x in state_dict.items() if not isinstance(x, Tensor)}
-    nested = [name for name, value in others.items() if isinstance(value, Mapping)]
+    nested = [name for name, value in others.items() if isinstance(value, dict)]
     for name in nested or others:
-        advice = "leave it out"
-        if hasattr(others[name], "__array__"):
-            advice = "torch.from_numpy makes one of an array"
-        if nested:
-            advice = f"many files keep them one level down; give state_dict[{name!r}]"
+        advice = f"give state_dict[{name!r}]" if nested else "leave it out"
         got = f"{name!r} is a {type(others[name]).__name__}"
         raise ValueError(f"state_dict: {got}, expected a tensor; {advice}")
 
 
 def rename(
-    state_dict: Mapping[str, Tensor], table: Mapping[str, str], receiver: str = ""
+    state_dict: StateDict, table: dict[str, str], receiver: str = ""
 ) -> StateDict:
     """Rename by a table. Names that it has not stay, or a ``receiver`` refuses them."""
     check_state_dict(state_dict)
@@ -331,7 +314,7 @@ def rename(
     new_names = {name: translate(name) for name in state_dict}
     unknown = [name for name, new_name in new_names.items() if new_name is None]
     if receiver and unknown:
-        message = f"{receiver} has no place for:{listing(unknown)}"
+        message = f"{receiver} has no place for:{listing(unknown, state_dict)}"
         raise WeightsMismatch(message, unexpected=unknown)
     renamed: StateDict = {}
     for name, tensor in state_dict.items():
@@ -342,15 +325,13 @@ def rename(
     return renamed
 
 
-def translator(table: Mapping[str, str]) -> Callable[[str], str | None]:
+def translator(table: dict[str, str]) -> Callable[[str], str | None]:
     """Return a function that translates a name; it returns None if no row fits."""
     rows = []
-    meanings = {"i": r"\d+", "chunk": r"\d+", "p": "weight|bias", "rest": ".+"}
-    meanings["head"] = r"head|heads|heads\.head|classifier"
     for old, new in table.items():
         pattern = re.escape(old)
-        for key, meaning in meanings.items():
-            pattern = pattern.replace(rf"\{{{key}\}}", f"(?P<{key}>{meaning})")
+        for key, meaning in _MEANINGS.items():
+            pattern = pattern.replace(rf"\{{{key}\}}", meaning)
         rows.append((re.compile(pattern), new))
 
     def translate(name: str) -> str | None:
@@ -362,22 +343,19 @@ def translator(table: Mapping[str, str]) -> Callable[[str], str | None]:
     return translate
 
 
-def _join_qkv(state_dict: Mapping[str, Tensor]) -> StateDict:
+def _join_qkv(state_dict: StateDict) -> StateDict:
     """Stack queries, keys and values in this order, where all three are there."""
     joined = dict(state_dict)
-    for q in state_dict:
-        if ".attn.q." not in q:
-            continue
-        names = [q.replace(".attn.q.", f".attn.{letter}.") for letter in "qkv"]
-        parts = [state_dict[name] for name in names if name in state_dict]
-        if len(parts) == 3 and parts[0].shape == parts[1].shape == parts[2].shape:
-            joined = without(joined, *names)
-            qkv = torch.cat(parts)  # (3·D, ...)
-            joined[q.replace(".attn.q.", ".attn.qkv.")] = qkv
+    for name, q in state_dict.items():
+        names = [name.replace(".attn.q.", f".attn.{letter}.") for letter in "qkv"]
+        parts = [state_dict[n] for n in names if n in state_dict]
+        if ".attn.q." in name and [part.shape for part in parts] == [q.shape] * 3:
+            joined = without(joined, names)
+            joined[name.replace(".q.", ".qkv.")] = torch.cat(parts)  # (3·D, ...)
     return joined
 
 
-def _split_qkv(state_dict: Mapping[str, Tensor]) -> StateDict:
+def _split_qkv(state_dict: StateDict) -> StateDict:
     split = dict(state_dict)
     for name in state_dict:
         if ".attn.qkv." in name:
@@ -404,18 +382,17 @@ class WeightsMismatch(ValueError):
 
 def listing(
     names: Iterable[str],
-    tensors: Mapping[str, Tensor] | None = None,
-    expected: Mapping[str, Tensor] | None = None,
+    tensors: StateDict,
+    expected: StateDict | None = None,
 ) -> str:
     """Return names and shapes, one a line; equal lines of several blocks are joined."""
     numbers_of: dict[str, list[str]] = {}
     for name in names:
         line = re.sub(r"\.\d+\.", ".#.", name, count=1)
-        if tensors is not None:
-            line += f" {tuple(tensors[name].shape)}"
-            wanted = None if expected is None else expected[name]
-            line += "" if wanted is None else f", expected {tuple(wanted.shape)}"
-            line += remark(name, tensors[name], wanted)
+        line += f" {tuple(tensors[name].shape)}"
+        if expected is not None:
+            line += f", expected {tuple(expected[name].shape)}"
+        line += remark(name, tensors[name], (expected or tensors)[name])
         number = re.search(r"\.(\d+)\.", name)
         numbers_of.setdefault(line, []).append(number[1] if number else "")
     lines = []
