@@ -1,8 +1,8 @@
 """Run two models on the same images and find the first place where they differ."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from torch import Tensor, nn
@@ -93,19 +93,16 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     translate = translator(table)
     outputs: StateDict = {}
 
-    def keep(place: str) -> Callable[[nn.Module, Any, Any], None]:
-        def hook(module: nn.Module, inputs: Any, output: Any) -> None:
-            output = output[0] if isinstance(output, tuple) else output
-            output = getattr(output, "logits", output)
-            if place.endswith("attn.qkv"):
-                for letter, part in zip("qkv", output.chunk(3, dim=-1), strict=True):
-                    outputs[place.replace("qkv", letter)] = part  # (B, T, D)
-            elif isinstance(output, Tensor):
-                outputs[place] = output
+    def keep(place: str, module: nn.Module, inputs: Any, output: Any) -> None:
+        output = output[0] if isinstance(output, tuple) else output
+        output = getattr(output, "logits", output)
+        if place.endswith("attn.qkv"):
+            for letter, part in zip("qkv", output.chunk(3, dim=-1), strict=True):
+                outputs[place.replace("qkv", letter)] = part  # (B, T, D)
+        elif isinstance(output, Tensor):
+            outputs[place] = output
 
-        return hook
-
-    hooks = [model.register_forward_hook(keep("logits"))]
+    hooks = [model.register_forward_hook(partial(keep, "logits"))]
     # Hugging Face has such a prefix before the names of a model with a head.
     prefix = f"{getattr(model, 'base_model_prefix', '')}."
     # After pos_drop timm's tokens have registers among them, and ours not yet.
@@ -113,7 +110,7 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     for name, module in model.named_modules():
         place = translate(name.removeprefix(prefix))
         if place and place != skipped:
-            hooks.append(module.register_forward_hook(keep(place)))
+            hooks.append(module.register_forward_hook(partial(keep, place)))
     try:
         with evaluating(model):
             model(images)

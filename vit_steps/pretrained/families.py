@@ -108,11 +108,12 @@ def grid_of_positions(
     return fitting[0]
 
 
-def at_our_places(state_dict: dict[str, Tensor], patches: int) -> dict[str, Tensor]:
+def at_our_places(state_dict: dict[str, Tensor], grid: Size) -> dict[str, Tensor]:
     """Return the same model with positions where ours have them: all but registers.
 
     A class token without a position gets zeros; a register's is added to it.
     """
+    patches = math.prod(grid_of_positions(state_dict, grid))
     placed = dict(state_dict)
     ours, _ = prefix_tokens(state_dict)
     first, rest = state_dict["pos_embed"].tensor_split([-patches], dim=1)
@@ -133,10 +134,10 @@ def remark(name: str, tensor: Tensor, expected: Tensor) -> str:
             return f": {what}"
     if name in ("reg_token", "dist_token"):
         return ": a part of another class, which model_of builds"
-    patches_fit = tensor.shape[2:] == expected.shape[2:]
-    if name == "patch_embed.proj.weight" and patches_fit:
-        C = expected.shape[1]
-        return f": transfer(model, None, {C}) of a model that has theirs changes them"
-    if name == "pos_embed" and tensor.shape[1:2] == (expected.shape[1] - 1,):
+    came, wanted = tensor.shape[1:2], expected.shape[1:2]
+    if name == "patch_embed.proj.weight" and tensor.ndim == 4 and came != wanted:
+        channels = f"transfer(model, None, {wanted[0]})"
+        return f": {channels} of a model that has theirs changes the channels"
+    if name == "pos_embed" and came == (sum(wanted) - 1,):
         return ": none for the class token? model_of puts zeros there"
     return ""

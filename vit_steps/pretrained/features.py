@@ -7,7 +7,6 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from vit_steps.evaluating import evaluating
-from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained.comparing import named_outputs
 from vit_steps.sizes import check_count, patch_grid
 from vit_steps.vision_transformer import VisionTransformer
@@ -87,7 +86,7 @@ def as_input(model: VisionTransformer, images: Tensor) -> Tensor:
         from 0 to 1, or further than it can bring them.
     """
     known = model.preprocessing
-    if isinstance(known, Preprocessing) and images.is_floating_point():
+    if known is not None and images.is_floating_point():
         low, high = (x.item() for x in images.aminmax()) if images.numel() else (0, 0)
         white = max((1 - m) / s for m, s in zip(known.mean, known.std, strict=True))
         if low >= 0 and low < high and (high <= 1 or high > 1.01 * white):

@@ -3,24 +3,18 @@
 import copy
 from collections import Counter
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from vit_steps import optional
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained.comparing import first_difference
 from vit_steps.pretrained.families import RUN_IT, check_family
 from vit_steps.pretrained.loading import model_of
-from vit_steps.pretrained.names import (
-    StateDict,
-    from_dinov2,
-    from_huggingface,
-    from_timm,
-)
+from vit_steps.pretrained.names import from_dinov2, from_huggingface, from_timm
 from vit_steps.sizes import patch_grid
 from vit_steps.vision_transformer import VisionTransformer
 
@@ -31,13 +25,11 @@ def published(name: str = "timm/test_vit.r160_in1k") -> VisionTransformer:
     The default is a toy of 1.5 MB. ``"timm/vit_base_patch16_224.augreg_in21k_ft_in1k"``
     is the paper's ViT-B/16, retrained as in arXiv 2106.10270, and takes 346 MB.
 
-    Raises:
-        ConnectionError: if it is not in huggingface_hub's cache and cannot be fetched.
-        ImportError: if timm is not installed.
-        ValueError: if our model cannot be that model, with the place that differs.
+    Raises: ConnectionError if it is not in huggingface_hub's cache and cannot be
+        fetched; ImportError if timm is not installed; ValueError as ``copy_timm`` does.
     """
     timm = optional.timm()
-    hub = import_module("huggingface_hub")
+    hub = optional.imported("huggingface_hub")
     files = ("config.json", "model.safetensors")
     try:
         cached = all(hub.try_to_load_from_cache(name, file) for file in files)
@@ -68,7 +60,17 @@ def copy_timm(theirs: nn.Module) -> VisionTransformer:
     Raises: ValueError if ours cannot be that model, with what differs, or where.
     """
     ours = _compared_copy(theirs, from_timm)
-    ours.preprocessing = _preprocessing(theirs, ours)
+    known: Any = getattr(theirs, "pretrained_cfg", {})
+    names, K = known.get("label_names") or (), ours.config.num_classes
+    if len(names) != K:
+        data = optional.timm().data
+        version = data.infer_imagenet_subset({"num_classes": K})
+        names = data.ImageNetInfo(version).label_descriptions() if version else ()
+    counts = Counter(names)  # ImageNet has two cranes, the bird and the machine
+    names = [n if counts[n] == 1 else f"{n} ({k})" for k, n in enumerate(names)]
+    mean, std = tuple(known.get("mean") or ()), tuple(known.get("std") or ())
+    if len(mean) == len(std) == ours.config.in_channels:
+        ours.preprocessing = Preprocessing(mean, std, tuple(names))
     return ours
 
 
@@ -78,14 +80,14 @@ def copy_huggingface(theirs: nn.Module) -> VisionTransformer:
     As ``copy_timm``, for ViT, MSN, DeiT, I-JEPA and DINOv2. Their models hold no mean
     and standard deviation of the images, so ``preprocessing`` is None.
 
-    Raises: ValueError if ours cannot be that model, with what differs, or where.
+    Raises: ValueError as ``copy_timm`` does.
     """
     dinov2 = type(theirs).__name__.startswith("Dinov2")
     return _compared_copy(theirs, from_dinov2 if dinov2 else from_huggingface)
 
 
 def _compared_copy(
-    theirs: nn.Module, read: Callable[[StateDict], StateDict]
+    theirs: nn.Module, read: Callable[..., dict[str, Tensor]]
 ) -> VisionTransformer:
     """Return ``model_of`` their weights, if both models give the same outputs.
 
@@ -124,19 +126,3 @@ def _compared_copy(
     if difference is not None:
         raise ValueError(f"theirs: is another architecture: {difference}; {RUN_IT}")
     return ours.to(parameter.dtype)
-
-
-def _preprocessing(theirs: Any, ours: VisionTransformer) -> Preprocessing | None:
-    """Return how timm normalises the images of a model, and the classes' names."""
-    known = getattr(theirs, "pretrained_cfg", {})
-    mean, std = tuple(known.get("mean") or ()), tuple(known.get("std") or ())
-    if not len(mean) == len(std) == ours.config.in_channels:
-        return None
-    names, K = known.get("label_names") or (), ours.config.num_classes
-    if len(names) != K:
-        data = import_module("timm.data")
-        version = data.infer_imagenet_subset({"num_classes": K})
-        names = data.ImageNetInfo(version).label_descriptions() if version else ()
-    counts = Counter(names)  # ImageNet has two cranes, the bird and the machine
-    names = [n if counts[n] == 1 else f"{n} ({k})" for k, n in enumerate(names)]
-    return Preprocessing(mean, std, tuple(names))

@@ -69,8 +69,8 @@ def on_the_grid(
 ) -> StateDict:
     """Return weights whose positions are interpolated from their grid to the model's.
 
-    Raises: ValueError if ``old_grid_size`` has to be known, since positions of a square
-        would have the same shape, or they have another number of places.
+    Raises: ValueError if ``old_grid_size`` is not theirs, or has to be known, since
+        positions of a square would have the same shape.
     """
     if "pos_embed" not in given or "pos_embed" not in wanted:
         return given
@@ -106,14 +106,11 @@ def mismatch(
     """Return the error that lists them all, with what to do."""
     lines = ["the weights do not fit, and the model is as before."]
     if len(missing) == len(wanted):
-        which = "which from_... function knows the library they are from?"
-        lines.append(f"No name fits: {which}")
-    drop = " (drop=... leaves them out)"
-    keep = " (keep=... leaves the model's as they are)"
-    if any(re.search("head|classifier", name) for name in unexpected):
-        # To follow both would replace a trained head by a fresh one.
-        drop = ""
-        keep = ""
+        lines.append("No name fits: which from_... function knows their library?")
+    # To follow both would replace a trained head of another name by a fresh one.
+    other_head = any(re.search("head|classifier", name) for name in unexpected)
+    drop = "" if other_head else " (drop=... leaves them out)"
+    keep = "" if other_head else " (keep=... leaves the model's as they are)"
     if unexpected:
         advice = f"with no place in the model{drop}"
         lines.append(f"Unexpected, {advice}:{listing(unexpected, given)}")
@@ -141,13 +138,9 @@ def model_of(
 
     With a distillation token it is a ``DistilledVisionTransformer``; with registers, or
     without a class token, a ``VariantVisionTransformer``. It is in float32, or in
-    float64 if the weights are.
+    float64 if the weights are. ``num_classes`` makes a new head where there is none.
 
-    The arguments are those of ``config_of``, and ``drop`` as in ``load_weights``. A
-    ``num_classes`` makes a new head where there is none. The caller's random numbers
-    are left alone.
-
-    Raises: ValueError as ``config_of`` and ``load_weights`` do.
+    Arguments and errors are those of ``config_of`` and ``load_weights``.
     """
     weights = without(without_prefix(state_dict), drop, "drop")
     config = config_of(weights, num_heads, old_grid_size, **overrides)
@@ -158,11 +151,11 @@ def model_of(
     with torch.random.fork_rng(devices=[]):
         model = classes.get(type(config), VisionTransformer)(config)
     model.to(torch.promote_types(weights["pos_embed"].dtype, torch.float32))
-    known = model.patch_embed.grid_size if old_grid_size is None else old_grid_size
-    grid = families.grid_of_positions(weights, known)
+    weights = families.at_our_places(
+        weights, old_grid_size or model.patch_embed.grid_size
+    )
     new = () if "head.weight" in weights else ("head.", "head_dist.")
     keep = [name for name in model.state_dict() if name.startswith(new)]
-    weights = families.at_our_places(weights, math.prod(grid))
     return load_weights(model, weights, (), keep, old_grid_size).eval()
 
 
@@ -177,8 +170,8 @@ def config_of(
     Args:
         num_heads: h, which is in no shape; left out, heads of d = 64 are assumed, as in
             common models up to ViT-L.
-        old_grid_size: rows and columns of patches that the positions were trained with.
-            Without it and without an ``image_size`` a square is assumed.
+        old_grid_size: as in ``load_weights``. Without it and without an ``image_size``
+            a square is assumed.
         overrides: any field of the config. ``norm_eps`` has to be given where it is not
             1e-6, such as Hugging Face's 1e-12.
 

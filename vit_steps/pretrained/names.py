@@ -196,10 +196,20 @@ def _from_flax(name: str, tensor: Tensor) -> Tensor:
 
 
 def _read(state_dict: StateDict, *tables: dict[str, str]) -> StateDict:
-    """Rename from right to left by tables, without a prefix and numbers."""
+    """Rename from right to left by tables; stack queries, keys, values in this order.
+
+    Where one of the three is missing or has another shape, they stay as they are.
+    """
     patches = tables[0]["patch_embed.proj.{p}"].removesuffix(".{p}")
     ours_of = {theirs: ours for table in tables for ours, theirs in table.items()}
-    return _join_qkv(rename(without_prefix(state_dict, patches), ours_of))
+    weights = rename(without_prefix(state_dict, patches), ours_of)
+    for name in [name for name in weights if ".attn.q." in name]:
+        names = [name.replace(".q.", f".{letter}.") for letter in "qkv"]
+        parts = [weights[n] for n in names if n in weights]
+        if [part.shape for part in parts] == [weights[name].shape] * 3:
+            weights = without(weights, names)
+            weights[name.replace(".q.", ".qkv.")] = torch.cat(parts)  # (3·D, ...)
+    return weights
 
 
 # -- From our names to theirs. A name that they have no place for is an error.
@@ -341,18 +351,6 @@ def translator(table: dict[str, str]) -> Callable[[str], str | None]:
         return None
 
     return translate
-
-
-def _join_qkv(state_dict: StateDict) -> StateDict:
-    """Stack queries, keys and values in this order, where all three are there."""
-    joined = dict(state_dict)
-    for name, q in state_dict.items():
-        names = [name.replace(".attn.q.", f".attn.{letter}.") for letter in "qkv"]
-        parts = [state_dict[n] for n in names if n in state_dict]
-        if ".attn.q." in name and [part.shape for part in parts] == [q.shape] * 3:
-            joined = without(joined, names)
-            joined[name.replace(".q.", ".qkv.")] = torch.cat(parts)  # (3·D, ...)
-    return joined
 
 
 def _split_qkv(state_dict: StateDict) -> StateDict:
