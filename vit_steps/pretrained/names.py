@@ -17,7 +17,7 @@ StateDict = dict[str, Tensor]
 Names = str | Iterable[str]
 
 # -- Names: ours on the left, theirs on the right.
-# {i} is a block's number, {p} is weight or bias, {rest} is what follows.
+# {i} is a block's number, {p} is weight or bias.
 
 # timm's names are ours, and so are those of DINOv2's own code (arXiv 2304.07193).
 _SAME = """
@@ -54,11 +54,10 @@ TORCHVISION = {
 
 # Hugging Face keeps queries, keys and values apart. The first spelling of each is in
 # files and in the modules of transformers 4, the second in those of transformers 5.
-_EMBEDDED = "embeddings.patch_embeddings.projection"
 _EMBEDDINGS = {
     "cls_token": "embeddings.cls_token",
     "pos_embed": "embeddings.position_embeddings",
-    "patch_embed.proj.{p}": _EMBEDDED + ".{p}",
+    "patch_embed.proj.{p}": "embeddings.patch_embeddings.projection.{p}",
     "norm.{p}": "layernorm.{p}",
 }
 _VIT = _EMBEDDINGS | {
@@ -248,7 +247,8 @@ def to_huggingface(state_dict: StateDict, saved: bool = True) -> StateDict:
 def to_dinov2(state_dict: StateDict, saved: bool = True) -> StateDict:
     """Return our state dict, without its head, for ``Dinov2Model``; ``saved`` as above.
 
-    Their ``mask_token`` is used in pre-training only, and is not among ours.
+    With registers it is for ``Dinov2WithRegistersModel``. Their ``mask_token``, which
+    is used in pre-training only, is not among ours.
     """
     table = DINOV2_SAVED if saved else DINOV2
     return rename(_split_qkv(state_dict), table, "Dinov2Model")
@@ -321,14 +321,13 @@ def rename(
     """Rename by a table. Names that it has not stay, or a ``receiver`` refuses them."""
     check_state_dict(state_dict)
     translate = translator(table)
-    new_names = {name: translate(name) for name in state_dict}
-    unknown = [name for name, new_name in new_names.items() if new_name is None]
+    unknown = [name for name in state_dict if translate(name) is None]
     if receiver and unknown:
         message = f"{receiver} has no place for:{listing(unknown, state_dict)}"
         raise WeightsMismatch(message, unexpected=unknown)
     renamed: StateDict = {}
     for name, tensor in state_dict.items():
-        new_name = new_names[name] or name
+        new_name = translate(name) or name
         if new_name in renamed:
             raise ValueError(f"state_dict: has {new_name!r} twice, once as {name!r}")
         renamed[new_name] = tensor
@@ -391,8 +390,7 @@ def listing(
         if expected is not None:
             line += f", expected {tuple(expected[name].shape)}"
         line += remark(name, tensors[name], (expected or tensors)[name])
-        number = re.search(r"\.(\d+)\.", name)
-        numbers_of.setdefault(line, []).append(number[1] if number else "")
+        numbers_of.setdefault(line, []).extend(re.findall(r"\.(\d+)\.", name)[:1])
     lines = []
     for line, numbers in numbers_of.items():
         several = numbers[0] if len(numbers) == 1 else f"{{{','.join(numbers)}}}"
