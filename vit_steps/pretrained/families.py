@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from vit_steps.sizes import Size, as_pair
 
 SWIGLU = "a SwiGLU in place of the MLP, as in DINOv2's giant"
+HYBRID = "a ResNet in front of the patches, as in the paper's hybrids"
 ROTARY = "rotary positions, inside attention, as in DINOv3"
 # Patterns of names that our models have no part for, and what such a tensor shows.
 OTHERS = {
@@ -22,9 +23,7 @@ OTHERS = {
     r"fc_norm\.": "a norm after the mean of the patches, not before it, as in EVA",
     r"mlp\.(w12|weights_in|gate_proj|fc1_g)\.": SWIGLU,
     r"embeddings\.patch_embeddings\.weight": ROTARY,
-    r"^patch_embed\.backbone\.|^conv_root\.": (
-        "a ResNet in front of the patches, as in the paper's hybrids"
-    ),
+    r"^patch_embed\.backbone\.|^conv_root\.": HYBRID,
     r"^conv_proj\.conv": "several convolutions in front of the blocks, not one",
     r"attn\.[qk]_norm\.": "a norm of queries and keys, as in ViT-22B",
     r"^blocks\.\d+\.(attns|ffns)\.": "several attentions side by side in a block",

@@ -271,8 +271,7 @@ def without(state_dict: StateDict, names: Names, argument: str = "names") -> Sta
             raise ValueError(
                 f"{argument}: got {name!r}, and no tensor has this name or is below it"
             )
-        for n in found:
-            del left[n]
+        left = {n: tensor for n, tensor in left.items() if n not in found}
     return left
 
 
