@@ -38,20 +38,18 @@ def cost(arguments: list[str]) -> int:
     add("preset", nargs="?", default="base", choices=PRESETS, help="default: base")
     pixels = "pixels: 224, the default, or 224x320 (height x width)"
     add("--image-size", type=size, default=224, help=pixels)
-    add("--patch-size", type=size, help="pixels; default: the preset's own")
+    own = "pixels; default: the preset's own"
+    add("--patch-size", type=size, default=argparse.SUPPRESS, help=own)
     add("--num-classes", type=int, default=1000, help="default: 1000")
     add("--batch-size", type=int, default=1, help="default: 1")
-    options = parser.parse_args(arguments)
-
-    overrides = {"image_size": options.image_size, "num_classes": options.num_classes}
-    if options.patch_size is not None:
-        overrides["patch_size"] = options.patch_size
+    sizes = vars(parser.parse_args(arguments))
+    preset = getattr(ViTConfig, sizes.pop("preset"))
     try:
-        check_count(options.batch_size, "batch_size")
-        steps = getattr(ViTConfig, options.preset)(**overrides).cost()
+        batch_size = check_count(sizes.pop("batch_size"), "batch_size")
+        steps = preset(**sizes).cost()
     except ValueError as error:
         parser.error(str(error))
-    print(table(steps, options.batch_size))
+    print(table(steps, batch_size))
     share = steps.attention_macs / steps.macs
     print(f"\n{share:.1%} of the MACs grow with the square of the number of tokens.")
     return 0
@@ -60,11 +58,10 @@ def cost(arguments: list[str]) -> int:
 def table(cost: ModelCost, batch_size: int = 1) -> str:
     """Return one line for each step; a block's come once, with their repetitions."""
 
-    def row(name: str, times: str, shape: str, parameters: str, macs: str) -> str:
-        return f"{name:<25}{times:>5}  {shape:<20}{parameters:>13}{macs:>20}"
+    line = "{:<25}{:>5}  {:<20}{:>13}{:>20}".format
 
-    def step_row(step: Step) -> str:
-        return row(
+    def row(step: Step) -> str:
+        return line(
             step.name,
             f"x{step.repeat}" if step.repeat > 1 else "",
             "(" + ", ".join(map(str, (batch_size, *step.shape))) + ")",
@@ -72,10 +69,10 @@ def table(cost: ModelCost, batch_size: int = 1) -> str:
             f"{batch_size * step.total_macs:,}" if step.macs else "",
         ).rstrip()
 
-    head = row("step", "", "shape", "parameters", "MACs")
-    total = row("total", "", "", f"{cost.parameters:,}", f"{batch_size * cost.macs:,}")
+    head = line("step", "", "shape", "parameters", "MACs")
+    total = line("total", "", "", f"{cost.parameters:,}", f"{batch_size * cost.macs:,}")
     rule = "-" * len(total)
-    return "\n".join([head, rule, *map(step_row, cost.steps), rule, total])
+    return "\n".join([head, rule, *map(row, cost.steps), rule, total])
 
 
 if __name__ == "__main__":

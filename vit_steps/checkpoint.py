@@ -8,13 +8,15 @@ import hashlib
 import json
 import os
 from collections.abc import Container, Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor
 
 from vit_steps.preprocessing import Preprocessing
@@ -55,19 +57,13 @@ def write_checkpoint(
 ) -> None:
     """Write tensors and metadata as ``write_whole`` does.
 
-    Raises: ValueError if JSON cannot hold the metadata; ValueError and OSError as
-        ``check_writable`` does.
+    Raises: ValueError if JSON cannot hold the metadata; and as ``check_writable`` does.
     """
-    from safetensors.torch import save
-
     path = check_writable(path)
     try:
         text = json.dumps(metadata)
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"metadata: got what JSON cannot hold ({error}), expected texts, numbers, "
-            "lists and dicts"
-        ) from error
+        raise ValueError(f"metadata: got what JSON cannot hold: {error}") from error
     held = {name: t.detach().cpu().contiguous() for name, t in tensors.items()}
     write_whole(path, save(held, {"vit_steps": text}))
 
@@ -89,8 +85,7 @@ def check_writable(
         path.parent.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=path.parent).close()
     except OSError as error:
-        why = f"{error.strerror or error}, in {str(path.parent)!r}"
-        raise OSError(f"{name}: {str(path)!r} cannot be written: {why}") from error
+        raise OSError(f"{name}: {str(path)!r} cannot be written: {error}") from error
     return path
 
 
@@ -103,27 +98,23 @@ def read_checkpoint(
         FileNotFoundError: if there is no such model and no such file.
         ValueError: if the file is damaged, or from another program.
     """
-    from safetensors import SafetensorError
-    from safetensors.torch import load
-
-    path = shipped(name) if shipped(name).exists() else Path(name)
-    if not path.exists():
+    shipped = {path.stem: path for path in SHIPPED.glob("*.safetensors")}
+    path = shipped.get(os.fspath(name), Path(name))
+    if not path.is_file():
         raise FileNotFoundError(
             f"name: got {os.fspath(name)!r}, expected a file, or a model that ships"
         )
-    if not path.is_file():
-        raise ValueError(f"{path}: a folder or a device, expected a file")
     content = path.read_bytes()  # at once, since another file may replace this one
     try:
         # sorted, for processes that handle the tensors together need one order
         tensors = dict(sorted(load(content).items()))
         length = int.from_bytes(content[:8], "little")
         header = json.loads(content[8 : 8 + length])
-        text = header.get("__metadata__", {}).get("vit_steps")
-        metadata = None if text is None else json.loads(text)
+        metadata = json.loads(header.get("__metadata__", {}).get("vit_steps", "null"))
     except (SafetensorError, KeyError, ValueError, RecursionError) as error:
-        what = f"damaged, or not a safetensors file ({error})"
-        raise ValueError(f"{path}: {what}") from error
+        raise ValueError(
+            f"{path}: damaged, or not a safetensors file ({error})"
+        ) from error
     if not isinstance(metadata, dict):
         raise ValueError(
             f"{path}: not written by vit_steps; vit_steps.pretrained reads the weights "
@@ -137,11 +128,6 @@ def class_of(metadata: Mapping[str, Any]) -> str | None:
     if "config" not in metadata:
         return None
     return metadata.get("class", "VisionTransformer")
-
-
-def shipped(name: str | os.PathLike[str]) -> Path:
-    """Return where a model of this name, not path, is if it ships with the package."""
-    return SHIPPED / f"{os.fspath(name).replace(os.sep, ' ')}.safetensors"
 
 
 def shipped_models(class_name: str = "VisionTransformer") -> tuple[str, ...]:
@@ -174,28 +160,21 @@ def load_model(model_class: type[Model], name: str | os.PathLike[str]) -> Model:
             f"{model_class.__name__} that save_pretrained wrote"
         )
     try:
-        config = read_config(model_class.config_class, metadata["config"])
-        if config.depth > len(tensors):
-            raise ValueError(f"depth: got {config.depth} with {len(tensors)} tensors")
+        config = model_class.config_class(**metadata["config"])
+        missing = asdict(config).keys() - metadata["config"].keys()
+        if missing or config.depth > len(tensors):
+            raise ValueError(f"{missing=}, depth={config.depth}, {len(tensors)=}")
         preprocessing = Preprocessing.read(metadata)
         if preprocessing is not None:
             preprocessing.check_fits(config.in_channels, config.num_classes)
         with torch.device("meta"):
             model = model_class(config)
     except (ValueError, TypeError, ArithmeticError, RuntimeError) as error:
-        raise ValueError(f"{name}: its config makes no model: {error}") from error
+        raise ValueError(f"{name}: its metadata fit no model: {error}") from error
     weights = fitted(name, tensors, model.state_dict())
     model.load_state_dict(weights, assign=True)
     model.preprocessing = preprocessing
     return model.eval()
-
-
-def read_config(config_class: type, stated: Any) -> Any:
-    """Return a config from its JSON; raises ValueError if the fields do not fit."""
-    names = [field.name for field in fields(config_class)]
-    if not isinstance(stated, dict) or stated.keys() != set(names):
-        raise ValueError(f"got {stated}, expected the fields {', '.join(names)}")
-    return config_class(**stated)
 
 
 def save_model(
@@ -210,25 +189,21 @@ def save_model(
         raise ValueError(f"dtype: got {dtype}, expected one of {known}")
     own = {"class": type(model).__name__, "config": asdict(model.config)}
     prepared = asdict(model.preprocessing) if model.preprocessing else {}
-    reserved = [*own, *(field.name for field in fields(Preprocessing))]
     for key in card:
-        if key in reserved:
+        if key in (*own, "mean", "std", "classes"):
             raise ValueError(
-                f"card: got {key!r}, expected other names than {', '.join(reserved)}, "
-                "which the file has for the model itself"
+                f"card: got {key!r}, expected other names than the model's"
             )
-    weights = {}
-    for name, value in model.state_dict().items():
-        weights[name] = value.to(dtype)
-        if not value.isfinite().all():
-            raise ValueError(f"model: has numbers in {name!r} that are not finite")
-        if not weights[name].isfinite().all():
-            largest = value.abs().max().item()
-            raise ValueError(
-                f"dtype: got {dtype}, in which {largest:.3g} of {name!r} is infinite; "
-                "expected torch.bfloat16 or torch.float32"
-            )
+    weights = {name: tensor.to(dtype) for name, tensor in model.state_dict().items()}
+    check_finite(weights, f"model in {dtype}")
     write_checkpoint(path, weights, own | prepared | dict(card))
+
+
+def check_finite(tensors: Mapping[str, Tensor], source: str) -> None:
+    """Raise ValueError, with the name of the source, if a number is NaN or infinite."""
+    for name, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise ValueError(f"{source}: has numbers in {name!r} that are not finite")
 
 
 def fitted(
@@ -239,31 +214,25 @@ def fitted(
 ) -> dict[str, Tensor]:
     """Return the tensors in the dtypes expected; those may be on the meta device.
 
-    Args:
-        source: named in errors.
-        unlimited: names of tensors that may hold infinite numbers.
+    Tensors whose names are in ``unlimited`` may hold infinite numbers.
 
     Raises: ValueError if a tensor is missing, unknown, misshapen, of another kind of
         number, or not finite.
     """
 
-    def described(tensors: Mapping[str, Tensor]) -> dict[str, str]:
-        return {
-            name: f"{'floats' if t.dtype in FLOATS else t.dtype} {tuple(t.shape)}"
-            for name, t in tensors.items()
-        }
+    def described(tensor: Tensor | None) -> str:
+        if tensor is None:
+            return "nothing"
+        kind = "floats" if tensor.dtype in FLOATS else tensor.dtype
+        return f"{kind} {tuple(tensor.shape)}"
 
-    came = described(tensors)
-    wanted = described(expected)
-    for name in sorted(came.keys() | wanted.keys()):
-        got = came.get(name, "nothing")
-        right = wanted.get(name, "no such tensor")
+    for name in sorted(tensors.keys() | expected.keys()):
+        got, right = described(tensors.get(name)), described(expected.get(name))
         if got != right:
             raise ValueError(f"{source}: got {got} for {name!r}, expected {right}")
     converted = {name: t.to(expected[name].dtype) for name, t in tensors.items()}
-    for name, tensor in converted.items():
-        if name not in unlimited and not tensor.isfinite().all():
-            raise ValueError(f"{source}: got numbers in {name!r} that are not finite")
+    limited = {name: t for name, t in converted.items() if name not in unlimited}
+    check_finite(limited, str(source))
     return converted
 
 

@@ -1,4 +1,4 @@
-"""The parts that all commands share: exit status, sizes, and files to be written."""
+"""The parts that commands share: exit status, sizes, numbers, files to be written."""
 
 import argparse
 import sys
@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
 
-from vit_steps.optional import not_installed
+from vit_steps.checkpoint import check_writable
 from vit_steps.sizes import Size
 
 
-def run_command(
-    command: Callable[[], None], options: Mapping[str, str] | None = None
-) -> int:
+def run_command(command: Callable[[], None], options: Mapping[str, str]) -> int:
     """Run a command and return its exit status; an error is printed as one sentence.
 
     Args:
@@ -22,14 +20,9 @@ def run_command(
     try:
         command()
         return 0
-    except ModuleNotFoundError as error:
-        reason = not_installed(error.name or "")
     except (ValueError, OSError, ImportError, ArithmeticError, RuntimeError) as error:
-        reason = str(error).partition("\n")[0]
-        argument, colon, rest = reason.partition(":")
-        if options and argument in options:
-            reason = options[argument] + colon + rest
-    print(f"Stopped: {reason}", file=sys.stderr)
+        argument, colon, rest = str(error).partition("\n")[0].partition(":")
+    print(f"Stopped: {options.get(argument, argument)}{colon}{rest}", file=sys.stderr)
     return 1
 
 
@@ -44,34 +37,41 @@ def size(text: str) -> Size:
         ) from None
 
 
+def numbers(text: str) -> tuple[float, ...]:
+    """Return the numbers of a text such as '0.49,0.48,0.45'."""
+    return tuple(map(float, text.split(",")))
+
+
 def check_new(
     path: str | PathLike[str],
     overwrite: bool = False,
     inputs: Iterable[str | PathLike[str] | None] = (),
     name: str = "output",
-) -> None:
-    """Raise an error if writing a file would destroy another.
+    suffix: str = ".safetensors",
+) -> Path:
+    """Return the path if a file can be written there without destroying another.
 
     Args:
         overwrite: a file that is there may be replaced.
         inputs: files of the same command, which may not be replaced even then; None
             for one that was not given.
-        name: of the argument that ``path`` came from.
 
     Raises:
         ValueError: if the path is one of the inputs, also if it is spelled otherwise.
         FileExistsError: if the file is there and ``overwrite`` is not set.
+        OSError: as ``check_writable`` does.
     """
-    real = Path(path).resolve()
-    for used in (Path(other).resolve() for other in inputs if other is not None):
-        linked = real.exists() and used.exists() and real.samefile(used)
-        if used == real or linked:
+    path = check_writable(path, name, suffix)
+    for other in [Path(given) for given in inputs if given]:
+        linked = path.exists() and other.exists() and path.samefile(other)
+        if linked or path.resolve() == other.resolve():
             raise ValueError(
                 f"{name}: got {fspath(path)!r}, a file that the same command uses, "
                 "expected one of its own; choose another name"
             )
-    if real.exists() and not overwrite:
+    if path.exists() and not overwrite:
         raise FileExistsError(
             f"{name}: {fspath(path)!r} is there already; choose another name, or "
             "replace it with --overwrite"
         )
+    return path

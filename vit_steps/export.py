@@ -10,7 +10,6 @@ import sys
 import warnings
 from copy import deepcopy
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +19,7 @@ import torch
 from torch import Tensor
 from torch.export import Dim, ExportedProgram
 
-from vit_steps.checkpoint import check_writable, shipped_models, write_whole
+from vit_steps.checkpoint import shipped_models, write_whole
 from vit_steps.command import check_new, run_command
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import check_installed
@@ -47,14 +46,10 @@ def exported(model: VisionTransformer) -> ExportedProgram:
     """
     model = evaluated(model)
     dynamic = {0: Dim("batch")}
-    grid = model.patch_embed.grid_size
     if isinstance(model, AnySizeVisionTransformer):
-        # torch.export takes sizes that are equal, or 1, for sizes that always are
-        grid = (2, 3)
         P = model.patch_embed.patch_size
-        dynamic[2] = P[0] * Dim("rows", min=2)
-        dynamic[3] = P[1] * Dim("columns", min=2)
-    example = _noise(model, batch=2, grid=grid)
+        dynamic |= {2: P[0] * Dim("rows", min=2), 3: P[1] * Dim("columns", min=2)}
+    example = _sample(model, batch=2).to(model.pos_embed)
     with evaluating(model):
         return torch.export.export(model, (example,), dynamic_shapes=(dynamic,))
 
@@ -88,8 +83,6 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
             verbose=False,
         )
     onnx_model = program.model_proto
-    for node in onnx_model.graph.node:
-        node.ClearField("metadata_props")  # paths of Python files on this machine
     _name_axes(onnx_model.graph)
     if isinstance(model, AnySizeVisionTransformer):
         _refuse_partial_patches(onnx_model.graph, model.patch_embed.patch_size)
@@ -103,10 +96,12 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
 
 
 def _name_axes(graph: Any) -> None:
-    """Name the axes batch, height and width, which PyTorch calls s34 or 2*s30."""
+    """Name the axes, which PyTorch calls s34 or 2*s30, and drop its notes."""
     graph.ClearField("value_info")  # shapes in between, which have the old names
+    for node in graph.node:
+        node.ClearField("metadata_props")  # paths of Python files on this machine
+    names = ("batch", "channels", "height", "width")
     for value in (*graph.input, *graph.output):
-        names = ("batch", "channels", "height", "width")
         for axis, name in zip(value.type.tensor_type.shape.dim, names, strict=False):
             if axis.HasField("dim_param"):
                 axis.dim_param = name
@@ -118,22 +113,29 @@ def _refuse_partial_patches(graph: Any, patch_size: tuple[int, int]) -> None:
     Its convolution would cut the rest of the pixels off without a warning. The images
     are reshaped to their shape in whole patches, which fails unless it is their own.
     """
-    from onnx import numpy_helper
     from onnx.helper import make_node
+    from onnx.numpy_helper import from_array
 
-    patch = np.array([1, 1, *patch_size])
-    graph.initializer.append(numpy_helper.from_array(patch, "patch"))
     for node in graph.node:
         node.input[:] = ["whole" if name == "images" else name for name in node.input]
-    check = [
-        make_node("Shape", ["images"], ["shape"]),
-        make_node("Div", ["shape", "patch"], ["counts"]),
-        make_node("Mul", ["counts", "patch"], ["whole_shape"]),
-        make_node("Reshape", ["images", "whole_shape"], ["whole"]),
-    ]
-    nodes = [*check, *graph.node]
-    graph.ClearField("node")
-    graph.node.extend(nodes)
+    graph.initializer.append(from_array(np.array([1, 1, *patch_size]), "patch"))
+    graph.node.insert(0, make_node("Shape", ["images"], ["shape"]))
+    graph.node.insert(1, make_node("Div", ["shape", "patch"], ["counts"]))
+    graph.node.insert(2, make_node("Mul", ["counts", "patch"], ["whole_shape"]))
+    graph.node.insert(3, make_node("Reshape", ["images", "whole_shape"], ["whole"]))
+
+
+def _check(model: VisionTransformer, content: bytes) -> None:
+    """Raise ValueError if ONNX Runtime does not give the model's logits."""
+    from onnxruntime import InferenceSession
+
+    images = _sample(model, batch=3)
+    with evaluating(model):
+        expected = model(images)  # (B, K)
+    got = _outputs(InferenceSession(content), images)
+    if not torch.allclose(got, expected, rtol=CLOSE, atol=CLOSE):
+        off = (got - expected).abs().max()
+        raise ValueError(f"model: ONNX Runtime's logits are {off:.1g} off")
 
 
 def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> float:
@@ -153,9 +155,14 @@ def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
         ValueError: if ``onnx_path`` is not a file that ``to_onnx`` wrote.
     """
     check_installed(*NEEDED)
+    from onnxruntime import InferenceSession
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
-    before = _session(onnx_path)
+    before = InferenceSession(onnx_path)
+    facts = before.get_modelmeta().custom_metadata_map
+    if "image_size" not in facts:
+        got = f"got {os.fspath(onnx_path)!r}"
+        raise ValueError(f"onnx_path: {got}, expected a file that to_onnx wrote")
     with TemporaryDirectory() as folder:
         int8 = Path(folder, "int8.onnx")
         quantize_dynamic(
@@ -166,76 +173,33 @@ def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
             extra_options={"WeightSymmetric": True},
         )
         content = int8.read_bytes()
-    size = json.loads(before.get_modelmeta().custom_metadata_map["image_size"])
-    shape = (64, before.get_inputs()[0].shape[1], *size)
-    images = torch.randn(shape, generator=torch.Generator().manual_seed(0))
-    moved = _outputs(_session(content), images) - _outputs(before, images)  # (64, K)
+    channels = before.get_inputs()[0].shape[1]
+    images = _noise(64, channels, *json.loads(facts["image_size"]))
+    moved = _outputs(InferenceSession(content), images) - _outputs(before, images)
     write_whole(Path(path), content)
     return moved.abs().max().item()
 
 
-def _noise(model: VisionTransformer, batch: int, grid: tuple[int, int]) -> Tensor:
-    """Return random images (B, C, H, W) of a grid of patches."""
-    P = model.patch_embed.patch_size
-    shape = (batch, model.config.in_channels, grid[0] * P[0], grid[1] * P[1])
-    generator = torch.Generator().manual_seed(0)
-    return torch.randn(shape, generator=generator).to(model.pos_embed)
+def _sample(model: VisionTransformer, batch: int) -> Tensor:
+    """Return noise (B, C, H, W) of a model's size; for any size, of a few patches."""
+    height, width = model.patch_embed.image_size
+    if isinstance(model, AnySizeVisionTransformer):
+        # torch.export takes sizes that are equal, or 1, for sizes that always are
+        P = model.patch_embed.patch_size
+        height, width = batch * P[0], (batch + 1) * P[1]
+    return _noise(batch, model.config.in_channels, height, width)
 
 
-def _session(source: str | os.PathLike[str] | bytes) -> Any:
-    """Open a file of ``to_onnx``, or its content, in ONNX Runtime."""
-    import onnxruntime
-
-    name = "the content" if isinstance(source, bytes) else repr(os.fspath(source))
-    reason = "has no image_size in its metadata"
-    try:
-        session = onnxruntime.InferenceSession(source)
-        if "image_size" in session.get_modelmeta().custom_metadata_map:
-            return session
-    except Exception as error:  # ONNX Runtime's errors have no class in common
-        reason = f"cannot be run ({error})"
-    raise ValueError(f"onnx_path: got {name}, which {reason}, expected one of to_onnx")
+def _noise(*shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0))
 
 
 def _outputs(session: Any, images: Tensor) -> Tensor:
     return torch.from_numpy(session.run(None, {"images": images.numpy()})[0])
 
 
-def _check(model: VisionTransformer, content: bytes) -> None:
-    """Raise ValueError if ONNX Runtime does not give the model's logits."""
-    session = _session(content)
-    grids = [model.patch_embed.grid_size]
-    if isinstance(model, AnySizeVisionTransformer):
-        grids.append((3, 4))
-    for grid in grids:
-        images = _noise(model, batch=3, grid=grid)
-        with evaluating(model):
-            expected = model(images)  # (B, K)
-        got = _outputs(session, images)
-        off = ((got - expected).abs() / (1 + expected.abs())).max()
-        if not off <= CLOSE:  # "not", because every comparison with NaN is False
-            raise ValueError(f"model: ONNX Runtime's logits are {off:.1g} off")
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps export --help`` describes it."""
-    options = _parser().parse_args(arguments)
-    return run_command(lambda: _run(options), {"name": "model"})
-
-
-def _run(options: argparse.Namespace) -> None:
-    path = check_writable(options.output, "output", ".onnx")
-    check_new(options.output, options.overwrite, [options.model])
-    model = VisionTransformer.from_pretrained(options.model)
-    to_onnx(any_size(model) if options.any_size else model, path)
-    result = "logits equal to PyTorch's to 1e-5"
-    if options.int8:
-        moved = to_int8(path, path)
-        result = f"weights in 8 bits, logits of noise moved by {moved:.1g} at most"
-    print(f"{options.output}: {path.stat().st_size:,} bytes, {result}")
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m vit_steps.export",
         description="Write a trained model as an ONNX file, for batches of any size.",
@@ -243,13 +207,24 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("model", help=f"{', '.join(shipped_models())}, or a file that training wrote")
     add("output", metavar="OUT.onnx", help="the file to write")
-    add_flag = partial(add, action="store_true")
-    add_flag("--any-size", help="take images of any size, in multiples of the patch")
-    add_flag(
-        "--int8", help="8 bits a weight: a smaller file, and slightly other logits"
-    )
-    add_flag("--overwrite", help="replace OUT.onnx if it is there")
-    return parser
+    sizes = "take images of any size, in multiples of the patch"
+    add("--any-size", action="store_true", help=sizes)
+    bits = "8 bits a weight: a smaller file, and slightly other logits"
+    add("--int8", action="store_true", help=bits)
+    add("--overwrite", action="store_true", help="replace OUT.onnx if it is there")
+    options = parser.parse_args(arguments)
+    return run_command(lambda: _run(options), {"name": "model"})
+
+
+def _run(options: argparse.Namespace) -> None:
+    path = check_new(options.output, options.overwrite, [options.model], suffix=".onnx")
+    model = VisionTransformer.from_pretrained(options.model)
+    to_onnx(any_size(model) if options.any_size else model, path)
+    result = "logits equal to PyTorch's to 1e-5"
+    if options.int8:
+        moved = to_int8(path, path)
+        result = f"weights in 8 bits, logits of noise moved by {moved:.1g} at most"
+    print(f"{options.output}: {path.stat().st_size:,} bytes, {result}")
 
 
 if __name__ == "__main__":

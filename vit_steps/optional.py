@@ -57,18 +57,12 @@ def book_file(path: Path) -> Path:
     return path
 
 
-def not_installed(*names: str) -> str:
-    """Return a sentence with the missing packages and the line that installs them."""
-    are = "is" if len(names) == 1 else "are"
-    listed = ", ".join(name.partition(".")[0] for name in names)
-    return f"{listed} {are} not installed: {INSTALL}"
-
-
 def check_installed(*names: str) -> None:
     """Raise ImportError, with the names of all that are missing, if there are any."""
     missing = [name for name in names if find_spec(name) is None]
     if missing:
-        raise ImportError(not_installed(*missing))
+        are = "is" if len(missing) == 1 else "are"
+        raise ImportError(f"{', '.join(missing)} {are} not installed: {INSTALL}")
 
 
 def imported(name: str, pip_line: str = INSTALL) -> ModuleType:
@@ -88,8 +82,7 @@ def imported(name: str, pip_line: str = INSTALL) -> ModuleType:
         if "torchvision" not in str(error):
             raise
         raise ImportError(
-            f"torchvision was built for another PyTorch than the one beside it ({error}"
-            "); take both from one place, without a GPU with pip install "
-            "--force-reinstall torch torchvision --index-url "
+            f"torchvision was built for another PyTorch ({error}); pip install "
+            "--force-reinstall torch torchvision, and without a GPU also --index-url "
             "https://download.pytorch.org/whl/cpu"
         ) from error

@@ -11,9 +11,10 @@ from typing import Any
 from torch import Tensor
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
-from vit_steps.checkpoint import check_writable, shipped_models
-from vit_steps.command import check_new, run_command
+from vit_steps.checkpoint import shipped_models
+from vit_steps.command import check_new, numbers, run_command
 from vit_steps.evaluating import evaluating
+from vit_steps.optional import imported
 from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import check_count
 from vit_steps.trained import check_head, evaluated
@@ -44,11 +45,7 @@ def predict(model: VisionTransformer, image: Any, top: int = 5) -> Answer:
     model = evaluated(model)
     K = model.config.num_classes
     if K < 2:
-        has = "1 class" if K else "no head"
-        raise ValueError(
-            f"model: has {has}, expected at least 2 classes to choose from; "
-            "reset_classifier makes a new head, which is then trained"
-        )
+        raise ValueError(f"model: got {K} classes, expected two or more to choose from")
     check_head(model)
     known, _, images = _prepared(model, image)
     with evaluating(model):
@@ -89,61 +86,16 @@ def _prepared(
     if known is None:
         raise ValueError(
             "model.preprocessing: got None, expected the mean and std that its images "
-            "are normalised with; set it to a vit_steps.preprocessing.Preprocessing"
+            "were normalised with; set a vit_steps.preprocessing.Preprocessing, or "
+            "give the command --mean and --std"
         )
     known.check_fits(config.in_channels, config.num_classes)
     picture = as_picture(image, config.image_size, config.in_channels)  # (C, H, W)
-    images = known.normalize(picture)[None].to(model.pos_embed)
-    return known, picture, images
+    return known, picture, known.normalize(picture)[None].to(model.pos_embed)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps predict --help`` describes it."""
-    options = _parser().parse_args(arguments)
-    return run_command(lambda: _run(options), {"name": "model"})
-
-
-def _run(options: argparse.Namespace) -> None:
-    if options.map:
-        if len(options.image) > 1:
-            raise ValueError(f"--map: got {len(options.image)} images, expected one")
-        check_writable(options.map, "--map", ".png")
-        check_new(options.map, options.overwrite, options.image, name="map")
-    model = VisionTransformer.from_pretrained(options.model)
-    _set_preprocessing(model, options)
-    for image in options.image:
-        print(f"{image}: {predict(model, image, options.top)}")
-    if options.map:
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(4, 4))
-        show_attention(model, options.image[0], figure.add_axes((0, 0, 1, 1)))
-        figure.savefig(options.map, dpi=150)
-
-
-def _set_preprocessing(model: VisionTransformer, options: argparse.Namespace) -> None:
-    """Replace the model's mean and std by those of the command, if there are any."""
-    C = model.config.in_channels
-    counts = len(options.mean), len(options.std)
-    if counts != (C, C) and (any(counts) or model.preprocessing is None):
-        raise ValueError(
-            f"--mean and --std: got {counts[0]} and {counts[1]} numbers, expected {C}, "
-            f"one for each channel of {options.model}, as its images were normalised"
-        )
-    if any(counts):
-        classes = model.preprocessing.classes if model.preprocessing else ()
-        model.preprocessing = Preprocessing(options.mean, options.std, classes)
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(number) for number in text.split(","))
-    except ValueError:
-        expected = "expected numbers such as 0.5 or 0.49,0.48,0.45"
-        raise argparse.ArgumentTypeError(f"got {text!r}, {expected}") from None
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m vit_steps.predict",
         description="Name what is in photographs, one line each, with probabilities.",
@@ -155,9 +107,27 @@ def _parser() -> argparse.ArgumentParser:
     add("--map", metavar="OUT.png", help="draw one image, bright where the model looks")
     add("--overwrite", action="store_true", help="replace the --map that is there")
     where = "a number for each channel, where the model's file holds none"
-    add("--mean", type=_numbers, default=(), metavar="M,M,M", help=where)
-    add("--std", type=_numbers, default=(), metavar="S,S,S", help=where)
-    return parser
+    add("--mean", type=numbers, default=(), metavar="M,M,M", help=where)
+    add("--std", type=numbers, default=(), metavar="S,S,S", help=where)
+    options = parser.parse_args(arguments)
+    return run_command(lambda: _run(options), {"name": "model", "map": "--map"})
+
+
+def _run(options: argparse.Namespace) -> None:
+    if options.map:
+        if len(options.image) > 1:
+            raise ValueError(f"map: got {len(options.image)} images, expected one")
+        check_new(options.map, options.overwrite, options.image, "map", ".png")
+    model = VisionTransformer.from_pretrained(options.model)
+    if options.mean or options.std:
+        classes = model.preprocessing.classes if model.preprocessing else ()
+        model.preprocessing = Preprocessing(options.mean, options.std, classes)
+    for image in options.image:
+        print(f"{image}: {predict(model, image, options.top)}")
+    if options.map:
+        figure = imported("matplotlib.figure").Figure(figsize=(4, 4))
+        show_attention(model, options.image[0], figure.add_axes((0, 0, 1, 1)))
+        figure.savefig(options.map, dpi=150)
 
 
 if __name__ == "__main__":

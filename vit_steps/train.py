@@ -16,7 +16,6 @@ import torch
 
 from vit_steps import distributed, training_options
 from vit_steps.attention import use_fused_attention
-from vit_steps.checkpoint import check_writable
 from vit_steps.command import check_new, run_command
 from vit_steps.optional import imported
 from vit_steps.recipes import RECIPES, Recipe
@@ -105,7 +104,6 @@ def check_options(options: argparse.Namespace) -> None:
     """Raise an error for what cannot work, before anything is read."""
     output, checkpoint = options.output, options.checkpoint
     if checkpoint:
-        check_writable(checkpoint, "checkpoint")
         others = [options.start, options.tensorboard]
         check_new(checkpoint, overwrite=True, inputs=others, name="checkpoint")
         if Path(checkpoint).exists() and not options.resume:
@@ -116,7 +114,6 @@ def check_options(options: argparse.Namespace) -> None:
     elif options.resume:
         raise ValueError("resume: expected a --checkpoint to go on from")
     if output:
-        check_writable(output, "output")
         check_new(output, options.overwrite, [checkpoint, options.tensorboard])
     if options.tensorboard:
         try:

@@ -1,8 +1,8 @@
 """Checks that a model can answer: its class, its mode, its weights and its head."""
 
-import os
 from typing import Any
 
+from vit_steps.checkpoint import check_finite
 from vit_steps.vision_transformer import VisionTransformer
 
 
@@ -14,18 +14,13 @@ def evaluated(model: Any) -> VisionTransformer:
     """
     model = getattr(model, "_orig_mod", model)
     if not isinstance(model, VisionTransformer):
-        expected = "a VisionTransformer"
-        if isinstance(model, (str, os.PathLike)):
-            expected += f", as VisionTransformer.from_pretrained({str(model)!r}) reads"
-        raise ValueError(f"model: got a {type(model).__name__}, expected {expected}")
+        raise ValueError(
+            f"model: got a {type(model).__name__}, expected a VisionTransformer, as "
+            "VisionTransformer.from_pretrained returns"
+        )
     if model.training:
         raise ValueError("model: is in training mode, expected model.eval()")
-    for name, weights in model.state_dict().items():
-        if not weights.isfinite().all():
-            raise ValueError(
-                f"model: got numbers in {name!r} that are not finite, expected trained "
-                "weights; take a state from before the training failed"
-            )
+    check_finite(model.state_dict(), "model")
     return model
 
 

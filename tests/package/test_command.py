@@ -117,8 +117,8 @@ def test_what_is_no_error_of_use_is_not_hidden():
         raise TypeError("a mistake of ours")
 
     with pytest.raises(TypeError):
-        run_command(command)
-    assert run_command(lambda: None) == 0
+        run_command(command, {})
+    assert run_command(lambda: None, {}) == 0
 
 
 def test_an_output_that_is_an_input_is_refused_however_it_is_spelled(tmp_path):
@@ -129,16 +129,16 @@ def test_an_output_that_is_an_input_is_refused_however_it_is_spelled(tmp_path):
     spellings = ("a.png", "x/../a.png", "link.png", "hard.png")
     for output in (tmp_path / spelling for spelling in spellings):
         with pytest.raises(ValueError, match="map: got .* that the same command uses"):
-            check_new(output, overwrite=True, inputs=[None, path], name="map")
+            check_new(output, True, [None, path], name="map", suffix=".png")
     relative = os.path.relpath(path)
     with pytest.raises(ValueError, match="output: got "):
-        check_new(relative, overwrite=True, inputs=[str(path)])
+        check_new(relative, True, [str(path)], suffix=".png")
 
 
 def test_a_file_that_is_there_is_replaced_only_on_demand(tmp_path):
-    path = tmp_path / "a.png"
-    check_new(path)
+    path = tmp_path / "a.safetensors"
+    assert check_new(str(path)) == path
     path.touch()
-    with pytest.raises(FileExistsError, match="output: .*a.png' is there already; cho"):
+    with pytest.raises(FileExistsError, match="output: .*a.safetensors' is there alr"):
         check_new(path)
     check_new(path, overwrite=True, inputs=[tmp_path / "b.png"])
