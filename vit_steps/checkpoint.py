@@ -110,7 +110,8 @@ def read_checkpoint(
         tensors = dict(sorted(load(content).items()))
         length = int.from_bytes(content[:8], "little")
         header = json.loads(content[8 : 8 + length])
-        metadata = json.loads(header.get("__metadata__", {}).get("vit_steps", "null"))
+        notes = header.get("__metadata__") or {}
+        metadata = json.loads(notes.get("vit_steps", "null"))
     except (SafetensorError, KeyError, ValueError, RecursionError) as error:
         raise ValueError(
             f"{path}: damaged, or not a safetensors file ({error})"
@@ -164,8 +165,9 @@ def load_model(model_class: type[Model], name: str | os.PathLike[str]) -> Model:
         missing = asdict(config).keys() - metadata["config"].keys()
         if missing or config.depth > len(tensors):
             raise ValueError(f"{missing=}, depth={config.depth}, {len(tensors)=}")
-        preprocessing = Preprocessing.read(metadata)
-        if preprocessing is not None:
+        stated = [metadata.get(name) or () for name in ("mean", "std", "classes")]
+        preprocessing = Preprocessing(*stated) if stated[0] else None
+        if preprocessing:
             preprocessing.check_fits(config.in_channels, config.num_classes)
         with torch.device("meta"):
             model = model_class(config)
@@ -185,8 +187,7 @@ def save_model(
 ) -> None:
     """Write a model for ``save_pretrained``, which describes arguments and errors."""
     if dtype not in FLOATS:
-        known = ", ".join(map(str, FLOATS))
-        raise ValueError(f"dtype: got {dtype}, expected one of {known}")
+        raise ValueError(f"dtype: got {dtype}, expected one of {FLOATS}")
     own = {"class": type(model).__name__, "config": asdict(model.config)}
     prepared = asdict(model.preprocessing) if model.preprocessing else {}
     for key in card:
@@ -238,8 +239,7 @@ def fitted(
 
 def check_digest(path: Path, expected: str, advice: str) -> None:
     """Raise ValueError with the advice unless the file has this sha256."""
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
     if digest != expected:
         raise ValueError(
             f"{path.name}: got sha256 {digest}, expected {expected}; {advice}"

@@ -1,6 +1,5 @@
 """The parts that commands share: exit status, sizes, numbers, files to be written."""
 
-import argparse
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
@@ -29,12 +28,7 @@ def run_command(command: Callable[[], None], options: Mapping[str, str]) -> int:
 def size(text: str) -> Size:
     """Return the pixels that '224' or '224x320' (height x width) stands for."""
     height, _, width = text.lower().replace("×", "x").partition("x")
-    try:
-        return (int(height), int(width)) if width else int(height)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"got {text!r}, expected pixels, such as 224, or 224x320 (height x width)"
-        ) from None
+    return (int(height), int(width)) if width else int(height)
 
 
 def numbers(text: str) -> tuple[float, ...]:

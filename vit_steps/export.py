@@ -28,9 +28,6 @@ from vit_steps.variants.any_size import AnySizeVisionTransformer, any_size
 from vit_steps.vision_transformer import VisionTransformer
 
 NEEDED = ("onnx", "onnxruntime", "onnxscript")
-# Without this entry ONNX Runtime asks for its own pre-processing, which PyTorch's
-# exporter has done already.
-PREPARED = {"onnx.quant.pre_process": "onnxruntime.quant"}
 CLOSE = 1e-5  # how far a logit may be from PyTorch's, absolutely and relatively
 
 
@@ -89,7 +86,9 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     facts = {"image_size": model.patch_embed.image_size}
     facts |= asdict(model.preprocessing) if model.preprocessing else {}
     texts = {name: json.dumps(fact) for name, fact in facts.items()}
-    set_model_props(onnx_model, texts | PREPARED)
+    # ONNX Runtime would ask for its own pre-processing, which PyTorch has done already
+    texts["onnx.quant.pre_process"] = "onnxruntime.quant"
+    set_model_props(onnx_model, texts)
     content = onnx_model.SerializeToString()
     _check(model, content)
     write_whole(Path(path), content)

@@ -1,9 +1,8 @@
 """From a photograph to a model's input: size, channels, mean and standard deviation."""
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -37,13 +36,6 @@ class Preprocessing:
         if isinstance(self.classes, str) or len(names) < len(self.classes):
             raise ValueError(f"classes: got {self.classes}, expected different names")
         object.__setattr__(self, "classes", tuple(self.classes))
-
-    @classmethod
-    def read(cls, metadata: Mapping[str, Any]) -> Self | None:
-        """Return what a checkpoint's metadata hold; None without a mean."""
-        if metadata.get("mean") is None:
-            return None
-        return cls(*(metadata.get(name) or () for name in ("mean", "std", "classes")))
 
     def check_fits(self, in_channels: int, num_classes: int) -> None:
         """Raise ValueError unless it has so many channels, and names or none."""

@@ -162,9 +162,13 @@ def test_what_is_not_there_is_named_with_what_is():
 
 
 def test_the_weights_of_others_are_sent_elsewhere(tmp_path):
-    save_file(TENSORS, tmp_path / "x.safetensors")
-    with pytest.raises(ValueError, match="not written by vit_steps; vit_steps."):
-        read_checkpoint(tmp_path / "x.safetensors")
+    path = tmp_path / "x.safetensors"
+    save_file(TENSORS, path)
+    header, data = taken_apart(path.read_bytes())
+    for metadata in ({}, {"__metadata__": {"format": "pt"}}, {"__metadata__": None}):
+        path.write_bytes(put_together(header | metadata, data))
+        with pytest.raises(ValueError, match="not written by vit_steps; vit_steps."):
+            read_checkpoint(path)
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def test_every_preset(capsys, preset):
     ("arguments", "message"),
     [
         (["--image-size", "230"], "image_size: got 230×230, expected multiples"),
-        (["--image-size", "big"], "argument --image-size: got 'big', expected pixels"),
+        (["--image-size", "big"], "argument --image-size: invalid size value: 'big'"),
         (["--image-size", "224x"], "total"),
         (["giant"], "invalid choice: 'giant'"),
         (["--batch-size", "0"], "error: batch_size: got 0, expected a positive int"),

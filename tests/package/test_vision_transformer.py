@@ -563,7 +563,7 @@ def test_a_card_that_json_cannot_hold_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("dtype", "number", "message"),
     [
-        (torch.int8, 0.0, "dtype: got torch.int8, expected one of torch.float16"),
+        (torch.int8, 0.0, "dtype: got torch.int8, expected one of .torch.float16"),
         (torch.float16, 1e6, "model in torch.float16: has numbers in 'head.weight'"),
         (
             torch.float32,
