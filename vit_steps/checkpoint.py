@@ -85,7 +85,8 @@ def check_writable(
         path.parent.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=path.parent).close()
     except OSError as error:
-        raise OSError(f"{name}: {str(path)!r} cannot be written: {error}") from error
+        why = f"{error.strerror or error}, in {str(path.parent)!r}"
+        raise OSError(f"{name}: {str(path)!r} cannot be written: {why}") from error
     return path
 
 
@@ -204,7 +205,7 @@ def check_finite(tensors: Mapping[str, Tensor], source: str) -> None:
     """Raise ValueError, with the name of the source, if a number is NaN or infinite."""
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
-            raise ValueError(f"{source}: has numbers in {name!r} that are not finite")
+            raise ValueError(f"{source}: got numbers in {name!r} that are not finite")
 
 
 def fitted(

@@ -480,6 +480,6 @@ def test_another_kind_of_number_is_refused(dtype):
 
 def test_what_may_be_infinite_is_said_by_name():
     mask = {"mask": torch.tensor([0.0, -torch.inf])}
-    with pytest.raises(ValueError, match="x: has numbers in 'mask' that are not fini"):
+    with pytest.raises(ValueError, match="x: got numbers in 'mask' that are not fini"):
         fitted("x", mask, mask)
     assert fitted("x", mask, mask, unlimited={"mask"}).keys() == mask.keys()

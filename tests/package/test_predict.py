@@ -105,7 +105,7 @@ def test_a_model_whose_answer_would_mean_nothing_is_refused():
         predict(one, image)
     draw_at_random(model).head.bias.data[1] = float("nan")
     for ask in (predict, show_attention):
-        with pytest.raises(ValueError, match="model: has numbers in 'head.bias' that"):
+        with pytest.raises(ValueError, match="model: got numbers in 'head.bias' that"):
             ask(model, image)
 
 

@@ -240,7 +240,7 @@ def test_a_small_model_takes_one_thread_unless_the_user_says_how_many(
             ["--batch-size", "1123"],
             "--batch-size: got 1123, expected at most the 1122 images",
         ),
-        (["--from", "nobody"], "--from: got 'nobody', expected a file, or one of"),
+        (["--from", "nobody"], "--from: got 'nobody', expected a file, or a model"),
         (
             ["--from", "fashion-mnist", "--depth", "2"],
             "--depth: got 2, expected none; the",

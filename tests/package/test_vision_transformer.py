@@ -564,11 +564,11 @@ def test_a_card_that_json_cannot_hold_is_refused(tmp_path):
     ("dtype", "number", "message"),
     [
         (torch.int8, 0.0, "dtype: got torch.int8, expected one of .torch.float16"),
-        (torch.float16, 1e6, "model in torch.float16: has numbers in 'head.weight'"),
+        (torch.float16, 1e6, "model in torch.float16: got numbers in 'head.weight'"),
         (
             torch.float32,
             math.nan,
-            "model in torch.float32: has numbers in 'head.weight'",
+            "model in torch.float32: got numbers in 'head.weight'",
         ),
     ],
 )
