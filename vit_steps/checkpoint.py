@@ -164,8 +164,10 @@ def load_model(model_class: type[Model], name: str | os.PathLike[str]) -> Model:
     try:
         config = model_class.config_class(**metadata["config"])
         missing = asdict(config).keys() - metadata["config"].keys()
-        if missing or config.depth > len(tensors):
-            raise ValueError(f"{missing=}, depth={config.depth}, {len(tensors)=}")
+        if missing:
+            raise ValueError(f"config: got no {', '.join(missing)}")
+        if config.depth > len(tensors):
+            raise ValueError(f"depth: got {config.depth} with {len(tensors)} tensors")
         stated = [metadata.get(name) or () for name in ("mean", "std", "classes")]
         preprocessing = Preprocessing(*stated) if stated[0] else None
         if preprocessing:
