@@ -26,15 +26,7 @@ def check_fit(model: nn.Module, data: Data) -> int:
         images and classes, or the model cannot be trained.
     """
     for name in ("train", "validation"):
-        part: Any = getattr(data, name, None)
-        if not hasattr(part, "__getitem__") or not hasattr(part, "__len__"):
-            raise ValueError(
-                f"data: got {type(data).__name__}, expected data sets as its train and "
-                "validation; data.load returns such data, types.SimpleNamespace(train="
-                "..., validation=...) makes it of sets of your own"
-            )
-        if not len(part):
-            raise ValueError(f"data: its {name} part is empty, expected images")
+        check_images(getattr(data, name, None), f"data.{name}")
     parameters = list(model.parameters())
     if not any(parameter.requires_grad for parameter in parameters):
         raise ValueError("model: got no parameter with requires_grad, expected some")
@@ -56,6 +48,18 @@ def check_fit(model: nn.Module, data: Data) -> int:
     return num_classes
 
 
+def check_images(images: Any, name: str) -> None:
+    """Raise ValueError unless this is a data set of at least one image."""
+    if not hasattr(images, "__getitem__") or not hasattr(images, "__len__"):
+        raise ValueError(
+            f"{name}: got {type(images).__name__}, expected a data set, such as the "
+            "parts train, validation and test of data.load; types.SimpleNamespace("
+            "train=..., validation=...) puts sets of your own together"
+        )
+    if not len(images):
+        raise ValueError(f"{name}: got no image, expected at least one")
+
+
 def check_preprocessing(model: nn.Module, images: Any) -> None:
     """Raise ValueError if images were not normalised as a model's training images were.
 
@@ -69,20 +73,18 @@ def check_preprocessing(model: nn.Module, images: Any) -> None:
         return
     pairs = zip(known.mean + known.std, given.mean + given.std, strict=False)
     close = 0.05 * min(known.std)
-    advice = (
-        "load them with data.load(..., preprocessing=model.preprocessing), or train a "
-        "model on them after model.preprocessing = None"
-    )
     if any(abs(one - other) > close for one, other in pairs):
-        raise ValueError(
-            f"preprocessing: got images with mean {given.mean} and std {given.std}, "
-            f"expected the model's {known.mean} and {known.std}; {advice}"
-        )
-    if known.classes != given.classes and {*known.classes} == {*given.classes}:
-        raise ValueError(
-            f"preprocessing: got images with classes {given.classes}, expected the "
-            f"model's order {known.classes}; {advice}"
-        )
+        got = f"mean {given.mean} and std {given.std}"
+        expected = f"{known.mean} and {known.std}"
+    elif known.classes != given.classes and {*known.classes} == {*given.classes}:
+        got, expected = f"classes {given.classes}", f"order {known.classes}"
+    else:
+        return
+    raise ValueError(
+        f"preprocessing: got images with {got}, expected the model's {expected}; load "
+        "them with data.load(..., preprocessing=model.preprocessing), or train a model "
+        "on them after model.preprocessing = None"
+    )
 
 
 def check_labels(labels: Any, num_classes: int) -> None:
@@ -90,18 +92,18 @@ def check_labels(labels: Any, num_classes: int) -> None:
 
     Shape: (B,)
     """
-    if not isinstance(labels, Tensor) or labels.dtype != torch.int64:
-        kind = labels.dtype if isinstance(labels, Tensor) else type(labels).__name__
-        raise ValueError(f"data: got labels of {kind}, expected torch.int64")
-    if labels.ndim != 1:
-        shape = tuple(labels.shape)
-        raise ValueError(f"data: got labels of shape {shape}, expected one an image")
-    low, high = int(labels.min()), int(labels.max())
-    if low < 0 or high >= num_classes:
-        raise ValueError(
-            f"data: got labels from {low} to {high}, expected 0 to {num_classes - 1}, "
-            f"since the model has {num_classes} classes"
-        )
+    got = f"of {type(labels).__name__}"
+    if isinstance(labels, Tensor):
+        got = f"of {labels.dtype} and shape {tuple(labels.shape)}"
+        if labels.dtype == torch.int64 and labels.ndim == 1:
+            low, high = int(labels.min()), int(labels.max())
+            if low >= 0 and high < num_classes:
+                return
+            got = f"from {low} to {high}"
+    raise ValueError(
+        f"data: got labels {got}, expected torch.int64 from 0 to {num_classes - 1}, "
+        f"one an image, since the model has {num_classes} classes"
+    )
 
 
 def logits_of(model: nn.Module, images: Tensor) -> Tensor:
@@ -113,14 +115,12 @@ def logits_of(model: nn.Module, images: Tensor) -> Tensor:
     if getattr(getattr(model, "config", None), "num_classes", None) == 0:
         raise ValueError("model: has no head, expected one; reset_classifier makes one")
     logits = model(on_device_of(model, images)[0])
-    if not isinstance(logits, Tensor):
+    if not isinstance(logits, Tensor) or logits.ndim != 2:
+        got = tuple(getattr(logits, "shape", ())) or type(logits).__name__
         raise ValueError(
-            f"model: got output {type(logits).__name__}, expected logits (B, K); wrap "
-            "it in a module whose forward returns them alone"
+            f"model: got output {got}, expected logits (B, K); wrap it in a module "
+            "whose forward returns them alone"
         )
-    if logits.ndim != 2:
-        shape = tuple(logits.shape)
-        raise ValueError(f"model: got output {shape}, expected logits (B, K)")
     return logits
 
 

@@ -13,23 +13,20 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 from torch import distributed as dist
-from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
-from torch.utils.data import DataLoader
 
-from vit_steps.compatibility import Data, check_fit, check_labels, on_device_of
+from vit_steps.compatibility import Data
 from vit_steps.training import (
     Batches,
     TrainConfig,
-    clipped_step,
     evaluate,
-    mixing,
-    new_state,
+    mixed,
+    parameter_groups,
     running,
     set_learning_rate,
-    total_loss,
+    train_step,
 )
-from vit_steps.training_state import Epoch, History
+from vit_steps.training_state import Epoch, History, TrainingState
 
 
 @contextmanager
@@ -168,54 +165,37 @@ def train_together(
     if config.ema_decay is not None and is_sharded(model):
         raise ValueError("ema_decay: expected None for a model that is sharded")
     is_first = process_rank() == 0
-    num_classes = check_fit(model, data)
-    state = new_state(model, data, config, checkpoint)
+    optimizer = torch.optim.AdamW(parameter_groups(model, config.weight_decay))
+    state = TrainingState(model, optimizer, data, config, checkpoint)
     history = state.restore(resume)
     network = data_parallel(model)
     shares = BatchShares(len(data.train), config.batch_size)  # type: ignore[arg-type]
-    loader = DataLoader(
-        data.train,
-        batch_sampler=shares,
-        num_workers=config.num_workers,
-        generator=shares.of_workers,
-    )
-    mix = mixing(config, num_classes)
 
-    steps = config.epochs * len(shares)
-    with running(state, steps, progress=progress and is_first) as bar:
-        bar.update(len(history.epochs) * len(shares))
+    with running(state, len(shares), progress=progress and is_first) as bar:
         for epoch in range(len(history.epochs), config.epochs):
             started = time.perf_counter()
             losses: list[Tensor] = []
-            sizes: list[int] = []
             shares.start_epoch(config.seed * 1_000_003 + epoch)
             model.train()
-            for index, (images, labels) in enumerate(loader):
-                check_labels(labels, num_classes)
-                images, targets = mix(*on_device_of(model, images, labels))
-                step = epoch * len(shares) + index
-                lr = set_learning_rate(state.optimizer, step, len(shares), config)
-                with torch.autocast(
-                    images.device.type, enabled=config.autocast, dtype=torch.bfloat16
-                ):
-                    logits = network(images)  # (B, K)
-                loss = F.cross_entropy(
-                    logits.float(), targets, label_smoothing=config.label_smoothing
+            for index, (images, targets) in enumerate(mixed(state, shares)):
+                lr = set_learning_rate(state, epoch * len(shares) + index, len(shares))
+                loss = train_step(
+                    network,
+                    optimizer,
+                    images,
+                    targets,
+                    label_smoothing=config.label_smoothing,
+                    clip_norm=config.clip_norm,
+                    autocast=config.autocast,
+                    loss_weight=shares.weight(index),
                 )
-                state.optimizer.zero_grad()
-                (shares.weight(index) * loss).backward()
-                clipped_step(network, state.optimizer, loss, config.clip_norm)
-                losses.append(loss.detach())
-                sizes.append(shares.size(index))
+                losses.append(loss * shares.size(index))
                 state.update_average()
                 bar.update()
-            own_loss = total_loss(losses, sizes)
+            own_loss = sum(torch.stack(losses).tolist())
             train_loss = sum_over_processes(own_loss, loss.device) / shares.count
-            metrics = evaluate(
-                state.averaged or model,
-                data.validation,
-                num_workers=config.num_workers,
-            )
+            result = state.averaged or model
+            metrics = evaluate(result, data.validation, num_workers=config.num_workers)
             seconds = time.perf_counter() - started
             history.epochs.append(Epoch(epoch + 1, lr, train_loss, metrics, seconds))
             bar.set_postfix(loss=f"{train_loss:.3f}", top1=f"{metrics.top1:.3f}")
@@ -223,8 +203,6 @@ def train_together(
             wait_for_all()
             for callback in callbacks if is_first else ():
                 callback(history)
-
-    state.finish()
     return history
 
 

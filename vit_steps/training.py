@@ -11,12 +11,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from vit_steps.compatibility import (
     Data,
-    check_fit,
+    check_images,
     check_labels,
     check_preprocessing,
     logits_of,
@@ -24,7 +23,6 @@ from vit_steps.compatibility import (
 )
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import imported
-from vit_steps.preprocessing import Preprocessing
 from vit_steps.sizes import (
     check_count,
     check_fields,
@@ -32,13 +30,7 @@ from vit_steps.sizes import (
     check_rate,
     check_switch,
 )
-from vit_steps.training_state import (
-    Epoch,
-    History,
-    Metrics,
-    TrainingState,
-    settings_of,
-)
+from vit_steps.training_state import Epoch, History, Metrics, TrainingState
 
 
 @dataclass(frozen=True)
@@ -113,32 +105,22 @@ def train_step(
     label_smoothing: float = 0.0,
     clip_norm: float | None = None,
     autocast: bool = False,
+    loss_weight: float = 1.0,
 ) -> Tensor:
     """Take one step downhill, and return the loss before it, in nats.
 
+    The loss is multiplied by ``loss_weight`` before the gradient is computed, which is
+    shortened to ``clip_norm`` if it is longer.
+
     Shape: images (B, C, H, W); targets (B,) labels, or (B, K) shares of each class
-    Raises: FloatingPointError as ``clipped_step`` does.
+    Raises: FloatingPointError if the gradient is not finite, as it is where the loss is
+        not. No weight has changed then.
     """
     with torch.autocast(images.device.type, torch.bfloat16, enabled=autocast):
         logits = model(images)  # (B, K)
     loss = F.cross_entropy(logits.float(), targets, label_smoothing=label_smoothing)
     optimizer.zero_grad()
-    loss.backward()
-    clipped_step(model, optimizer, loss, clip_norm)
-    return loss.detach()
-
-
-def clipped_step(
-    model: nn.Module,
-    optimizer: torch.optim.Optimizer,
-    loss: Tensor,
-    clip_norm: float | None,
-) -> None:
-    """Shorten the gradient to ``clip_norm`` if it is longer, and step along it.
-
-    Raises: FloatingPointError if the gradient is not finite, as it is where the loss is
-        not. No weight has changed then.
-    """
+    (loss_weight * loss).backward()
     limit = math.inf if clip_norm is None else clip_norm
     norm = nn.utils.clip_grad_norm_(model.parameters(), limit)
     if not norm.isfinite():  # the only line at which Python waits for a GPU
@@ -148,6 +130,7 @@ def clipped_step(
             f"clip_norm (now {clip_norm})"
         )
     optimizer.step()
+    return loss.detach()
 
 
 def evaluate(
@@ -158,11 +141,7 @@ def evaluate(
     Raises: ValueError if the data set is empty or a DataLoader, its labels or its
         normalisation are not the model's, or the model is no classifier.
     """
-    if not hasattr(dataset, "__getitem__"):
-        raise ValueError(
-            f"dataset: got {type(dataset).__name__}, expected a data set, such as one "
-            "of the parts train, validation and test"
-        )
+    check_images(dataset, "dataset")
     check_preprocessing(model, dataset)
     loss, top1, top5, count = 0.0, 0, 0, 0
     with evaluating(model):
@@ -177,8 +156,6 @@ def evaluate(
             top1 += int(hits[:, 0].sum())
             top5 += int(hits.sum())
             count += len(labels)
-    if count == 0:
-        raise ValueError("dataset: got no image, expected at least one")
     share_in_five = top5 / count if num_classes > 5 else None
     return Metrics(loss / count, top1 / count, share_in_five)
 
@@ -240,118 +217,70 @@ def train(
         FloatingPointError: if the gradient is not finite. The last checkpoint is kept.
     """
     config = config or TrainConfig()
-    num_classes = check_fit(model, data)
-    state = new_state(model, data, config, checkpoint)
+    optimizer = torch.optim.AdamW(parameter_groups(model, config.weight_decay))
+    state = TrainingState(model, optimizer, data, config, checkpoint)
     history = state.restore(resume)
     batches = Batches(len(data.train), config.batch_size)  # type: ignore[arg-type]
-    loader = DataLoader(
-        data.train,
-        batch_sampler=batches,
-        num_workers=config.num_workers,
-        generator=batches.of_workers,
-    )
-    mix = mixing(config, num_classes)
 
-    with running(state, config.epochs * len(batches), progress) as bar:
-        bar.update(len(history.epochs) * len(batches))
+    with running(state, len(batches), progress) as bar:
         for epoch in range(len(history.epochs), config.epochs):
             started = time.perf_counter()
             losses: list[Tensor] = []
-            sizes: list[int] = []
             batches.start_epoch(config.seed * 1_000_003 + epoch)
             model.train()
-            for images, labels in loader:
-                check_labels(labels, num_classes)
-                images, targets = mix(*on_device_of(model, images, labels))
+            for images, targets in mixed(state, batches):
                 step = epoch * len(batches) + len(losses)
-                lr = set_learning_rate(state.optimizer, step, len(batches), config)
+                lr = set_learning_rate(state, step, len(batches))
                 loss = train_step(
                     model,
-                    state.optimizer,
+                    optimizer,
                     images,
                     targets,
                     label_smoothing=config.label_smoothing,
                     clip_norm=config.clip_norm,
                     autocast=config.autocast,
                 )
-                losses.append(loss)
-                sizes.append(len(images))
+                losses.append(loss * len(images))
                 state.update_average()
                 bar.update()
-            train_loss = total_loss(losses, sizes) / batches.count
-            metrics = evaluate(
-                state.averaged or model,
-                data.validation,
-                num_workers=config.num_workers,
-            )
+            train_loss = sum(torch.stack(losses).tolist()) / batches.count
+            result = state.averaged or model
+            metrics = evaluate(result, data.validation, num_workers=config.num_workers)
             seconds = time.perf_counter() - started
             history.epochs.append(Epoch(epoch + 1, lr, train_loss, metrics, seconds))
             bar.set_postfix(loss=f"{train_loss:.3f}", top1=f"{metrics.top1:.3f}")
             state.save()
             for callback in callbacks:
                 callback(history)
-
-    state.finish()
     return history
 
 
-def new_state(
-    model: nn.Module,
-    data: Data,
-    config: TrainConfig,
-    checkpoint: str | os.PathLike[str] | None = None,
-) -> TrainingState:
-    """Return the state of a training before its first step.
-
-    The model gets the data's ``preprocessing``, if there is one.
-
-    Raises: ValueError if ``ema_decay`` is so large that at the end more than half of
-        the average would still be the untrained weights.
-    """
-    model = getattr(model, "_orig_mod", model)  # names without those of torch.compile
-    averaged = None
-    if config.ema_decay is not None:
-        count = len(data.train)  # type: ignore[arg-type]
-        steps = config.epochs * math.ceil(count / config.batch_size)
-        if config.ema_decay**steps > 0.5:
-            raise ValueError(
-                f"ema_decay: got {config.ema_decay}, with which more than half of the "
-                f"average is still the untrained weights after {steps} steps, expected "
-                f"less; {max(0, 1 - 5 / steps):.6g} leaves under a hundredth of them"
-            )
-        average = get_ema_multi_avg_fn(config.ema_decay)
-        averaged = AveragedModel(model, multi_avg_fn=average, use_buffers=True)
-    known = getattr(data, "preprocessing", None)
-    if isinstance(known, Preprocessing):
-        model.preprocessing = known
-    return TrainingState(
-        model=model,
-        optimizer=torch.optim.AdamW(parameter_groups(model, config.weight_decay)),
-        averaged=averaged,
-        settings=settings_of(model, data, asdict(config)),
-        path=checkpoint,
-    )
-
-
-def set_learning_rate(
-    optimizer: torch.optim.Optimizer,
-    step: int,
-    steps_per_epoch: int,
-    config: TrainConfig,
-) -> float:
+def set_learning_rate(state: TrainingState, step: int, steps_per_epoch: int) -> float:
     """Write the learning rate of a step into the optimiser, and return it."""
-    total_steps = config.epochs * steps_per_epoch
+    config = state.config
     warmup_steps = min(config.warmup_epochs, config.epochs / 2) * steps_per_epoch
-    lr = learning_rate(step, total_steps, warmup_steps, config.lr)
-    for group in optimizer.param_groups:
+    lr = learning_rate(step, config.epochs * steps_per_epoch, warmup_steps, config.lr)
+    for group in state.optimizer.param_groups:
         group["lr"] = lr
     return lr
 
 
-def total_loss(losses: Sequence[Tensor], sizes: Sequence[int]) -> float:
-    """Return the sum over images, from each batch's mean loss and number of images."""
-    means = torch.stack(list(losses)).tolist()  # one wait for a GPU, not one a step
-    return sum(mean * size for mean, size in zip(means, sizes, strict=True))
+def mixed(state: TrainingState, batches: Batches) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield an epoch's images and targets on the model's device, mixed if so chosen.
+
+    Shape: images (B, C, H, W); targets (B,) labels, or (B, K) shares of each class
+    Raises: ValueError if labels are not those of the model's classes.
+    """
+    loader = DataLoader(
+        state.data.train,
+        batch_sampler=batches,
+        num_workers=state.config.num_workers,
+        generator=batches.of_workers,
+    )
+    mix = mixing(state.config, state.num_classes)
+    for images, labels in loader:
+        check_labels(labels, state.num_classes)
+        yield mix(*on_device_of(state.model, images, labels))
 
 
 def mixing(
@@ -370,25 +299,34 @@ def mixing(
 
 
 @contextmanager
-def running(state: TrainingState, steps: int, progress: bool) -> Iterator[Any]:
-    """Show a progress bar during the steps, and keep the caller's random numbers.
+def running(
+    state: TrainingState, steps_per_epoch: int, progress: bool
+) -> Iterator[Any]:
+    """Show a progress bar during a training, and keep the caller's random numbers.
 
-    Afterwards the model is in evaluation mode, also if an error ended the training. A
-    FloatingPointError gets the number of the epoch, and where the last state is.
+    Afterwards the model has the averaged weights, if there are any. It is in evaluation
+    mode, also if an error ended the training. A FloatingPointError gets the number of
+    the epoch, and where the last state is.
     """
     device = next(state.model.parameters()).device
     tqdm = imported("tqdm.auto").tqdm
     with (
-        tqdm(total=steps, unit="step", disable=not progress) as bar,
+        tqdm(
+            total=state.config.epochs * steps_per_epoch,
+            initial=len(state.history.epochs) * steps_per_epoch,
+            unit="step",
+            disable=not progress,
+        ) as bar,
         torch.random.fork_rng([device] if device.type == "cuda" else []),
     ):
         try:
             yield bar
+            state.finish()
         except FloatingPointError as error:
             done = len(state.history.epochs)
-            kept = f"; the state after epoch {done} is in {state.path}"
+            kept = f"; the state after epoch {done} is in {state.checkpoint}"
             raise FloatingPointError(
-                f"epoch {done + 1}: {error}{kept if state.path and done else ''}"
+                f"epoch {done + 1}: {error}{kept if state.checkpoint and done else ''}"
             ) from None
         finally:
             state.model.eval()

@@ -2,16 +2,18 @@
 
 import hashlib
 import json
+import math
 import os
 import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from vit_steps.checkpoint import (
     check_writable,
@@ -19,6 +21,11 @@ from vit_steps.checkpoint import (
     read_checkpoint,
     write_checkpoint,
 )
+from vit_steps.compatibility import Data, check_fit
+from vit_steps.preprocessing import Preprocessing
+
+if TYPE_CHECKING:
+    from vit_steps.training import TrainConfig
 
 
 @dataclass(frozen=True)
@@ -59,10 +66,6 @@ class History:
     def top1(self) -> list[float]:
         return [epoch.validation.top1 for epoch in self.epochs]
 
-    @property
-    def top5(self) -> list[float | None]:
-        return [epoch.validation.top5 for epoch in self.epochs]
-
     @classmethod
     def from_json(cls, epochs: Sequence[dict[str, Any]]) -> "History":
         return cls(
@@ -70,25 +73,68 @@ class History:
         )
 
 
-@dataclass
 class TrainingState:
     """Everything that a training has to remember from one epoch to the next.
 
     Random numbers are not part of it, because each epoch starts from a seed of its own.
     Where several processes have a part of a tensor each, the file has the whole one.
+    The model gets the data's ``preprocessing``, if there is one.
+
+    Args:
+        checkpoint: the file that ``save`` writes and ``restore`` reads; None for none.
+
+    Raises: ValueError as ``check_fit`` does, and if ``ema_decay`` is so large that at
+        the end more than half of the average would still be the untrained weights.
     """
 
-    model: nn.Module
-    optimizer: torch.optim.AdamW
-    averaged: AveragedModel | None
-    settings: dict[str, Any]  # a training with other settings cannot go on
-    path: str | os.PathLike[str] | None  # of the file; None for none
-    history: History = field(default_factory=History)
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.AdamW,
+        data: Data,
+        config: "TrainConfig",
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.num_classes = check_fit(model, data)
+        self.model = getattr(model, "_orig_mod", model)  # as before torch.compile
+        self.optimizer = optimizer
+        self.data = data
+        self.config = config
+        self.checkpoint = checkpoint
+        self.history = History()
+        self.averaged: AveragedModel | None = None
+        if (decay := config.ema_decay) is not None:
+            count = len(data.train)  # type: ignore[arg-type]
+            steps = config.epochs * math.ceil(count / config.batch_size)
+            if decay**steps > 0.5:
+                raise ValueError(
+                    f"ema_decay: got {decay}, with which more than half of the average "
+                    f"is still the untrained weights after {steps} steps, expected "
+                    f"less; {max(0, 1 - 5 / steps):.6g} leaves under a hundredth of "
+                    "them"
+                )
+            move = get_ema_multi_avg_fn(decay)
+            self.averaged = AveragedModel(
+                self.model, multi_avg_fn=move, use_buffers=True
+            )
+        known = getattr(data, "preprocessing", None)
+        if isinstance(known, Preprocessing):
+            self.model.preprocessing = known
 
     @property
     def modules(self) -> nn.ModuleDict:
         averaged = {} if self.averaged is None else {"averaged": self.averaged}
         return nn.ModuleDict({"model": self.model, **averaged})
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Return the tensors of model, average and optimizer by their names in a file.
+
+        They are the tensors themselves: what is written into them is in use.
+        """
+        found = dict(self.modules.state_dict())
+        for index, slots in self.optimizer.state_dict()["state"].items():
+            found |= {f"optimizer.{index}.{name}": t for name, t in slots.items()}
+        return found
 
     def update_average(self) -> None:
         """Move the average of the weights, if there is one, towards the weights."""
@@ -106,15 +152,12 @@ class TrainingState:
         Args:
             write: False in a process that has parts of tensors, but does not write.
         """
-        if self.path is None:
+        if self.checkpoint is None:
             return
-        tensors = dict(self.modules.state_dict())
-        for index, slots in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{index}.{name}": t for name, t in slots.items()}
-        tensors = {name: whole(tensor) for name, tensor in tensors.items()}
+        tensors = {name: whole(tensor) for name, tensor in self.tensors().items()}
         if write:
             history = {"history": asdict(self.history)}
-            write_checkpoint(self.path, tensors, self.settings | history)
+            write_checkpoint(self.checkpoint, tensors, self.settings | history)
 
     def restore(self, resume: bool) -> History:
         """Read the state from its file, if it is there; return the history so far.
@@ -123,104 +166,89 @@ class TrainingState:
             FileExistsError: if there is a file, and ``resume`` is not set.
             ValueError: if it is no state, or one of a training with other settings.
         """
-        if self.path is None or not check_writable(self.path, "checkpoint").exists():
+        if self.checkpoint is None:
             return self.history
-        path = os.fspath(self.path)
+        path = check_writable(self.checkpoint, "checkpoint")
+        if not path.exists():
+            return self.history
         if not resume:
             raise FileExistsError(
-                f"checkpoint: {path!r} is there already; go on from it with "
+                f"checkpoint: {str(path)!r} is there already; go on from it with "
                 "resume=True, or choose another name"
             )
         tensors, metadata = read_checkpoint(path)
-        for compiled in [name for name in tensors if "_orig_mod." in name]:
-            name = compiled.replace("model._orig_mod.", "model.")
-            tensors[name.replace("module._orig_mod.", "module.")] = tensors.pop(
-                compiled
-            )
         try:
             history = History.from_json(metadata["history"]["epochs"])
-            made_with = flattened({part: metadata[part] for part in self.settings})
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            differ = [
+                f"{name} {before}, now {now.get(name)}"
+                for part, now in self.settings.items()
+                for name in now | metadata[part]
+                if (before := metadata[part].get(name)) != now.get(name)
+            ]
+        except (KeyError, TypeError) as error:
             raise ValueError(
-                f"checkpoint: {path!r} holds no state of a training, or a "
+                f"checkpoint: {str(path)!r} holds no state of a training, or a "
                 "damaged one; a finished model is loaded with from_pretrained"
             ) from error
-        now = flattened(self.settings)
-        pairs = {name: (made_with.get(name), now.get(name)) for name in now | made_with}
-        if differ := [f"{n} {a}, now {b}" for n, (a, b) in pairs.items() if a != b]:
+        if differ:
             raise ValueError(
-                f"checkpoint: {path!r} was made with {'; '.join(differ)}; "
+                f"checkpoint: {str(path)!r} was made with {'; '.join(differ)}; "
                 "expected the same, since a training has one plan from its first step "
                 "to its last; to train a finished model further, start anew from it "
                 "(from_pretrained)"
             )
-        expected = dict(self.modules.state_dict())
         groups = self.optimizer.param_groups
-        for index, like in enumerate(p for group in groups for p in group["params"]):
-            slots = {"step": torch.tensor(0.0), "exp_avg": like, "exp_avg_sq": like}
-            slots = {f"optimizer.{index}.{slot}": t for slot, t in slots.items()}
-            if slots.keys() & tensors.keys():  # none where there never was a gradient
-                expected |= slots
+        for index, p in enumerate(p for group in groups for p in group["params"]):
+            if f"optimizer.{index}.step" in tensors:  # not if there was no gradient
+                averages = {n: torch.zeros_like(p) for n in ("exp_avg", "exp_avg_sq")}
+                self.optimizer.state[p] = {"step": torch.tensor(0.0)} | averages
+        own = self.tensors()
         buffers = dict(self.modules.named_buffers())  # a mask may be infinite
-        tensors = fitted(path, tensors, expected, unlimited=buffers)
-        tensors = {name: part_of(t, expected[name]) for name, t in tensors.items()}
-        optimizer = self.optimizer.state_dict()
-        for name in [name for name in tensors if name.startswith("optimizer.")]:
-            _, number, slot = name.split(".")
-            optimizer["state"].setdefault(int(number), {})[slot] = tensors.pop(name)
-        self.modules.load_state_dict(tensors)
-        self.optimizer.load_state_dict(optimizer)
+        tensors = fitted(path, tensors, own, unlimited=buffers)
+        for name, tensor in own.items():  # the file's order differs between processes
+            tensor.copy_(part_of(tensors[name], tensor))
         self.history = history
-        if len(history.epochs) >= now["epochs"]:
+        if len(history.epochs) >= self.config.epochs:
             warnings.warn(
-                f"checkpoint: {path!r} holds a finished training (epochs: "
+                f"checkpoint: {str(path)!r} holds a finished training (epochs: "
                 f"{len(history.epochs)}), so nothing was left to do",
                 stacklevel=3,
             )
         return history
 
+    @cached_property
+    def settings(self) -> dict[str, dict[str, Any]]:
+        """Return what must be the same when a training goes on, as JSON has it.
 
-def settings_of(
-    model: nn.Module, data: Any, train_config: dict[str, Any]
-) -> dict[str, dict[str, Any]]:
-    """Return what must be the same when a training goes on, as JSON has it.
-
-    Of the training images these are number, shape, classes, labels and transform, where
-    the data has them; the labels are 12 digits of their sha256.
-    """
-    config = getattr(model, "config", None)
-    images = data.train
-    with torch.random.fork_rng([]):  # an augmentation draws random numbers
-        shape = images[0][0].shape
-    labels = getattr(images, "labels", getattr(images, "targets", None))
-    if labels is not None:
-        numbers = torch.as_tensor(labels, dtype=torch.int64).cpu().numpy()
-        labels = hashlib.sha256(numbers.tobytes()).hexdigest()[:12]
-    transform = re.sub(r" at 0x\w+", "", repr(getattr(images, "transform", None)))
-    settings = {
-        "train_config": train_config,
-        "model": vars(config) if is_dataclass(config) else {},
-        "images": {
-            "images": len(images),
-            "image_shape": tuple(shape),
-            "classes": getattr(data, "classes", None),
-            "labels": labels,
-            "transform": " ".join(transform.split()),
-        },
-    }
-    as_json: dict[str, dict[str, Any]] = json.loads(json.dumps(settings, default=str))
-    return as_json
-
-
-def flattened(settings: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """Return the settings of all parts in one dictionary."""
-    return {name: value for part in settings.values() for name, value in part.items()}
+        Of the training images these are number, shape, classes, labels and transform,
+        where the data has them; the labels are 12 digits of their sha256.
+        """
+        config = getattr(self.model, "config", None)
+        images: Any = self.data.train
+        with torch.random.fork_rng([]):  # an augmentation draws random numbers
+            shape = images[0][0].shape
+        labels = getattr(images, "labels", getattr(images, "targets", None))
+        if labels is not None:
+            numbers = torch.as_tensor(labels, dtype=torch.int64).cpu().numpy()
+            labels = hashlib.sha256(numbers.tobytes()).hexdigest()[:12]
+        transform = re.sub(r" at 0x\w+", "", repr(getattr(images, "transform", None)))
+        settings = {
+            "train_config": asdict(self.config),
+            "model": vars(config) if is_dataclass(config) else {},
+            "images": {
+                "images": len(images),
+                "image_shape": shape,
+                "classes": getattr(self.data, "classes", None),
+                "labels": labels,
+                "transform": " ".join(transform.split()),
+            },
+        }
+        return json.loads(json.dumps(settings, default=str))
 
 
 def whole(tensor: Tensor) -> Tensor:
     """Return a tensor with the parts of all processes; all of them must call this."""
-    full_tensor: Any = getattr(tensor, "full_tensor", None)
-    return tensor if full_tensor is None else full_tensor()
+    return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
 
 def part_of(tensor: Tensor, like: Tensor) -> Tensor:
