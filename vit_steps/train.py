@@ -53,7 +53,8 @@ def _run(options: argparse.Namespace, command: str) -> None:
         recipe = fitted_recipe(options, images, trained)
         model = start_from(trained, images) if trained else recipe.build()
         torch.set_num_threads(options.threads or suitable_threads(recipe.model))
-        if distributed.process_rank() == 0:
+        is_first = distributed.process_rank() == 0
+        if is_first:
             _announce(options, recipe, images)
         model = model.to(device)
         callbacks = [_print_epoch(recipe.train.epochs)]
@@ -73,8 +74,8 @@ def _run(options: argparse.Namespace, command: str) -> None:
         )
         if options.shard:
             model = put_together(model).to(device)
-        if distributed.process_rank() > 0:
-            return
+    if not is_first:
+        return
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)
     print(f"test, {len(images.test):,} images: {_described(test)}")
     if not options.output:
