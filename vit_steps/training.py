@@ -205,7 +205,6 @@ def train(
     Args:
         model: (B, C, H, W) -> (B, K); a ``VisionTransformer`` or any other.
         data: as ``data.load`` returns it. The model gets its ``preprocessing``.
-        config: the choices of the training; ``TrainConfig()`` if it is None.
         checkpoint: a .safetensors file for the state after each epoch; None for none.
         resume: go on from the checkpoint if there is one.
         callbacks: called with the history after each epoch.
@@ -321,7 +320,8 @@ def running(
     ):
         try:
             yield bar
-            state.finish()
+            if state.averaged is not None:
+                state.model.load_state_dict(state.averaged.module.state_dict())
         except FloatingPointError as error:
             done = len(state.history.epochs)
             kept = f"; the state after epoch {done} is in {state.checkpoint}"

@@ -141,11 +141,6 @@ class TrainingState:
         if self.averaged is not None:
             self.averaged.update_parameters(self.model)
 
-    def finish(self) -> None:
-        """Give the model the averaged weights, if there are any."""
-        if self.averaged is not None:
-            self.model.load_state_dict(self.averaged.module.state_dict())
-
     def save(self, write: bool = True) -> None:
         """Write the state to its file, if it has one.
 
