@@ -76,21 +76,13 @@ def test_a_data_loader_takes_it():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
+        ({"images": torch.rand(6, 4, 5)}, r"images: got shape \(6, 4, 5\), expected"),
         (
-            {"images": torch.rand(6, 4, 5)},
-            r"images: got shape \(6, 4, 5\), torch.float",
+            {"images": torch.rand(6, 1, 4, 5).double()},
+            r"images: got torch.float64, exp",
         ),
-        ({"images": torch.rand(6, 1, 4, 5).double()}, r"float64, expected \(n, C, H,"),
-        ({"labels": torch.arange(5)}, r"labels: got shape \(5,\), torch.int64, expe"),
-        (
-            {"labels": torch.rand(6)},
-            r"labels: got .* torch.float32, expected \(6,\), i",
-        ),
-        ({"boxes": torch.ones(6, 2).long()}, r"boxes: got shape \(6, 2\), torch.int64"),
-        (
-            {"boxes": torch.rand(6, 4)},
-            r"boxes: .* torch.float32, expected \(6, 4\), in",
-        ),
+        ({"labels": torch.arange(5)}, r"labels: got shape \(5,\), expected \(6,\)"),
+        ({"boxes": torch.ones(6, 2)}, r"boxes: got shape \(6, 2\), expected \(6, 4\)"),
     ],
 )
 def test_what_is_no_image_set_is_refused(changed, message):
@@ -115,15 +107,11 @@ def test_data_of_three_parts():
         ),
         (
             {"test": ImageSet(torch.rand(2, 3, 4, 5), torch.tensor([0, 3]))},
-            "test: got labels from 0 to 3, expected 0 to 2, the places in classes; ",
+            "test, labels: got 0 to 3 of torch.int64, expected 0 to 2",
         ),
         (
             {"train": ImageSet(torch.rand(2, 3, 4, 5), torch.tensor([-1, 2]))},
-            "train: got labels from -1 to 2, expected 0 to 2",
-        ),
-        (
-            {"validation": image_set(size=(3, 5, 4))},
-            r"validation: got images of \(3, 5, 4\), expected \(3, 4, 5\) as in train",
+            "train, labels: got -1 to 2 of torch.int64, expected 0 to 2",
         ),
     ],
 )
@@ -138,20 +126,8 @@ def test_labels_under_torchvisions_name_are_checked_too():
 
     theirs = FakeData(2, (3, 4, 5))
     theirs.targets = [0, 5]
-    with pytest.raises(ValueError, match="test: got labels from 0 to 5"):
+    with pytest.raises(ValueError, match="test, labels: got 0 to 5"):
         image_data(test=theirs)
-
-
-def test_the_shape_that_counts_is_what_comes_out():
-    image_data(test=image_set(size=(3, 5, 5), transform=lambda image: image[:, 1:]))
-
-
-def test_checking_draws_nothing():
-    parts = {"train": image_set(transform=torch.rand_like), "test": image_set()}
-    parts["validation"] = image_set()
-    before = torch.get_rng_state()
-    ImageData("ours", ("a", "b", "c"), **parts, mean=(0.5,), std=(0.25,))
-    assert torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.float32])
@@ -173,7 +149,6 @@ def test_statistics_equal_numpys(dtype):
             torch.rand(3, 4, 5),
             r"images: got shape \(3, 4, 5\), expected \(n, C, H, W\)",
         ),
-        (torch.rand(0, 3, 4, 5), r"images: got shape \(0, 3, 4, 5\), expected \(n, C,"),
         (
             torch.ones(2, 1, 4, 5),
             "images: got a standard deviation of 0.0 in a channel",

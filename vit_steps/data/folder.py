@@ -2,19 +2,16 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from vit_steps.data.augmentation import augmentation, prepare
-from vit_steps.data.photographs import IMAGENET_MEAN, IMAGENET_STD
-from vit_steps.data.sets import ImageData, adopted, places, stratified_split
+from vit_steps.data.sets import hold_out
 from vit_steps.preprocessing import Preprocessing, opened
 from vit_steps.sizes import Size, as_pair
 
@@ -24,13 +21,13 @@ PARTS = {  # a folder's name in small letters, and the part of the data in it
     **dict.fromkeys(("val", "valid", "validation", "dev"), "validation"),
     **dict.fromkeys(("test", "testing"), "test"),
 }
-SYSTEM_FOLDERS = ("__MACOSX", "@eaDir")  # left by macOS and by network drives
+HIDDEN = (".", "__MACOSX", "@eaDir")  # begin the names of what other programs leave
 KEPT = 2**30  # bytes of a part's images that stay in memory
 
 Samples = list[tuple[str, int]]  # paths and labels
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class ImageFiles(Dataset[tuple[Tensor, int]]):
     """Image files with their labels, each read when it is first asked for.
 
@@ -40,10 +37,11 @@ class ImageFiles(Dataset[tuple[Tensor, int]]):
 
     samples: Samples
     image_size: tuple[int, int]
-    preprocessing: Preprocessing
-    transform: Callable[[Tensor], Tensor]  # from uint8 to a model's input
+    in_channels: int  # 1 for grey, 3 for colours
     whole: bool = False  # whole images, to be cropped at random; else their middle
-    kept: dict[int, Tensor] = field(default_factory=dict, repr=False, compare=False)
+    transform: Callable[[Tensor], Tensor] = lambda image: image  # to a model's input
+    preprocessing: Preprocessing | None = None  # the transform's, and the labels' names
+    kept: dict[int, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def labels(self) -> list[int]:
@@ -68,83 +66,66 @@ class ImageFiles(Dataset[tuple[Tensor, int]]):
         if index in self.kept:
             return self.kept[index]
         image = opened(self.samples[index][0])
-        image = image.convert("L" if len(self.preprocessing.mean) == 1 else "RGB")
+        image = image.convert("L" if self.in_channels == 1 else "RGB")
         height, width = self.image_size
         if self.whole:
             factor = min(image.height // (2 * height), image.width // (2 * width))
             image = image.reduce(max(1, factor))
         else:
-            bicubic = Image.Resampling.BICUBIC
-            image = ImageOps.fit(image, (width, height), method=bicubic)
+            image = ImageOps.fit(image, (width, height))  # bicubic, as in as_picture
         pixels: Tensor = pil_to_tensor(image)
         if (len(self.kept) + 1) * pixels.nbytes <= KEPT:
             self.kept[index] = pixels
         return pixels
 
+    def subset(self, indices: Sequence[int] | Tensor) -> "ImageFiles":
+        """Return some of the images, in the order of ``indices``."""
+        return replace(self, samples=[self.samples[index] for index in indices])
 
-def load_folder(
+    def joined(self, other: "ImageFiles") -> "ImageFiles":
+        """Return the images of both."""
+        return replace(self, samples=self.samples + other.samples)
+
+
+def read_folder(
+    seed: int,
     root: Path | str | None = None,
     image_size: Size = 224,
-    augment: bool = True,
-    seed: int = 0,
-    merge_validation: bool = False,
     share: float = 0.1,
     in_channels: int | None = None,
-    preprocessing: Preprocessing | None = None,
-) -> ImageData:
-    """Return the parts of a folder of images; the arguments are those of ``load``.
+) -> tuple[tuple[str, ...], dict[str, ImageFiles]]:
+    """Return the classes and the parts of a folder of images; ``load`` describes them.
 
     Raises:
         FileNotFoundError: if there is no such folder.
         ValueError: if it has no two classes, a class has no image, its parts have
             different classes, or it cannot be split.
     """
-    if root is None:
-        folder = "the folder of your images, with one folder for each class in it"
-        raise ValueError(f"root: got none, expected {folder}")
     if in_channels not in (1, 3, None):
         channels = f"got {in_channels}, expected 1 for grey, 3 for colour"
         raise ValueError(f"in_channels: {channels}")
+    if root is None or not Path(root).is_dir():
+        wanted = "a folder with a folder of images for each class"
+        raise FileNotFoundError(f"root: got {root}, expected {wanted}")
     folders = part_folders(Path(root))
-    classes = class_names(folders)
-    if in_channels is None and preprocessing is not None:
-        in_channels = len(preprocessing.mean)
+    classes = _folders(folders["train"])
+    for folder in folders.values():
+        if len(found := _folders(folder)) < 2 or found != classes:
+            raise ValueError(
+                f"root: got {', '.join(found) or 'no folder'} in {folder}, expected "
+                "two folders or more, one for each class, and in every part the same; "
+                f"{folders['train']} has {', '.join(classes) or 'none'}"
+            )
+    samples = {part: _samples(folder, classes) for part, folder in folders.items()}
+    size = as_pair(image_size, "image_size")
     if in_channels is None:
-        in_channels = 1 if _all_grey(folders.values()) else 3
-    mean, std = IMAGENET_MEAN, IMAGENET_STD
-    if in_channels == 1:
-        mean, std = (sum(mean) / 3,), (sum(std) / 3,)
-    known = adopted(preprocessing, Preprocessing(mean, std, classes))
-
-    in_order = [classes[place] for place in places(known.classes, classes)]
-    samples = {part: _samples(path, in_order) for part, path in folders.items()}
-    if "test" not in samples and "validation" in samples:
-        samples["test"] = samples.pop("validation")
-    count = round(share * sum(map(len, samples.values())))
-    for part in ("test", "validation"):
-        if part not in samples:
-            samples["train"], samples[part] = _split(samples["train"], count, seed)
-    if merge_validation:
-        samples["train"] = samples["train"] + samples["validation"]
-
-    parts = {}
-    for part, chosen in samples.items():
-        varied = augment and part == "train"
-        changes = [augmentation("folder", image_size)] if varied else []
-        parts[part] = ImageFiles(
-            chosen,
-            image_size=as_pair(image_size, "image_size"),
-            preprocessing=known,
-            transform=prepare(changes, known.mean, known.std),
-            whole=varied,
-        )
-    try:
-        return ImageData(
-            "folder", known.classes, **parts, mean=known.mean, std=known.std
-        )
-    except ValueError:
-        check_files(*parts.values())  # counts all that are like the first
-        raise
+        paths = (path for part in samples.values() for path, _ in part)
+        in_channels = 1 if all(map(_is_grey, paths)) else 3
+    parts = {part: ImageFiles(s, size, in_channels) for part, s in samples.items()}
+    if "test" not in parts and "validation" in parts:
+        parts["test"] = parts.pop("validation")
+    hold_out(parts, round(share * sum(map(len, parts.values()))), seed)
+    return tuple(classes), parts
 
 
 def part_folders(root: Path) -> dict[str, Path]:
@@ -153,14 +134,9 @@ def part_folders(root: Path) -> dict[str, Path]:
     Folders called as in ``PARTS`` are parts if there are two of them, or if one has
     folders in it. A single one without may be a class of trains or tests.
 
-    Raises:
-        FileNotFoundError: if there is no such folder.
-        ValueError: if none of the parts is to train on, two are the same, or folders of
-            other images stand beside them.
+    Raises: ValueError if none of the parts is to train on, two are the same, or folders
+        of other images stand beside them.
     """
-    if not root.is_dir():
-        wanted = "expected one with a folder of images for each class"
-        raise FileNotFoundError(f"root: there is no folder {root}; {wanted}")
     names = _folders(root)
     called = [name for name in names if name.lower() in PARTS]
     if len(called) < 2 and not any(_folders(root / name) for name in called):
@@ -176,99 +152,62 @@ def part_folders(root: Path) -> dict[str, Path]:
     return parts
 
 
-def class_names(folders: dict[str, Path]) -> tuple[str, ...]:
-    """Return the names of the class folders, which are the same in all parts.
-
-    Raises: ValueError if there are fewer than two, or a part has others.
-    """
-    classes = _folders(folders["train"])
-    if len(classes) < 2:
-        found = f"one folder, {classes[0]}," if classes else "no folder"
-        raise ValueError(
-            f"root: got {found} in {folders['train']}, expected two or more, one for "
-            "each class with its images in it"
-        )
-    for folder in folders.values():
-        if (others := _folders(folder)) != classes:
-            raise ValueError(
-                f"{folder}: got classes {', '.join(others)}, expected those of train, "
-                f"{', '.join(classes)}; give both the same folders"
-            )
-    return tuple(classes)
-
-
 def check_files(*parts: ImageFiles) -> None:
     """Read every file, so that none is found damaged after hours of training.
 
     Raises: ValueError, with their number and three names, if some cannot be read.
     """
 
-    def complaint(sample: tuple[ImageFiles, int]) -> str | None:
-        part, index = sample
+    def complaint(part: ImageFiles, index: int) -> str:
         try:
             part.read(index)
         except (ValueError, OSError) as error:
             return str(error).removeprefix("image: ")
-        return None
+        return ""
 
-    samples = [(part, index) for part in parts for index in range(len(part))]
+    places = [(part, index) for part in parts for index in range(len(part))]
     with ThreadPoolExecutor() as readers:
-        found = dict.fromkeys(filter(None, readers.map(complaint, samples)))
+        found = {*readers.map(complaint, *zip(*places, strict=True))} - {""}
     if found:
         count = len({path for part in parts for path, _ in part.samples})
         raise ValueError(
             f"root: {len(found)} of {count} files cannot be trained on: "
-            f"{', '.join(list(found)[:3])}{', ...' * (len(found) > 3)}"
+            f"{', '.join(sorted(found)[:3])}{', ...' * (len(found) > 3)}"
         )
 
 
-def left_out(root: Path | str, parts: Iterable[ImageFiles]) -> dict[str, int]:
+def left_out(root: Path | str, *parts: ImageFiles) -> str:
     """Return how many files of a folder are in none of its parts, by their type.
 
     Hidden files are not counted, since other programs put them there.
     """
     used = {path for part in parts for path, _ in part.samples}
-    others = (path for path in _visible(root) if path not in used)
-    types = (Path(path).suffix.lower() or "without a type" for path in others)
-    return dict(sorted(Counter(types).items()))
+    return _counted(path for path in _visible(root) if path not in used)
 
 
-def _split(samples: Samples, count: int, seed: int) -> tuple[Samples, Samples]:
-    """Return the samples without a part of them, and that part."""
-    labels = torch.tensor([label for _, label in samples])
+def _counted(paths: Iterable[str]) -> str:
+    types = (Path(path).suffix.lower() or "without a type" for path in paths)
+    return ", ".join(f"{n} {kind}" for kind, n in sorted(Counter(types).items()))
+
+
+def _is_grey(path: str) -> bool:
+    """Return whether a file has no colours; reads only its first bytes."""
     try:
-        others, held_out = stratified_split(labels, count, seed)
-    except ValueError as error:
-        reason = str(error).removeprefix("labels: ")
-        raise ValueError(
-            f"root: {reason}; or folders train, val and test, to split them yourself"
-        ) from error
-    return [samples[i] for i in others], [samples[i] for i in held_out]
-
-
-def _all_grey(folders: Iterable[Path]) -> bool:
-    """Return whether no file has colours; reads only the first bytes of each."""
-    for path in (path for folder in folders for path in _images(folder)):
-        try:
-            with Image.open(path) as image:
-                if image.mode not in ("1", "L", "LA") and image.mode[:4] != "I;16":
-                    return False
-        except OSError:  # a damaged file is reported once all are read
-            continue
-    return True
+        with Image.open(path) as image:
+            return image.mode[0] != "P" and len(image.getbands()) < 3
+    except OSError:  # a damaged file is reported once all are read
+        return True
 
 
 def _samples(root: Path, classes: Iterable[str]) -> Samples:
     """Return path and label of each image, also of those deeper in a class folder."""
-    samples = []
+    samples: Samples = []
     for label, name in enumerate(classes):
         paths = list(_images(root / name))
         if not paths:
-            types = Counter(Path(path).suffix.lower() for path in _visible(root / name))
-            found = ", ".join(f"{count} {kind}" for kind, count in types.items())
             raise ValueError(
-                f"root: got {found or 'nothing'} in {root / name}, expected images of "
-                f"that class, in {', '.join(TYPES)}"
+                f"root: got {_counted(_visible(root / name)) or 'nothing'} in "
+                f"{root / name}, expected images of that class, in {', '.join(TYPES)}"
             )
         samples += [(path, label) for path in paths]
     return samples
@@ -276,7 +215,7 @@ def _samples(root: Path, classes: Iterable[str]) -> Samples:
 
 def _folders(root: Path) -> list[str]:
     names = (entry.name for entry in os.scandir(root) if entry.is_dir())
-    return sorted(name for name in names if not _hidden(name))
+    return sorted(name for name in names if not name.startswith(HIDDEN))
 
 
 def _images(root: Path) -> Iterator[str]:
@@ -285,13 +224,8 @@ def _images(root: Path) -> Iterator[str]:
 
 def _visible(root: Path | str) -> Iterator[str]:
     """Yield every file below a folder in order, without what is hidden."""
-    for folder, _, files in sorted(os.walk(root, followlinks=True)):
-        inside = Path(folder).relative_to(root).parts
-        if not any(map(_hidden, inside)):
-            for name in sorted(files):
-                if not _hidden(name):
-                    yield os.path.join(folder, name)
-
-
-def _hidden(name: str) -> bool:
-    return name.startswith(".") or name in SYSTEM_FOLDERS
+    for folder, inside, files in os.walk(root, followlinks=True):
+        inside[:] = sorted(name for name in inside if not name.startswith(HIDDEN))
+        for name in sorted(files):
+            if not name.startswith(HIDDEN):
+                yield os.path.join(folder, name)

@@ -5,6 +5,7 @@ scikit-image.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
@@ -15,15 +16,16 @@ import torch
 from vit_steps import optional
 from vit_steps.data import cluttered_digits, published
 from vit_steps.data.augmentation import NAMES, augmentation, prepare
-from vit_steps.data.folder import load_folder
+from vit_steps.data.folder import read_folder
 from vit_steps.data.handwritten_digits import digits, digits_split
+from vit_steps.data.photographs import IMAGENET_MEAN, IMAGENET_STD
 from vit_steps.data.sets import (
     ImageData,
     ImageSet,
-    adopted,
     channel_statistics,
+    hold_out,
+    listed,
     places,
-    stratified_split,
 )
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.sizes import check_choice
@@ -83,37 +85,69 @@ def load(
             downloaded; the sentence names a way to get it.
     """
     check_choice(name, "name", NAMES)
-    readers: dict[str, Callable[..., Any]] = READERS | {"folder": load_folder}
     for option in options:
-        owners = [n for n, r in readers.items() if option in signature(r).parameters]
+        owners = [n for n, r in READERS.items() if option in signature(r).parameters]
         if name not in owners:
             where = f"it with {' and '.join(owners)} only" if owners else "another name"
             raise ValueError(
                 f"{option}: {name} has no such choice, expected {where}; leave it out"
             )
     optional.torchvision()
-    if name == "folder":
-        return load_folder(
-            augment=augment,
-            seed=seed,
-            merge_validation=merge_validation,
-            preprocessing=preprocessing,
-            **options,
-        )
+    if name == "folder" and preprocessing is not None:
+        options["in_channels"] = options.get("in_channels") or len(preprocessing.mean)
     classes, parts = READERS[name](seed, **options)
+    train = parts["train"]
     if merge_validation:
-        parts["train"] = _merge(parts["train"], parts["validation"])
-    mean, std = channel_statistics(parts["train"].images)
+        train = parts["train"] = train.joined(parts["validation"])
+    if name == "folder":
+        image_size, mean, std = train.image_size, IMAGENET_MEAN, IMAGENET_STD
+        if train.in_channels == 1:
+            mean, std = (sum(mean) / 3,), (sum(std) / 3,)
+    else:
+        image_size = tuple(train.images.shape[2:])
+        mean, std = channel_statistics(train.images)
     known = adopted(preprocessing, Preprocessing(mean, std, classes))
-    numbers = torch.tensor(places(classes, known.classes))
-    height, width = parts["train"].images.shape[2:]
+    numbers = places(classes, known.classes)
     for part, images in parts.items():
         varied = augment and part == "train"
-        changes = [augmentation(name, (height, width))] if varied else []
-        images.labels = numbers[images.labels]
+        changes = [augmentation(name, image_size)] if varied else []
         images.transform = prepare(changes, known.mean, known.std)
         images.preprocessing = known
+        if name == "folder":
+            images.samples = [(path, numbers[label]) for path, label in images.samples]
+            images.whole = varied
+        else:
+            images.labels = torch.tensor(numbers)[images.labels]
     return ImageData(name, known.classes, **parts, mean=known.mean, std=known.std)
+
+
+def adopted(known: Preprocessing | None, own: Preprocessing) -> Preprocessing:
+    """Return how a model needs data to be normalised and its classes to be numbered.
+
+    Args:
+        known: the model's preprocessing; None for the data's own. Where it has no
+            classes, as that of a model with a new head, the data's are taken.
+
+    Raises: ValueError if the model's channels are others, or the names of its classes.
+    """
+    if known is None:
+        return own
+    came, expected = len(known.mean), len(own.mean)
+    if came != expected:
+        raise ValueError(
+            f"preprocessing: got mean and std for {came} channels, expected those of "
+            f"the images, {expected}; from_pretrained(in_channels={expected}) adapts a "
+            "model"
+        )
+    if not known.classes:
+        return replace(known, classes=own.classes)
+    if not places(own.classes, known.classes):
+        raise ValueError(
+            f"preprocessing: got a model's classes {listed(known.classes)}, expected "
+            f"those of the images, {listed(own.classes)}, in any order; rename these, "
+            f"or make a new head with from_pretrained(num_classes={len(own.classes)})"
+        )
+    return known
 
 
 def _read_digits(seed: int) -> tuple[tuple[str, ...], Parts]:
@@ -147,30 +181,17 @@ def _read_cifar10(
     return published.CIFAR10_CLASSES, _parts(read, 1 / 10, seed)
 
 
-READERS: dict[str, Callable[..., tuple[tuple[str, ...], Parts]]] = {
+def _parts(read: Callable[[str], Any], share: float, seed: int) -> Parts:
+    """Return a published set's two parts, and a share of the first for validation."""
+    parts = {part: ImageSet(*read(part)) for part in ("train", "test")}
+    hold_out(parts, round(share * len(parts["train"])), seed)
+    return parts
+
+
+READERS: dict[str, Callable[..., tuple[tuple[str, ...], Any]]] = {
     "digits": _read_digits,
     "cluttered-digits": _read_cluttered_digits,
     "fashion-mnist": _read_fashion_mnist,
     "cifar-10": _read_cifar10,
+    "folder": read_folder,
 }
-
-
-def _parts(read: Callable[[str], Any], share: float, seed: int) -> Parts:
-    """Return a published set's two parts, and a share of the first for validation."""
-    train = ImageSet(*read("train"))
-    others, held_out = stratified_split(
-        train.labels, size=round(share * len(train)), seed=seed
-    )
-    return {
-        "train": train.subset(others),
-        "validation": train.subset(held_out),
-        "test": ImageSet(*read("test")),
-    }
-
-
-def _merge(one: ImageSet, other: ImageSet) -> ImageSet:
-    images = torch.cat([one.images, other.images])
-    labels = torch.cat([one.labels, other.labels])
-    if one.boxes is None or other.boxes is None:
-        return ImageSet(images, labels)
-    return ImageSet(images, labels, torch.cat([one.boxes, other.boxes]))

@@ -2,55 +2,39 @@
 
 from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Any, cast
 
 import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
 from vit_steps.preprocessing import Preprocessing
+from vit_steps.tensors import check_indices, check_tensor
 
 
+@dataclass(eq=False)
 class ImageSet(Dataset[tuple[Tensor, int]]):
     """Labelled images in memory, transformed one by one as they are asked for.
 
-    Args:
-        images: as they were taken, float32 between 0 and 1 or uint8.
-        labels: the class of each image, int64.
-        boxes: top, left, bottom, right, int64 pixels, the last two exclusive; or None.
-        transform: from one image to a model's input, random or not.
-        preprocessing: the mean, std and classes of the transform and the labels.
-
     Shape: images (n, C, H, W), labels (n,), boxes (n, 4)
-    Raises: ValueError if a shape or a dtype is another.
+    Raises: ValueError if a shape is another, or images are neither float32 nor uint8.
     """
 
-    def __init__(
-        self,
-        images: Tensor,
-        labels: Tensor,
-        boxes: Tensor | None = None,
-        transform: Callable[[Tensor], Tensor] | None = None,
-        preprocessing: Preprocessing | None = None,
-    ) -> None:
-        if images.ndim != 4 or images.dtype not in (torch.float32, torch.uint8):
+    images: Tensor  # as they were taken, float32 between 0 and 1 or uint8
+    labels: Tensor  # the class of each image
+    boxes: Tensor | None = None  # top, left, bottom, right; the last two exclusive
+    transform: Callable[[Tensor], Tensor] | None = None  # to a model's input
+    preprocessing: Preprocessing | None = None  # the transform's, and the labels' names
+
+    def __post_init__(self) -> None:
+        check_tensor(self.images, "images", "n", "C", "H", "W")
+        if self.images.dtype not in (torch.float32, torch.uint8):
             raise ValueError(
-                f"images: got shape {tuple(images.shape)}, {images.dtype}, "
-                "expected (n, C, H, W), float32 or uint8"
+                f"images: got {self.images.dtype}, expected float32 or uint8"
             )
-        n = len(images)
-        shapes = {"labels": (labels, (n,)), "boxes": (boxes, (n, 4))}
-        for name, (of_each, shape) in shapes.items():
-            if of_each is None:
-                continue
-            if of_each.shape != shape or of_each.dtype != torch.int64:
-                got = f"{name}: got shape {tuple(of_each.shape)}, {of_each.dtype}"
-                raise ValueError(f"{got}, expected {shape}, int64")
-        self.images = images
-        self.labels = labels
-        self.boxes = boxes
-        self.transform = transform
-        self.preprocessing = preprocessing
+        check_tensor(self.labels, "labels", len(self))
+        if self.boxes is not None:
+            check_tensor(self.boxes, "boxes", len(self), 4)
 
     def __len__(self) -> int:
         return len(self.images)
@@ -75,13 +59,20 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
     def subset(self, indices: Sequence[int] | Tensor) -> "ImageSet":
         """Return some of the images, in the order of ``indices``."""
         chosen = torch.as_tensor(indices, dtype=torch.int64)
-        return ImageSet(
-            self.images[chosen],
-            self.labels[chosen],
-            None if self.boxes is None else self.boxes[chosen],
-            self.transform,
-            self.preprocessing,
+        return replace(
+            self,
+            images=self.images[chosen],
+            labels=self.labels[chosen],
+            boxes=None if self.boxes is None else self.boxes[chosen],
         )
+
+    def joined(self, other: "ImageSet") -> "ImageSet":
+        """Return the images of both, as they were taken."""
+        boxes = None
+        if self.boxes is not None and other.boxes is not None:
+            boxes = torch.cat([self.boxes, other.boxes])
+        images = torch.cat([self.images, other.images])
+        return ImageSet(images, torch.cat([self.labels, other.labels]), boxes)
 
 
 @dataclass(frozen=True)
@@ -93,8 +84,7 @@ class ImageData:
     of ``train`` augmented too. A part's ``labels`` or ``targets``, where it has any,
     are checked against ``classes``, which are in their order.
 
-    Raises: ValueError if a part is empty, has a label that is no class, or images of
-        another shape than ``train``.
+    Raises: ValueError if a part is empty, or has a label that is no class.
     """
 
     name: str
@@ -106,30 +96,14 @@ class ImageData:
     std: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        shapes = {}
         for part in ("train", "validation", "test"):
             dataset = getattr(self, part)
             if not len(cast(Sized, dataset)):
-                reason = "got no image, expected at least one; move some there"
-                raise ValueError(f"{part}: {reason}")
+                raise ValueError(f"{part}: got no image, expected at least one")
             labels = getattr(dataset, "labels", getattr(dataset, "targets", None))
             if labels is not None:
                 labels = torch.as_tensor(labels)
-                low, high = int(labels.min()), int(labels.max())
-                if low < 0 or high >= self.num_classes:
-                    raise ValueError(
-                        f"{part}: got labels from {low} to {high}, expected 0 to "
-                        f"{self.num_classes - 1}, the places in classes; name every "
-                        "class, and count from 0"
-                    )
-            # a random transform must not change what training draws later
-            with torch.random.fork_rng(devices=[]):
-                shapes[part] = tuple(dataset[0][0].shape)
-            if shapes[part] != shapes["train"]:
-                raise ValueError(
-                    f"{part}: got images of {shapes[part]}, expected "
-                    f"{shapes['train']} as in train; resize them in its transform"
-                )
+                check_indices(labels, f"{part}, labels", "n", count=self.num_classes)
 
     @property
     def num_classes(self) -> int:
@@ -140,38 +114,6 @@ class ImageData:
     def preprocessing(self) -> Preprocessing:
         """The mean, std and classes that a model trained on this data has to keep."""
         return Preprocessing(self.mean, self.std, self.classes)
-
-
-def adopted(known: Preprocessing | None, own: Preprocessing) -> Preprocessing:
-    """Return how a model needs data to be normalised and its classes to be numbered.
-
-    Args:
-        known: the model's preprocessing; None for the data's own. Where it has no
-            classes, as that of a model with a new head, the data's are taken.
-        own: the data's.
-
-    Raises: ValueError if the model's channels are others, or the names of its classes.
-        Their order may differ.
-    """
-    if known is None:
-        return own
-    came, expected = len(known.mean), len(own.mean)
-    if came != expected:
-        raise ValueError(
-            f"preprocessing: got mean and std for {came} channels, expected "
-            f"{expected} as the images have; from_pretrained(in_channels={expected}) "
-            "adapts a model"
-        )
-    if not known.classes:
-        return replace(known, classes=own.classes)
-    if not places(own.classes, known.classes):
-        raise ValueError(
-            f"preprocessing: got a model's classes {listed(known.classes)}, expected "
-            f"those of the images, {listed(own.classes)}, in any order; rename the "
-            "images' classes, or give the model a new head with from_pretrained("
-            f"num_classes={len(own.classes)})"
-        )
-    return known
 
 
 def places(names: Sequence[str], others: Sequence[str]) -> list[int]:
@@ -197,23 +139,13 @@ def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, 
     the training learn from them. Images of uint8 are divided by 255.
 
     Shape: (n, C, H, W) -> C means, C standard deviations
-    Raises: ValueError if the shape is another, or a channel is the same everywhere, so
-        that its standard deviation is 0.
+    Raises: ValueError if the shape is another, or a channel is the same everywhere.
     """
-    if images.ndim != 4 or not images.numel():
-        raise ValueError(
-            f"images: got shape {tuple(images.shape)}, expected (n, C, H, W), n > 0"
-        )
-    channels = images.transpose(0, 1).flatten(1)  # (C, n·H·W)
-    if images.dtype == torch.uint8:
-        # counting the 256 values is exact and needs no copy of all images in float
-        values = torch.arange(256, dtype=torch.float64) / 255
-        counts = torch.stack([channel.bincount(minlength=256) for channel in channels])
-        shares = counts.double() / channels.shape[1]  # (C, 256)
-        mean = shares @ values  # (C,)
-        std = (shares * (values - mean[:, None]) ** 2).sum(dim=1).sqrt()  # (C,)
-    else:
-        std, mean = torch.std_mean(channels.double(), dim=1, correction=0)
+    check_tensor(images, "images", "n", "C", "H", "W")
+    # one channel after the other, since all of them in float64 would take much memory
+    pairs = [torch.std_mean(c.double(), correction=0) for c in images.unbind(dim=1)]
+    scale = 255 if images.dtype == torch.uint8 else 1
+    std, mean = (torch.stack(numbers) / scale for numbers in zip(*pairs, strict=True))
     if not (std > 0).all():
         raise ValueError(
             f"images: got a standard deviation of {min(std.tolist())} in a channel, "
@@ -239,6 +171,19 @@ def stratified_split(labels: Tensor, size: int, seed: int) -> tuple[Tensor, Tens
             "both sides large enough for every class"
         )
     others, held_out = train_test_split(
-        range(len(labels)), test_size=size, stratify=labels, random_state=seed
+        range(n), test_size=size, stratify=labels, random_state=seed
     )
     return torch.tensor(others), torch.tensor(held_out)
+
+
+def hold_out(parts: dict[str, Any], size: int, seed: int) -> None:
+    """Split off the training images each part that is missing, ``size`` images.
+
+    Raises: ValueError as ``stratified_split`` does.
+    """
+    for part in ("test", "validation"):
+        if part not in parts:
+            train = parts["train"]
+            labels = torch.as_tensor(train.labels)
+            others, held_out = stratified_split(labels, size, seed)
+            parts |= {"train": train.subset(others), part: train.subset(held_out)}
