@@ -7,8 +7,8 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +58,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
         if is_first:
             _announce(options, recipe, images)
         model = model.to(device)
-        callbacks = [_print_epoch(recipe.train.epochs)]
+        callbacks: list[Any] = [partial(_print_epoch, recipe.train.epochs)]
         if options.tensorboard:
             callbacks.append(tensorboard(options.tensorboard))
         if recipe.train.autocast and device.type == "cpu":
@@ -247,20 +247,15 @@ def _announce(options: argparse.Namespace, recipe: Recipe, images: Any) -> None:
         print("No --output: the trained model will not be kept", flush=True)
 
 
-def _print_epoch(epochs: int) -> Callable[[History], None]:
-    """Return a callback that prints each epoch's numbers above the progress bar."""
-    tqdm = imported("tqdm.auto").tqdm
-
-    def write(history: History) -> None:
-        last = history.epochs[-1]
-        tqdm.write(
-            f"epoch {last.epoch} of {epochs}: training loss {last.train_loss:.3f}, "
-            f"validation loss {last.validation.loss:.3f}, "
-            f"top-1 {last.validation.top1:.2%}, {last.seconds:.1f} s"
-        )
-        sys.stdout.flush()
-
-    return write
+def _print_epoch(epochs: int, history: History) -> None:
+    """Print the last epoch's numbers above the progress bar."""
+    last = history.epochs[-1]
+    imported("tqdm.auto").tqdm.write(
+        f"epoch {last.epoch} of {epochs}: training loss {last.train_loss:.3f}, "
+        f"validation loss {last.validation.loss:.3f}, "
+        f"top-1 {last.validation.top1:.2%}, {last.seconds:.1f} s"
+    )
+    sys.stdout.flush()
 
 
 def _way_on(options: argparse.Namespace, command: str) -> str:

@@ -5,7 +5,6 @@ import inspect
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from functools import partial
 from typing import Any, NoReturn, get_args, get_type_hints
 
 import torch
@@ -19,14 +18,31 @@ from vit_steps.vision_transformer import ViTConfig
 
 SOURCE_OPTIONS = ("root", "full", "download", "image_size", "in_channels")
 DATA_DECIDES = ("image_size", "in_channels", "num_classes")
-RARELY_CHANGED = ("qkv_bias", "representation_size", "norm_eps")
 TRAIN_OPTIONS = tuple(field.name for field in fields(TrainConfig))
 MODEL_OPTIONS = tuple(
-    field.name
-    for field in fields(ViTConfig)
-    if field.name not in DATA_DECIDES + RARELY_CHANGED
+    field.name for field in fields(ViTConfig) if field.name not in DATA_DECIDES
 )
 DROP_OPTIONS = ("drop_rate", "attn_drop_rate", "drop_path_rate")
+
+OPTIONS = {  # beside those of the training and the model; without a value, switches
+    "--root FOLDER": "your images, in a folder for each class; or the data's files",
+    "--full": "all of Fashion-MNIST, not a tenth",
+    "--download": "download what is missing",
+    "--image-size PIXELS": "to cut a folder's images to: 64, the default, or 64x48",
+    "--in-channels COUNT": "1 for grey, 3 for colour; default: as the files are",
+    "--no-augment": "show every image unchanged, every time",
+    "--merge-validation": "train on that part too, once all is chosen",
+    "--output FILE": "where to write the trained model",
+    "--overwrite": "replace the --output that is there",
+    "--checkpoint FILE": "where to keep the state after each epoch",
+    "--resume": "go on from --checkpoint, if it is there",
+    "--tensorboard FOLDER": "where to write curves",
+    "--shard": "split the model too over torchrun's processes (FSDP2)",
+    "--threads COUNT": "of PyTorch; another number changes the last bits; default: "
+    "OMP_NUM_THREADS, else 1 for a small model, whose steps are too short to share, or "
+    "PyTorch's own",
+    "--device NAME": "cpu, cuda or mps; default: cuda if there is one, else cpu",
+}
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
@@ -76,38 +92,20 @@ def _parser(recipe: Recipe | None) -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    flag = partial(add, action="store_true", default=None)
     add("--data", choices=RECIPES, required=True)
-    images = "your images, in a folder for each class; or the data's files"
-    add("--root", metavar="FOLDER", help=images)
-    flag("--full", help="all of Fashion-MNIST, not a tenth")
-    flag("--download", help="download what is missing")
-    pixels = "of a folder's images, which are cut to fit: 64, the default, or 64x48"
-    add("--image-size", metavar="PIXELS", type=size, help=pixels)
-    channels = "1 for grey, 3 for colour; default: as the files are"
-    add("--in-channels", metavar="COUNT", type=int, help=channels)
-    flag("--no-augment", help="show every image unchanged, every time")
-    flag("--merge-validation", help="train on that part too, once all is chosen")
+    for option, described in OPTIONS.items():
+        name, _, value = option.partition(" ")
+        if value:
+            kind: Any = {"COUNT": int, "PIXELS": size}.get(value, str)
+            add(name, metavar=value, type=kind, help=described)
+        else:
+            add(name, action="store_true", default=None, help=described)
     start = (
         "a trained model to start from, a file or the name of one that ships; it keeps "
         "its normalisation, and its head if the classes have the same names"
     )
     add("--from", metavar="MODEL", dest="start", help=start)
-    add("--output", metavar="FILE", help="where to write the trained model")
-    flag("--overwrite", help="replace the --output that is there")
-    state = "where to keep the state after each epoch"
-    add("--checkpoint", metavar="FILE", help=state)
-    flag("--resume", help="go on from --checkpoint, if it is there")
-    add("--tensorboard", metavar="FOLDER", help="where to write curves")
-    device = "cpu, cuda or mps; default: cuda if there is one, else cpu"
-    default = "cuda" if torch.cuda.is_available() else "cpu"
-    add("--device", metavar="NAME", help=device, default=default)
-    flag("--shard", help="split the model too over torchrun's processes (FSDP2)")
-    threads = (
-        "of PyTorch; another number changes the last bits; default: OMP_NUM_THREADS, "
-        "else 1 for a small model, whose steps are too short to share, or PyTorch's own"
-    )
-    add("--threads", metavar="COUNT", type=int, help=threads)
+    parser.set_defaults(device="cuda" if torch.cuda.is_available() else "cpu")
     training = parser.add_argument_group("training")
     _add_fields(training, TrainConfig, TRAIN_OPTIONS, recipe and recipe.train)
     model = parser.add_argument_group("model")

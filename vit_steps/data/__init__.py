@@ -6,14 +6,11 @@ check_installed("PIL", "skimage", "sklearn", "torchvision")
 
 from vit_steps.data.augmentation import NAMES as NAMES
 from vit_steps.data.augmentation import augmentation as augmentation
-from vit_steps.data.folder import ImageFiles as ImageFiles
 from vit_steps.data.handwritten_digits import digits as digits
-from vit_steps.data.handwritten_digits import digits_split as digits_split
 from vit_steps.data.loading import load as load
 from vit_steps.data.photographs import IMAGENET_MEAN as IMAGENET_MEAN
 from vit_steps.data.photographs import IMAGENET_STD as IMAGENET_STD
 from vit_steps.data.photographs import PHOTOS as PHOTOS
-from vit_steps.data.photographs import Photo as Photo
 from vit_steps.data.photographs import normalize as normalize
 from vit_steps.data.photographs import photo as photo
 from vit_steps.data.photographs import photos as photos
@@ -21,7 +18,3 @@ from vit_steps.data.published import CIFAR10_CLASSES as CIFAR10_CLASSES
 from vit_steps.data.published import FASHION_CLASSES as FASHION_CLASSES
 from vit_steps.data.published import cifar10 as cifar10
 from vit_steps.data.published import fashion_mnist as fashion_mnist
-from vit_steps.data.sets import ImageData as ImageData
-from vit_steps.data.sets import ImageSet as ImageSet
-from vit_steps.data.sets import channel_statistics as channel_statistics
-from vit_steps.data.sets import stratified_split as stratified_split

@@ -89,16 +89,14 @@ def load(
         owners = [n for n, r in READERS.items() if option in signature(r).parameters]
         if name not in owners:
             where = f"it with {' and '.join(owners)} only" if owners else "another name"
-            raise ValueError(
-                f"{option}: {name} has no such choice, expected {where}; leave it out"
-            )
+            raise ValueError(f"{option}: {name} has no such choice, expected {where}")
     optional.torchvision()
     if name == "folder" and preprocessing is not None:
         options["in_channels"] = options.get("in_channels") or len(preprocessing.mean)
     classes, parts = READERS[name](seed, **options)
-    train = parts["train"]
     if merge_validation:
-        train = parts["train"] = train.joined(parts["validation"])
+        parts["train"] = parts["train"].joined(parts["validation"])
+    train = parts["train"]
     if name == "folder":
         image_size, mean, std = train.image_size, IMAGENET_MEAN, IMAGENET_STD
         if train.in_channels == 1:
@@ -122,11 +120,7 @@ def load(
 
 
 def adopted(known: Preprocessing | None, own: Preprocessing) -> Preprocessing:
-    """Return how a model needs data to be normalised and its classes to be numbered.
-
-    Args:
-        known: the model's preprocessing; None for the data's own. Where it has no
-            classes, as that of a model with a new head, the data's are taken.
+    """Return a model's preprocessing; the data's own where the model has none.
 
     Raises: ValueError if the model's channels are others, or the names of its classes.
     """
@@ -135,9 +129,8 @@ def adopted(known: Preprocessing | None, own: Preprocessing) -> Preprocessing:
     came, expected = len(known.mean), len(own.mean)
     if came != expected:
         raise ValueError(
-            f"preprocessing: got mean and std for {came} channels, expected those of "
-            f"the images, {expected}; from_pretrained(in_channels={expected}) adapts a "
-            "model"
+            f"preprocessing: got mean and std for {came} channels, expected {expected}"
+            f"; from_pretrained(in_channels={expected}) adapts a model to the images"
         )
     if not known.classes:
         return replace(known, classes=own.classes)

@@ -10,18 +10,20 @@ from torch import Tensor
 
 from vit_steps.checkpoint import check_digest
 from vit_steps.optional import book_file
+from vit_steps.sizes import check_choice
 
 SHIPPED = Path(__file__).with_name("fashion-mnist-7000.npz")
 SHIPPED_SHA256 = "b3a5ef00123a6fcb94b9de321db87656eb8fb8f8a3ae1a4a4b2175975aec0fce"
 PER_CLASS = {"train": 600, "test": 100}  # images of each class that ship
 
-FASHION_NAMES = (
-    "T-shirt/top, Trouser, Pullover, Dress, Coat, "
-    "Sandal, Shirt, Sneaker, Bag, Ankle boot"
+FASHION_CLASSES = (
+    *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
+    *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
 )
-FASHION_CLASSES = tuple(FASHION_NAMES.split(", "))
-CIFAR10_NAMES = "airplane automobile bird cat deer dog frog horse ship truck"
-CIFAR10_CLASSES = tuple(CIFAR10_NAMES.split())
+CIFAR10_CLASSES = (
+    *("airplane", "automobile", "bird", "cat", "deer"),
+    *("dog", "frog", "horse", "ship", "truck"),
+)
 
 
 @dataclass(frozen=True)
@@ -57,10 +59,9 @@ def fashion_mnist(
 ) -> tuple[Tensor, Tensor]:
     """Return Fashion-MNIST, Zalando's articles (Xiao et al. 2017, arXiv 1708.07747).
 
-    Its licence is MIT.
+    Its licence is MIT. ``part`` is "train" or "test".
 
     Args:
-        part: "train" or "test".
         full: False for the first 600 (test: 100) of each class, which ship with the
             package; True for all 60,000 (10,000), from ``root``.
         root: where torchvision keeps it: four files in ``FashionMNIST/raw``, such as
@@ -73,17 +74,15 @@ def fashion_mnist(
     Raises:
         ValueError: if there is no part of that name, or a ``root`` or ``download``
             without ``full``.
-        FileNotFoundError: if all are asked for and are not there; the sentence names
-            two ways to get them.
-        ConnectionError: if they cannot be downloaded.
+        FileNotFoundError, ConnectionError: if all are not there, or cannot be
+            downloaded; the sentence names a way to get them.
     """
-    _check_part(part)
-    for name, value in {"root": root, "download": download}.items():
-        if value and not full:
-            raise ValueError(
-                f"{name}: got {value!r}, expected none unless full is set; the tenth "
-                "comes with the package"
-            )
+    check_choice(part, "part", tuple(PER_CLASS))
+    if (root or download) and not full:
+        raise ValueError(
+            "full: got False with a root or a download, expected True; the tenth comes "
+            "with the package"
+        )
     if full:
         found = _by_torchvision(FASHION_MNIST, root, part, download)
         return found.data[:, None], found.targets.long()
@@ -99,29 +98,20 @@ def cifar10(
 ) -> tuple[Tensor, Tensor]:
     """Return CIFAR-10, small photographs (Krizhevsky 2009), read by torchvision.
 
-    Args:
-        part: "train", 50,000 images, or "test", 10,000.
-        root: the folder that has, or gets, ``cifar-10-batches-py``; None for one in
-            PyTorch's cache.
-        download: download the 170 MB by torchvision, which checks them.
+    Part "train" has 50,000 images, "test" 10,000. ``root`` is the folder that has, or
+    gets by a ``download`` of 170 MB, ``cifar-10-batches-py``; None is one in PyTorch's
+    cache.
 
     Shape: -> images (n, 3, 32, 32), uint8, and labels (n,), int64 from 0 to 9
 
     Raises:
         ValueError: if there is no part of that name.
-        FileNotFoundError: if it is not there, or not complete; the sentence names two
-            ways to get it.
-        ConnectionError: if it cannot be downloaded.
+        FileNotFoundError, ConnectionError: as ``fashion_mnist`` does.
     """
-    _check_part(part)
+    check_choice(part, "part", tuple(PER_CLASS))
     found = _by_torchvision(CIFAR_10, root, part, download)
     images = torch.from_numpy(found.data).permute(0, 3, 1, 2)  # (n, 3, 32, 32)
     return images.contiguous(), torch.tensor(found.targets)
-
-
-def _check_part(part: str) -> None:
-    if part not in PER_CLASS:
-        raise ValueError(f"part: got {part!r}, expected train or test")
 
 
 def _by_torchvision(
