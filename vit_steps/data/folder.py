@@ -96,14 +96,12 @@ def read_folder(
 ) -> tuple[tuple[str, ...], dict[str, ImageFiles]]:
     """Return the classes and the parts of a folder of images; ``load`` describes them.
 
-    Raises:
-        FileNotFoundError: if there is no such folder.
-        ValueError: if it has no two classes, a class has no image, its parts have
-            different classes, or it cannot be split.
+    Raises: FileNotFoundError if there is no such folder; ValueError if it has no two
+        classes, a class has no image, its parts have different classes, or it cannot be
+        split.
     """
     if in_channels not in (1, 3, None):
-        channels = f"got {in_channels}, expected 1 for grey, 3 for colour"
-        raise ValueError(f"in_channels: {channels}")
+        raise ValueError(f"in_channels: got {in_channels}, expected 1 (grey) or 3")
     if root is None or not Path(root).is_dir():
         wanted = "a folder with a folder of images for each class"
         raise FileNotFoundError(f"root: got {root}, expected {wanted}")
@@ -179,7 +177,7 @@ def check_files(*parts: ImageFiles) -> None:
 def left_out(root: Path | str, *parts: ImageFiles) -> str:
     """Return how many files of a folder are in none of its parts, by their type.
 
-    Hidden files are not counted, since other programs put them there.
+    Hidden files are not counted.
     """
     used = {path for part in parts for path, _ in part.samples}
     return _counted(path for path in _visible(root) if path not in used)

@@ -71,9 +71,8 @@ def load(
         augment: change the training images at random each time they are read, by
             ``augmentation(name)``. The randomness is PyTorch's own: seed it.
         seed: of what is held out, and of how the digits are cluttered.
-        merge_validation: add the validation images to the training images, for the last
-            training, when nothing is left to choose. ``validation`` stays as it is; its
-            accuracy then shows only how well the training images are remembered.
+        merge_validation: train on the validation images too, for the last training,
+            when nothing is left to choose. ``validation`` stays as it is.
         preprocessing: a trained model's. Its mean and std take the place of the data's,
             and its classes number the labels. A model with a new head has no classes
             and takes the data's.

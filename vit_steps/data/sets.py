@@ -79,10 +79,8 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
 class ImageData:
     """Images to train a classifier, to choose its recipe, and to test it in the end.
 
-    Recipes are chosen on ``validation``; ``test`` is used once, at the end. The parts
-    yield normalised float32 images (C, H, W) with the number of their class, the images
-    of ``train`` augmented too. A part's ``labels`` or ``targets``, where it has any,
-    are checked against ``classes``, which are in their order.
+    The parts yield normalised float32 images (C, H, W) with the number of their class,
+    the images of ``train`` augmented too.
 
     Raises: ValueError if a part is empty, or has a label that is no class.
     """
