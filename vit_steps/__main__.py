@@ -56,7 +56,7 @@ def cost(arguments: list[str]) -> int:
 
 
 def table(cost: ModelCost, batch_size: int = 1) -> str:
-    """Return one line for each step; a block's come once, with their repetitions."""
+    """Return a table of all steps; those of a block once, with the number of blocks."""
 
     line = "{:<25}{:>5}  {:<20}{:>13}{:>20}".format
 

@@ -107,7 +107,7 @@ def read_checkpoint(
         )
     content = path.read_bytes()  # at once, since another file may replace this one
     try:
-        # sorted, for processes that handle the tensors together need one order
+        # sorted, since processes that handle the tensors together need the same order
         tensors = dict(sorted(load(content).items()))
         length = int.from_bytes(content[:8], "little")
         header = json.loads(content[8 : 8 + length])
@@ -126,7 +126,7 @@ def read_checkpoint(
 
 
 def class_of(metadata: Mapping[str, Any]) -> str | None:
-    """Return the class of model in a checkpoint; None for the state of a training."""
+    """Return the class of model in a checkpoint; None for a training run's state."""
     if "config" not in metadata:
         return None
     return metadata.get("class", "VisionTransformer")

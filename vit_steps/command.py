@@ -51,7 +51,7 @@ def check_new(
             for one that was not given.
 
     Raises:
-        ValueError: if the path is one of the inputs, also if it is spelled otherwise.
+        ValueError: if the path is one of the inputs, even if it is spelled differently.
         FileExistsError: if the file is there and ``overwrite`` is not set.
         OSError: as ``check_writable`` does.
     """

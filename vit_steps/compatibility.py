@@ -11,7 +11,7 @@ from vit_steps.preprocessing import Preprocessing
 
 
 class Data(Protocol):
-    """The two data sets of a training, which yield an image (C, H, W) and its label."""
+    """The two data sets of a training run, of images (C, H, W) with their labels."""
 
     @property
     def train(self) -> Dataset[Any]: ...
@@ -22,8 +22,8 @@ class Data(Protocol):
 def check_fit(model: nn.Module, data: Data) -> int:
     """Try one image, so that a mismatch is found before the first step; return K.
 
-    Raises: ValueError if a part is missing or empty, the model is no classifier of its
-        images and classes, or the model cannot be trained.
+    Raises: ValueError if a part is missing or empty, the model is not a classifier
+        of its images and classes, or the model cannot be trained.
     """
     for name in ("train", "validation"):
         check_images(getattr(data, name, None), f"data.{name}")
@@ -63,9 +63,10 @@ def check_images(images: Any, name: str) -> None:
 def check_preprocessing(model: nn.Module, images: Any) -> None:
     """Raise ValueError if images were not normalised as a model's training images were.
 
-    Means and deviations may differ by a twentieth of a deviation, as those of two
-    samples of the same images do. The same classes must be in the same order. Where
-    the model or the images have no ``preprocessing``, nothing is compared.
+    Means and standard deviations may differ by a twentieth of the model's smallest
+    deviation, about as much as two samples of the same images do. If both have the same
+    classes, these must be in the same order. Nothing is compared if the model or the
+    images have no ``preprocessing``.
     """
     known = getattr(model, "preprocessing", None)
     given = getattr(images, "preprocessing", None)

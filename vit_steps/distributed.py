@@ -111,10 +111,10 @@ class BatchShares(Batches):
 
 
 def data_parallel(model: nn.Module) -> nn.Module:
-    """Return what to call in place of the model, so that gradients are averaged."""
+    """Return the model, wrapped so that the processes average its gradients."""
     if world_size() == 1 or is_sharded(model):
         return model
-    # by default every gradient has a copy in the bucket from which it is sent
+    # by default every gradient is copied into the bucket from which it is sent
     return DistributedDataParallel(model, gradient_as_bucket_view=True)
 
 
@@ -138,7 +138,7 @@ def shard(model: nn.Module) -> nn.Module:
 
 
 def is_sharded(model: nn.Module) -> bool:
-    """Return whether the processes have a part of each parameter."""
+    """Return whether the parameters are split over the processes."""
     return any(hasattr(parameter, "full_tensor") for parameter in model.parameters())
 
 

@@ -36,7 +36,7 @@ class MLP(nn.Module):
         return self.drop(self.fc2(x))  # (..., D)
 
 
-@torch.fx.wrap  # a tracer keeps the call as it is: the shape hangs on the rank
+@torch.fx.wrap  # a tracer keeps the call as it is: the shape depends on the rank
 def draw_kept(x: Tensor, keep_prob: float) -> Tensor:
     """Draw for each sample whether it is kept: 1 with ``keep_prob``, else 0.
 

@@ -1,4 +1,4 @@
-"""A context in which a model is looked at and then given back as it was."""
+"""A context that puts a model into evaluation mode, and its own modes back."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,11 +9,11 @@ from torch import nn
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Put a model into evaluation mode, without gradients, for the length of a block.
+    """Put a model into evaluation mode, without gradients, inside a ``with`` block.
 
-    Afterwards each module is in the mode it was in, also when the block raises. A
+    Afterwards each module is in the mode it was in, even if the block raises. A
     module that was in evaluation mode inside a model in training mode, such as a frozen
-    norm, stays there; ``model.train()`` would not leave it there.
+    norm, stays there, as it would not after ``model.train()``.
     """
     modes = {module: module.training for module in model.modules()}
     model.eval()

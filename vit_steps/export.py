@@ -38,7 +38,7 @@ def exported(model: VisionTransformer) -> ExportedProgram:
     height and width, of at least two patches each. ``torch.export.save`` writes them,
     ``.module()`` runs them.
 
-    Raises: ValueError if the model is no VisionTransformer, is in training mode, or
+    Raises: ValueError if the model is not a VisionTransformer, is in training mode, or
         holds numbers that are not finite.
     """
     model = evaluated(model)
@@ -71,7 +71,7 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     check_head(model)
     model = deepcopy(model).to("cpu", torch.float32)
     output = "logits" if model.config.num_classes else "features"
-    with warnings.catch_warnings():  # PyTorch warns of what it calls itself
+    with warnings.catch_warnings():  # PyTorch warns of its own calls
         warnings.filterwarnings("ignore", category=FutureWarning, module="copyreg")
         program: Any = torch.onnx.export(
             exported(model),
@@ -147,7 +147,7 @@ def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
     The weights are stored without a sign, 128 added: where a processor has no VNNI,
     ONNX Runtime adds products of signed ones in 16 bits, which cuts off large sums.
 
-    Returns: how far the logits of 64 images of noise moved at most.
+    Returns: the largest change of a logit over 64 images of noise.
 
     Raises:
         ImportError: as ``to_onnx`` does.

@@ -30,7 +30,7 @@ def timm() -> ModuleType:
 
 
 def transformers() -> ModuleType:
-    """Import Hugging Face's transformers, without its notes and progress bars."""
+    """Import Hugging Face's transformers, set to log errors alone and show no bars."""
     module = imported("transformers")
     module.logging.set_verbosity_error()
     module.logging.disable_progress_bar()

@@ -58,7 +58,7 @@ def check_images(
     Args:
         size: the height and width expected; None for any.
 
-    Raises: ValueError if these are no tensor, or shape, dtype or device do not fit.
+    Raises: ValueError if these are not a tensor, or shape, dtype or device do not fit.
     """
     H, W = size or ("H", "W")
     has_no_batch = isinstance(images, Tensor) and images.ndim == 3

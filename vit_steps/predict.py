@@ -59,7 +59,7 @@ def show_attention(model: VisionTransformer, image: Any, ax: Any = None) -> Any:
     """Draw a photograph as the model takes it, bright where the class token looks.
 
     The map is attention rollout, as in arXiv 2010.11929, figure 6, and its brightest
-    hundredth has full light, as in ``show_attention_over_image``. Returns the axes,
+    1 % has full brightness, as in ``show_attention_over_image``. Returns the axes,
     which are matplotlib's current ones if none are given.
 
     Raises: ValueError if the model has no class token; and as ``predict`` does.

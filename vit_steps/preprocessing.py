@@ -16,8 +16,8 @@ from vit_steps.sizes import Size, as_pair, check_fields, check_number
 class Preprocessing:
     """The mean and std that a model's images are normalised with, and its class names.
 
-    Raises: ValueError if they are not numbers of images in [0, 1], one for each
-        channel, or not different names.
+    Raises: ValueError if mean and std are not those of images in [0, 1], one for each
+        channel, or two classes have the same name.
     """
 
     mean: tuple[float, ...]  # images in [0, 1] become (image - mean) / std
@@ -38,7 +38,7 @@ class Preprocessing:
         object.__setattr__(self, "classes", tuple(self.classes))
 
     def check_fits(self, in_channels: int, num_classes: int) -> None:
-        """Raise ValueError unless it has so many channels, and names or none."""
+        """Raise ValueError unless the channels and the class names, if any, are as many."""
         C, K = len(self.mean), len(self.classes)
         if C != in_channels or K not in (0, num_classes):
             raise ValueError(
@@ -47,7 +47,7 @@ class Preprocessing:
             )
 
     def normalize(self, images: Tensor) -> Tensor:
-        """(..., C, H, W) in [0, 1] -> (..., C, H, W)"""
+        """Normalise images: (..., C, H, W) in [0, 1] -> (..., C, H, W)."""
         mean, std = images.new_tensor(self.mean), images.new_tensor(self.std)
         return (images - mean[:, None, None]) / std[:, None, None]
 

@@ -15,7 +15,7 @@ Size = int | tuple[int, int]
 
 
 def _as_int(value: Any) -> int | None:
-    """Return a whole number as an int; None for anything else, True and 2.0 too."""
+    """Return a whole number as an int; None for anything else, even True or 2.0."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -61,7 +61,7 @@ def check_count(value: int, name: str, least: int = 1, most: float = math.inf) -
 
 
 def check_counts(value: tuple[int, ...], name: str) -> tuple[int, ...]:
-    """Return a sequence of counts as a tuple; ValueError if it is none, or empty."""
+    """Return a sequence of counts as a tuple; ValueError if it is not one, or empty."""
     if not isinstance(value, (tuple, list)) or not value:
         raise ValueError(f"{name}: got {value!r}, expected a tuple of positive ints")
     return tuple(check_count(count, name) for count in value)
@@ -90,7 +90,7 @@ def check_number(
 
 
 def check_rate(value: float, name: str) -> float:
-    """Return a share in [0, 1) as a float; ValueError if it is none."""
+    """Return a share in [0, 1) as a float; ValueError if it is not one."""
     real = isinstance(value, Real) and not isinstance(value, bool)
     if not real or not 0.0 <= value < 1.0:
         raise ValueError(f"{name}: got {value!r}, expected 0 <= {name} < 1")
@@ -98,7 +98,7 @@ def check_rate(value: float, name: str) -> float:
 
 
 def check_switch(value: bool, name: str) -> bool:
-    """Return True or False; ValueError for anything else, 0 and 1 too."""
+    """Return True or False; ValueError for anything else, even 0 or 1."""
     if not isinstance(value, bool):
         raise ValueError(f"{name}: got {value!r}, expected True or False")
     return value

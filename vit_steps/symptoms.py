@@ -51,7 +51,7 @@ def batch_effect(model: nn.Module, images: Tensor) -> float:
     """Return how far an image's logits move when it comes alone, not in the batch.
 
     It is the largest absolute difference, in evaluation mode. Rounding makes about
-    1e-6; with more, samples are mixed, or two axes are.
+    1e-6; if it is larger, the model mixes samples, or two axes.
 
     Raises: ValueError if the images do not fit, or are fewer than two.
     """
@@ -72,7 +72,7 @@ def repeat_effect(model: nn.Module, images: Tensor) -> float:
 def order_effect(model: nn.Module, images: Tensor, patch_size: Size) -> float:
     """Return how far the logits move when the patches of every image change places.
 
-    With about 1e-6 the model does not know where a patch was: its positions are not
+    If it is about 1e-6, the model ignores where a patch is: its positions are not
     added, or not to the patches.
     """
     return _effect(model, images, [shuffle_patches(images, patch_size)])
@@ -131,8 +131,8 @@ def silent_parameters(model: nn.Module, images: Tensor) -> list[str]:
 def shared_parameters(model: nn.Module) -> list[list[str]]:
     """Return the names that stand for the same numbers, in groups of two or more.
 
-    Blocks share their weights without being meant to where a list was made as
-    ``[block] * depth``, or where a copy copied only the reference.
+    Blocks share their weights by mistake if their list was made as ``[block] * depth``,
+    or if a copy copied only the reference.
     """
     names = defaultdict(list)
     for name, parameter in model.named_parameters(remove_duplicate=False):

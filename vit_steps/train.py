@@ -178,7 +178,7 @@ def load_images(options: argparse.Namespace, trained: VisionTransformer | None) 
 def fitted_recipe(
     options: argparse.Namespace, images: Any, trained: VisionTransformer | None
 ) -> Recipe:
-    """Return the data set's recipe with the sizes of the images and the options."""
+    """Return the data set's recipe, adapted to the images, the model and options."""
     recipe = RECIPES[options.data]
     channels, height, width = images.train[0][0].shape
     model = replace(
@@ -196,7 +196,7 @@ def fitted_recipe(
 def start_from(model: VisionTransformer, images: Any) -> VisionTransformer:
     """Give a trained model a head for the images' classes, and return it.
 
-    If they have the names of its own classes, it is its own head, in their order.
+    If the images have the model's own classes, its head is kept, in their order.
     """
     from vit_steps.data.sets import places
 
@@ -259,7 +259,7 @@ def _print_epoch(epochs: int, history: History) -> None:
 
 
 def _way_on(options: argparse.Namespace, command: str) -> str:
-    """Return how to go on from what is kept of a training, if anything is."""
+    """Return a clause that says how to resume the training, if a checkpoint is kept."""
     if not options.checkpoint:
         return "nothing is kept, since there is no --checkpoint"
     if not Path(options.checkpoint).exists():

@@ -9,7 +9,7 @@ from vit_steps.vision_transformer import VisionTransformer
 def evaluated(model: Any) -> VisionTransformer:
     """Return a model in evaluation mode, without the wrapper of ``torch.compile``.
 
-    Raises: ValueError if it is no VisionTransformer, is in training mode, or holds
+    Raises: ValueError if it is not a VisionTransformer, is in training mode, or holds
         numbers that are not finite.
     """
     model = getattr(model, "_orig_mod", model)

@@ -35,7 +35,7 @@ from vit_steps.training_state import Epoch, History, Metrics, TrainingState
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """The choices of a training; its ingredients are those of arXiv 2012.12877.
+    """The choices of a training run; its ingredients are those of arXiv 2012.12877.
 
     Raises: ValueError if a number is out of range.
     """
@@ -139,7 +139,7 @@ def evaluate(
     """Return a model's loss and accuracy on a data set, and leave the model as it was.
 
     Raises: ValueError if the data set is empty or a DataLoader, its labels or its
-        normalisation are not the model's, or the model is no classifier.
+        normalisation are not the model's, or the model is not a classifier.
     """
     check_images(dataset, "dataset")
     check_preprocessing(model, dataset)
@@ -285,7 +285,7 @@ def mixed(state: TrainingState, batches: Batches) -> Iterator[tuple[Tensor, Tens
 def mixing(
     config: TrainConfig, num_classes: int
 ) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
-    """Return mixup, CutMix, a random choice of the two, or what mixes nothing."""
+    """Return mixup, CutMix, a random choice of the two, or one that changes nothing."""
     if not config.mixup and not config.cutmix:
         return lambda images, labels: (images, labels)
     v2 = imported("torchvision.transforms.v2")

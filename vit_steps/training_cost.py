@@ -1,4 +1,4 @@
-"""The memory and the time of a training, computed before it starts.
+"""The memory and the time of a training run, computed before it starts.
 
 Both are counted from ``config.cost()``. Not counted are the memory of the libraries
 themselves, and tensors that are freed during a step's backward pass.
@@ -101,7 +101,7 @@ def training_memory(
 
 
 def training_flops(config: ViTConfig, checkpointing: bool = False) -> int:
-    """Return the FLOP of learning from one image once, forward and backward.
+    """Return the FLOP of a forward and a backward pass for one image.
 
     For each product of the forward pass, the backward pass has two: one for the
     gradient of the input and one for that of the weights. With ``checkpointing`` the
@@ -122,7 +122,7 @@ def training_seconds(
     utilization: float = 0.4,
     checkpointing: bool = False,
 ) -> float:
-    """Return the seconds that it takes to learn from ``num_images`` images.
+    """Return the seconds that it takes to train on ``num_images`` images.
 
     Args:
         num_images: counted once for each epoch.

@@ -70,7 +70,7 @@ def as_option(name: str) -> str:
 
 
 def field_comments(config: type) -> dict[str, str]:
-    """Return the comment behind each field of a dataclass, which describes it."""
+    """Return the comment beside each field of a dataclass, which describes it."""
     comment = re.compile(r"^    (\w+): .*?  # (.+)$", re.MULTILINE)
     return dict(comment.findall(inspect.getsource(config)))
 

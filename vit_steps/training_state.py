@@ -1,4 +1,4 @@
-"""The state of a training: everything that it needs to go on from a file."""
+"""The state of a training run: everything that it needs to go on from a file."""
 
 import hashlib
 import json
@@ -50,7 +50,7 @@ class Epoch:
 
 @dataclass
 class History:
-    """The numbers of a training, epoch by epoch."""
+    """The losses, accuracies and times of a training run, epoch by epoch."""
 
     epochs: list[Epoch] = field(default_factory=list)
 
@@ -74,7 +74,7 @@ class History:
 
 
 class TrainingState:
-    """Everything that a training has to remember from one epoch to the next.
+    """Everything that a training run has to keep from one epoch to the next.
 
     Random numbers are not part of it, because each epoch starts from a seed of its own.
     Where several processes have a part of a tensor each, the file has the whole one.
@@ -159,7 +159,7 @@ class TrainingState:
 
         Raises:
             FileExistsError: if there is a file, and ``resume`` is not set.
-            ValueError: if it is no state, or one of a training with other settings.
+            ValueError: if it is not a state, or that of a run with other settings.
         """
         if self.checkpoint is None:
             return self.history

@@ -61,7 +61,7 @@ def rebuilt(
 ) -> Model:
     """Return a model with copies of these weights and all else as ``model`` has it.
 
-    Kept are dtypes, devices, modes, which parameters are frozen, checkpointing, the
+    It keeps dtypes, devices, modes, which parameters are frozen, checkpointing, the
     path of attention and the preprocessing. Positions that are missing are the fixed
     ones of the new model. The caller's random state is left alone.
     """

@@ -138,7 +138,7 @@ class VisionTransformer(nn.Module):
             embed_dim=config.embed_dim,
             drop_rate=config.drop_rate,
         )
-        # The parts of the embedding stand at the root, as in published checkpoints.
+        # The parts of the embedding are at the root, as in published checkpoints.
         self.patch_embed = embedding.patch_embed
         self.cls_token = embedding.cls_token
         self.pos_embed = embedding.pos_embed
@@ -167,9 +167,9 @@ class VisionTransformer(nn.Module):
 
     @classmethod
     def completed(cls, config: ViTConfig) -> Any:
-        """Return the config as one of this class, with its defaults for what is new.
+        """Return the config as one of this class; fields that it lacks get defaults.
 
-        Raises: ValueError if the config has choices that this class does not know.
+        Raises: ValueError if the config is of a class with other choices.
         """
         if type(config) is cls.config_class:
             return config

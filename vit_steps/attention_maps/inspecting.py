@@ -41,7 +41,7 @@ def attention_distance(
 
 
 def uniform_distance(grid_size: Size, patch_size: Size = 1) -> float:
-    """Return the ``attention_distance`` of a head that pays all patches the same."""
+    """Return the ``attention_distance`` of a head whose weights are all equal."""
     return patch_distances(grid_size, patch_size).mean().item()
 
 
@@ -64,7 +64,7 @@ def position_similarity(pos_embed: Tensor, grid_size: Size) -> Tensor:
     centre). The class token's position, which is the first, is left out.
 
     Shape: (1, 1 + N, D) -> (rows, columns, rows, columns), from -1 to 1
-    Raises: ValueError if the shape is another, or does not fit the grid.
+    Raises: ValueError if the shape is different, or does not fit the grid.
     """
     rows, columns = as_pair(grid_size, "grid_size")
     check_tensor(pos_embed, "pos_embed", 1, 1 + rows * columns, "D")

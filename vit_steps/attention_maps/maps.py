@@ -13,10 +13,10 @@ from vit_steps.tensors import check_tensor
 def class_token_attention(
     weights: Sequence[Tensor], num_prefix_tokens: int = 1
 ) -> Tensor:
-    """Return what the class token pays to each patch, in every block and head.
+    """Return the class token's attention to each patch, in every block and head.
 
     Shape: L of (B, h, T, T) -> (B, L, h, N), summing to 1 over the patches
-    Raises: ValueError if the weights are none, or not all (B, h, T, T).
+    Raises: ValueError if there are no weights, or they are not all (B, h, T, T).
     """
     blocks = [
         class_token_to_patches(block, num_prefix_tokens)
@@ -29,7 +29,7 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
     """Return the class token's row of an attention matrix or a rollout, patches only.
 
     The shares of the tokens in front of the patches are left out, and the others are
-    divided by their sum. If the class token pays nothing to the patches, all are zero.
+    divided by their sum. If the class token attends to no patch, all are zero.
 
     Shape: (..., T, T) -> (..., N)
     Raises: ValueError if the matrices are not square, or have no class token or no
@@ -79,7 +79,7 @@ def check_weights(weights: Sequence[Tensor], tokens: int | str = "T") -> list[Te
 
 
 def as_floats(amounts: Tensor) -> Tensor:
-    """Return numbers in float32, or in what they are if that is more exact."""
+    """Return numbers in float32, or in their own dtype if that is more exact."""
     return amounts.to(torch.promote_types(amounts.dtype, torch.float32))
 
 

@@ -129,7 +129,7 @@ def mask_patches(
 
 @dataclass(frozen=True)
 class DeletionCurve:
-    """What a model answers as more and more patches are masked, in S steps."""
+    """A model's answers as more and more patches are masked, in S steps."""
 
     logits: Tensor  # (S, B), of the true class
     correct: Tensor  # (S, B), whether the true class has the largest logit

@@ -28,7 +28,7 @@ BACKGROUND = 0.4  # brightness of the brightest pixels of a texture
 def make(
     count: int | None = None, part: str = "train", seed: int = 0
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Make cluttered digits of scikit-learn's digits and scikit-image's textures.
+    """Make cluttered digits from scikit-learn's digits and scikit-image's textures.
 
     The seed draws classes, places, textures and scraps. Whatever the seed, no part
     shares a handwritten digit with another, and the right quarter of each texture is
@@ -48,7 +48,7 @@ def make(
         labels[indices],
         grounds,
         count=PARTS[part] if count is None else count,
-        seed=len(PARTS) * seed + list(PARTS).index(part),  # parts differ in their draws
+        seed=len(PARTS) * seed + list(PARTS).index(part),  # each part has its own draws
     )
 
 

@@ -151,7 +151,7 @@ def part_folders(root: Path) -> dict[str, Path]:
 
 
 def check_files(*parts: ImageFiles) -> None:
-    """Read every file, so that none is found damaged after hours of training.
+    """Read every file now: a damaged one would stop the training, perhaps hours later.
 
     Raises: ValueError, with their number and three names, if some cannot be read.
     """

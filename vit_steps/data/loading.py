@@ -81,7 +81,7 @@ def load(
         ValueError: if there is no data of that name, it has no such option, it cannot
             be split, or the preprocessing has other channels or other classes.
         FileNotFoundError, ConnectionError: if it is not on this computer, or cannot be
-            downloaded; the sentence names a way to get it.
+            downloaded; the message says how to get it.
     """
     check_choice(name, "name", NAMES)
     for option in options:

@@ -105,7 +105,7 @@ class ImageData:
 
     @property
     def num_classes(self) -> int:
-        """K."""
+        """The number of classes, K."""
         return len(self.classes)
 
     @property
@@ -115,9 +115,9 @@ class ImageData:
 
 
 def places(names: Sequence[str], others: Sequence[str]) -> list[int]:
-    """Return where each class name is among the others, nothing if they differ.
+    """Return the index of each class name in ``others``; nothing if the names differ.
 
-    "T-shirt_top" is the same as "T-shirt/top", which no folder can be called.
+    "T-shirt_top" is the same as "T-shirt/top", which cannot be the name of a folder.
     """
     sought = [name.replace("/", "_") for name in names]
     found = [name.replace("/", "_") for name in others]
@@ -155,7 +155,7 @@ def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, 
 def stratified_split(labels: Tensor, size: int, seed: int) -> tuple[Tensor, Tensor]:
     """Hold out ``size`` of the images at random, every class in proportion.
 
-    Shape: (n,) -> indices of the others (n - size,), indices held out (size,)
+    Shape: (n,) -> indices of the rest (n - size,), indices held out (size,)
     Raises: ValueError if a class would be missing on one of the sides.
     """
     from sklearn.model_selection import train_test_split

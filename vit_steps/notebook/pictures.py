@@ -61,12 +61,12 @@ def show_attention_over_image(
 ) -> Axes:
     """Lay one token's attention over the picture: bright where it looks.
 
-    The weights are (N,) or (rows, columns), without the class token. The brightest
-    hundredth of the patches has full light, so that a single one with most of the
-    attention does not leave the others black. The patch with the index ``query``, whose
-    attention it is, gets a frame.
+    The weights are (N,) or (rows, columns), without the class token. The 1 % of the
+    patches with the most attention are shown at full brightness: scaled by the maximum,
+    one patch with most of the attention would leave all others dark. The patch with the
+    index ``query``, whose attention it is, gets a frame.
 
-    Raises: ValueError if the weights are no grid that divides the image.
+    Raises: ValueError if the weights do not form a grid that divides the image.
     """
     H, W = image.shape[-2:]
     side = math.isqrt(weights.numel())

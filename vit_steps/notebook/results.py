@@ -20,7 +20,7 @@ def read_results(name: str) -> dict[str, Any]:
 
 
 def recorded(name: str, key: str, run: Callable[[], Any], again: bool = False) -> Any:
-    """Return what ``run()``, which takes too long for a cell, returned before.
+    """Return the recorded result of ``run()``, which takes too long for a cell.
 
     With ``again`` it is run now, and the record is not changed. ValueError if there is
     no record of that name, or nothing in it by that key.

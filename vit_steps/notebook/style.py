@@ -87,7 +87,7 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
     colours = codes.view(np.uint8).reshape(-1, 4)[:, :3]  # (n, 3)
     frequent = colours[counts.argsort()[::-1][:32]]
     large = _palette(picture, 144, Image.Quantize.MEDIANCUT)  # of large areas
-    far_apart = _palette(picture, 80, Image.Quantize.MAXCOVERAGE)  # such as of lines
+    far_apart = _palette(picture, 80, Image.Quantize.MAXCOVERAGE)  # those of lines
     palette = np.concatenate([frequent, large, far_apart])
     _, nearest = cKDTree(palette).query(colours)
     small = Image.fromarray(nearest[index].reshape(height, width).astype(np.uint8))
@@ -98,10 +98,10 @@ def book_png(figure: Figure) -> tuple[bytes, dict[str, int]]:
 
 
 def _images(figure: Figure, cut: Bbox, height: int) -> list[dict[str, Any]]:
-    """Return the places of images and colour bars, in pixels of what is cut out.
+    """Return the places of images and colour bars, in pixels of the cut-out PNG.
 
-    Each has a ``box`` of left, top, right, bottom, and true ``holes`` if the white
-    behind it is seen in places, as in a heat map with masked numbers.
+    Each has a ``box`` of left, top, right, bottom, and ``holes``, which is true if
+    the white background shows through, as in a heat map with masked numbers.
     """
     left = cut.x0 * figure.dpi
     bottom = cut.y0 * figure.dpi
@@ -111,7 +111,7 @@ def _images(figure: Figure, cut: Bbox, height: int) -> list[dict[str, Any]]:
             continue
         seen = Bbox.intersection(image.get_window_extent(), image.axes.bbox)
         if seen is not None and seen.width and seen.height:
-            top = height + bottom  # of the picture, counted from below as seen is
+            top = height + bottom  # the PNG's upper edge, counted from below like seen
             edges = (seen.x0 - left, top - seen.y1, seen.x1 - left, top - seen.y0)
             box = [round(edge) for edge in edges]
             holes = bool(np.ma.is_masked(image.get_array()))

@@ -1,4 +1,4 @@
-"""Weights that others trained, in the model of this book, and back in theirs."""
+"""Published weights for the model of this book, and its weights for other libraries."""
 
 from vit_steps.pretrained.comparing import Difference as Difference
 from vit_steps.pretrained.comparing import first_difference as first_difference

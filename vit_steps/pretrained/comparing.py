@@ -45,7 +45,7 @@ def first_difference(
     """Run two models layer by layer and return the first place where they differ.
 
     Either may be ours, timm's, torchvision's or Hugging Face's. Places that both have
-    are compared in the order in which ``a`` runs, queries, keys and values each for
+    are compared in the order in which ``a`` runs, queries, keys and values each by
     itself. B must not be T: tokens (T, B, D) are recognised by shape.
 
     Args:
@@ -72,7 +72,7 @@ def first_difference(
         if x.shape != y.shape:
             return Difference(place, math.inf, after)
         largest = (x - y).abs().max().item()
-        if not largest <= atol * max(1.0, x.abs().max().item()):  # NaN differs, too
+        if not largest <= atol * max(1.0, x.abs().max().item()):  # NaN is a difference
             return Difference(place, largest, after)
         after = place
     return None
@@ -81,7 +81,7 @@ def first_difference(
 def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     """Run a model and return what its modules return, by our names, in running order.
 
-    Queries, keys and values are apart. The model runs in evaluation mode, without
+    Queries, keys and values are separate. The model runs in evaluation mode, without
     gradients, and is left in the mode in which it was.
     """
     table = dict(_MODULES)

@@ -1,4 +1,4 @@
-"""Which published models ours can be, by the names and shapes of their tensors."""
+"""Decide from names and shapes of tensors which published models ours can be."""
 
 import math
 import re
@@ -36,7 +36,7 @@ OTHERS = {
         "another block than ours"
     ),
 }
-# Names of tensors that ours have, and what it shows if one is missing.
+# Tensors that our models have, and what it means if a published model lacks one.
 LACKS = {
     "pos_embed": ROTARY,
     "blocks.0.norm1.bias": "RMSNorm, as in AIMv2",

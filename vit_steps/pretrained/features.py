@@ -1,4 +1,4 @@
-"""What a trained model makes of images: one vector for each, or one for each patch."""
+"""Features of images from a trained model: a vector for each, or for each patch."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def extract_features(
     pool: str = "cls",
     batch_size: int = 64,
 ) -> Tensor:
-    """Return one vector an image, after the final norm, for k-NN or a linear probe.
+    """Return a vector for each image, after the final norm, for k-NN or a linear probe.
 
     The ``pool`` "cls" takes the class token, "mean" the mean of the patches. Labels
     beside the images of a data set are left out. The model is left in its mode.
@@ -82,8 +82,8 @@ def feature_map(
 def as_input(model: VisionTransformer, images: Tensor) -> Tensor:
     """Return images on the model's device and, if they are floats, in its dtype.
 
-    Raises: ValueError if the model's ``preprocessing`` is known, and the numbers go
-        from 0 to 1, or further than it can bring them.
+    Raises: ValueError if the model's ``preprocessing`` is known, and the images look
+        like pixels: none is below 0, and the largest is at most 1 or more than white.
     """
     known = model.preprocessing
     if known is not None and images.is_floating_point():

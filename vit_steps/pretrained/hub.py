@@ -20,7 +20,7 @@ from vit_steps.vision_transformer import VisionTransformer
 
 
 def published(name: str = "timm/test_vit.r160_in1k") -> VisionTransformer:
-    """Fetch a ViT of timm's from huggingface.co, once, and copy it as ``copy_timm``.
+    """Fetch a timm ViT from huggingface.co, once, and copy it as ``copy_timm`` does.
 
     The default is a toy of 1.5 MB. ``"timm/vit_base_patch16_224.augreg_in21k_ft_in1k"``
     is the paper's ViT-B/16, retrained as in arXiv 2106.10270, and takes 346 MB.
@@ -91,7 +91,7 @@ def _compared_copy(
 ) -> VisionTransformer:
     """Return ``model_of`` their weights, if both models give the same outputs.
 
-    They are compared in float32 or better, since in 16 bits right models differ, too.
+    They are compared in float32 or better, since in 16 bits even right copies differ.
     """
     parts = list(theirs.modules()) if isinstance(theirs, nn.Module) else []
 

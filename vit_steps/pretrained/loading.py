@@ -103,7 +103,7 @@ def mismatch(
     missing: list[str],
     misshapen: list[str],
 ) -> WeightsMismatch:
-    """Return the error that lists them all, with what to do."""
+    """Return the error that lists all tensors that do not fit, with what to do."""
     lines = ["the weights do not fit, and the model is as before."]
     if len(missing) == len(wanted):
         lines.append("No name fits: which from_... function knows their library?")

@@ -117,11 +117,11 @@ def from_timm(state_dict: StateDict) -> StateDict:
     """Return timm's state dict in our names, which are the same.
 
     The files of DeiT's and DINOv2's authors are read too; drop the ``mask_token`` of
-    the latter. As in all the ``from_...`` functions, a prefix before every name goes,
-    such as ``module.`` or ``teacher.backbone.``.
+    the latter. As in all the ``from_...`` functions, a prefix of every name is left
+    out, such as ``module.`` or ``teacher.backbone.``.
 
-    Raises: ValueError if it is no dict from names to tensors, or holds two models, as
-        all the ``from_...`` functions do.
+    Raises: ValueError if it is not a dict from names to tensors, or holds two models,
+        as all the ``from_...`` functions do.
     """
     authors = {
         "reg_token": "register_tokens",  # DINOv2's
@@ -169,7 +169,7 @@ def from_npz(path: str | os.PathLike[str]) -> StateDict:
     Files of Google's vision_transformer and big_vision are read, but not those that
     hold all blocks in one array. Number of heads and eps are the paper's.
 
-    Raises: ValueError if it is no such file; OSError if it cannot be opened.
+    Raises: ValueError if it is not such a file; OSError if it cannot be opened.
     """
     import numpy as np
 
@@ -284,7 +284,7 @@ def without_prefix(
         patches: the layer that embeds patches; what is before its name is the prefix. A
             head may be outside the backbone and have only the first part of the prefix.
 
-    Raises: ValueError if it is no dict from names to tensors, or holds two models.
+    Raises: ValueError if it is not a dict from names to tensors, or holds two models.
     """
     check_state_dict(state_dict)
     ending = re.compile(rf"(|.*\.){re.escape(patches)}\.weight")
@@ -317,7 +317,7 @@ def check_state_dict(state_dict: StateDict) -> None:
 def rename(
     state_dict: StateDict, table: dict[str, str], receiver: str = ""
 ) -> StateDict:
-    """Rename by a table. Names that it has not stay, or a ``receiver`` refuses them."""
+    """Rename by a table. Other names stay, or are refused if there is a ``receiver``."""
     check_state_dict(state_dict)
     translate = translator(table)
     unknown = [name for name in state_dict if translate(name) is None]

@@ -60,7 +60,7 @@ class VariantConfig(ViTConfig):
 class VariantVisionTransformer(VisionTransformer):
     """A Vision Transformer with the three choices of ``VariantConfig``.
 
-    Tokens stand in this order: class token (if there is one), registers, patches. With
+    Tokens are in this order: class token (if there is one), registers, patches. With
     the same seed all variants start with the same blocks.
 
     Shape: (B, C, H, W) -> (B, K)
@@ -111,7 +111,7 @@ class VariantVisionTransformer(VisionTransformer):
         return torch.cat([first, registers], dim=1)
 
     def forward(self, images: Tensor) -> Tensor:
-        """(B, C, H, W) -> (B, K)"""
+        """Return the logits: (B, C, H, W) -> (B, K)."""
         tokens, _ = self.encode(images)  # (B, 1 + R + N, D) or (B, R + N, D)
         if self.config.has_cls_token:
             features = tokens[:, 0]  # (B, D)
