@@ -317,7 +317,7 @@ def check_state_dict(state_dict: StateDict) -> None:
 def rename(
     state_dict: StateDict, table: dict[str, str], receiver: str = ""
 ) -> StateDict:
-    """Rename by a table. Other names stay, or are refused if there is a ``receiver``."""
+    """Rename by a table. Other names stay; if there is a ``receiver``, they raise."""
     check_state_dict(state_dict)
     translate = translator(table)
     unknown = [name for name in state_dict if translate(name) is None]
