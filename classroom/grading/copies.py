@@ -1,4 +1,4 @@
-"""Find students who handed in the same work or nearly so: a reason to ask, no proof."""
+"""Find students who handed in nearly the same work: a reason to ask, not a proof."""
 
 import ast
 from collections.abc import Iterable

@@ -288,7 +288,8 @@ class SandboxedExecute(Execute):  # type: ignore[misc]
             return None
         self._timed_out = True
         own = usage.computed - computed + (usage.waited - waited) / PATIENCE
-        self.starved |= own < self._allowed  # for the rest it waited for a processor
+        # The rest of the time on its clock passed while it waited for a processor.
+        self.starved |= own < self._allowed
         request = self.kc.session.msg("interrupt_request", {})
         self.kc.control_channel.send(request)
         return {"content": {**self.error_on_timeout, "status": "error"}}

@@ -149,6 +149,6 @@ def _temporary_folder() -> Path:
         if ours and not psutil.pid_exists(int(owner)):
             shutil.rmtree(left, ignore_errors=True)
     folder = Path(tempfile.mkdtemp(prefix=f"grading-{os.getpid()}-", dir=place))
-    after = -101  # below the -100 of multiprocessing, whose sockets lie in the folder
+    after = -101  # runs after multiprocessing's -100, which uses the folder
     Finalize(None, shutil.rmtree, (folder,), {"ignore_errors": True}, after)
     return folder

@@ -30,7 +30,7 @@ from vit_steps.checkpoint import write_whole
 
 
 class CourseChanged(ValueError):
-    """Raised when a folder is of another class or exercise set, with its name."""
+    """Raised when a folder belongs to another class or exercise set; it is named."""
 
 
 @dataclass

@@ -137,8 +137,8 @@ def by_pattern(pattern: str, exercise_sets: list[str]) -> Callable[[str], Label 
     The function returns None for a path that does not match.
 
     Raises:
-        ValueError: if the pattern is no regular expression, or has no group that names
-            a student.
+        ValueError: if the pattern is not a regular expression, or has no group that
+            names a student.
     """
     try:
         compiled = re.compile(pattern)

@@ -87,7 +87,7 @@ class SandboxedKernelManager(AsyncKernelManager):
         self.connection_file = str(self.folder / "connection.json")
         self.ip = str(self.folder / "socket")
         self.group: Cgroup | None = None
-        self._filter = -1  # not open yet; bubblewrap refuses this descriptor
+        self._filter = -1  # not open yet: bubblewrap would refuse it
 
     @property
     def kernel_spec(self) -> KernelSpec:

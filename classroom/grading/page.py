@@ -104,7 +104,7 @@ def _image(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:
 
 
 def prepare() -> None:
-    """Compile the templates and renderers once: that takes long, and is cached."""
+    """Compile and cache the templates and renderers, which takes long only once."""
     for name in _environment().list_templates():
         _environment().get_template(name)
     code("1")

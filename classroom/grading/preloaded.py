@@ -1,4 +1,4 @@
-"""Import once what every worker needs.
+"""Import what every worker needs, once for all of them.
 
 The server process from which workers are forked imports this module, before a
 submission is read.

@@ -106,9 +106,8 @@ def run_each(
 def _shares(jobs: int) -> list[list[int]]:
     """Return the processors of each job.
 
-    If there are enough processors, one is given to no job, so that the process that
-    watches the jobs has it. The lists are empty on systems that cannot assign
-    processors.
+    If there are enough processors, one is left for the process that watches the jobs.
+    The lists are empty on systems that cannot assign processors.
     """
     try:
         all_there_are = psutil.Process().cpu_affinity()

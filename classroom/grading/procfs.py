@@ -111,7 +111,7 @@ class Procfs:
             return None if str(pid) in os.listdir(self._folder) else 0
 
     def sockets(self, pid: int) -> int:
-        """Return the number of sockets in its network, also of those no longer open."""
+        """Return the number of sockets in its network, even those no longer open."""
         return self.read(f"{pid}/net/unix").count(b"\n") - 1  # without the header
 
     def _names(self, path: str) -> list[str]:

@@ -28,12 +28,12 @@ ALIKE = 60.0  # percent; less similar cells are taken to be unrelated
 
 
 class Unreadable(ValueError):
-    """Raised for a file that is no notebook; the message is for the student."""
+    """Raised for a file that is not a notebook; the message is for the student."""
 
 
 @dataclass
 class Cell:
-    """The parts that are kept of a cell that was handed in."""
+    """The parts of a submitted cell that are kept."""
 
     kind: str
     source: str
@@ -59,7 +59,7 @@ def read(data: bytes, limits: Limits = ORDINARY) -> list[Cell]:
     """Return the cells of a notebook file of any version.
 
     Raises:
-        Unreadable: if the file is no notebook, or too large.
+        Unreadable: if the file is not a notebook, or too large.
     """
     if len(data) > limits.notebook:
         raise Unreadable(
@@ -125,8 +125,8 @@ def restore(cells: list[Cell], release: NotebookNode) -> Restored:
 def match(cells: list[Cell], release: NotebookNode) -> dict[int, NotebookNode]:
     """Find the cell of the release for each submitted cell: index -> cell.
 
-    A cell is found by its name if it has one, else by the same text, else by being
-    similar and standing between the same neighbours.
+    A cell is found by its name if it has one, else by the same text, else by a
+    similar text between the same neighbours.
     """
     targets = [cell for cell in release.cells if cell.source.strip() or known(cell)]
     free = dict(enumerate(targets))
@@ -172,7 +172,7 @@ def match(cells: list[Cell], release: NotebookNode) -> dict[int, NotebookNode]:
 def _left_at(
     number: int, cells: list[Cell], found: dict[int, int], target: NotebookNode
 ) -> list[int]:
-    """Return the unknown cells that stand where a cell of the release should be."""
+    """Return the unknown cells at the place of a cell of the release."""
     before = max((i for i, n in found.items() if n < number), default=-1)
     after = min((i for i, n in found.items() if n > number), default=len(cells))
     return [

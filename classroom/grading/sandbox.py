@@ -50,7 +50,7 @@ ENVIRONMENT = {
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
 }
 
-# Runs inside, and prints what is possible there and should not be.
+# Runs inside the sandbox, and prints what is possible there but should not be.
 LOOK_AROUND = """
 import json, os
 status = dict(line.split(":", 1) for line in open("/proc/self/status"))
@@ -78,7 +78,7 @@ print(json.dumps(found[:10]))
 
 
 class SandboxMissing(RuntimeError):
-    """Raised when student code cannot be contained here, with advice what to do."""
+    """Raised when student code cannot be contained here, with what to do."""
 
 
 def check_sandbox(weak: bool = False) -> None:
@@ -126,7 +126,7 @@ def check_sandbox(weak: bool = False) -> None:
 def run_sandboxed(
     command: list[str], visible: Iterable[Path] = ()
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command inside to its end, and capture its output."""
+    """Run a command in a sandbox until it ends, and capture its output."""
     filtered = open_filter()
     try:
         return subprocess.run(
@@ -157,7 +157,7 @@ def sandboxed(
     visible: Iterable[Path] = (),
     environment: dict[str, str] | None = None,
 ) -> list[str]:
-    """Return the command line that runs ``command`` inside.
+    """Return the command line that runs ``command`` in a sandbox.
 
     Args:
         filtered: the descriptor of ``seccomp.open_filter``, which the started process
@@ -249,7 +249,7 @@ def _packages() -> set[Path]:
 
 
 def prepare() -> None:
-    """Look up what every sandbox needs once: that takes long, and is cached."""
+    """Look up and cache what every sandbox needs, which takes long only once."""
     _python_environment()
     _list_of_fonts()
 

@@ -80,7 +80,7 @@ class File:
 
 
 def shown(text: str, most: int = 200) -> str:
-    """Return a name from outside in printable characters, cut to a length."""
+    """Return a name from outside with "?" for unprintable characters, and cut."""
     return "".join(c if c.isprintable() else "?" for c in text[:most])
 
 
@@ -131,7 +131,7 @@ def in_zip(stream: IO[bytes]) -> Iterator[list[File]]:
     """Give all files in a zip, which can be read until it is closed.
 
     Raises:
-        Unread: if the file is no zip, or of a kind that is not supported.
+        Unread: if the file is not a zip, or of a kind that is not supported.
     """
     try:
         archive = zipfile.ZipFile(stream)
@@ -181,7 +181,7 @@ def _zipped(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> File:
 
 
 def _seconds(date: tuple[int, int, int, int, int, int]) -> float:
-    """Return a zip entry's time on the clock of files; 0 if it is no valid date."""
+    """Return a zip entry's time on the clock of files; 0 if it is invalid."""
     try:
         return datetime(*date).timestamp()
     except (ValueError, OverflowError):

@@ -109,7 +109,7 @@ class Usage:
             self.memory = self.cgroup.memory
 
     def _look_for_sandbox(self) -> None:
-        """Find the /proc of the sandbox, once bubblewrap has set it up.
+        """Find the sandbox's /proc, if bubblewrap has set it up already.
 
         Until then bubblewrap is alone in the sandbox.
         """
@@ -156,7 +156,7 @@ class Usage:
 
 
 def _held(procfs: Procfs | None, everyone: dict[int, Seen], enough: int) -> int:
-    """Return the bytes they hold; above the limit, shared pages are counted once."""
+    """Return the bytes that processes hold; above the limit, count shared ones once."""
     tables = sum(seen.tables for seen in everyone.values())
     held = sum(seen.anonymous for seen in everyone.values())
     if tables + held > enough and procfs is not None:

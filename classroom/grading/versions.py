@@ -15,7 +15,7 @@ LIKE_ENOUGH = 0.2
 
 @dataclass(frozen=True, order=True)
 class Version:
-    """A notebook of an exercise set; of several, the greatest is graded.
+    """A notebook of an exercise set; if there are several, the greatest is graded.
 
     Attributes:
         recognised: whether it contains enough of the set. If not, the set was chosen by
@@ -121,7 +121,7 @@ class Reader:
         return False
 
     def _takes(self, file: File, kind: str, size: int) -> bool:
-        """Return whether there is room for one more file, and subtract it if so."""
+        """Return whether there is room for one more file, and if so, reserve it."""
         if not self._uploads or size > self._room[kind]:
             self._refuse(file)
             return False

@@ -86,5 +86,5 @@ def _strings(data: bytes) -> Iterator[bytes]:
 
 
 def known(cell: NotebookNode) -> bool:
-    """Return whether nbgrader knows the cell by a name."""
+    """Return whether nbgrader has a name for the cell."""
     return bool(is_grade(cell) or is_solution(cell) or is_locked(cell) or is_task(cell))
