@@ -1,4 +1,4 @@
-"""Write the repository's address, set in `_config.yml`, wherever it stands in full.
+"""Write the repository's address, set in `_config.yml`, wherever it is written in full.
 
     python -m book.address              rewrite the files with another address
     python -m book.address --check      list these files, change nothing

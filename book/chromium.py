@@ -1,6 +1,6 @@
 """Launch a browser, and serve a folder as GitHub Pages does.
 
-Files are compressed, stand below a path, and may be cached for ten minutes.
+Files are compressed, are served below a path, and may be cached for ten minutes.
 """
 
 import gzip

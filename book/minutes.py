@@ -151,7 +151,7 @@ def with_times_in_tables(markdown: str, folder: Path) -> str:
             column, total = None, 0
         elif column is None:
             column = names.index("minutes") if "minutes" in names else -1
-        elif column > 0 and names[column].isdecimal():  # "0–10" is no time to count
+        elif column > 0 and names[column].isdecimal():  # "0–10" stays
             stated = linked_minutes(line, folder)
             if names[1] == "all of it":
                 stated = total

@@ -5,9 +5,10 @@
     ```
 
 A line names a chapter, one of its cells, and the pictures of that cell's figure that
-stand side by side on the card. Title, question and minutes are read from the notebook.
-A line of ``{side-roads}`` names a side road and holds the question that it answers.
-Each directive must name all notebooks of its kind, in the order of the contents.
+are shown side by side on the card. Title, question and minutes are read from the
+notebook. A line of ``{side-roads}`` names a side road and holds the question that it
+answers. Each directive must name all notebooks of its kind, in the order of the
+contents.
 """
 
 import base64

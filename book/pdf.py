@@ -69,7 +69,7 @@ def write_pdf(browser: Browser, pages: list[str], target: Path) -> None:
     """Print several pages as a book with contents, or a single page alone.
 
     Raises:
-        RuntimeError: the contents still had wrong page numbers at the last printing.
+        RuntimeError: if the contents still had wrong page numbers at the last printing.
     """
     paper = Paper(pages)
     tab = browser.new_page()
@@ -90,7 +90,7 @@ def print_all(pages: list[str]) -> None:
     """Start a browser and print the PDFs of some pages with it.
 
     Raises:
-        RuntimeError: there is no browser, or it could not print.
+        RuntimeError: if there is no browser, or it could not print.
     """
     with sync_playwright() as playwright:
         browser = launch(playwright)

@@ -1,6 +1,6 @@
 """Put each line of code into a span that carries the line's indentation.
 
-A line that is too long for the screen then continues behind its own indentation, so
+A line that is too long for the screen then continues at its own indentation, so
 that its second half does not look like another statement (``.line`` in book.css). A
 word that is too long for a phone may break between its names. Tokens in the colour of
 plain text (code_colours.py) lose their spans, which saves half of a page's elements.

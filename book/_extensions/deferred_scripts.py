@@ -4,7 +4,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-AT_ONCE = ("documentation_options.js", "folding.js")  # run before it is drawn
+AT_ONCE = ("documentation_options.js", "folding.js")  # run before the page is drawn
 FOR_TABS = "design-tabs.js"
 
 

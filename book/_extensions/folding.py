@@ -9,7 +9,7 @@ and for the copy button.
 
 The fold of a whole cell, tagged ``hide-input``, is named by its content: imports (found
 by the cell's id), checks of the text (tagged ``guard``), or the code of an output. Code
-that is folded in this way stands below its output.
+that is folded in this way is put below its output.
 """
 
 import ast

@@ -61,7 +61,7 @@ def add_kaggle(
 def add_to_the_first_page(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Add a menu to the first page, which is no notebook; it opens chapter 0."""
+    """Add a menu to the first page, which is not a notebook; it opens chapter 0."""
     if pagename != app.config.root_doc:
         return
     repository = repository_of(app.config)

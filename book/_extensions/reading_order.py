@@ -21,7 +21,7 @@ def chapters_of(app: Sphinx) -> list[str]:
 
 def neighbour(app: Sphinx, page: str, other: str) -> dict[str, str]:
     builder = app.builder
-    assert isinstance(builder, StandaloneHTMLBuilder)  # no other has such pages
+    assert isinstance(builder, StandaloneHTMLBuilder)  # has pages for a browser
     title = builder.render_partial(app.env.titles[other])["title"]
     return {"link": builder.get_relative_uri(page, other), "title": title}
 

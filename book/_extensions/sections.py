@@ -118,7 +118,7 @@ class Reader:
             self.here.prose += filter(LETTER.search, sentences(paragraph))
 
     def begin(self, anchor: str, title: str) -> Section | None:
-        """Begin a section, and return the one that it stands in."""
+        """Begin a section, and return the section around it."""
         self.end_block()
         outside = self.here
         self.here = Section(anchor, title, outside)
@@ -155,7 +155,7 @@ class Reader:
             self.here.code += filter(None, lines)
 
     def keep_introduced(self, element: Tag) -> None:
-        """Keep words in italics or bold, which mark a term where it is explained."""
+        """Record words in italics or bold, at most three: a term explained here."""
         words = text_of(element)
         if (
             self.here

@@ -1,6 +1,6 @@
 """Draw the residual stream of chapter 6: the cat after twelve random blocks.
 
-Four stacks stand one below the other. Each shows its stream, as thick as the mean
+Four stacks are drawn one below the other. Each shows its stream, as thick as the mean
 length of a token, and the photograph put together again from the patches that its
 tokens still resemble most. On the page it moves, block by block
 (_assets/figures/residual_stream.js).
@@ -112,7 +112,7 @@ def sent_through(blocks: list[EncoderBlock], name: str, start: Tensor) -> Stack:
 
 
 def one_part(stream: Stream, name: str, norm: nn.Module, part: nn.Module) -> float:
-    """Apply attention or the MLP as in this stack, and return the added length."""
+    """Apply attention or the MLP as in this stack; return its output's mean length."""
     if name == "residual from normed x":
         stream.norm()
     change = part(norm(stream.whole) if name in NORM_IN_BRANCH else stream.whole)

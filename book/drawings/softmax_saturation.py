@@ -138,7 +138,7 @@ def up(d: int, divided: bool) -> float:
 
 
 def per_mille(d: int, name: str) -> list[int]:
-    """Return the shares in ten-thousandths; those that round to 0 are left out."""
+    """Return the ranked shares in units of 1/10,000, without those that round to 0."""
     ranked, _ = competition(d, name == "divided")
     return [share for share in (1e4 * ranked).round().int().tolist() if share]
 

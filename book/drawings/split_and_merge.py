@@ -98,7 +98,7 @@ def table(drawing: Drawing, x: float, y: float, numbers: Tensor) -> None:
 
 
 def one(drawing: Drawing, place: Box, token: int, head: int, written: int) -> None:
-    """Draw a number in its token's colour, stronger for the second head."""
+    """Draw a number in its token's colour; the second head's has a stronger ground."""
     colour = TOKENS[token]
     drawing.box(place.x, place.y, place.width, place.height, colour=colour, radius=2)
     if STRENGTH[head]:
