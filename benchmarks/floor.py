@@ -14,8 +14,8 @@ def matrix_products(
     """Return a function that multiplies all the model's matrices, back to back.
 
     The matrices have the model's shapes, and the products are written into memory that
-    is allocated before. There is no norm, softmax, GELU, bias or copy: the time that a
-    forward pass needs beyond this is what a better implementation could save.
+    is allocated beforehand. There is no norm, softmax, GELU, bias or copy: the time
+    that a forward pass needs beyond this is what a better implementation could save.
     """
     B, D, h = batch_size, config.embed_dim, config.num_heads
     N = token_count(config.image_size, config.patch_size)

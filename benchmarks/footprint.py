@@ -37,7 +37,7 @@ def import_seconds(name: str) -> float:
         from vit_steps.optional import torchvision
 
         started = time.perf_counter()
-        torchvision()  # all of them import it, so its time counts
+        torchvision()  # every rival imports it, so its time counts
     else:
         started = time.perf_counter()
     importlib.import_module(IMPORTS[name])

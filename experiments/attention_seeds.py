@@ -77,7 +77,7 @@ def measure(model: VisionTransformer, test: ImageSet) -> dict[str, Any]:
         "rollout": rounded(mass(rollout).mean()),
         "brightness": rounded(mass(brightness).mean()),
         "maps": {
-            # over all blocks and heads, so that none is chosen on the test part
+            # the mean of all blocks and heads: choosing some would use the test part
             "attention": attention.mean(dim=(1, 2)),
             "rollout": rollout,
             "brightness": brightness,

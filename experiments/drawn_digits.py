@@ -176,7 +176,7 @@ def drawn_digits(count: int, seed: int) -> tuple[Tensor, Tensor]:
 
     Args:
         count: of each digit.
-        seed: that of a generator of its own.
+        seed: of the generator that draws them.
 
     Shape: -> digits (10·count, 1, 8, 8), float32 between 0 and 1, labels (10·count,)
     """

@@ -1,4 +1,4 @@
-"""Measure what each ingredient of chapter 8's recipe contributes, and the images.
+"""Measure the effect of each ingredient of chapter 8's recipe, and of fewer images.
 
     python -m experiments.ingredients
 
@@ -95,7 +95,7 @@ def run_once(run: dict[str, Any]) -> dict[str, Any]:
     digits = first_images(digits, run["images"])
     block = change.pop("block", EncoderBlock)
     width = change.pop("position_std", RECIPE.position_std)
-    # with fewer images more epochs, so that all runs take equally many steps
+    # more epochs for fewer images, so that all runs take the same number of steps
     epochs = RECIPE.train.epochs * SIZES[0] // run["images"]
     config = replace(RECIPE.train, seed=run["seed"], epochs=epochs, **change)
     recipe = replace(RECIPE, train=config, position_std=width)

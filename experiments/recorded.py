@@ -24,7 +24,7 @@ from vit_steps.notebook.results import FOLDER, recorded
 
 
 def run(path: Path, name: str) -> dict[str, Any]:
-    """Return the results of a chapter's long runs by key, as JSON has them."""
+    """Return the results of a chapter's long runs by key, as read back from JSON."""
     found: dict[str, Any] = {}
 
     def recorder(

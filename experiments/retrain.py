@@ -72,7 +72,7 @@ patch alone, and the mean of the logits that it gives is the model's answer.
 Fashion-MNIST (Xiao, Rasul and Vollgraf 2017, arXiv 1708.07747; MIT, Zalando SE), all of
 it: 55,000 images to train on, 5,000 for validation, 10,000 to test.""",
 }
-TOLERANCE = 0.015  # between two trainings' accuracies, on another machine
+TOLERANCE = 0.015  # between the accuracies of two runs, on different machines
 
 
 def class_of(name: str) -> type[VisionTransformer]:
@@ -112,7 +112,8 @@ def train_averaging(path: Path) -> None:
     images = data.load("cluttered-digits")
     model = build("mean of the patches", recipe.train.seed)
     history = train(model, images, recipe.train, progress=False)
-    model.half().float()  # the drawings came when it had shipped, in float16
+    # The drawings are learned from the model as it ships, in float16.
+    model.half().float()
     seconds = sum(epoch.seconds for epoch in history.epochs)
     save(model, path, AVERAGING, seconds + go_on_with_drawings(model))
 
