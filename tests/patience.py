@@ -1,7 +1,7 @@
-"""How long a test waits for what has to happen, and a browser that is waited for so.
+"""How long a test may wait for anything, and a browser that waits as long.
 
-Patience ends a test that hangs and never one that is slow: on a machine shared by ten,
-what takes a second takes ten. All waiting in tests ends here, after minutes.
+The limit of some minutes ends a test that hangs, but not one that is slow: on a machine
+that ten programs share, a second's work takes ten. All waiting in tests has this limit.
 """
 
 SECONDS = 300
@@ -9,7 +9,7 @@ MILLISECONDS = 1000 * SECONDS  # as Playwright counts
 
 
 class PatientBrowser:
-    """A browser of Playwright's whose pages wait so long, whatever they wait for."""
+    """A Playwright browser whose pages wait this long for anything."""
 
     def __init__(self, browser):
         self.browser = browser

@@ -465,7 +465,7 @@ def test_records_that_passed_once_do_not_pass_again(judge):
 
 @pytest.mark.parametrize("name", ["split_heads", "multi_head_attention"])
 def test_nothing_is_drawn_twice(judge, name):
-    """Otherwise the sentence about one number would help to forge the next."""
+    """If a case came twice, the sentence about one would help to forge the next."""
     seen = []
     for _ in range(3):
         asked = Conversation(judge, name)

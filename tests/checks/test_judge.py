@@ -250,7 +250,7 @@ def test_an_invalid_message_is_refused(asked, message):
 
 
 def test_a_tensor_arrives_once_however_often_it_is_named():
-    """Otherwise a small message could become a large one when it is read."""
+    """If tensors could be repeated, a small message could fill the memory when read."""
     both = f'{{"list": [{TENSOR}, {TENSOR}]}}'
     with pytest.raises(KeyError):
         decode(message_of(both, a=("F64", [2], [0, 16])))

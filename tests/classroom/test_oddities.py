@@ -14,7 +14,7 @@ from classroom.release.release import SOURCES
 
 
 def cell(source, name="", **about):
-    """Return a cell; if it has a name, one that nbgrader knows."""
+    """Return a cell, with nbgrader's metadata if it has a name."""
     made = new_code_cell(source)
     if name:
         plain = {"grade": False, "solution": False}
@@ -165,7 +165,7 @@ def test_a_name_allowed_in_another_task_is_reported(solution):
     ],
 )  # fmt: skip
 def test_an_alias_is_followed_into_the_solution(helper, solution):
-    """This holds whether the alias stands before the solution or after it."""
+    """This holds whether the alias is defined before the solution or after it."""
     nb = source()
     nb.cells[3].source = solution
     nb.cells.insert(3, cell(helper))

@@ -27,7 +27,7 @@ def test_checks_are_read_from_the_cell():
 
 
 def test_a_function_is_no_answer_where_a_class_is_named():
-    """Functions from an earlier task are no answer to a task that asks for a class."""
+    """A function from an earlier task does not solve a task that asks for a class."""
     good = Attempt(ended_well=True, words=["word"])
     of_class = Judgement("mlp", True, None)
     of_function = Judgement("mlp", True, None, "function")

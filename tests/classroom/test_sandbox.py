@@ -19,7 +19,7 @@ from tests.classroom.in_sandbox import in_sandbox
 LOOK = [sys.executable, "-I", "-S", "-c", sandbox.LOOK_AROUND]
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can start as root")
 
-# Runs inside, in a shell, because another user may not be able to read our Python.
+# Runs in a shell in the sandbox, since another user may be unable to read our Python.
 WRITABLE = """
 find /proc /sys -type f 2>/dev/null | grep -v '^/proc/[0-9]' | while read -r file
 do [ -c "$file" ] || { (: <> "$file") 2>/dev/null && echo "$file"; }

@@ -30,7 +30,7 @@ import vit_steps.notebook
 import vit_steps.training
 from vit_steps import optional
 
-optional.timm()  # imports the compiler, which trainings import first
+optional.timm()  # imports the compiler, which training imports first
 importlib.import_module("torchvision.transforms.v2")  # augments the training images
 assert ipykernel and matplotlib and skimage and sklearn and vit_check and vit_steps
 

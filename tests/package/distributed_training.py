@@ -1,4 +1,4 @@
-"""A training that torchrun starts once in each process, for the tests.
+"""A training run that torchrun starts in each process, for the tests.
 
 python -m tests.package.distributed_training FOLDER alone|spread|shard|again ...
 
@@ -42,7 +42,7 @@ def first(data, count):
 
 
 def gradients(model, data, count):
-    """Return the gradients of a training's only step, averaged over the processes."""
+    """Return the gradients of a run's only step, averaged over the processes."""
     config = replace(QUICK, epochs=1, clip_norm=None)
     train_together(model, first(data, count), config, progress=False)
     return {n: whole(p.grad).clone() for n, p in model.named_parameters()}

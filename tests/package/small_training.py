@@ -1,4 +1,4 @@
-"""A training that takes a second; also a program, for the test that kills it."""
+"""A training run of a second; also a program, for the test that kills it."""
 
 import sys
 from dataclasses import replace

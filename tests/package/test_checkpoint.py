@@ -192,7 +192,7 @@ def built(monkeypatch):
 
 
 def refused(path, built, model_class=VisionTransformer):
-    """Return the error's sentence; it must be raised before a model takes memory."""
+    """Return the error's message; it must be raised before a model takes memory."""
     with pytest.raises(ValueError) as caught:
         model_class.from_pretrained(path)
     assert set(built) <= {"meta"}  # where blocks take no room

@@ -80,7 +80,7 @@ SMALL = {"cluttered-digits": {"counts": (120, 90, 80)}}
 
 
 def fashion_folder(root, count=70):
-    """Fake Fashion-MNIST as torchvision has it: 70 training images, 20 others."""
+    """Write a fake Fashion-MNIST as torchvision stores it, with 20 test images."""
     folder = root / "FashionMNIST" / "raw"
     folder.mkdir(parents=True)
     for prefix, n in (("train", count), ("t10k", 20)):

@@ -328,7 +328,7 @@ def test_positions_that_are_no_grid_are_misshapen(shape):
 
 
 def wide(rows, columns, **overrides):
-    """A model whose grid has so many rows and columns."""
+    """Return a model whose grid has this many rows and columns."""
     return small(image_size=(4 * rows, 4 * columns), **overrides)
 
 
@@ -337,7 +337,7 @@ def resampled(pos_embed, old, new):
     return resample(pos_embed, list(new), list(old), num_prefix_tokens=1)
 
 
-# 14×14 into 7×28 and 24×24 into 18×32 are of the same kind.
+# As many patches in both, like 14×14 and 7×28, or 24×24 and 18×32.
 @pytest.mark.parametrize(("old", "new"), [((6, 6), (4, 9)), ((6, 6), (9, 4))])
 def test_a_square_grid_is_not_copied_to_another_grid_of_as_many(old, new):
     state_dict = wide(*old).state_dict()
@@ -530,7 +530,7 @@ def test_no_message_advises_to_lose_a_trained_head():
 
 def test_blocks_in_chunks_are_read():
     state_dict = small().state_dict()
-    # As DINOv2's code counts them: the second number is the block's own.
+    # DINOv2's code puts a block's chunk before its own number, as in blocks.1.2.
     chunked = {
         re.sub(
             r"^blocks\.(\d)\.", lambda m: f"blocks.{int(m[1]) // 2}.{m[1]}.", name
@@ -615,7 +615,7 @@ def test_a_hybrid_of_the_paper_is_refused(tmp_path):
         P.model_of(P.from_npz(tmp_path / "R26.npz"), num_heads=2)
 
 
-# -- What is no state dict
+# -- Not a state dict
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
-# --- parts of a training -------------------------------------------------------------
+# --- parts of a training run ---------------------------------------------------------
 
 
 @pytest.mark.parametrize("total, warmup", [(40, 7), (40, 0), (9, 8)])
@@ -182,7 +182,7 @@ def test_batches_hold_every_image_once_in_the_order_of_their_seed(count, batch_s
     orders = []
     for seed, others in ((3, 1), (3, 2), (4, 1)):
         batches.start_epoch(seed)
-        torch.rand(others)  # other draws change nothing
+        torch.rand(others)  # must not change the order
         dealt = list(batches)
         assert len(dealt) == len(batches)
         assert {len(batch) for batch in dealt[:-1]} <= {batch_size}

@@ -26,7 +26,7 @@ def tracked():
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory):
-    """Both wheels, built from the files that git knows."""
+    """Both wheels, built from the files that git tracks."""
     clone = tmp_path_factory.mktemp("clone")
     needed = ("vit_steps/", "vit_check/", "book/distribution/")
     at_the_top = ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in")

@@ -1,4 +1,4 @@
-"""No test has a clock: what it waits for is waited for with the one patience."""
+"""Test that no test has a time limit of its own: all take tests/patience.py's."""
 
 import ast
 from pathlib import Path
@@ -18,9 +18,9 @@ FILES = [
     and path not in (HERE, TESTS / "patience.py")
 ]
 WAITING = {"await_reply", "communicate", "join", "poll", "wait", "wait_for", "run"}
-PATIENCE = {"SECONDS", "MILLISECONDS", "timeout"}  # the last is handed on by a caller
+PATIENCE = {"SECONDS", "MILLISECONDS", "timeout"}  # timeout is an argument
 CLOCKS = {"monotonic", "perf_counter", "time"}
-# Times of their own, for a reason.
+# Files that need limits of their own, with these limits.
 OF_THEIR_OWN = {
     "tests/forked/process.py": {"timeout=0"},  # whether it has ended already
     "tests/repository/colab/session.py": {"timeout=CELL_SECONDS"},  # twenty minutes
@@ -28,7 +28,7 @@ OF_THEIR_OWN = {
 
 
 def short_of_patience(source):
-    """The waits of a source that end after a time of their own, as they are written."""
+    """Return the waits in a source that have time limits of their own, as written."""
     return [
         ast.unparse(found)
         for node in ast.walk(ast.parse(source))

@@ -623,7 +623,7 @@ def test_any_patch_may_ask(page):
     assert "the class token" in asks(look)
 
     plain = page.evaluate(BOARD)
-    page.mouse.move(*patch_at(page, 7, 0))  # the patch under the pointer asks
+    page.mouse.move(*patch_at(page, 7, 0))  # the patch under the pointer is the query
     assert "row 7, column 0" in asks(look)
     assert page.evaluate(BOARD) != plain
     shown = look.locator(".vl-map.vl-shown").get_attribute("aria-label")
@@ -632,7 +632,7 @@ def test_any_patch_may_ask(page):
     assert "row 6, column 3" in asks(look)
     page.mouse.move(2, 2)  # until the pointer leaves it
     assert "the class token" in asks(look)
-    page.mouse.click(*patch_at(page, 7, 0))  # a pressed patch keeps asking
+    page.mouse.click(*patch_at(page, 7, 0))  # a clicked patch stays the query
     page.mouse.move(2, 2)
     assert "row 7, column 0" in asks(look)
     look.get_by_role("button", name="class token").click()

@@ -194,7 +194,7 @@ def test_answers_are_open(which, request):
 
 @PRINTED
 def test_short_code_is_on_one_page(which, request):
-    """Otherwise it could be split, or leave an empty frame."""
+    """Code that is split between pages is hard to read, or leaves an empty frame."""
     pages = [squeezed(text) for text in texts(request.getfixturevalue(which))]
     article = Paper([CHAPTER]).articles[CHAPTER]
     cells = [pre.get_text().strip() for pre in article.select(".cell_input pre")]

@@ -197,7 +197,7 @@ def mutants(source, lines=None):
 
     Signatures, annotations, docstrings and refusals of wrong arguments stay; if
     ``lines`` are given, all other lines stay too. A change that gives the same code in
-    another form is no mutant.
+    another form is not a mutant.
     """
     kept = _lines_that_stay(source)
     seen = {_normal(source)}

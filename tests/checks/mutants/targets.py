@@ -222,7 +222,7 @@ def _names(node):
 
 
 def _needed(names, nodes, answered):
-    """Return the definitions behind names, except those that have their own check."""
+    """Return the definitions of names, except those that have a check of their own."""
     latest = {
         node.name: node
         for node in nodes
@@ -301,7 +301,7 @@ def _of_reference(name, reference: Callable) -> Iterator[Target]:
 def _has_switches(reference) -> bool:
     """Return whether a check's own function has arguments that switch mistakes on.
 
-    Most of such a function is no part of a right answer, so the exercise's solution is
+    Most of such a function is not part of a right answer, so the exercise's solution is
     mutated instead.
     """
     ours = reference.__module__.startswith("vit_check.")
