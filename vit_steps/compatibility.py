@@ -89,7 +89,7 @@ def check_preprocessing(model: nn.Module, images: Any) -> None:
 
 
 def check_labels(labels: Any, num_classes: int) -> None:
-    """Raise ValueError unless labels are int64 numbers of the K classes, one an image.
+    """Raise ValueError unless labels are int64 numbers of the K classes, one per image.
 
     Shape: (B,)
     """

@@ -109,8 +109,8 @@ def _name_axes(graph: Any) -> None:
 def _refuse_partial_patches(graph: Any, patch_size: tuple[int, int]) -> None:
     """Make a graph fail for images that the patches do not fill.
 
-    Its convolution would cut the rest of the pixels off without a warning. The images
-    are reshaped to their shape in whole patches, which fails unless it is their own.
+    Its convolution would cut the rest of the pixels off without a warning. So the
+    images are reshaped to the size that whole patches fill, which fails if it differs.
     """
     from onnx.helper import make_node
     from onnx.numpy_helper import from_array

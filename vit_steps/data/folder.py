@@ -153,7 +153,7 @@ def part_folders(root: Path) -> dict[str, Path]:
 def check_files(*parts: ImageFiles) -> None:
     """Read every file now: a damaged one would stop the training, perhaps hours later.
 
-    Raises: ValueError, with their number and three names, if some cannot be read.
+    Raises: ValueError with their number and the first three, if any cannot be read.
     """
 
     def complaint(part: ImageFiles, index: int) -> str:

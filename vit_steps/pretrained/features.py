@@ -24,8 +24,8 @@ def extract_features(
     beside the images of a data set are left out. The model is left in its mode.
 
     Shape: (B, C, H, W) -> (B, D), on the images' device, in the model's dtype
-    Raises: ValueError if ``pool`` is something else, or the class token of a model
-        without one, there are no images, or they are not normalised.
+    Raises: ValueError if ``pool`` is something else, or is "cls" for a model without a
+        class token, or if there are no images, or they are not normalised.
     """
     if pool not in ("cls", "mean"):
         raise ValueError(f"pool: got {pool!r}, expected 'cls' or 'mean'")

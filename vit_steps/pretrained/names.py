@@ -1,7 +1,7 @@
 """The names that weights have elsewhere, and how they become ours.
 
-One table a library has both names of each tensor: from right to left it reads their
-weights, from left to right it writes ours for them.
+Each library has a table from our names, on the left, to its own. It is used backwards
+to read their weights, and forwards to write ours for them.
 """
 
 import os
@@ -381,7 +381,7 @@ def listing(
     tensors: StateDict,
     expected: StateDict | None = None,
 ) -> str:
-    """Return names and shapes, one a line; equal lines of several blocks are joined."""
+    """Return names and shapes, one per line; blocks with equal lines are joined."""
     numbers_of: dict[str, list[str]] = {}
     for name in names:
         line = re.sub(r"\.\d+\.", ".#.", name, count=1)

@@ -1,4 +1,4 @@
-"""What came after the Vision Transformer: DeiT, Swin, and three small changes."""
+"""What followed the Vision Transformer: DeiT, Swin, and three small changes."""
 
 from vit_steps.variants.distillation import DistilledConfig as DistilledConfig
 from vit_steps.variants.distillation import (

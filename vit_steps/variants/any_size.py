@@ -32,7 +32,7 @@ class AnySizeVisionTransformer(VisionTransformer):
             )
         patches = self.patch_embed.proj(images)  # (B, D, rows, columns)
         cls_position, positions = self.pos_embed.tensor_split([1], dim=1)
-        positions = positions.transpose(1, 2)  # (1, D, N), of its own size
+        positions = positions.transpose(1, 2)  # (1, D, N) of the model's grid
         positions = positions.reshape(1, -1, *self.patch_embed.grid_size)
         positions = F.interpolate(  # in float32 or better: 16 bits are too coarse
             positions.to(torch.promote_types(positions.dtype, torch.float32)),
