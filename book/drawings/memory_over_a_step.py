@@ -8,7 +8,7 @@ from vit_steps.training_cost import activation_bytes, training_flops
 from vit_steps.vision_transformer import ViTConfig
 
 CONFIG = ViTConfig.tiny(num_classes=6)
-LEFT, RIGHT, HIGH = 44, 350, 176  # ends of the axes, and height of the first
+LEFT, RIGHT, HIGH = 44, 350, 176  # ends of the time axes, height of the first panel
 MIB = 2**20
 
 

@@ -32,7 +32,7 @@ POINTS = 30  # points on half a contour
 def path(
     optimizer: str, lr: float | Sequence[float], steps: int = STEPS
 ) -> list[Point]:
-    """Return the path of PyTorch's optimiser; ``lr`` is one rate, or one a step."""
+    """Return the path of PyTorch's optimiser; ``lr`` is one rate, or one per step."""
     w = torch.tensor(START, dtype=torch.float64, requires_grad=True)
     walker: Optimizer = SGD([w]) if optimizer == "SGD" else AdamW([w], weight_decay=0.0)
     places = [START]

@@ -55,7 +55,7 @@ def write_feedback(
 
 
 def _process(result: Result, course: Course, cpu_seconds: int) -> None:
-    import resource  # missing on Windows, where ``grade_class`` has refused before
+    import resource  # missing on Windows, where ``grade_class`` raises earlier
 
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))

@@ -68,7 +68,7 @@ class SandboxedKernelManager(AsyncKernelManager):
     Attributes:
         limits: what the kernel may use.
         judge: the socket at which the checks ask for a verdict.
-        visible: files and folders visible inside besides the Python environment.
+        visible: files and folders visible inside it, besides Python's environment.
         sandbox: False starts the kernel without a sandbox, which protects nothing.
         cgroup: the group in which to create one for this kernel, or None.
     """

@@ -134,7 +134,7 @@ def run_sandboxed(
             capture_output=True,
             text=True,
             pass_fds=[filtered],
-            env={"PATH": os.defpath},  # bwrap's variables are visible inside
+            env={"PATH": os.defpath},  # bwrap's are visible in the sandbox
         )
     finally:
         os.close(filtered)
@@ -255,7 +255,7 @@ def prepare() -> None:
 
 
 def compile_packages() -> None:
-    """Compile our packages once, since inside no kernel could store the result."""
+    """Compile our packages once, since no kernel in a sandbox can keep the result."""
     for folder in _packages():
         compileall.compile_dir(folder, quiet=2)
 

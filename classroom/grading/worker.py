@@ -137,7 +137,7 @@ def main(
     """
     if terms.temporary is not None:
         tempfile.tempdir = str(terms.temporary)
-    import resource  # missing on Windows, where ``grade_class`` has refused before
+    import resource  # missing on Windows, where ``grade_class`` raises earlier
 
     memory = 4096 * MIB  # the messages of a kernel are read in this process
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
