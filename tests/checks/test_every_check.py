@@ -62,10 +62,10 @@ def failure(name, answer, seed=None):
 
 
 def seeds_in_turn(place, count, of):
-    """The seeds of the answer at a place of its check's list.
+    """Return ``count`` of the seeds below ``of``, for the answer at a place in a list.
 
-    A verdict on every answer from every seed would be half of what all tests of checks
-    compute. So the answers of a check take turns, and all seeds are still used on it.
+    To judge every answer with every seed would take half of the time of all tests of
+    checks. So the answers of a check share the seeds, and each seed is used on some.
     """
     return [(count * place + turn) % of for turn in range(count)]
 

@@ -299,7 +299,7 @@ def other(tmp_path):
 def test_a_name_that_can_be_two_students_is_a_question_by_itself(
     upload, lms_id, read, exercises, tmp_path, export
 ):
-    """A student may be called ada_8_800, and Ada may have handed in nothing."""
+    """The name may be Ada's, or that of a student called ada_8_800."""
     found, _ = names_of(export({upload: dump(solved(exercises))}), exercises, tmp_path)
     (submission,) = found.values()
     assert submission.lms_id == lms_id

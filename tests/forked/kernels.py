@@ -1,7 +1,7 @@
 """Fork the kernels of nbval from a server.
 
-On systems that cannot fork so, and when a notebook is tested without the tests of this
-folder, a kernel is started as Jupyter starts it.
+On systems that cannot fork in this way, and when a notebook is tested without the tests
+of this folder, a kernel is started as Jupyter starts it.
 """
 
 from importlib.metadata import EntryPoint

@@ -87,7 +87,7 @@ def test_nothing_moves_for_a_reader_who_wants_it_still(still_page):
 
 
 def test_a_page_reflows_and_its_text_takes_more_room(still_page):
-    """WCAG 1.4.10 and 1.4.12."""
+    """WCAG 1.4.10, enlarged four times, and 1.4.12, with more space between letters."""
     tab = still_page
     tab.set_viewport_size(ZOOMED)
     tab.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
@@ -100,7 +100,7 @@ def test_a_page_reflows_and_its_text_takes_more_room(still_page):
 
 
 def test_a_label_goes_with_escape_and_stays_under_the_pointer(visits, site):
-    """WCAG 1.4.13."""
+    """WCAG 1.4.13: what appears under the pointer or on focus can be dismissed."""
     tab = visits().tab
     tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
     button, label = tab.locator(".btn-fullscreen-button"), tab.locator(".tooltip")
@@ -119,7 +119,7 @@ def test_a_label_goes_with_escape_and_stays_under_the_pointer(visits, site):
 
 
 def test_a_menu_goes_with_escape_though_the_pointer_is_on_it(visits, site):
-    """WCAG 1.4.13."""
+    """WCAG 1.4.13: what appears can be dismissed without moving the pointer."""
     tab = visits().tab
     tab.goto(f"{site}notebooks/02_patch_embedding.html", wait_until="networkidle")
     place = tab.locator(".dropdown-download-buttons").first
