@@ -1,4 +1,4 @@
-"""A context that puts a model into evaluation mode, and its own modes back."""
+"""A context that puts a model into evaluation mode and then restores its modes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -38,7 +38,7 @@ class Preprocessing:
         object.__setattr__(self, "classes", tuple(self.classes))
 
     def check_fits(self, in_channels: int, num_classes: int) -> None:
-        """Raise ValueError unless the channels, and class names if any, are as many."""
+        """Raise ValueError unless it fits a model with these channels and classes."""
         C, K = len(self.mean), len(self.classes)
         if C != in_channels or K not in (0, num_classes):
             raise ValueError(

@@ -259,7 +259,7 @@ def _print_epoch(epochs: int, history: History) -> None:
 
 
 def _way_on(options: argparse.Namespace, command: str) -> str:
-    """Return a clause that says how to resume the training, if a checkpoint is kept."""
+    """Return how to resume the training, or why that is impossible."""
     if not options.checkpoint:
         return "nothing is kept, since there is no --checkpoint"
     if not Path(options.checkpoint).exists():
