@@ -77,7 +77,7 @@ form: .venv/ready
 outputs: .venv/ready
 	$(BIN)/jupyter nbconvert --to notebook --execute --inplace \
 		--ExecutePreprocessor.record_timing=False \
-		--coalesce-streams $(NB)
+		--NotebookExporter.preprocessors=nbconvert.preprocessors.CoalesceStreamsPreprocessor $(NB)
 
 exercises: .venv/ready
 	$(BIN)/python -m classroom.release

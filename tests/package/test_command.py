@@ -53,7 +53,7 @@ def test_every_preset(capsys, preset):
         (["--image-size", "230"], "image_size: got 230×230, expected multiples"),
         (["--image-size", "big"], "argument --image-size: invalid size value: 'big'"),
         (["--image-size", "224x"], "total"),
-        (["giant"], "invalid choice: 'giant'"),
+        (["no-preset"], "invalid choice: 'no-preset'"),
         (["--batch-size", "0"], "error: batch_size: got 0, expected a positive int"),
     ],
 )

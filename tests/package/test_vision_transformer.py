@@ -36,20 +36,20 @@ def count(config):
     return sum(p.numel() for p in model.parameters())
 
 
-@pytest.mark.parametrize(
-    ("config", "parameters"),
-    [
-        (ViTConfig.tiny(), 5_717_416),
-        (ViTConfig.small(), 22_050_664),
-        (ViTConfig.base(), 86_567_656),
-        (ViTConfig.large(), 304_326_632),
-        (ViTConfig.huge(), 632_045_800),
-        (ViTConfig.small(patch_size=32), 22_878_952),
-        (ViTConfig.base(patch_size=32), 88_224_232),
-        (ViTConfig.large(patch_size=32), 306_535_400),
-        (ViTConfig.base(image_size=384), 86_859_496),
-    ],
-)
+PARAMETERS = {
+    ViTConfig.tiny(): 5_717_416,
+    ViTConfig.small(): 22_050_664,
+    ViTConfig.base(): 86_567_656,
+    ViTConfig.large(): 304_326_632,
+    ViTConfig.huge(): 632_045_800,
+    ViTConfig.small(patch_size=32): 22_878_952,
+    ViTConfig.base(patch_size=32): 88_224_232,
+    ViTConfig.large(patch_size=32): 306_535_400,
+    ViTConfig.base(image_size=384): 86_859_496,
+}
+
+
+@pytest.mark.parametrize(("config", "parameters"), PARAMETERS.items())
 def test_parameters_to_the_last_digit(config, parameters):
     assert count(config) == parameters == config.cost().parameters
 
@@ -625,8 +625,14 @@ def test_a_new_head_is_in_the_models_mode():
 
 def test_presets_are_all_there():
     assert {"tiny", "base", "huge"} <= set(PRESETS)
-    for name in PRESETS:
-        assert getattr(ViTConfig, name)(num_classes=3).num_classes == 3
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_is_counted_has_a_source_and_can_be_overridden(name):
+    preset = getattr(ViTConfig, name)
+    assert preset() in PARAMETERS, "add its parameters, as its source states them"
+    assert f"``{name}``" in ViTConfig.__doc__, "say in the docstring where it is from"
+    assert preset(num_classes=3).num_classes == 3
 
 
 def test_an_exported_model_in_bfloat16_takes_more_than_a_thousand_tokens():

@@ -3,6 +3,7 @@
 import inspect
 import re
 from copy import copy
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from tests.site.test_pages import HTML, page_soup, soup
 from vit_steps import ViTConfig
 from vit_steps.data import PHOTOS
 from vit_steps.training_cost import ACCELERATORS, Accelerator
+from vit_steps.vision_transformer import PRESETS
 
 PAGES = sorted((HTML / "book" / "package").glob("*.html"))
 LIST_OF_ALL = "book/package"
@@ -186,6 +188,9 @@ def test_values_that_have_a_name_are_listed():
     head, _, _, base, *_ = cells_of("model", "vision-transformer")
     shown = [str(getattr(ViTConfig.base(), column)) for column in head[1:]]
     assert base == ["base", *shown]
+    presets = [asdict(getattr(ViTConfig, name)()) for name in PRESETS]
+    differing = [f for f in presets[0] if len({preset[f] for preset in presets}) > 1]
+    assert set(differing) <= set(head), "a column for each field that a preset sets"
     devices = cells_of("speed_and_scale", "module-vit_steps.training_cost")[1:]
     assert [name for name, *_ in devices] == list(ACCELERATORS)
     assert devices[1][1:] == ["312,000,000,000,000", "80,000,000,000"]
