@@ -94,6 +94,17 @@ def test_a_page_and_its_table_have_the_same_modules(page):
     assert set(in_full) <= set(all_of_them.split())
 
 
+# What the package needs for itself, and no page describes.
+OWN = {"command", "evaluating", "tensors", "trained", "training_options"}
+
+
+def test_the_list_of_all_has_every_module():
+    files = [f.relative_to(ROOT) for f in (ROOT / "vit_steps").rglob("*.py")]
+    modules = {".".join(f.with_suffix("").parts) for f in files if f.stem[:2] != "__"}
+    listed = (ROOT / f"{LIST_OF_ALL}.md").read_text(encoding="utf-8").split()
+    assert modules - set(listed) == {f"vit_steps.{name}" for name in OWN}
+
+
 def test_the_list_of_all_keeps_every_anchor():
     """An old address, from when the package had a single page, leads to a row."""
     document = page_soup(LIST_OF_ALL)
