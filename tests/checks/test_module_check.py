@@ -8,7 +8,7 @@ from torch import nn
 
 import vit_check as check
 from vit_check import CheckFailed
-from vit_steps import MultiHeadAttention, ViTEmbedding
+from vit_steps import MultiHeadAttention, ViTEmbedding, patchify
 
 
 class First(nn.Module):
@@ -206,3 +206,12 @@ def test_the_reference_draws_nothing_from_the_seed():
     check.embed_images(ViTEmbedding)
     check.multi_head_attention(MultiHeadAttention)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_an_answer_on_a_gpu_is_compared_like_any_other():
+    def patches_on_a_gpu(images, patch_size):
+        return patchify(images.cuda(), patch_size)
+
+    check.patchify(patches_on_a_gpu)
+    check.multi_head_attention(lambda **sizes: MultiHeadAttention(**sizes).cuda())

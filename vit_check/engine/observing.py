@@ -39,7 +39,7 @@ def plain(value: Any, depth: int = 0) -> Any:
         kind = _of_no_plain_numbers(value)
         if kind is not None:
             return {"?": kind}
-        return Tensor.as_subclass(value, Tensor).detach().clone()
+        return Tensor.as_subclass(value, Tensor).detach().cpu().clone()
     if value is None or type(value) in (bool, float, str):
         return value
     if isinstance(value, numbers.Integral):
@@ -336,7 +336,7 @@ def observe_module(
         "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
         "order": list(range(len(names))),
     }
-    module.to(dtype)
+    module.to("cpu", dtype)  # where the inputs and the right answer are
     module.eval()
     inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
     values = [v.to(dtype) for v in draw(module, seed, vectors, matrices)]
