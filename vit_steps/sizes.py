@@ -74,7 +74,7 @@ def check_number(
     above: float = -math.inf,
     most: float = math.inf,
 ) -> float:
-    """Return a finite number as a float; ValueError if it is none, or out of range."""
+    """Return a finite number, plain; ValueError if it is none, or out of range."""
     real = isinstance(value, Real) and not isinstance(value, bool)
     if (
         not real
@@ -86,7 +86,7 @@ def check_number(
         given = [f"{words} {n:g}" for words, n in limits.items() if math.isfinite(n)]
         kind = " and ".join(given) or "a finite number"
         raise ValueError(f"{name}: got {value!r}, expected {kind}")
-    return float(value)
+    return value if isinstance(value, int) else float(value)
 
 
 def check_rate(value: float, name: str) -> float:

@@ -241,9 +241,7 @@ class VisionTransformer(nn.Module):
         for block in self.blocks:
             # (B, T, D), and (B, h, T, T) or None
             if self.grad_checkpointing:
-                x, weights = checkpoint(
-                    block, x, need_weights=need_weights, use_reentrant=False
-                )
+                x, weights = checkpoint(block, x, need_weights, use_reentrant=False)
             else:
                 x, weights = block(x, need_weights=need_weights)
             if weights is not None:

@@ -416,11 +416,8 @@ def test_config_keeps_plain_numbers():
         image_size=[32, 64], depth=np.int64(2), layer_scale=1, drop_rate=np.float32(0.5)
     )
     assert config.image_size == (32, 64) and hash(config)
-    assert [type(x) for x in (config.depth, config.layer_scale, config.drop_rate)] == [
-        int,
-        float,
-        float,
-    ]
+    kinds = [type(x) for x in (config.depth, config.layer_scale, config.drop_rate)]
+    assert kinds == [int, int, float]
     assert (
         VisionTransformer(small(layer_scale=1).config).blocks[0].ls1.gamma.sum() == 12
     )

@@ -170,7 +170,7 @@ def test_a_table_has_what_a_module_defines_and_describes():
     names = public_names("vit_steps.encoder")
     assert names == [
         f"vit_steps.encoder.{name}"
-        for name in ("MLP", "DropPath", "LayerScale", "EncoderBlock")
+        for name in ("MLP", "draw_kept", "DropPath", "LayerScale", "EncoderBlock")
     ]
     module = import_module("vit_steps.encoder")
     assert all(inspect.getdoc(getattr(module, n.rpartition(".")[2])) for n in names)
