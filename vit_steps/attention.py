@@ -97,7 +97,7 @@ class MultiHeadAttention(nn.Module):
 
         Raises: ValueError if ``x`` is not (B, T, D).
         """
-        check_tensor(x, "x", "B", "T", self.embed_dim)
+        check_tensor(x, "x", "B", "T", self.embed_dim, may_be_empty=True)
         B, T, D = x.shape
         h, d = self.num_heads, D // self.num_heads
         qkv = self.qkv(x)  # (B, T, 3·D)

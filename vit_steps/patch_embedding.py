@@ -18,7 +18,7 @@ def patchify(images: Tensor, patch_size: Size) -> Tensor:
     Raises: ValueError if the images are not (B, C, H, W), or the patches do not fill
         them.
     """
-    check_tensor(images, "images", "B", "C", "H", "W")
+    check_tensor(images, "images", "B", "C", "H", "W", may_be_empty=True)
     B, C, H, W = images.shape
     rows, columns = patch_grid((H, W), patch_size)
     height, width = as_pair(patch_size, "patch_size")
@@ -63,7 +63,8 @@ def check_images(
     H, W = size or ("H", "W")
     has_no_batch = isinstance(images, Tensor) and images.ndim == 3
     note = "; images[None] makes a batch of one" if has_no_batch else ""
-    check_tensor(images, "images", "B", in_channels, H, W, note=note)
+    shape = ("B", in_channels, H, W)
+    check_tensor(images, "images", *shape, may_be_empty=True, note=note)
     if not torch.is_floating_point(images):
         raise ValueError(
             f"images: got {images.dtype}, expected floating point; "

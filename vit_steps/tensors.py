@@ -6,12 +6,18 @@ import torch
 from torch import Tensor
 
 
-def check_tensor(value: Any, name: str, *shape: int | str, note: str = "") -> None:
+def check_tensor(
+    value: Any,
+    name: str,
+    *shape: int | str,
+    may_be_empty: bool = False,
+    note: str = "",
+) -> None:
     """Raise ValueError unless a value is a tensor of a shape.
 
-    In ``shape`` a capital letter is any length but 0, a small one any length at all,
-    the same at each of its places, and "..." any number of axes. The ``note`` ends the
-    sentence of the error.
+    In ``shape`` a capital letter is any length but 0 (or 0 too if it ``may_be_empty``),
+    a small one any length at all, the same at each of its places, and "..." any number
+    of axes. The ``note`` ends the sentence of the error.
     """
     expected = str(shape).replace("'", "")
     if not isinstance(value, Tensor):
@@ -27,6 +33,7 @@ def check_tensor(value: Any, name: str, *shape: int | str, note: str = "") -> No
         for axis, length in zip(shape, value.shape, strict=False)
     )
     empty = any(axis.isupper() and n == 0 for axis, n in lengths.items())
+    empty = empty and not may_be_empty
     if empty or len(shape) != value.ndim or known != tuple(value.shape):
         expected += ", each at least 1" if empty else ""
         came = tuple(value.shape)

@@ -254,7 +254,7 @@ def test_unknown_data_are_refused(ask):
 @pytest.mark.parametrize("ask", [data.fashion_mnist, data.cifar10])
 def test_unknown_part_is_refused(ask):
     with pytest.raises(
-        ValueError, match="part: got 'val', expected one of .*'train', 'test'"
+        ValueError, match="part: got 'val', expected one of train, test"
     ):
         ask("val")
 
