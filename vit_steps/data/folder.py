@@ -39,7 +39,7 @@ class ImageFiles(Dataset[tuple[Tensor, int]]):
     image_size: tuple[int, int]
     in_channels: int  # 1 for grey, 3 for colours
     whole: bool = False  # whole images, to be cropped at random; else their middle
-    transform: Callable[[Tensor], Tensor] = lambda image: image  # to a model's input
+    transform: Callable[[Tensor], Tensor] | None = None  # to a model's input
     preprocessing: Preprocessing | None = None  # the transform's, and the labels' names
     kept: dict[int, Tensor] = field(default_factory=dict, init=False, repr=False)
 
@@ -51,7 +51,9 @@ class ImageFiles(Dataset[tuple[Tensor, int]]):
         return len(self.samples)
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
-        return self.transform(self.read(index)), self.samples[index][1]
+        image = self.read(index)
+        label = self.samples[index][1]
+        return image if self.transform is None else self.transform(image), label
 
     def read(self, index: int) -> Tensor:
         """Return an image before its transform, which is the same each time.
