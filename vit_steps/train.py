@@ -19,7 +19,7 @@ from vit_steps.attention import use_fused_attention
 from vit_steps.command import check_new, run_command
 from vit_steps.optional import imported
 from vit_steps.recipes import RECIPES, Recipe
-from vit_steps.sizes import as_pair
+from vit_steps.sizes import as_pair, check_count
 from vit_steps.training import evaluate, tensorboard
 from vit_steps.training_options import (
     DROP_OPTIONS,
@@ -118,6 +118,8 @@ def check_options(options: argparse.Namespace) -> None:
         check_new(output, options.overwrite, [checkpoint, options.tensorboard])
     if options.tensorboard:
         Path(options.tensorboard).mkdir(parents=True, exist_ok=True)
+    if options.threads is not None:
+        check_count(options.threads, "threads")
     usable = ["cpu", *["cuda"] * torch.cuda.is_available()]
     usable += ["mps"] * torch.backends.mps.is_available()
     if options.device.partition(":")[0] not in usable:
@@ -172,6 +174,11 @@ def load_images(options: argparse.Namespace, trained: VisionTransformer | None) 
         if options.data == "folder":
             check_files(images.train, images.validation, images.test)
         distributed.wait_for_all()
+    if options.batch_size and options.batch_size > len(images.train):
+        raise ValueError(
+            f"batch_size: got {options.batch_size}, expected at most the "
+            f"{len(images.train)} images that are trained on"
+        )
     return images
 
 

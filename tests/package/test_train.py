@@ -231,9 +231,14 @@ def test_a_small_model_takes_one_thread_unless_the_user_says_how_many(
         (["--checkpoint", "x.pt"], "--checkpoint: got 'x.pt', expected a name in"),
         (["--resume"], "--resume: expected a --checkpoint to go on from"),
         (["--shard"], "--shard: there is one process, expected torchrun's"),
-        (["--threads", "-3"], "set_num_threads expects a positive integer"),
+        (["--threads", "0"], "--threads: got 0, expected a positive int"),
+        (["--threads", "-3"], "--threads: got -3, expected a positive int"),
         (["--device", "foo"], "--device: got 'foo', expected cpu"),
         (["--device", "meta"], "--device: got 'meta', expected cpu"),
+        (
+            ["--batch-size", "1123"],
+            "--batch-size: got 1123, expected at most the 1122 images",
+        ),
         (["--from", "nobody"], "--from: got 'nobody', expected a file, or a model"),
         (
             ["--from", "fashion-mnist", "--depth", "2"],
