@@ -54,7 +54,7 @@ OPTIONS = {  # beside those of the training and the model; without a value, swit
     "PyTorch's own",
     "--device NAME": "cpu, cuda or mps; default: cuda if there is one, else cpu",
     "--from MODEL": "a trained model to start from, a file or the name of one that "
-    "ships; it keeps its normalisation, and its head if the classes have its names",
+    "ships; keeps its normalisation, and its head if the classes have the same names",
 }
 
 
@@ -113,15 +113,15 @@ def _add_fields(group: Any, config: type, names: Iterable[str], recipe: Any) -> 
         how: dict[str, Any] = {"type": kind, "metavar": kind.__name__.upper()}
         if kind is bool:
             how = {"action": argparse.BooleanOptionalAction}
-        default = [f"default: {getattr(recipe, name)}"] if recipe else []
-        described = "; ".join([*filter(None, [comments.get(name)]), *default])
-        group.add_argument(_as_option(name), help=described.replace("%", "%%"), **how)
+        described = comments.get(name, name.replace("_", " ")).replace("%", "%%")
+        described += f"; default: {getattr(recipe, name)}" if recipe else ""
+        group.add_argument(_as_option(name), help=described, **how)
 
 
 def _field_comments(config: type) -> dict[str, str]:
     """Return the comment beside each field of a dataclass, which describes it."""
-    comment = re.compile(r"^    (\w+): .*?  # (.+)$", re.MULTILINE)
-    return dict(comment.findall(inspect.getsource(config)))
+    source = inspect.getsource(config)
+    return dict(re.findall(r"^    (\w+): .*?  # (.+)$", source, re.MULTILINE))
 
 
 def _as_option(name: str) -> str:
@@ -210,8 +210,7 @@ def check_options(options: argparse.Namespace) -> None:
 
 def load_start(options: argparse.Namespace) -> VisionTransformer:
     """Return the trained model of --from, with the images' size and channels."""
-    is_folder = options.data == "folder"
-    sizes: Any = options if is_folder else RECIPES[options.data].model
+    sizes: Any = options if options.data == "folder" else RECIPES[options.data].model
     model = VisionTransformer.from_pretrained(
         options.start, image_size=sizes.image_size, in_channels=sizes.in_channels
     )
@@ -280,9 +279,8 @@ def start_from(model: VisionTransformer, images: Any) -> VisionTransformer:
 
     known = model.preprocessing.classes if model.preprocessing else ()
     if order := places(images.classes, known):
-        with torch.no_grad():
-            for parameter in model.head.parameters():
-                parameter.copy_(parameter[order])
+        weights = model.head.state_dict()
+        model.head.load_state_dict({name: weights[name][order] for name in weights})
     else:
         model.reset_classifier(images.num_classes)
     model.preprocessing = images.preprocessing
