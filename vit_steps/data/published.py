@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from vit_steps.checkpoint import check_digest
-from vit_steps.optional import book_file
+from vit_steps.optional import INSTALL_BOOK
 from vit_steps.sizes import check_choice
 
 SHIPPED = Path(__file__).with_name("fashion-mnist-7000.npz")
@@ -86,7 +86,9 @@ def fashion_mnist(
     if full:
         found = _by_torchvision(FASHION_MNIST, root, part, download)
         return found.data[:, None], found.targets.long()
-    check_digest(book_file(SHIPPED), SHIPPED_SHA256, "install vit_steps again")
+    if not SHIPPED.is_file():
+        raise ImportError(f"the book's {SHIPPED.name} is not installed: {INSTALL_BOOK}")
+    check_digest(SHIPPED, SHIPPED_SHA256, "install vit_steps again")
     with np.load(SHIPPED, allow_pickle=False) as arrays:
         images = torch.from_numpy(arrays[f"{part}_images"])
         labels = torch.from_numpy(arrays[f"{part}_labels"])

@@ -1,0 +1,12 @@
+"""What only the book's pages use: their look, tables, drawings and measured numbers."""
+
+from vit_steps.optional import check_installed
+
+check_installed("matplotlib", "IPython")
+
+from vit_book.drawings import drawing as drawing
+from vit_book.results import read_results as read_results
+from vit_book.results import recorded as recorded
+from vit_book.style import COLOURS as COLOURS
+from vit_book.style import use_book_style as use_book_style
+from vit_book.tables import Table as Table
