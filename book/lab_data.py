@@ -21,7 +21,7 @@ from torch import Tensor
 
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.data import cluttered_digits, normalize, photo
-from vit_steps.data.handwritten_digits import digits, digits_split
+from vit_steps.data.published import digits, digits_split
 from vit_steps.recipes import RECIPES
 from vit_steps.variants import VariantVisionTransformer
 from vit_steps.vision_transformer import VisionTransformer
