@@ -564,7 +564,7 @@ def test_what_is_no_two_classes_of_images_is_refused(tmp_path):
     with pytest.raises(ValueError, match="root: got 1 .heic in .*eel, expected images"):
         load_folder(tmp_path / "empty")
     photo_folder(tmp_path / "few", "cat", "dog", count=3)
-    with pytest.raises(ValueError, match="labels: cannot hold out 1 of 6 images: The test"):
+    with pytest.raises(ValueError, match="labels: cannot hold out 1 of 6 images: "):
         load_folder(tmp_path / "few")
 
 
