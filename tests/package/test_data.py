@@ -12,6 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
+import vit_book
 from experiments.make_fashion_subset import first_of_each_class
 from vit_steps import VisionTransformer, data, optional
 from vit_steps.data import cluttered_digits, published
@@ -23,28 +24,28 @@ from vit_steps.preprocessing import Preprocessing
 PARTS = ("train", "validation", "test")
 
 
-@pytest.mark.parametrize("name", data.PHOTOS)
+@pytest.mark.parametrize("name", vit_book.PHOTOS)
 def test_photographs_are_there_with_their_licences(name):
-    image = data.photo(name)
+    image = vit_book.photo(name)
     assert image.dtype == torch.float32 and image.ndim == 3 and image.shape[0] == 3
     assert image.min() >= 0 and image.max() <= 1 and image.std() > 0.05
     assert image.is_contiguous()
-    source = data.PHOTOS[name]
+    source = vit_book.PHOTOS[name]
     assert source.license in ("CC BY 2.0", "CC0", "public domain") and source.credit
 
 
 def test_the_six_are_six_different_ones():
-    images = data.photos(32)
+    images = vit_book.photos(32)
     assert images.shape == (6, 3, 32, 32)
     distances = torch.cdist(images.flatten(1), images.flatten(1)) + 100 * torch.eye(6)
     assert distances.min() > 1
 
 
 def test_size_is_height_and_width_cut_around_the_middle():
-    assert data.photo("cat", (64, 96)).shape == (3, 64, 96)
-    whole, square = data.photo("astronaut"), data.photo("astronaut", 512)
+    assert vit_book.photo("cat", (64, 96)).shape == (3, 64, 96)
+    whole, square = vit_book.photo("astronaut"), vit_book.photo("astronaut", 512)
     assert torch.equal(whole, square)
-    middle = data.photo("astronaut", (512, 256))
+    middle = vit_book.photo("astronaut", (512, 256))
     assert torch.equal(middle, whole[:, :, 128:384])
 
 
@@ -52,7 +53,7 @@ def test_unknown_photograph_is_refused():
     with pytest.raises(
         ValueError, match="name: got 'dog', expected one of china, flow"
     ):
-        data.photo("dog")
+        vit_book.photo("dog")
 
 
 def test_normalize():

@@ -314,7 +314,7 @@ def test_photographs_are_those_of_the_package(name):
         )
         side = image.width
     small = small.view(1, side, side, 3).permute(0, 3, 1, 2) / 255
-    photo = data.photo(name, size=224)[None]
+    photo = vit_book.photo(name, size=224)[None]
     photo = F.interpolate(photo, (side, side), mode="bicubic", antialias=True)
     assert (small - photo).square().mean().sqrt() < 0.04
 

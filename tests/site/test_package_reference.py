@@ -19,8 +19,8 @@ from book._extensions.package_reference import (
 )
 from tests.conftest import ROOT
 from tests.site.test_pages import HTML, page_soup, soup
+from vit_book import PHOTOS
 from vit_steps import ViTConfig
-from vit_steps.data import PHOTOS
 from vit_steps.training_cost import ACCELERATORS, Accelerator
 from vit_steps.vision_transformer import PRESETS
 
@@ -194,7 +194,7 @@ def cells_of(page, heading):
 
 
 def test_values_that_have_a_name_are_listed():
-    head, *photos = cells_of("data", "module-vit_steps.data.photographs")
+    head, *photos = cells_of("notebook", "module-vit_book.photographs")
     assert head == ["name", "library", "credit", "license"]
     assert [name for name, *_ in photos] == list(PHOTOS)
     head, _, _, base, *_ = cells_of("model", "vision-transformer")

@@ -16,9 +16,10 @@ import torch
 from vit_steps.data import cluttered_digits, published
 from vit_steps.data.augmentation import NAMES, augmentation
 from vit_steps.data.folder import read_folder
-from vit_steps.data.photographs import IMAGENET_MEAN, IMAGENET_STD
 from vit_steps.data.published import digits, digits_split
 from vit_steps.data.sets import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
     ImageData,
     ImageSet,
     channel_statistics,

@@ -12,6 +12,10 @@ from torch.utils.data import Dataset
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.tensors import check_tensor
 
+# of ImageNet's channels; most published models expect this normalisation
+IMAGENET_MEAN: tuple[float, ...] = (0.485, 0.456, 0.406)
+IMAGENET_STD: tuple[float, ...] = (0.229, 0.224, 0.225)
+
 
 @dataclass(eq=False)
 class ImageSet(Dataset[tuple[Tensor, int]]):
@@ -114,6 +118,18 @@ def places(names: Sequence[str], others: Sequence[str]) -> list[int]:
 def listed(names: Sequence[str]) -> str:
     """Return names in one line, the first ten if there are more."""
     return ", ".join(names[:10]) + ", ..." * (len(names) > 10)
+
+
+def normalize(
+    images: Tensor,
+    mean: Sequence[float] = IMAGENET_MEAN,
+    std: Sequence[float] = IMAGENET_STD,
+) -> Tensor:
+    """Subtract each channel's mean and divide by its standard deviation.
+
+    Shape: (..., C, H, W) -> (..., C, H, W)
+    """
+    return Preprocessing(tuple(mean), tuple(std)).normalize(images)
 
 
 def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, ...]]:
