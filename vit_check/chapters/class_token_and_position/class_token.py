@@ -92,8 +92,6 @@ patches reversed
     order
 """
 
-_OF_CLASS_TOKEN = mistakes(_in_front, MISTAKES)
-
 
 def _class_token_readings(
     parts: list[Part], sizes: Mapping[str, Any]

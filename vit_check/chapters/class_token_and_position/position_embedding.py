@@ -85,8 +85,6 @@ view instead of transpose
     positions
 """
 
-_OF_POSITIONS = mistakes(_added, MISTAKES)
-
 
 def _position_readings(
     parts: list[Part], sizes: Mapping[str, Any]

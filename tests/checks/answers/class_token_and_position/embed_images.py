@@ -10,8 +10,6 @@ from tests.checks.answers.class_token_and_position.shared import (
 )
 from vit_steps import PatchEmbedding, ViTEmbedding, patchify
 
-# Images to tokens
-
 right("embed_images")(ViTEmbedding)
 
 

@@ -6,8 +6,6 @@ from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
 
-# Positions for another grid
-
 
 @right("interpolate_position_embedding")
 def as_at_loading(pos_embed, grid_size):

@@ -3,8 +3,6 @@ from torch import nn
 
 from tests.checks.answers import right
 
-# The class token
-
 
 @right("class_token")
 class InFront(nn.Module):
@@ -16,9 +14,6 @@ class InFront(nn.Module):
 
     def forward(self, x):
         return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
-
-
-# Learned positions
 
 
 @right("position_embedding")

@@ -7,8 +7,6 @@ from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
 
-# Sines and cosines in two dimensions
-
 
 @right("sincos_position_embedding")
 def in_numpy(embed_dim, grid_size, cls_token=True):
