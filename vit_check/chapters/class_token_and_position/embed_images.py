@@ -159,11 +159,6 @@ MISTAKES = """
 class token last
   [cls, patches] -> [patches, cls]
     the class token comes after the patches; in ViT it is the first, at index 0
-class token and its position last
-  [cls, patches] -> [patches, cls]
-  tokens + pos -> tokens + pos.roll(-1, 1)
-    the class token comes after the patches, and its position with it; in ViT it is the
-    first, at index 0
 class token without position
   [cls, patches] -> [cls, patches + pos[:, 1:]]
   tokens + pos -> tokens
