@@ -78,7 +78,7 @@ def test_focus_vit_is_a_dinov2_model():
             hidden_size=384, num_attention_heads=6, image_size=518
         )
         theirs = library.Dinov2Model(config)
-    given = P.to_dinov2(weights, saved=False)
+    given = P.to_huggingface(weights)
     given["embeddings.mask_token"] = torch.zeros(1, 384)
     theirs.load_state_dict(given, assign=True)
     ours = focus_vit.focus_vit()

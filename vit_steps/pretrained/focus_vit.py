@@ -13,7 +13,7 @@ from vit_steps.checkpoint import check_digest
 from vit_steps.optional import imported
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained.loading import model_of
-from vit_steps.pretrained.names import StateDict, from_dinov2, without
+from vit_steps.pretrained.names import StateDict, from_huggingface, without
 from vit_steps.sizes import Size, patch_grid
 from vit_steps.vision_transformer import VisionTransformer
 
@@ -66,7 +66,9 @@ def focus_weights() -> StateDict:
     positions = tensors[nodes["/backbone/embeddings/Reshape_1"].input[0]]
     positions = torch.cat([cls_position, positions], dim=1)  # (1, 1 + 37·37, D)
     named["backbone.embeddings.position_embeddings"] = positions
-    return from_dinov2(without(named, "decoder"))  # and without the prefix "backbone."
+    return from_huggingface(
+        without(named, "decoder")
+    )  # and without the prefix "backbone."
 
 
 def focus_file() -> Path:

@@ -14,7 +14,7 @@ from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained.comparing import first_difference
 from vit_steps.pretrained.families import RUN_IT, check_family
 from vit_steps.pretrained.loading import model_of
-from vit_steps.pretrained.names import from_dinov2, from_huggingface, from_timm
+from vit_steps.pretrained.names import from_huggingface, from_timm
 from vit_steps.sizes import patch_grid
 from vit_steps.vision_transformer import VisionTransformer
 
@@ -82,8 +82,7 @@ def copy_huggingface(theirs: nn.Module) -> VisionTransformer:
 
     Raises: ValueError as ``copy_timm`` does.
     """
-    dinov2 = type(theirs).__name__.startswith("Dinov2")
-    return _compared_copy(theirs, from_dinov2 if dinov2 else from_huggingface)
+    return _compared_copy(theirs, from_huggingface)
 
 
 def _compared_copy(

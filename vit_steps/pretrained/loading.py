@@ -8,6 +8,7 @@ import torch
 
 from vit_steps import variants
 from vit_steps.checkpoint import fitted
+from vit_steps.embedding import interpolate_position_embedding
 from vit_steps.pretrained import families
 from vit_steps.pretrained.names import (
     Names,
@@ -17,8 +18,7 @@ from vit_steps.pretrained.names import (
     without,
     without_prefix,
 )
-from vit_steps.sizes import Size, as_pair
-from vit_steps.transfer import other_grid
+from vit_steps.sizes import Size
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
@@ -74,26 +74,20 @@ def on_the_grid(
     """
     if "pos_embed" not in given or "pos_embed" not in wanted:
         return given
-    came, expected = given["pos_embed"].shape, wanted["pos_embed"].shape
+    positions, expected = given["pos_embed"], wanted["pos_embed"].shape
     rows, columns = grid_size
-    places = rows * columns
-    if old_grid_size is None:
-        side = math.isqrt(places)
-        if came == expected and side**2 == places and rows != columns:
-            raise ValueError(
-                f"old_grid_size: got None, and {places} positions may be of "
-                f"{side}×{side} patches or of {rows}×{columns}, as the model's are; "
-                "expected the (rows, columns) of the images they were trained with"
-            )
-        return given
-    old_grid = as_pair(old_grid_size, "old_grid_size")
-    first = expected[1] - places  # of tokens in front of the patches
-    if len(came) != 3 or came[1] != first + math.prod(old_grid):
-        raise ValueError(
-            f"old_grid_size: got {old_grid} and positions of shape {tuple(came)}, "
-            f"expected (1, {first} + rows·columns, D)"
+    N = rows * columns
+    if old_grid_size is not None:
+        positions = interpolate_position_embedding(
+            positions, grid_size, old_grid_size, expected[1] - N
         )
-    return given | {"pos_embed": other_grid(given["pos_embed"], grid_size, old_grid)}
+    elif positions.shape == expected and rows != columns and math.isqrt(N) ** 2 == N:
+        raise ValueError(
+            f"old_grid_size: got None, and {N} positions may be of a square of patches "
+            f"or of {rows}×{columns}, as the model's are; expected the (rows, columns) "
+            "of the images they were trained with"
+        )
+    return given | {"pos_embed": positions}
 
 
 def mismatch(
@@ -144,12 +138,13 @@ def model_of(
     """
     weights = without(without_prefix(state_dict), drop, "drop")
     config = config_of(weights, num_heads, old_grid_size, **overrides)
-    classes: dict[type, type[VisionTransformer]] = {
-        variants.VariantConfig: variants.VariantVisionTransformer,
-        variants.DistilledConfig: variants.DistilledVisionTransformer,
-    }
+    classes = (
+        VisionTransformer,
+        variants.VariantVisionTransformer,
+        variants.DistilledVisionTransformer,
+    )
     with torch.random.fork_rng(devices=[]):
-        model = classes.get(type(config), VisionTransformer)(config)
+        model = {c.config_class: c for c in classes}[type(config)](config)
     model.to(torch.promote_types(weights["pos_embed"].dtype, torch.float32))
     weights = families.at_our_places(
         weights, old_grid_size or model.patch_embed.grid_size

@@ -8,10 +8,11 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from vit_steps.pretrained.families import remark
+from vit_steps.pretrained.families import OTHERS
 
 StateDict = dict[str, Tensor]
 Names = str | Iterable[str]
@@ -52,8 +53,8 @@ TORCHVISION = {
     "head.{p}": "heads.head.{p}",
 }
 
-# Hugging Face keeps queries, keys and values apart. The first spelling of each is in
-# files and in the modules of transformers 4, the second in those of transformers 5.
+# Hugging Face keeps queries, keys and values apart. The first spelling of each is that
+# of transformers 5's modules, which is written; files have the older one.
 _EMBEDDINGS = {
     "cls_token": "embeddings.cls_token",
     "pos_embed": "embeddings.position_embeddings",
@@ -64,24 +65,23 @@ _VIT = _EMBEDDINGS | {
     "pre_logits.fc.{p}": "pooler.dense.{p}",  # in ViTModel alone
     "head.{p}": "classifier.{p}",  # in ViTForImageClassification alone
 }
-# No head: DINOv2's classifier reads the class token and the mean of the patches.
 _DINOV2 = _EMBEDDINGS | {
     "reg_token": "embeddings.register_tokens",  # in Dinov2WithRegistersModel alone
     "blocks.{i}.ls1.gamma": "encoder.layer.{i}.layer_scale1.lambda1",
     "blocks.{i}.ls2.gamma": "encoder.layer.{i}.layer_scale2.lambda1",
 }
-_SAVED = "attention.attention.query attention.attention.key attention.attention.value "
-_SAVED += "attention.output.dense"
-_NOW = "attention.q_proj attention.k_proj attention.v_proj attention.o_proj"
-_VIT_NORMS, _DINOV2_NORMS = "layernorm_before layernorm_after", "norm1 norm2"
 _LAYER, _MLP = "encoder.layer.{i}", "mlp.fc1 mlp.fc2"
-HUGGINGFACE_SAVED = _VIT | _blocks(
-    _LAYER, f"{_VIT_NORMS} {_SAVED} intermediate.dense output.dense"
+_NORMS = "layernorm_before layernorm_after"
+_QKV = "attention.q_proj attention.k_proj attention.v_proj attention.o_proj"
+_OLD_QKV = " ".join(f"attention.attention.{part}" for part in ("query", "key", "value"))
+_OLD_QKV += " attention.output.dense"
+HUGGINGFACE = _VIT | _blocks("layers.{i}", f"{_NORMS} {_QKV} {_MLP}")
+DINOV2 = _DINOV2 | _blocks(_LAYER, f"norm1 norm2 {_QKV} {_MLP}")
+_OLDER = (
+    _blocks(_LAYER, f"{_NORMS} {_OLD_QKV} intermediate.dense output.dense"),
+    _blocks(_LAYER, f"norm1 norm2 {_OLD_QKV} {_MLP}"),
 )
-HUGGINGFACE = _VIT | _blocks("layers.{i}", f"{_VIT_NORMS} {_NOW} {_MLP}")
-DINOV2_SAVED = _DINOV2 | _blocks(_LAYER, f"{_DINOV2_NORMS} {_SAVED} {_MLP}")
-DINOV2 = _DINOV2 | _blocks(_LAYER, f"{_DINOV2_NORMS} {_NOW} {_MLP}")
-TABLES = (TIMM, TORCHVISION, HUGGINGFACE_SAVED, HUGGINGFACE, DINOV2_SAVED, DINOV2)
+TABLES = (TIMM, TORCHVISION, HUGGINGFACE, DINOV2, *_OLDER)
 
 # Google's code, with dots for its slashes. Versions differ in the numbers {n}.
 _FLAX_ATTENTION = "MultiHeadDotProductAttention_{n}"
@@ -137,30 +137,22 @@ def from_torchvision(state_dict: StateDict) -> StateDict:
 
 
 def from_huggingface(state_dict: StateDict) -> StateDict:
-    """Return the state dict of a Hugging Face ViT or DeiT in our names.
+    """Return the state dict of a Hugging Face ViT, DeiT or DINOv2 in our names.
 
-    Both spellings are read. A distillation token that no head reads is a register here,
-    and ``ViTModel``'s pooler, the paper's linear and tanh before the head, is
-    ``pre_logits``. These models have ``norm_eps`` 1e-12, which is in no tensor;
-    ``copy_huggingface`` takes it from their configuration.
+    Both spellings are read; drop the ``mask_token`` of DINOv2. A distillation token
+    that no head reads is a register here, and ``ViTModel``'s pooler, the paper's linear
+    and tanh before the head, is ``pre_logits``. ViT and DeiT have ``norm_eps`` 1e-12,
+    which is in no tensor; ``copy_huggingface`` takes it from their configuration.
     """
     deit = {
         "dist_token": "embeddings.distillation_token",
         "head.{p}": "cls_classifier.{p}",
         "head_dist.{p}": "distillation_classifier.{p}",
     }
-    ours = _read(state_dict, HUGGINGFACE_SAVED, HUGGINGFACE, deit)
+    ours = _read(state_dict, HUGGINGFACE, DINOV2, *_OLDER, deit)
     if "head_dist.weight" not in ours:
         ours = rename(ours, {"dist_token": "reg_token"})
     return ours
-
-
-def from_dinov2(state_dict: StateDict) -> StateDict:
-    """Return the state dict of a Hugging Face ``Dinov2Model`` in our names.
-
-    Both spellings are read, and ``Dinov2WithRegistersModel``; drop the ``mask_token``.
-    """
-    return _read(state_dict, DINOV2_SAVED, DINOV2)
 
 
 def from_npz(path: str | os.PathLike[str]) -> StateDict:
@@ -171,8 +163,6 @@ def from_npz(path: str | os.PathLike[str]) -> StateDict:
 
     Raises: ValueError if it is not such a file; OSError if it cannot be opened.
     """
-    import numpy as np
-
     tensors = {}
     with np.load(path) as file:
         for name, array in file.items():
@@ -184,14 +174,12 @@ def from_npz(path: str | os.PathLike[str]) -> StateDict:
 def _from_flax(name: str, tensor: Tensor) -> Tensor:
     """Return a tensor of Flax, where inputs come before outputs, in PyTorch's order."""
     if tensor.ndim == 4:
-        tensor = tensor.permute(3, 2, 0, 1)  # (P, P, C, D) -> (D, C, P, P)
-    elif name.endswith("/out/kernel"):
-        tensor = tensor.flatten(0, 1).T  # (h, d, D) -> (D, D)
-    elif name.endswith("/kernel"):
-        tensor = tensor.flatten(1).T  # (D, h, d) or (D, M) -> (D, D) or (M, D)
-    elif name.endswith("/bias"):
-        tensor = tensor.flatten()  # (h, d) -> (D,)
-    return tensor.contiguous()
+        return tensor.permute(3, 2, 0, 1)  # (P, P, C, D) -> (D, C, P, P)
+    if name.endswith("/out/kernel"):
+        return tensor.flatten(0, 1).T  # (h, d, D) -> (D, D)
+    if name.endswith("/kernel"):
+        return tensor.flatten(1).T  # (D, h, d) or (D, M) -> (D, D) or (M, D)
+    return tensor.flatten() if name.endswith("/bias") else tensor  # (h, d) -> (D,)
 
 
 def _read(state_dict: StateDict, *tables: dict[str, str]) -> StateDict:
@@ -217,9 +205,8 @@ def _read(state_dict: StateDict, *tables: dict[str, str]) -> StateDict:
 def to_timm(state_dict: StateDict) -> StateDict:
     """Return our state dict for timm's ``VisionTransformer``.
 
-    Raises: WeightsMismatch with the names that the other side has no place for;
-        ``without`` leaves them out. ``to_torchvision``, ``to_huggingface`` and
-        ``to_dinov2`` do the same.
+    Raises: WeightsMismatch with the names that the other side has no place for, as all
+        ``to_...`` functions do; ``without`` leaves them out.
     """
     return rename(state_dict, TIMM, "timm")
 
@@ -229,29 +216,28 @@ def to_torchvision(state_dict: StateDict) -> StateDict:
     return rename(state_dict, TORCHVISION, "torchvision")
 
 
-def to_huggingface(state_dict: StateDict, saved: bool = True) -> StateDict:
-    """Return our state dict for ``ViTForImageClassification``, or for ``ViTModel``.
+def to_huggingface(state_dict: StateDict) -> StateDict:
+    """Return our state dict for a model of Hugging Face's, as in transformers 5.
 
-    Without a head it is for the latter. The ``saved`` names, those in files, are read
-    by ``from_pretrained`` in every version; the others are transformers 5's modules'.
+    With LayerScale that is ``Dinov2Model``, or ``Dinov2WithRegistersModel``, which have
+    no head, and a ``mask_token`` for pre-training that is not among ours. Otherwise it
+    is ``ViTForImageClassification``, or ``ViTModel`` if there is no head.
     """
-    table = HUGGINGFACE_SAVED if saved else HUGGINGFACE
-    if "head.weight" not in state_dict:
-        return rename(_split_qkv(state_dict), table, "ViTModel")
-    table = {ours: f"vit.{theirs}" for ours, theirs in table.items()}
-    table |= {"head.{p}": "classifier.{p}"}
-    del table["pre_logits.fc.{p}"]  # this class has no pooler
-    return rename(_split_qkv(state_dict), table, "ViTForImageClassification")
-
-
-def to_dinov2(state_dict: StateDict, saved: bool = True) -> StateDict:
-    """Return our state dict, without its head, for ``Dinov2Model``; ``saved`` as above.
-
-    With registers it is for ``Dinov2WithRegistersModel``. Their ``mask_token``, which
-    is used in pre-training only, is not among ours.
-    """
-    table = DINOV2_SAVED if saved else DINOV2
-    return rename(_split_qkv(state_dict), table, "Dinov2Model")
+    table, kind = HUGGINGFACE, "ViTModel"
+    if "blocks.0.ls1.gamma" in state_dict:
+        table, kind = DINOV2, "Dinov2Model"
+    elif "head.weight" in state_dict:
+        table = {ours: f"vit.{theirs}" for ours, theirs in table.items()}
+        table["head.{p}"], kind = "classifier.{p}", "ViTForImageClassification"
+        del table["pre_logits.fc.{p}"]  # this class has no pooler
+    split: StateDict = {}
+    for name, tensor in state_dict.items():
+        parts = {name: tensor}
+        if ".attn.qkv." in name:
+            letters = [name.replace(".qkv.", f".{letter}.") for letter in "qkv"]
+            parts = dict(zip(letters, tensor.chunk(3), strict=True))  # (D, ...) each
+        split |= parts
+    return rename(split, table, kind)
 
 
 # -- What the functions above are made of.
@@ -302,15 +288,14 @@ def without_prefix(
 def check_state_dict(state_dict: StateDict) -> None:
     """Raise ValueError unless it is a dict from names to tensors."""
     if not isinstance(state_dict, dict):
-        raise ValueError(
-            f"state_dict: got {type(state_dict).__name__}, expected a dict from names "
-            "to tensors; model.state_dict() returns one, and torch.load(path) reads one"
-        )
-    others = {n: x for n, x in state_dict.items() if not isinstance(x, Tensor)}
-    nested = [name for name, value in others.items() if isinstance(value, dict)]
+        got = type(state_dict).__name__
+        advice = "model.state_dict() returns one, and torch.load(path) reads one"
+        raise ValueError(f"state_dict: got {got}, expected a dict of tensors; {advice}")
+    others = {n: type(x) for n, x in state_dict.items() if not isinstance(x, Tensor)}
+    nested = [name for name, kind in others.items() if issubclass(kind, dict)]
     for name in nested or others:
         advice = f"give state_dict[{name!r}]" if nested else "leave it out"
-        got = f"{name!r} is a {type(others[name]).__name__}"
+        got = f"{name!r} is a {others[name].__name__}"
         raise ValueError(f"state_dict: {got}, expected a tensor; {advice}")
 
 
@@ -351,15 +336,6 @@ def translator(table: dict[str, str]) -> Callable[[str], str | None]:
     return translate
 
 
-def _split_qkv(state_dict: StateDict) -> StateDict:
-    split = dict(state_dict)
-    for name in state_dict:
-        if ".attn.qkv." in name:
-            for letter, part in zip("qkv", split.pop(name).chunk(3), strict=True):
-                split[name.replace(".qkv.", f".{letter}.")] = part  # (D, ...)
-    return split
-
-
 class WeightsMismatch(ValueError):
     """Weights and model do not fit. Lists each tensor by name, with what to do."""
 
@@ -384,14 +360,16 @@ def listing(
     """Return names and shapes, one per line; blocks with equal lines are joined."""
     numbers_of: dict[str, list[str]] = {}
     for name in names:
-        line = re.sub(r"\.\d+\.", ".#.", name, count=1)
-        line += f" {tuple(tensors[name].shape)}"
+        line = re.sub(
+            r"\.\d+\.", ".#.", f"{name} {tuple(tensors[name].shape)}", count=1
+        )
         if expected is not None:
             line += f", expected {tuple(expected[name].shape)}"
-        line += remark(name, tensors[name], (expected or tensors)[name])
+        reasons = [what for part, what in OTHERS.items() if re.search(part, name)]
+        line += "".join(f": {what}" for what in reasons[:1])
         numbers_of.setdefault(line, []).extend(re.findall(r"\.(\d+)\.", name)[:1])
-    lines = []
+    lines = ""
     for line, numbers in numbers_of.items():
         several = numbers[0] if len(numbers) == 1 else f"{{{','.join(numbers)}}}"
-        lines.append("\n  " + line.replace("#", several))
-    return "".join(lines)
+        lines += "\n  " + line.replace("#", several)
+    return lines
