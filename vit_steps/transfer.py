@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -27,8 +27,8 @@ def transfer(model: Model, image_size: Size | None, in_channels: int | None) -> 
 
     Raises: ValueError as ``ViTConfig`` does.
     """
-    changes = {"image_size": image_size, "in_channels": in_channels}
-    changes = {name: size for name, size in changes.items() if size is not None}
+    given: dict[str, Any] = {"image_size": image_size, "in_channels": in_channels}
+    changes = {name: size for name, size in given.items() if size is not None}
     config = replace(model.config, **changes)
     C = config.in_channels
     weights = model.state_dict()
@@ -79,6 +79,14 @@ def rebuilt(
     new.grad_checkpointing = model.grad_checkpointing
     new.preprocessing = model.preprocessing
     return new
+
+
+def start_anew(model: nn.Module) -> None:
+    """Give a model, in place, the parameters and buffers of a new one."""
+    new = type(model)(model.config)
+    olds, values = ([*m.parameters(), *m.buffers()] for m in (model, new))
+    for old, value in zip(olds, values, strict=True):
+        old.data.copy_(value)
 
 
 def adapt_channels(weight: Tensor, in_channels: int) -> Tensor:

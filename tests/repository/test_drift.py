@@ -148,7 +148,6 @@ TAUGHT_BY_MODULE = {
         "window_reverse",
         "relative_position_index",
         "shifted_window_mask",
-        "window_attention_cost",
         "WindowAttention",
         "SwinBlock",
         "PatchMerging",

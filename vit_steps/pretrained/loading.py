@@ -138,7 +138,7 @@ def model_of(
     """
     weights = without(without_prefix(state_dict), drop, "drop")
     config = config_of(weights, num_heads, old_grid_size, **overrides)
-    classes = (
+    classes: tuple[Any, ...] = (
         VisionTransformer,
         variants.VariantVisionTransformer,
         variants.DistilledVisionTransformer,

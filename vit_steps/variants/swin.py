@@ -1,12 +1,11 @@
 """Swin: attention in windows, which shift from block to block (arXiv 2103.14030)."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vit_steps.cost import AttentionCost, attention_cost
 from vit_steps.encoder import MLP, DropPath
 from vit_steps.patch_embedding import check_images
 from vit_steps.sizes import (
@@ -21,6 +20,7 @@ from vit_steps.sizes import (
     check_rate,
     patch_grid,
 )
+from vit_steps.transfer import start_anew
 
 
 def window_partition(x: Tensor, window_size: int) -> Tensor:
@@ -84,38 +84,6 @@ def shifted_window_mask(
             number += 1
     region = window_partition(region, window_size).squeeze(-1)  # (windows, w²)
     return region[:, :, None] == region[:, None, :]
-
-
-def window_attention_cost(
-    num_tokens: int,
-    embed_dim: int,
-    window_size: int,
-    num_heads: int = 1,
-    bytes_per_number: int = 4,
-) -> AttentionCost:
-    """Return the cost of one layer of attention in windows, for one image.
-
-    Each of the N / w² windows costs as much as attention among w² tokens, so the sum is
-    linear in N: equation 2 in arXiv 2103.14030. ``matrix_bytes`` counts one head's
-    matrices in all windows.
-
-    Raises: ValueError if the windows do not hold all tokens, or as in
-        ``attention_cost``.
-    """
-    check_count(window_size, "window_size")
-    if num_tokens % window_size**2:
-        raise ValueError(
-            f"num_tokens: got {num_tokens}, expected a multiple of {window_size**2}, "
-            f"the tokens of a window of {window_size = }"
-        )
-    windows = num_tokens // window_size**2
-    one = attention_cost(
-        num_tokens=window_size**2,
-        embed_dim=embed_dim,
-        num_heads=num_heads,
-        bytes_per_number=bytes_per_number,
-    )
-    return AttentionCost(**{name: windows * n for name, n in asdict(one).items()})
 
 
 class WindowAttention(nn.Module):
@@ -340,11 +308,7 @@ class SwinTransformer(nn.Module):
 
     def reset_parameters(self) -> None:
         """Initialise parameters and tables as in a new model, after ``to_empty``."""
-        new = SwinTransformer(self.config)
-        pairs = [(self.parameters(), new.parameters()), (self.buffers(), new.buffers())]
-        for ours, fresh in pairs:
-            for old, value in zip(ours, fresh, strict=True):
-                old.data.copy_(value)
+        start_anew(self)
 
     def forward(self, images: Tensor) -> Tensor:
         """Return the logits of the mean token: (B, C, H, W) -> (B, K)."""
