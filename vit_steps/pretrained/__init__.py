@@ -13,7 +13,6 @@ from vit_steps.pretrained.loading import model_of as model_of
 from vit_steps.pretrained.names import StateDict as StateDict
 from vit_steps.pretrained.names import WeightsMismatch as WeightsMismatch
 from vit_steps.pretrained.names import from_huggingface as from_huggingface
-from vit_steps.pretrained.names import from_npz as from_npz
 from vit_steps.pretrained.names import from_timm as from_timm
 from vit_steps.pretrained.names import from_torchvision as from_torchvision
 from vit_steps.pretrained.names import to_huggingface as to_huggingface

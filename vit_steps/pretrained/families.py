@@ -10,11 +10,6 @@ from torch.nn import functional as F
 from vit_steps.sizes import Size, as_pair
 
 SWIGLU = "a SwiGLU in place of the MLP, as in DINOv2's giant"
-HYBRID = "a ResNet in front of the patches, as in the paper's hybrids"
-WIDE_HEAD = (
-    "a head that reads more than the class token; drop='head' leaves it out, and the "
-    "features come out"
-)
 ROTARY = "rotary positions, inside attention, as in DINOv3"
 # Patterns of names that our models have no part for, and what such a tensor shows.
 OTHERS = {
@@ -27,7 +22,7 @@ OTHERS = {
     r"fc_norm\.": "a norm after the mean of the patches, not before it, as in EVA",
     r"mlp\.(w12|weights_in|gate_proj|fc1_g)\.": SWIGLU,
     r"embeddings\.patch_embeddings\.weight": ROTARY,
-    r"^patch_embed\.backbone\.|^conv_root\.": HYBRID,
+    r"^patch_embed\.backbone\.": "a ResNet in front of the patches, as in hybrids",
     r"^conv_proj\.conv": "several convolutions in front of the blocks, not one",
     r"attn\.[qk]_norm\.": "a norm of queries and keys, as in ViT-22B",
     r"^blocks\.\d+\.(attns|ffns)\.": "several attentions side by side in a block",
@@ -61,14 +56,15 @@ def check_family(state_dict: dict[str, Tensor]) -> None:
         for name, shape in shapes.items()
         if re.search(pattern, name)
     ]
-    fc1 = shapes.get("blocks.0.mlp.fc1.weight", (1,))
-    fc2 = shapes.get("blocks.0.mlp.fc2.weight", (1,))
-    if fc1[0] == 2 * fc2[-1]:
+    layers = ("blocks.0.mlp.fc1", "blocks.0.mlp.fc2", "norm", "head")
+    fc1, fc2, norm, head = (shapes.get(f"{n}.weight", (0,)) for n in layers)
+    if fc1[0] == 2 * fc2[-1] > 0:
         twice = f"'blocks.0.mlp.fc1.weight' {fc1}, twice what fc2 {fc2} takes,"
         shown.append((twice, SWIGLU))
-    head, width = shapes.get("head.weight", (0, 0)), shapes.get("norm.weight", (1,))
-    if head[-1] == 2 * width[0]:
-        shown.append((f"'head.weight' {head}", WIDE_HEAD))
+    if head[-1] == 2 * norm[0] > 0:
+        advice = "drop='head' leaves it out, and the features come out"
+        what = f"a head that reads more than the class token; {advice}"
+        shown.append((f"'head.weight' {head}", what))
     if "blocks.0.norm1.weight" in shapes:
         lacking = [name for name in LACKS if name not in shapes]
         shown += [(f"the lack of {name!r}", LACKS[name]) for name in lacking]

@@ -4,11 +4,9 @@ Each library has a table from our names, on the left, to its own. It is used bac
 to read their weights, and forwards to write ours for them.
 """
 
-import os
 import re
 from collections.abc import Callable, Collection, Iterable
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -83,27 +81,10 @@ _OLDER = (
 )
 TABLES = (TIMM, TORCHVISION, HUGGINGFACE, DINOV2, *_OLDER)
 
-# Google's code, with dots for its slashes. Versions differ in the numbers {n}.
-_FLAX_ATTENTION = "MultiHeadDotProductAttention_{n}"
-FLAX = {
-    "cls_token": "cls",
-    "pos_embed": "Transformer.posembed_input.pos_embedding",
-    "patch_embed.proj.{p}": "embedding.{p}",
-    "norm.{p}": "Transformer.encoder_norm.{p}",
-    "pre_logits.fc.{p}": "pre_logits.{p}",
-    "head.{p}": "head.{p}",
-} | _blocks(
-    "Transformer.encoderblock_{i}",
-    f"LayerNorm_0 LayerNorm_{{n}} {_FLAX_ATTENTION}.query {_FLAX_ATTENTION}.key "
-    f"{_FLAX_ATTENTION}.value {_FLAX_ATTENTION}.out MlpBlock_{{n}}.Dense_0 "
-    "MlpBlock_{n}.Dense_1",
-)
-
 # A number that is left out may stand before {i}, as in DINOv2's chunks of blocks, and
 # before {p}, where a dropout was put in front of a head for fine-tuning.
 _MEANINGS = {
     "i": r"(?:\d+\.)?(?P<i>\d+)",
-    "n": r"\d+",
     "p": r"(?:\d+\.)?(?P<p>weight|bias)",
     "rest": "(?P<rest>.+)",
 }
@@ -153,33 +134,6 @@ def from_huggingface(state_dict: StateDict) -> StateDict:
     if "head_dist.weight" not in ours:
         ours = rename(ours, {"dist_token": "reg_token"})
     return ours
-
-
-def from_npz(path: str | os.PathLike[str]) -> StateDict:
-    """Read a file of the paper's authors, such as ``ViT-B_16.npz``, in our names.
-
-    Files of Google's vision_transformer and big_vision are read, but not those that
-    hold all blocks in one array. Number of heads and eps are the paper's.
-
-    Raises: ValueError if it is not such a file; OSError if it cannot be opened.
-    """
-    tensors = {}
-    with np.load(path) as file:
-        for name, array in file.items():
-            new_name = re.sub("/(kernel|scale)$", "/weight", name).replace("/", ".")
-            tensors[new_name] = _from_flax(name, torch.as_tensor(array))
-    return _read(tensors, FLAX, {"pos_embed": "pos_embedding"})
-
-
-def _from_flax(name: str, tensor: Tensor) -> Tensor:
-    """Return a tensor of Flax, where inputs come before outputs, in PyTorch's order."""
-    if tensor.ndim == 4:
-        return tensor.permute(3, 2, 0, 1)  # (P, P, C, D) -> (D, C, P, P)
-    if name.endswith("/out/kernel"):
-        return tensor.flatten(0, 1).T  # (h, d, D) -> (D, D)
-    if name.endswith("/kernel"):
-        return tensor.flatten(1).T  # (D, h, d) or (D, M) -> (D, D) or (M, D)
-    return tensor.flatten() if name.endswith("/bias") else tensor  # (h, d) -> (D,)
 
 
 def _read(state_dict: StateDict, *tables: dict[str, str]) -> StateDict:
