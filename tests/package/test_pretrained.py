@@ -409,9 +409,8 @@ def test_positions_without_a_class_token_are_interpolated():
     ],
 )
 def test_what_they_have_no_place_for_is_refused(write, overrides, name):
-    with pytest.raises(P.WeightsMismatch) as caught:
+    with pytest.raises(ValueError, match="has no place for:") as caught:
         write(small(**overrides).state_dict())
-    assert "has no place for:" in str(caught.value)
     assert f"\n  {name}" in str(caught.value)
 
 

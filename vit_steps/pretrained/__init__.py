@@ -7,11 +7,11 @@ from vit_steps.pretrained.features import feature_map as feature_map
 from vit_steps.pretrained.hub import copy_huggingface as copy_huggingface
 from vit_steps.pretrained.hub import copy_timm as copy_timm
 from vit_steps.pretrained.hub import published as published
+from vit_steps.pretrained.loading import WeightsMismatch as WeightsMismatch
 from vit_steps.pretrained.loading import config_of as config_of
 from vit_steps.pretrained.loading import load_weights as load_weights
 from vit_steps.pretrained.loading import model_of as model_of
 from vit_steps.pretrained.names import StateDict as StateDict
-from vit_steps.pretrained.names import WeightsMismatch as WeightsMismatch
 from vit_steps.pretrained.names import from_huggingface as from_huggingface
 from vit_steps.pretrained.names import from_timm as from_timm
 from vit_steps.pretrained.names import from_torchvision as from_torchvision

@@ -13,13 +13,49 @@ from vit_steps.pretrained import families
 from vit_steps.pretrained.names import (
     Names,
     StateDict,
-    WeightsMismatch,
     listing,
     without,
     without_prefix,
 )
 from vit_steps.sizes import Size
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
+
+
+class WeightsMismatch(ValueError):
+    """Weights and model do not fit. Lists each tensor by name, with what to do."""
+
+    def __init__(
+        self,
+        given: StateDict,
+        wanted: StateDict,
+        unexpected: list[str],
+        missing: list[str],
+        misshapen: list[str],
+    ) -> None:
+        self.unexpected = tuple(unexpected)  # in the file, with no place in the model
+        self.missing = tuple(missing)  # in the model alone
+        self.misshapen = tuple(misshapen)  # in both, with different shapes
+        lines = ["the weights do not fit, and the model is as before."]
+        if len(missing) == len(wanted):
+            lines.append("No name fits: which from_... function knows their library?")
+        # To follow both would replace a trained head of another name by a fresh one.
+        other_head = any(re.search("head|classifier", name) for name in unexpected)
+        drop = "" if other_head else " (drop=... leaves them out)"
+        keep = "" if other_head else " (keep=... leaves the model's as they are)"
+        if unexpected:
+            advice = f"with no place in the model{drop}"
+            lines.append(f"Unexpected, {advice}:{listing(unexpected, given)}")
+        if missing:
+            advice = f"not among the weights{keep}"
+            lines.append(f"Missing, {advice}:{listing(missing, wanted)}")
+        if misshapen:
+            advice = "another configuration? config_of reads the sizes"
+            if misshapen == ["pos_embed"]:
+                advice = "another grid? old_grid_size=(rows, columns) interpolates them"
+            if all(name.startswith("head") for name in misshapen):
+                advice = "other classes? drop='head', keep='head' keeps the model's"
+            lines.append(f"Misshapen ({advice}):{listing(misshapen, given, wanted)}")
+        super().__init__("\n".join(lines))
 
 
 def load_weights(
@@ -56,7 +92,7 @@ def load_weights(
     shared = [name for name in given if name in wanted]
     misshapen = [name for name in shared if given[name].shape != wanted[name].shape]
     if unexpected or missing or misshapen:
-        raise mismatch(given, wanted, unexpected, missing, misshapen)
+        raise WeightsMismatch(given, wanted, unexpected, missing, misshapen)
     model.load_state_dict(own | fitted("the weights", given, wanted))
     return model
 
@@ -88,37 +124,6 @@ def on_the_grid(
             "of the images they were trained with"
         )
     return given | {"pos_embed": positions}
-
-
-def mismatch(
-    given: StateDict,
-    wanted: StateDict,
-    unexpected: list[str],
-    missing: list[str],
-    misshapen: list[str],
-) -> WeightsMismatch:
-    """Return the error that lists all tensors that do not fit, with what to do."""
-    lines = ["the weights do not fit, and the model is as before."]
-    if len(missing) == len(wanted):
-        lines.append("No name fits: which from_... function knows their library?")
-    # To follow both would replace a trained head of another name by a fresh one.
-    other_head = any(re.search("head|classifier", name) for name in unexpected)
-    drop = "" if other_head else " (drop=... leaves them out)"
-    keep = "" if other_head else " (keep=... leaves the model's as they are)"
-    if unexpected:
-        advice = f"with no place in the model{drop}"
-        lines.append(f"Unexpected, {advice}:{listing(unexpected, given)}")
-    if missing:
-        advice = f"not among the weights{keep}"
-        lines.append(f"Missing, {advice}:{listing(missing, wanted)}")
-    if misshapen:
-        advice = "another configuration? config_of reads the sizes"
-        if misshapen == ["pos_embed"]:
-            advice = "another grid? old_grid_size=(rows, columns) interpolates them"
-        if all(name.startswith("head") for name in misshapen):
-            advice = "other classes? drop='head', keep='head' keeps the model's head"
-        lines.append(f"Misshapen ({advice}):{listing(misshapen, given, wanted)}")
-    return WeightsMismatch("\n".join(lines), unexpected, missing, misshapen)
 
 
 def model_of(

@@ -5,7 +5,7 @@ to read their weights, and forwards to write ours for them.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor
@@ -159,7 +159,7 @@ def _read(state_dict: StateDict, *tables: dict[str, str]) -> StateDict:
 def to_timm(state_dict: StateDict) -> StateDict:
     """Return our state dict for timm's ``VisionTransformer``.
 
-    Raises: WeightsMismatch with the names that the other side has no place for, as all
+    Raises: ValueError with the names that the other side has no place for, as all
         ``to_...`` functions do; ``without`` leaves them out.
     """
     return rename(state_dict, TIMM, "timm")
@@ -261,8 +261,7 @@ def rename(
     translate = translator(table)
     unknown = [name for name in state_dict if translate(name) is None]
     if receiver and unknown:
-        message = f"{receiver} has no place for:{listing(unknown, state_dict)}"
-        raise WeightsMismatch(message, unexpected=unknown)
+        raise ValueError(f"{receiver} has no place for:{listing(unknown, state_dict)}")
     renamed: StateDict = {}
     for name, tensor in state_dict.items():
         new_name = translate(name) or name
@@ -288,22 +287,6 @@ def translator(table: dict[str, str]) -> Callable[[str], str | None]:
         return None
 
     return translate
-
-
-class WeightsMismatch(ValueError):
-    """Weights and model do not fit. Lists each tensor by name, with what to do."""
-
-    def __init__(
-        self,
-        message: str,
-        unexpected: Collection[str] = (),
-        missing: Collection[str] = (),
-        misshapen: Collection[str] = (),
-    ) -> None:
-        super().__init__(message)
-        self.unexpected = tuple(unexpected)  # in the file, with no place in the model
-        self.missing = tuple(missing)  # in the model alone
-        self.misshapen = tuple(misshapen)  # in both, with different shapes
 
 
 def listing(
