@@ -33,11 +33,11 @@ def timm(name, **overrides):
 
 
 def plain(*models, **untold):
-    return models, P.from_huggingface, dict(num_heads=2, norm_eps=1e-12) | untold
+    return models, P.in_our_names, dict(num_heads=2, norm_eps=1e-12) | untold
 
 
 def dino(*models):
-    return models, P.from_huggingface, dict(num_heads=2)
+    return models, P.in_our_names, dict(num_heads=2)
 
 
 def hugging(kind, config, **overrides):
@@ -231,11 +231,11 @@ def test_names_of_their_own_files_are_read():
     theirs["pos_embed"] = theirs["pos_embed"][:, 1:]
     own = {re.sub(r"ls(\d)\.gamma", r"gamma_\1", n): t for n, t in theirs.items()}
     assert "blocks.0.gamma_1" in own
-    ours = P.model_of(P.from_timm(own))
+    ours = P.model_of(P.in_our_names(own))
     theirs["pos_embed"] = torch.nn.functional.pad(theirs["pos_embed"], (0, 0, 1, 0))
     assert all(torch.equal(ours.state_dict()[n], t) for n, t in theirs.items())
     registers = torch.zeros(1, 2, 3)
-    assert P.from_timm({"register_tokens": registers}) == {"reg_token": registers}
+    assert P.in_our_names({"register_tokens": registers}) == {"reg_token": registers}
     for name in ("visual.ln_pre.weight", "blocks.0.mlp.w12.weight"):
         with pytest.raises(
             ValueError, match=f"'{name}' .* shows .*run this one in its own"
@@ -276,7 +276,7 @@ def test_a_new_head_and_what_is_dropped():
 def test_dinov2s_classifier_is_no_head_of_ours():
     theirs = huggingface_small("Dinov2ForImageClassification", "Dinov2Config")
     weights = P.without(theirs.state_dict(), "dinov2.embeddings.mask_token")
-    weights = P.from_huggingface(weights)
+    weights = P.in_our_names(weights)
     with pytest.raises(
         ValueError, match="head.weight.*more than the class token; drop='head'"
     ):
@@ -331,7 +331,7 @@ def test_a_stem_of_convolutions_is_named():
         12, 4, 1, 2, 12, 20, num_classes=7, conv_stem_configs=stem
     )
     with pytest.raises(ValueError, match="conv_proj.conv.* several convolutions in fr"):
-        P.model_of(P.from_torchvision(theirs.state_dict()), num_heads=2)
+        P.model_of(P.in_our_names(theirs.state_dict()), num_heads=2)
 
 
 def test_beit_is_named_behind_its_prefix():
@@ -341,7 +341,7 @@ def test_beit_is_named_behind_its_prefix():
     with pytest.raises(
         ValueError, match="shows relative positions, as in BEiT and SAM"
     ):
-        P.model_of(P.from_huggingface(theirs.state_dict()), num_heads=2)
+        P.model_of(P.in_our_names(theirs.state_dict()), num_heads=2)
 
 
 def test_swin_is_sent_to_its_own_class():  # test_swin loads it there
@@ -359,7 +359,7 @@ def test_another_gelu_is_refused_by_what_it_does():
 
 
 def test_the_error_of_load_weights_says_what_a_tensor_shows():
-    weights = P.from_timm(timm_small(pre_norm=True).state_dict())
+    weights = P.in_our_names(timm_small(pre_norm=True).state_dict())
     message = r"norm_pre.weight \(12,\): a norm in front of the"
     with pytest.raises(P.WeightsMismatch, match=message):
         P.load_weights(small(), weights)

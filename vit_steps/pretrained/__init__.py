@@ -12,9 +12,7 @@ from vit_steps.pretrained.loading import config_of as config_of
 from vit_steps.pretrained.loading import load_weights as load_weights
 from vit_steps.pretrained.loading import model_of as model_of
 from vit_steps.pretrained.names import StateDict as StateDict
-from vit_steps.pretrained.names import from_huggingface as from_huggingface
-from vit_steps.pretrained.names import from_timm as from_timm
-from vit_steps.pretrained.names import from_torchvision as from_torchvision
+from vit_steps.pretrained.names import in_our_names as in_our_names
 from vit_steps.pretrained.names import to_huggingface as to_huggingface
 from vit_steps.pretrained.names import to_timm as to_timm
 from vit_steps.pretrained.names import to_torchvision as to_torchvision

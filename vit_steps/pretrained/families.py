@@ -26,7 +26,6 @@ OTHERS = {
     r"^conv_proj\.conv": "several convolutions in front of the blocks, not one",
     r"attn\.[qk]_norm\.": "a norm of queries and keys, as in ViT-22B",
     r"^blocks\.\d+\.(attns|ffns)\.": "several attentions side by side in a block",
-    r"^blocks\.\d+\.\d+\.": "blocks in chunks; from_timm reads them",
     r"^blocks\.\d+\.(?!norm[12]|attn\.(q|k|v|qkv|proj)\.|mlp\.fc[12]|ls[12]\.gamma)": (
         "another block than ours"
     ),

@@ -2,19 +2,18 @@
 
 import copy
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from vit_steps import optional
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained.comparing import first_difference
 from vit_steps.pretrained.families import RUN_IT, check_family
 from vit_steps.pretrained.loading import model_of
-from vit_steps.pretrained.names import from_huggingface, from_timm
+from vit_steps.pretrained.names import in_our_names
 from vit_steps.sizes import patch_grid
 from vit_steps.vision_transformer import VisionTransformer
 
@@ -59,7 +58,7 @@ def copy_timm(theirs: nn.Module) -> VisionTransformer:
 
     Raises: ValueError if ours cannot be that model, with what differs, or where.
     """
-    ours = _compared_copy(theirs, from_timm)
+    ours = _compared_copy(theirs)
     known: Any = getattr(theirs, "pretrained_cfg", {})
     names, K = known.get("label_names") or (), ours.config.num_classes
     if len(names) != K:
@@ -82,12 +81,10 @@ def copy_huggingface(theirs: nn.Module) -> VisionTransformer:
 
     Raises: ValueError as ``copy_timm`` does.
     """
-    return _compared_copy(theirs, from_huggingface)
+    return _compared_copy(theirs)
 
 
-def _compared_copy(
-    theirs: nn.Module, read: Callable[..., dict[str, Tensor]]
-) -> VisionTransformer:
+def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     """Return ``model_of`` their weights, if both models give the same outputs.
 
     They are compared in float32 or better, since in 16 bits even right copies differ.
@@ -105,7 +102,7 @@ def _compared_copy(
             f"theirs: got {type(theirs).__name__}, expected a Vision Transformer, as "
             "timm.create_model and from_pretrained make from a name"
         )
-    weights = read(theirs.state_dict())
+    weights = in_our_names(theirs.state_dict())
     check_family(weights)
     image_size = stated("img_size", "image_size")
     ours = model_of(

@@ -1,4 +1,4 @@
-"""Load a state dict in our names into a model: all of it, or nothing."""
+"""Load a state dict into a model: all of it, or nothing."""
 
 import math
 import re
@@ -13,9 +13,9 @@ from vit_steps.pretrained import families
 from vit_steps.pretrained.names import (
     Names,
     StateDict,
+    in_our_names,
     listing,
     without,
-    without_prefix,
 )
 from vit_steps.sizes import Size
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
@@ -36,8 +36,6 @@ class WeightsMismatch(ValueError):
         self.missing = tuple(missing)  # in the model alone
         self.misshapen = tuple(misshapen)  # in both, with different shapes
         lines = ["the weights do not fit, and the model is as before."]
-        if len(missing) == len(wanted):
-            lines.append("No name fits: which from_... function knows their library?")
         # To follow both would replace a trained head of another name by a fresh one.
         other_head = any(re.search("head|classifier", name) for name in unexpected)
         drop = "" if other_head else " (drop=... leaves them out)"
@@ -65,8 +63,9 @@ def load_weights(
     keep: Names = (),
     old_grid_size: Size | None = None,
 ) -> VisionTransformer:
-    """Load a state dict in our names, all of it or nothing, and return the model.
+    """Load a state dict, all of it or nothing, and return the model.
 
+    Names of timm, torchvision and Hugging Face are translated by ``in_our_names``.
     The number of heads, the norms' eps, the kind of GELU and what the head reads are in
     no tensor, so they are not checked here. ``first_difference`` checks them.
 
@@ -84,7 +83,7 @@ def load_weights(
             has to be known, or a tensor holds no finite numbers.
     """
     own = model.state_dict()
-    given = without(without_prefix(state_dict), drop, "drop")
+    given = without(in_our_names(state_dict), drop, "drop")
     wanted = without(own, keep, "keep")
     given = on_the_grid(given, wanted, model.patch_embed.grid_size, old_grid_size)
     unexpected = [name for name in given if name not in wanted]
@@ -133,7 +132,7 @@ def model_of(
     old_grid_size: Size | None = None,
     **overrides: Any,
 ) -> VisionTransformer:
-    """Build the model that a state dict in our names is of, in evaluation mode.
+    """Build the model that a state dict is of, in evaluation mode.
 
     With a distillation token it is a ``DistilledVisionTransformer``; with registers, or
     without a class token, a ``VariantVisionTransformer``. It is in float32, or in
@@ -141,7 +140,7 @@ def model_of(
 
     Arguments and errors are those of ``config_of`` and ``load_weights``.
     """
-    weights = without(without_prefix(state_dict), drop, "drop")
+    weights = without(in_our_names(state_dict), drop, "drop")
     config = config_of(weights, num_heads, old_grid_size, **overrides)
     classes: tuple[Any, ...] = (
         VisionTransformer,
@@ -165,7 +164,7 @@ def config_of(
     old_grid_size: Size | None = None,
     **overrides: Any,
 ) -> ViTConfig:
-    """Read the configuration, also a variant's, off a state dict in our names.
+    """Read the configuration, also a variant's, off a state dict.
 
     Args:
         num_heads: h, which is in no shape; left out, heads of d = 64 are assumed, as in
@@ -178,7 +177,7 @@ def config_of(
     Raises: ValueError if ours cannot be that model, a tensor that shows a size is
         missing or has another rank, or something has to be given.
     """
-    weights = without_prefix(state_dict)
+    weights = in_our_names(state_dict)
     families.check_family(weights)
     ranks = {"patch_embed.proj.weight": 4, "pos_embed": 3, "blocks.0.mlp.fc1.weight": 2}
     for name, rank in ranks.items():
@@ -186,7 +185,7 @@ def config_of(
             came = tuple(weights[name].shape) if name in weights else "nothing"
             raise ValueError(
                 f"state_dict: got {came} for {name!r}, expected a tensor of rank "
-                f"{rank}; the from_... functions translate the names of others"
+                f"{rank}, with the names of a Vision Transformer in a known library"
             )
     embed_dim, in_channels, *patch_size = weights["patch_embed.proj.weight"].shape
     hidden_dim = len(weights["blocks.0.mlp.fc1.weight"])

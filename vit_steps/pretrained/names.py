@@ -79,7 +79,16 @@ _OLDER = (
     _blocks(_LAYER, f"{_NORMS} {_OLD_QKV} intermediate.dense output.dense"),
     _blocks(_LAYER, f"norm1 norm2 {_OLD_QKV} {_MLP}"),
 )
-TABLES = (TIMM, TORCHVISION, HUGGINGFACE, DINOV2, *_OLDER)
+_TABLES = (TIMM, TORCHVISION, HUGGINGFACE, DINOV2, *_OLDER)
+OURS = {theirs: ours for table in _TABLES for ours, theirs in table.items()} | {
+    "register_tokens": "reg_token",  # in the files of DINOv2's authors
+    "blocks.{i}.gamma_1": "blocks.{i}.ls1.gamma",  # in those of DeiT III's
+    "blocks.{i}.gamma_2": "blocks.{i}.ls2.gamma",
+    "heads.{p}": "head.{p}",  # where torchvision's was replaced
+    "embeddings.distillation_token": "reg_token",  # in Hugging Face's DeiT
+    "cls_classifier.{p}": "head.{p}",
+    "distillation_classifier.{p}": "head_dist.{p}",
+}
 
 # A number that is left out may stand before {i}, as in DINOv2's chunks of blocks, and
 # before {p}, where a dropout was put in front of a head for fine-tuning.
@@ -90,60 +99,23 @@ _MEANINGS = {
 }
 
 
-# -- From their names to ours. A name that no table has stays as it is, so that
-# ``load_weights`` finds it and lists it.
+# -- From their names to ours.
 
 
-def from_timm(state_dict: StateDict) -> StateDict:
-    """Return timm's state dict in our names, which are the same.
+def in_our_names(state_dict: StateDict) -> StateDict:
+    """Return a state dict of ours, timm, torchvision or Hugging Face in our names.
 
-    The files of DeiT's and DINOv2's authors are read too; drop the ``mask_token`` of
-    the latter. As in all the ``from_...`` functions, a prefix of every name is left
-    out, such as ``module.`` or ``teacher.backbone.``.
+    A prefix of every name is left out, such as ``module.`` or ``teacher.backbone.``. A
+    name that no table has stays as it is, so that ``load_weights`` finds and lists it;
+    drop the ``mask_token`` of DINOv2. A distillation token that no head reads is a
+    register here, and the pooler of Hugging Face's ``ViTModel``, the paper's linear and
+    tanh before the head, is ``pre_logits``.
 
-    Raises: ValueError if it is not a dict from names to tensors, or holds two models,
-        as all the ``from_...`` functions do.
+    Raises: ValueError if it is not a dict from names to tensors, or holds two models.
     """
-    authors = {
-        "reg_token": "register_tokens",  # DINOv2's
-        "blocks.{i}.ls1.gamma": "blocks.{i}.gamma_1",  # DeiT III's
-        "blocks.{i}.ls2.gamma": "blocks.{i}.gamma_2",
-    }
-    return _read(state_dict, TIMM, authors)
-
-
-def from_torchvision(state_dict: StateDict) -> StateDict:
-    """Return torchvision's state dict in our names, a replaced head included."""
-    return _read(state_dict, TORCHVISION, {"head.{p}": "heads.{p}"})
-
-
-def from_huggingface(state_dict: StateDict) -> StateDict:
-    """Return the state dict of a Hugging Face ViT, DeiT or DINOv2 in our names.
-
-    Both spellings are read; drop the ``mask_token`` of DINOv2. A distillation token
-    that no head reads is a register here, and ``ViTModel``'s pooler, the paper's linear
-    and tanh before the head, is ``pre_logits``. ViT and DeiT have ``norm_eps`` 1e-12,
-    which is in no tensor; ``copy_huggingface`` takes it from their configuration.
-    """
-    deit = {
-        "dist_token": "embeddings.distillation_token",
-        "head.{p}": "cls_classifier.{p}",
-        "head_dist.{p}": "distillation_classifier.{p}",
-    }
-    ours = _read(state_dict, HUGGINGFACE, DINOV2, *_OLDER, deit)
-    if "head_dist.weight" not in ours:
-        ours = rename(ours, {"dist_token": "reg_token"})
-    return ours
-
-
-def _read(state_dict: StateDict, *tables: dict[str, str]) -> StateDict:
-    """Rename from right to left by tables; stack queries, keys, values in this order.
-
-    Where one of the three is missing or has another shape, they stay as they are.
-    """
-    patches = tables[0]["patch_embed.proj.{p}"].removesuffix(".{p}")
-    ours_of = {theirs: ours for table in tables for ours, theirs in table.items()}
-    weights = rename(without_prefix(state_dict, patches), ours_of)
+    weights = rename(_without_prefix(state_dict), OURS)
+    if "head_dist.weight" in weights and "dist_token" not in weights:
+        weights = rename(weights, {"reg_token": "dist_token"})
     for name in [name for name in weights if ".attn.q." in name]:
         names = [name.replace(".q.", f".{letter}.") for letter in "qkv"]
         parts = [weights[n] for n in names if n in weights]
@@ -151,6 +123,25 @@ def _read(state_dict: StateDict, *tables: dict[str, str]) -> StateDict:
             weights = without(weights, names)
             weights[name.replace(".q.", ".qkv.")] = torch.cat(parts)  # (3·D, ...)
     return weights
+
+
+def _without_prefix(state_dict: StateDict) -> StateDict:
+    """Return a state dict without what is before the name of its patch embedding.
+
+    A head may be outside the backbone, and have only the first part of the prefix.
+    """
+    check_state_dict(state_dict)
+    patches = "|".join(t for t in OURS if OURS[t] == "patch_embed.proj.{p}")
+    ending = re.compile(rf"(|.*\.)(?:{patches.replace('.{p}', '')})\.weight")
+    prefixes = [match[1] for match in map(ending.fullmatch, state_dict) if match]
+    if len(prefixes) > 1:
+        raise ValueError(
+            f"state_dict: got several models, with the prefixes {prefixes}, expected "
+            "one; take the tensors whose names start with one of them"
+        )
+    for part in "".join(prefixes).split(".")[:-1]:
+        state_dict = rename(state_dict, {f"{part}.{{rest}}": "{rest}"})
+    return state_dict
 
 
 # -- From our names to theirs. A name that they have no place for is an error.
@@ -213,30 +204,6 @@ def without(state_dict: StateDict, names: Names, argument: str = "names") -> Sta
             )
         left = {n: tensor for n, tensor in left.items() if n not in found}
     return left
-
-
-def without_prefix(
-    state_dict: StateDict, patches: str = "patch_embed.proj"
-) -> StateDict:
-    """Return a state dict without what wrappers put before the names.
-
-    Args:
-        patches: the layer that embeds patches; what is before its name is the prefix. A
-            head may be outside the backbone and have only the first part of the prefix.
-
-    Raises: ValueError if it is not a dict from names to tensors, or holds two models.
-    """
-    check_state_dict(state_dict)
-    ending = re.compile(rf"(|.*\.){re.escape(patches)}\.weight")
-    prefixes = [match[1] for match in map(ending.fullmatch, state_dict) if match]
-    if len(prefixes) > 1:
-        raise ValueError(
-            f"state_dict: got several models, with the prefixes {prefixes}, expected "
-            "one; take the tensors whose names start with one of them"
-        )
-    for part in "".join(prefixes).split(".")[:-1]:
-        state_dict = rename(state_dict, {f"{part}.{{rest}}": "{rest}"})
-    return state_dict
 
 
 def check_state_dict(state_dict: StateDict) -> None:
