@@ -157,7 +157,7 @@ def test_timms_model_becomes_ours(family):
     becomes, _, models, _ = LOADS[family]
     for build in models:
         theirs = build()
-        ours = P.copy_timm(theirs)
+        ours = P.copy_of(theirs)
         assert type(ours).__name__ == becomes
         assert_equal(ours, theirs)
         told = theirs.pretrained_cfg
@@ -175,7 +175,7 @@ def test_hugging_faces_model_becomes_ours(family):
         weights = theirs.state_dict()
         unused = [name for name in weights if name.endswith("mask_token")]
         ours = P.model_of(read(P.without(weights, unused)), **untold)
-        copied = P.copy_huggingface(theirs)
+        copied = P.copy_of(theirs)
         assert type(copied) is type(ours) and copied.config == ours.config
         pooled = type(theirs).__name__ == "IJepaModel"
         assert_equal(
@@ -194,7 +194,7 @@ def reasons(family):
     models, hugging_face = REFUSED[family]
     for build in models:
         with pytest.raises(ValueError, match="run this one") as caught:
-            P.copy_timm(build())
+            P.copy_of(build())
         yield reason(caught)
     if hugging_face:
         models, read, untold = hugging_face
@@ -227,7 +227,7 @@ def test_the_table_has_what_each_family_becomes():
 
 
 def test_names_of_their_own_files_are_read():
-    theirs = P.copy_timm(timm("deit3_small_patch16_224")()).state_dict()
+    theirs = P.copy_of(timm("deit3_small_patch16_224")()).state_dict()
     theirs["pos_embed"] = theirs["pos_embed"][:, 1:]
     own = {re.sub(r"ls(\d)\.gamma", r"gamma_\1", n): t for n, t in theirs.items()}
     assert "blocks.0.gamma_1" in own
@@ -246,7 +246,7 @@ def test_names_of_their_own_files_are_read():
 @pytest.mark.parametrize("class_position", [True, False])
 def test_the_size_of_an_image_that_is_no_square_is_given(class_position):
     theirs = timm_small(img_size=(20, 28), no_embed_class=not class_position)
-    assert_equal(P.copy_timm(theirs), theirs)  # 35 patches; 36 is a square
+    assert_equal(P.copy_of(theirs), theirs)  # 35 patches; 36 is a square
     weights = theirs.state_dict()
     ours = P.model_of(weights, num_heads=2, image_size=(20, 28))
     assert_equal(ours, theirs)
@@ -319,7 +319,7 @@ def test_one_tensor_shows_another_model(change, message):
 )
 def test_the_true_reason_is_named(build, message):
     theirs = build()
-    for copy in (P.copy_timm, lambda theirs: P.model_of(theirs.state_dict(), 2)):
+    for copy in (P.copy_of, lambda theirs: P.model_of(theirs.state_dict(), 2)):
         with pytest.raises(ValueError, match=f"{message}.*; our models would give"):
             copy(theirs)
 
@@ -349,13 +349,13 @@ def test_swin_is_sent_to_its_own_class():  # test_swin loads it there
         img_size=28, window_size=7, embed_dim=8, depths=(1,), num_heads=(1,)
     )
     with pytest.raises(ValueError, match="shows a Swin; variants.SwinTransformer"):
-        P.copy_timm(theirs)
+        P.copy_of(theirs)
 
 
 def test_another_gelu_is_refused_by_what_it_does():
     theirs = timm("vit_so400m_patch16_siglip_gap_256")()
     with pytest.raises(ValueError, match="blocks.0.mlp.act differs .*; our models"):
-        P.copy_timm(theirs)
+        P.copy_of(theirs)
 
 
 def test_the_error_of_load_weights_says_what_a_tensor_shows():
@@ -367,9 +367,9 @@ def test_the_error_of_load_weights_says_what_a_tensor_shows():
 
 def test_classes_are_timms_or_imagenets():
     theirs = timm("vit_base_patch16_224", num_classes=7)()
-    known = P.copy_timm(theirs).preprocessing
+    known = P.copy_of(theirs).preprocessing
     assert known == Preprocessing((0.5,) * 3, (0.5,) * 3)
     theirs.pretrained_cfg["label_names"] = list("abcdefg")
-    assert P.copy_timm(theirs).preprocessing.classes == tuple("abcdefg")
-    grey = P.copy_timm(timm("vit_base_patch16_224", in_chans=1)())
+    assert P.copy_of(theirs).preprocessing.classes == tuple("abcdefg")
+    grey = P.copy_of(timm("vit_base_patch16_224", in_chans=1)())
     assert grey.preprocessing is None

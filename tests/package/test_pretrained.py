@@ -392,7 +392,7 @@ def test_positions_of_the_models_own_grid_are_copied():
 
 def test_positions_without_a_class_token_are_interpolated():
     theirs = timm_small(class_token=False, global_pool="avg", fc_norm=False)
-    ours = P.copy_timm(theirs)
+    ours = P.copy_of(theirs)
     larger = P.model_of(theirs.state_dict(), 2, old_grid_size=3, image_size=24)
     resample = optional.timm().layers.resample_abs_pos_embed
     expected = resample(theirs.pos_embed.data, [6, 6], num_prefix_tokens=0)
@@ -582,7 +582,7 @@ def test_the_papers_own_files_are_read_by_timm(tmp_path):
     numpy.savez(path, **flax_arrays(model))
     theirs = timm_small(norm_layer=partial(nn.LayerNorm, eps=1e-6))
     theirs.load_pretrained(str(path))
-    read = P.copy_timm(theirs).state_dict()
+    read = P.copy_of(theirs).state_dict()
     assert all(torch.equal(t, read[name]) for name, t in model.state_dict().items())
 
 
@@ -712,7 +712,7 @@ def test_features_leave_the_model_in_its_mode_and_take_any_float():
 @pytest.mark.parametrize("registers", [0, 2])
 def test_a_feature_map_has_the_patches_where_they_are(registers):
     theirs = timm_small(img_size=(12, 20), reg_tokens=registers, no_embed_class=True)
-    ours = P.copy_timm(theirs)
+    ours = P.copy_of(theirs)
     images = images_for(ours)
     with torch.no_grad():
         final = theirs.forward_intermediates(images, norm=True, intermediates_only=True)
@@ -838,25 +838,25 @@ def test_without_a_network_the_error_has_the_remedy(monkeypatch, tmp_path):
 
 def test_copy_timm():
     theirs = timm_model("test_vit").train()
-    ours = P.copy_timm(theirs)
+    ours = P.copy_of(theirs)
     assert theirs.training and not ours.training
     images = images_for(ours)
     assert P.first_difference(ours, theirs.eval(), images) is None
     with_other_eps = timm_small(norm_layer=partial(nn.LayerNorm, eps=1e-3))
-    assert P.copy_timm(with_other_eps).config.norm_eps == 1e-3
+    assert P.copy_of(with_other_eps).config.norm_eps == 1e-3
     with pytest.raises(ValueError, match="theirs: got Linear, expected a Vision"):
-        P.copy_timm(nn.Linear(2, 2))
+        P.copy_of(nn.Linear(2, 2))
     with pytest.raises(
         ValueError, match="theirs: got str, .*create_model.* make from a name"
     ):
-        P.copy_timm("vit")
+        P.copy_of("vit")
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
 def test_copy_timm_keeps_the_dtype_and_the_random_numbers(dtype):
     theirs = timm_small().to(dtype)
     state = torch.get_rng_state()
-    ours = P.copy_timm(theirs)
+    ours = P.copy_of(theirs)
     assert torch.equal(torch.get_rng_state(), state)
     weights = ours.state_dict()
     assert {t.dtype for t in weights.values()} == {dtype}
@@ -868,7 +868,7 @@ def test_copy_timm_leaves_their_model_as_it_was_when_it_raises(training):
     theirs = timm_small(act_layer="gelu_tanh").train(training)
     theirs.norm.eval()
     with pytest.raises(ValueError, match="is another architecture: blocks.0.mlp.act"):
-        P.copy_timm(theirs)
+        P.copy_of(theirs)
     assert theirs.training == training and not theirs.norm.training
 
 
@@ -891,7 +891,7 @@ HUGGING_FACES = {
 def test_copy_huggingface_reads_what_no_tensor_has(kind):
     name, config, overrides = HUGGING_FACES[kind]
     theirs = huggingface_small(name, config, **overrides).train()
-    ours = P.copy_huggingface(theirs)
+    ours = P.copy_of(theirs)
     assert theirs.training and not ours.training
     assert ours.config.norm_eps == theirs.config.layer_norm_eps
     assert ours.config.num_heads == theirs.config.num_attention_heads
@@ -900,11 +900,19 @@ def test_copy_huggingface_reads_what_no_tensor_has(kind):
     assert P.first_difference(ours, theirs, images_for(ours)) is None
 
 
+def test_a_model_of_torchvision_is_copied():
+    theirs = torchvision_small(representation_size=5)
+    ours = P.copy_of(theirs)
+    images = images_for(ours)
+    torch.testing.assert_close(ours(images), theirs(images), atol=1e-5, rtol=0)
+    assert ours.preprocessing is None
+
+
 def test_copy_huggingface_refuses():
     theirs = huggingface_small(hidden_act="gelu_new")
     with pytest.raises(ValueError, match="architecture: blocks.0.mlp.act differs"):
-        P.copy_huggingface(theirs)
+        P.copy_of(theirs)
     with pytest.raises(ValueError, match="theirs: got Linear, expected a Vision"):
-        P.copy_huggingface(nn.Linear(2, 2))
+        P.copy_of(nn.Linear(2, 2))
     with pytest.raises(ValueError, match="theirs: got str, expected a Vision Transf"):
-        P.copy_huggingface("google/vit")
+        P.copy_of("google/vit")

@@ -4,8 +4,7 @@ from vit_steps.pretrained.comparing import Difference as Difference
 from vit_steps.pretrained.comparing import first_difference as first_difference
 from vit_steps.pretrained.features import extract_features as extract_features
 from vit_steps.pretrained.features import feature_map as feature_map
-from vit_steps.pretrained.hub import copy_huggingface as copy_huggingface
-from vit_steps.pretrained.hub import copy_timm as copy_timm
+from vit_steps.pretrained.hub import copy_of as copy_of
 from vit_steps.pretrained.hub import published as published
 from vit_steps.pretrained.loading import WeightsMismatch as WeightsMismatch
 from vit_steps.pretrained.loading import config_of as config_of

@@ -19,13 +19,13 @@ from vit_steps.vision_transformer import VisionTransformer
 
 
 def published(name: str = "timm/test_vit.r160_in1k") -> VisionTransformer:
-    """Fetch a timm ViT from huggingface.co, once, and copy it as ``copy_timm`` does.
+    """Fetch a timm ViT from huggingface.co, once, and copy it as ``copy_of`` does.
 
     The default is a toy of 1.5 MB. ``"timm/vit_base_patch16_224.augreg_in21k_ft_in1k"``
     is the paper's ViT-B/16, retrained as in arXiv 2106.10270, and takes 346 MB.
 
     Raises: ConnectionError if it is not in huggingface_hub's cache and cannot be
-        fetched; ImportError if timm is not installed; ValueError as ``copy_timm`` does.
+        fetched; ImportError if timm is not installed; ValueError as ``copy_of`` does.
     """
     timm = optional.timm()
     hub = optional.imported("huggingface_hub")
@@ -45,21 +45,24 @@ def published(name: str = "timm/test_vit.r160_in1k") -> VisionTransformer:
             f"arrived is kept. ({reason})"
         ) from error
     folder = Path(paths[0]).parent
-    return copy_timm(timm.create_model(f"local-dir:{folder}", pretrained=True))
+    return copy_of(timm.create_model(f"local-dir:{folder}", pretrained=True))
 
 
-def copy_timm(theirs: nn.Module) -> VisionTransformer:
-    """Return our model with the configuration and weights of one of timm's.
+def copy_of(theirs: nn.Module) -> VisionTransformer:
+    """Return our model with the configuration and weights of another library's.
 
-    The two are run against each other first. Theirs is left as it is; ours is in
-    evaluation mode, and in the dtype and on the device of theirs. Its ``preprocessing``
-    is that of timm's ``pretrained_cfg``; classes without names get those of the version
-    of ImageNet that has as many.
+    That is timm, torchvision or transformers (ViT, MSN, DeiT, I-JEPA, DINOv2). The two
+    are run against each other first. Theirs is left as it is; ours is in evaluation
+    mode, and in the dtype and on the device of theirs. Its ``preprocessing`` is that of
+    timm's ``pretrained_cfg``, which the others do not have; classes without names get
+    those of the version of ImageNet that has as many.
 
     Raises: ValueError if ours cannot be that model, with what differs, or where.
     """
     ours = _compared_copy(theirs)
-    known: Any = getattr(theirs, "pretrained_cfg", {})
+    known = getattr(theirs, "pretrained_cfg", None)
+    if known is None:
+        return ours
     names, K = known.get("label_names") or (), ours.config.num_classes
     if len(names) != K:
         data = optional.timm().data
@@ -71,17 +74,6 @@ def copy_timm(theirs: nn.Module) -> VisionTransformer:
     if len(mean) == len(std) == ours.config.in_channels:
         ours.preprocessing = Preprocessing(mean, std, tuple(names))
     return ours
-
-
-def copy_huggingface(theirs: nn.Module) -> VisionTransformer:
-    """Return our model with the configuration and weights of one of transformers'.
-
-    As ``copy_timm``, for ViT, MSN, DeiT, I-JEPA and DINOv2. Their models hold no mean
-    and standard deviation of the images, so ``preprocessing`` is None.
-
-    Raises: ValueError as ``copy_timm`` does.
-    """
-    return _compared_copy(theirs)
 
 
 def _compared_copy(theirs: nn.Module) -> VisionTransformer:
