@@ -52,11 +52,11 @@ def check_count(value: int, name: str, least: int = 1, most: float = math.inf) -
     return count
 
 
-def check_counts(value: tuple[int, ...], name: str) -> tuple[int, ...]:
-    """Return a sequence of counts as a tuple; ValueError if it is not one, or empty."""
-    if not isinstance(value, (tuple, list)) or not value:
-        raise ValueError(f"{name}: got {value!r}, expected a tuple of positive ints")
-    return tuple(check_count(count, name) for count in value)
+def check_each(values: Any, name: str, each: Callable[..., Any], **limits: Any) -> Any:
+    """Return a sequence as a tuple of what ``each`` returns; ValueError if empty."""
+    if not isinstance(values, (tuple, list)) or not values:
+        raise ValueError(f"{name}: got {values!r}, expected one or more numbers")
+    return tuple(each(value, name, **limits) for value in values)
 
 
 def check_number(

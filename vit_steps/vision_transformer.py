@@ -124,6 +124,7 @@ class VisionTransformer(nn.Module):
     """
 
     config_class = ViTConfig
+    heads: tuple[str, ...] = ("head",)
 
     def __init__(self, config: ViTConfig) -> None:
         super().__init__()
@@ -180,16 +181,13 @@ class VisionTransformer(nn.Module):
         nn.init.zeros_(head.bias)
         return head
 
-    def new_head(self) -> nn.Module:
-        """Return ``make_head`` in the model's dtype and mode and on its device."""
-        with torch.random.fork_rng(devices=[]):  # nn.Linear draws weights
-            head = self.make_head()
-        return head.to(self.pos_embed).train(self.training)
-
     def reset_classifier(self, num_classes: int) -> None:
         """Give the model a new head for K classes, or none if K is 0, as timm does."""
         self.config = replace(self.config, num_classes=num_classes)
-        self.head = self.new_head()
+        for name in self.heads:
+            with torch.random.fork_rng(devices=[]):  # nn.Linear draws weights
+                head = self.make_head()
+            setattr(self, name, head.to(self.pos_embed).train(self.training))
         if self.preprocessing is not None:
             self.preprocessing = replace(self.preprocessing, classes=())
 

@@ -152,7 +152,7 @@ TAUGHT_BY_MODULE = {
         "SwinBlock",
         "PatchMerging",
         "SwinConfig",
-        "SwinStage",
+        "swin_stage",
         "SwinPatches",
         "SwinTransformer",
         "VariantConfig",

@@ -41,6 +41,7 @@ class DistilledVisionTransformer(VisionTransformer):
 
     config: DistilledConfig
     config_class = DistilledConfig
+    heads = ("head", "head_dist")
 
     def __init__(self, config: DistilledConfig) -> None:
         super().__init__(config)
@@ -49,11 +50,6 @@ class DistilledVisionTransformer(VisionTransformer):
         T = self.num_prefix_tokens + rows * columns
         self.pos_embed = learned_position_embedding(T, config.embed_dim)
         self.head_dist = self.make_head()
-
-    def reset_classifier(self, num_classes: int) -> None:
-        """Give the model two new heads for K classes, or none if K is 0."""
-        super().reset_classifier(num_classes)
-        self.head_dist = self.new_head()
 
     def embed(self, images: Tensor) -> Tensor:
         """Embed the images: (B, C, H, W) -> (B, 2 + N, D), class token first."""

@@ -1,5 +1,6 @@
 """Swin: attention in windows, which shift from block to block (arXiv 2103.14030)."""
 
+from collections import OrderedDict
 from dataclasses import dataclass
 
 import torch
@@ -13,7 +14,7 @@ from vit_steps.sizes import (
     as_pair,
     as_size,
     check_count,
-    check_counts,
+    check_each,
     check_fields,
     check_heads,
     check_number,
@@ -212,7 +213,7 @@ class SwinConfig:
         check_fields(self, check_count, "patch_size", "in_channels", "embed_dim")
         check_fields(self, check_count, "window_size")
         check_fields(self, check_count, "num_classes", least=0)
-        check_fields(self, check_counts, "depths", "num_heads")
+        check_fields(self, check_each, "depths", "num_heads", each=check_count)
         check_fields(self, check_number, "mlp_ratio", least=1 / self.embed_dim)
         check_fields(self, check_rate, "drop_path_rate")
         if len(self.num_heads) != len(self.depths):
@@ -235,31 +236,26 @@ class SwinConfig:
         return patch_grid(self.image_size, self.patch_size * 2**stage)
 
 
-class SwinStage(nn.Module):
-    """Blocks at one resolution, after a merging from the second stage on."""
-
-    def __init__(
-        self, config: SwinConfig, stage: int, drop_path_rates: list[float]
-    ) -> None:
-        super().__init__()
-        embed_dim = config.embed_dim * 2**stage
-        self.downsample = PatchMerging(embed_dim // 2) if stage else nn.Identity()
-        blocks = (
-            SwinBlock(
-                embed_dim=embed_dim,
-                resolution=config.grid_size(stage),
-                num_heads=config.num_heads[stage],
-                window_size=config.window_size,
-                shifted=index % 2 == 1,
-                mlp_ratio=config.mlp_ratio,
-                drop_path_rate=rate,
-            )
-            for index, rate in enumerate(drop_path_rates)
+def swin_stage(
+    config: SwinConfig, stage: int, drop_path_rates: list[float]
+) -> nn.Module:
+    """Return the blocks of one resolution, after a merging from the second stage on."""
+    embed_dim = config.embed_dim * 2**stage
+    down = PatchMerging(embed_dim // 2) if stage else nn.Identity()
+    blocks = (
+        SwinBlock(
+            embed_dim=embed_dim,
+            resolution=config.grid_size(stage),
+            num_heads=config.num_heads[stage],
+            window_size=config.window_size,
+            shifted=index % 2 == 1,
+            mlp_ratio=config.mlp_ratio,
+            drop_path_rate=rate,
         )
-        self.blocks = nn.Sequential(*blocks)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.blocks(self.downsample(x))
+        for index, rate in enumerate(drop_path_rates)
+    )
+    parts = OrderedDict[str, nn.Module](downsample=down, blocks=nn.Sequential(*blocks))
+    return nn.Sequential(parts)
 
 
 class SwinPatches(nn.Module):
@@ -292,7 +288,7 @@ class SwinTransformer(nn.Module):
         rates = torch.linspace(0.0, config.drop_path_rate, depth, device="cpu").tolist()
         stages = []
         for stage, blocks in enumerate(config.depths):
-            stages.append(SwinStage(config, stage, drop_path_rates=rates[:blocks]))
+            stages.append(swin_stage(config, stage, drop_path_rates=rates[:blocks]))
             rates = rates[blocks:]
         self.layers = nn.Sequential(*stages)
         features = config.embed_dim * 2 ** (len(config.depths) - 1)
