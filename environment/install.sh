@@ -85,4 +85,7 @@ if ! with_uv && ! with_pip; then
     fail "installing failed; the lines above say why. Without a network nothing can be installed; else run the same command again, it goes on where it stopped."
 fi
 "$VENV/bin/python" environment/mend_torchvision.py || fail "torchvision could not be mended; the lines above say why."
+# Where it is there, every process that reads a notebook builds its grammar for a second; it checks
+# addresses in other alphabets, which no notebook here has.
+pip uninstall --yes rfc3987-syntax || true
 touch "$VENV/ready"

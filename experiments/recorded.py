@@ -39,7 +39,9 @@ def run(path: Path, name: str) -> dict[str, Any]:
     space: dict[str, Any] = {"__name__": "__main__"}
     with patch.object(notebook, "recorded", recorder):
         for cell in nbformat.read(path, as_version=4).cells:
-            if cell.cell_type == "code":
+            if cell.cell_type == "code" and "skip-execution" not in cell.metadata.get(
+                "tags", []
+            ):
                 name_of_cell = f"<cell {cell.id}>"
                 lines = cell.source.splitlines(keepends=True)
                 # a chapter may print the source of a function that it defines

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from vit_steps import __version__
 from vit_steps.command import size
-from vit_steps.cost import ModelCost, Step
+from vit_steps.cost import ModelCost
 from vit_steps.sizes import check_count
 from vit_steps.vision_transformer import PRESETS, ViTConfig
 
@@ -57,22 +57,21 @@ def cost(arguments: list[str]) -> int:
 
 def table(cost: ModelCost, batch_size: int = 1) -> str:
     """Return a table of all steps; those of a block once, with the number of blocks."""
-
     line = "{:<25}{:>5}  {:<20}{:>13}{:>20}".format
-
-    def row(step: Step) -> str:
-        return line(
+    rows = [
+        line(
             step.name,
             f"x{step.repeat}" if step.repeat > 1 else "",
-            "(" + ", ".join(map(str, (batch_size, *step.shape))) + ")",
+            str((batch_size, *step.shape)),
             f"{step.total_parameters:,}" if step.parameters else "",
             f"{batch_size * step.total_macs:,}" if step.macs else "",
         ).rstrip()
-
+        for step in cost.steps
+    ]
     head = line("step", "", "shape", "parameters", "MACs")
     total = line("total", "", "", f"{cost.parameters:,}", f"{batch_size * cost.macs:,}")
     rule = "-" * len(total)
-    return "\n".join([head, rule, *map(row, cost.steps), rule, total])
+    return "\n".join([head, rule, *rows, rule, total])
 
 
 if __name__ == "__main__":

@@ -1,20 +1,27 @@
-"""The parts that commands share: exit status, sizes, numbers, files to be written."""
+"""The parts that commands share: errors, sizes, numbers, files to be written."""
 
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
+from typing import NoReturn
 
 from vit_steps.checkpoint import check_writable
 from vit_steps.sizes import Size
 
 
+class Parser(ArgumentParser):
+    """A parser whose errors are one sentence, without a list of all options."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"Stopped: {message}; --help lists all options\n")
+
+
 def run_command(command: Callable[[], None], options: Mapping[str, str]) -> int:
     """Run a command and return its exit status; an error is printed as one sentence.
 
-    Args:
-        options: the command's options by the arguments they set. An error begins with
-            an argument, "lr: got -1", and is printed as "--lr: got -1".
+    The argument that it begins with, "lr: got -1", becomes that of the ``options``.
     """
     try:
         command()
@@ -45,15 +52,10 @@ def check_new(
 ) -> Path:
     """Return the path if a file can be written there without destroying another.
 
-    Args:
-        overwrite: a file that is there may be replaced.
-        inputs: files of the same command, which may not be replaced even then; None
-            for one that was not given.
+    A file that is there may be replaced with ``overwrite``, but never one of the
+    ``inputs`` of the same command, however it is spelled; None stands for no input.
 
-    Raises:
-        ValueError: if the path is one of the inputs, even if it is spelled differently.
-        FileExistsError: if the file is there and ``overwrite`` is not set.
-        OSError: as ``check_writable`` does.
+    Raises: ValueError or FileExistsError if it cannot, OSError as ``check_writable``.
     """
     path = check_writable(path, name, suffix)
     for other in [Path(given) for given in inputs if given]:
@@ -61,7 +63,7 @@ def check_new(
         if linked or path.resolve() == other.resolve():
             raise ValueError(
                 f"{name}: got {fspath(path)!r}, a file that the same command uses, "
-                "expected one of its own; choose another name"
+                "expected another name"
             )
     if path.exists() and not overwrite:
         raise FileExistsError(

@@ -8,6 +8,7 @@ from torch.utils.data import Dataset
 
 from vit_steps.evaluating import evaluating
 from vit_steps.preprocessing import Preprocessing
+from vit_steps.tensors import check_tensor
 
 
 class Data(Protocol):
@@ -23,21 +24,17 @@ def check_fit(model: nn.Module, data: Data) -> int:
     """Try one image, so that a mismatch is found before the first step; return K.
 
     Raises: ValueError if a part is missing or empty, the model is not a classifier
-        of its images and classes, or the model cannot be trained.
+        of its images and classes, or its weights are too coarse to be trained.
     """
     for name in ("train", "validation"):
         check_images(getattr(data, name, None), f"data.{name}")
-    parameters = list(model.parameters())
-    if not any(parameter.requires_grad for parameter in parameters):
-        raise ValueError("model: got no parameter with requires_grad, expected some")
-    if {p.dtype for p in parameters} & {torch.float16, torch.bfloat16}:
+    if {p.dtype for p in model.parameters()} & {torch.float16, torch.bfloat16}:
         raise ValueError(
             "model: got parameters of 16 bits, which lose small steps, expected 32; "
             "take model.float(), and TrainConfig(autocast=True) for speed"
         )
     with torch.random.fork_rng([]), evaluating(model):  # augmentation draws numbers
-        image, _ = data.train[0]
-        num_classes = logits_of(model, image[None]).shape[1]
+        num_classes = logits_of(model, data.train[0][0][None]).shape[1]
     expected = getattr(data, "num_classes", num_classes)
     if num_classes != expected:
         raise ValueError(
@@ -52,9 +49,8 @@ def check_images(images: Any, name: str) -> None:
     """Raise ValueError unless this is a data set of at least one image."""
     if not hasattr(images, "__getitem__") or not hasattr(images, "__len__"):
         raise ValueError(
-            f"{name}: got {type(images).__name__}, expected a data set, such as the "
-            "parts train, validation and test of data.load; types.SimpleNamespace("
-            "train=..., validation=...) puts sets of your own together"
+            f"{name}: got {type(images).__name__}, expected a data set; "
+            "types.SimpleNamespace(train=..., validation=...) puts two together"
         )
     if not len(images):
         raise ValueError(f"{name}: got no image, expected at least one")
@@ -73,38 +69,18 @@ def check_preprocessing(model: nn.Module, images: Any) -> None:
     if not isinstance(known, Preprocessing) or not isinstance(given, Preprocessing):
         return
     pairs = zip(known.mean + known.std, given.mean + given.std, strict=False)
-    close = 0.05 * min(known.std)
-    if any(abs(one - other) > close for one, other in pairs):
-        got = f"mean {given.mean} and std {given.std}"
-        expected = f"{known.mean} and {known.std}"
-    elif known.classes != given.classes and {*known.classes} == {*given.classes}:
-        got, expected = f"classes {given.classes}", f"order {known.classes}"
-    else:
-        return
-    raise ValueError(
-        f"preprocessing: got images with {got}, expected the model's {expected}; load "
-        "them with data.load(..., preprocessing=model.preprocessing), or train a model "
-        "on them after model.preprocessing = None"
-    )
-
-
-def check_labels(labels: Any, num_classes: int) -> None:
-    """Raise ValueError unless labels are int64 numbers of the K classes, one per image.
-
-    Shape: (B,)
-    """
-    got = f"of {type(labels).__name__}"
-    if isinstance(labels, Tensor):
-        got = f"of {labels.dtype} and shape {tuple(labels.shape)}"
-        if labels.dtype == torch.int64 and labels.ndim == 1:
-            low, high = int(labels.min()), int(labels.max())
-            if low >= 0 and high < num_classes:
-                return
-            got = f"from {low} to {high}"
-    raise ValueError(
-        f"data: got labels {got}, expected torch.int64 from 0 to {num_classes - 1}, "
-        f"one an image, since the model has {num_classes} classes"
-    )
+    far = any(abs(one - other) > 0.05 * min(known.std) for one, other in pairs)
+    moved = known.classes != given.classes and {*known.classes} == {*given.classes}
+    if far or moved:
+        expected, got = (
+            f"mean {each.mean}, std {each.std} and classes {each.classes[:10]}"
+            for each in (known, given)
+        )
+        raise ValueError(
+            f"preprocessing: got images with {got}, expected the model's {expected}; "
+            "load them with data.load(..., preprocessing=model.preprocessing), or "
+            "train a model on them after model.preprocessing = None"
+        )
 
 
 def logits_of(model: nn.Module, images: Tensor) -> Tensor:
@@ -115,20 +91,12 @@ def logits_of(model: nn.Module, images: Tensor) -> Tensor:
     """
     if getattr(getattr(model, "config", None), "num_classes", None) == 0:
         raise ValueError("model: has no head, expected one; reset_classifier makes one")
-    logits = model(on_device_of(model, images)[0])
-    if not isinstance(logits, Tensor) or logits.ndim != 2:
-        got = tuple(getattr(logits, "shape", ())) or type(logits).__name__
-        raise ValueError(
-            f"model: got output {got}, expected logits (B, K); wrap it in a module "
-            "whose forward returns them alone"
-        )
+    logits: Tensor = model(on_device_of(model, images))
+    check_tensor(logits, "model's output", "B", "K", note=", logits returned alone")
     return logits
 
 
-def on_device_of(model: nn.Module, *tensors: Tensor) -> list[Tensor]:
-    """Return tensors on a model's device, and those of floats in its dtype."""
+def on_device_of(model: nn.Module, images: Tensor) -> Tensor:
+    """Return images on a model's device, and in its dtype if they are floats."""
     like = next(model.parameters())
-    return [
-        tensor.to(like.device, like.dtype if tensor.is_floating_point() else None)
-        for tensor in tensors
-    ]
+    return images.to(like.device, like.dtype if images.is_floating_point() else None)

@@ -23,7 +23,7 @@ from vit_steps.checkpoint import shipped_models, write_whole
 from vit_steps.command import check_new, run_command
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import check_installed
-from vit_steps.trained import check_head, evaluated
+from vit_steps.trained import evaluated
 from vit_steps.variants.any_size import AnySizeVisionTransformer, any_size
 from vit_steps.vision_transformer import VisionTransformer
 
@@ -66,18 +66,14 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     """
     check_installed(*NEEDED)
     from onnx.helper import set_model_props
+    from onnxruntime import InferenceSession
 
-    model = evaluated(model)
-    check_head(model)
-    model = deepcopy(model).to("cpu", torch.float32)
-    output = "logits" if model.config.num_classes else "features"
+    model = deepcopy(evaluated(model, by_head=True)).to("cpu", torch.float32)
+    names = ["logits" if model.config.num_classes else "features"]
     with warnings.catch_warnings():  # PyTorch warns of its own calls
         warnings.filterwarnings("ignore", category=FutureWarning, module="copyreg")
         program: Any = torch.onnx.export(
-            exported(model),
-            input_names=["images"],
-            output_names=[output],
-            verbose=False,
+            exported(model), input_names=["images"], output_names=names, verbose=False
         )
     onnx_model = program.model_proto
     _name_axes(onnx_model.graph)
@@ -90,7 +86,13 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     texts["onnx.quant.pre_process"] = "onnxruntime.quant"
     set_model_props(onnx_model, texts)
     content = onnx_model.SerializeToString()
-    _check(model, content)
+    images = _sample(model, batch=3)
+    with evaluating(model):
+        expected = model(images)  # (B, K)
+    got = _outputs(InferenceSession(content), images)
+    if not torch.allclose(got, expected, rtol=CLOSE, atol=CLOSE):
+        off = (got - expected).abs().max()
+        raise ValueError(f"model: ONNX Runtime's logits are {off:.1g} off")
     write_whole(Path(path), content)
 
 
@@ -124,19 +126,6 @@ def _refuse_partial_patches(graph: Any, patch_size: tuple[int, int]) -> None:
     graph.node.insert(3, make_node("Reshape", ["images", "whole_shape"], ["whole"]))
 
 
-def _check(model: VisionTransformer, content: bytes) -> None:
-    """Raise ValueError if ONNX Runtime does not give the model's logits."""
-    from onnxruntime import InferenceSession
-
-    images = _sample(model, batch=3)
-    with evaluating(model):
-        expected = model(images)  # (B, K)
-    got = _outputs(InferenceSession(content), images)
-    if not torch.allclose(got, expected, rtol=CLOSE, atol=CLOSE):
-        off = (got - expected).abs().max()
-        raise ValueError(f"model: ONNX Runtime's logits are {off:.1g} off")
-
-
 def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> float:
     """Write a file of ``to_onnx`` again with the weights of linear layers in 8 bits.
 
@@ -144,14 +133,9 @@ def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
     section 2) for each batch: dynamic quantisation. The patch embedding, a convolution,
     and attention's own products stay in float32.
 
-    The weights are stored without a sign, 128 added: where a processor has no VNNI,
-    ONNX Runtime adds products of signed ones in 16 bits, which cuts off large sums.
-
     Returns: the largest change of a logit over 64 images of noise.
 
-    Raises:
-        ImportError: as ``to_onnx`` does.
-        ValueError: if ``onnx_path`` is not a file that ``to_onnx`` wrote.
+    Raises: ImportError as ``to_onnx``, or ValueError if it did not write ``onnx_path``.
     """
     check_installed(*NEEDED)
     from onnxruntime import InferenceSession
@@ -168,6 +152,7 @@ def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> 
             onnx_path,
             int8,
             op_types_to_quantize=["Gemm", "MatMul"],
+            # where a processor has no VNNI, sums of signed products are cut to 16 bits
             weight_type=QuantType.QUInt8,
             extra_options={"WeightSymmetric": True},
         )

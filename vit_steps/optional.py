@@ -81,8 +81,6 @@ def imported(name: str, pip_line: str = INSTALL) -> ModuleType:
     except RuntimeError as error:  # operator torchvision::nms does not exist
         if "torchvision" not in str(error):
             raise
-        raise ImportError(
-            f"torchvision was built for another PyTorch ({error}); pip install "
-            "--force-reinstall torch torchvision, and without a GPU also --index-url "
-            "https://download.pytorch.org/whl/cpu"
-        ) from error
+        reason = f"torchvision was built for another PyTorch ({error})"
+        cure = "pip install --force-reinstall torch torchvision"
+        raise ImportError(f"{reason}; {cure}") from error

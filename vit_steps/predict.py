@@ -17,7 +17,7 @@ from vit_steps.evaluating import evaluating
 from vit_steps.optional import imported
 from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import check_count
-from vit_steps.trained import check_head, evaluated
+from vit_steps.trained import evaluated
 from vit_steps.vision_transformer import VisionTransformer
 
 
@@ -42,11 +42,10 @@ def predict(model: VisionTransformer, image: Any, top: int = 5) -> Answer:
         than two classes or no ``preprocessing``; and as ``as_picture`` does.
     """
     check_count(top, "top")
-    model = evaluated(model)
+    model = evaluated(model, by_head=True)
     K = model.config.num_classes
     if K < 2:
         raise ValueError(f"model: got {K} classes, expected two or more to choose from")
-    check_head(model)
     known, _, images = _prepared(model, image)
     with evaluating(model):
         probabilities = model(images)[0].float().softmax(dim=0)  # (K,)
@@ -56,11 +55,10 @@ def predict(model: VisionTransformer, image: Any, top: int = 5) -> Answer:
 
 
 def show_attention(model: VisionTransformer, image: Any, ax: Any = None) -> Any:
-    """Draw a photograph as the model takes it, bright where the class token looks.
+    """Draw a photograph, bright where the class token looks, and return the axes.
 
     The map is attention rollout, as in arXiv 2010.11929, figure 6, and its brightest
-    1 % has full brightness, as in ``show_attention_over_image``. Returns the axes,
-    which are matplotlib's current ones if none are given.
+    1 % has full brightness. The axes are matplotlib's current ones if none are given.
 
     Raises: ValueError if the model has no class token; and as ``predict`` does.
     """
@@ -85,9 +83,8 @@ def _prepared(
     config, known = model.config, model.preprocessing
     if known is None:
         raise ValueError(
-            "model.preprocessing: got None, expected the mean and std that its images "
-            "were normalised with; set a vit_steps.preprocessing.Preprocessing, or "
-            "give the command --mean and --std"
+            "model.preprocessing: got None, expected the mean and std of its training "
+            "images in a Preprocessing; the command takes --mean and --std"
         )
     known.check_fits(config.in_channels, config.num_classes)
     picture = as_picture(image, config.image_size, config.in_channels)  # (C, H, W)

@@ -4,46 +4,134 @@ python -m vit_steps.train --data cluttered-digits --output model.safetensors
 """
 
 import argparse
+import inspect
 import os
+import re
 import shlex
 import sys
-from dataclasses import asdict, replace
-from functools import partial
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import torch
 
-from vit_steps import distributed, training_options
+from vit_steps import distributed
 from vit_steps.attention import use_fused_attention
-from vit_steps.command import check_new, run_command
-from vit_steps.optional import imported
+from vit_steps.command import Parser, check_new, run_command, size
+from vit_steps.optional import INSTALL, imported
 from vit_steps.recipes import RECIPES, Recipe
-from vit_steps.sizes import as_pair, check_count
-from vit_steps.training import evaluate, tensorboard
-from vit_steps.training_options import (
-    DROP_OPTIONS,
-    MODEL_OPTIONS,
-    SOURCE_OPTIONS,
-    TRAIN_OPTIONS,
-    given,
-    option_names,
-)
+from vit_steps.sizes import Size, as_pair, check_choice, check_count
+from vit_steps.training import TrainConfig, evaluate, tensorboard
 from vit_steps.training_state import History, whole
 from vit_steps.transfer import rebuilt
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
+
+SOURCE_OPTIONS = ("root", "full", "download", "image_size", "in_channels")
+DATA_DECIDES = ("image_size", "in_channels", "num_classes")
+TRAIN_OPTIONS = tuple(field.name for field in fields(TrainConfig))
+MODEL_OPTIONS = tuple(
+    field.name for field in fields(ViTConfig) if field.name not in DATA_DECIDES
+)
+DROP_OPTIONS = ("drop_rate", "attn_drop_rate", "drop_path_rate")
+
+OPTIONS = {  # beside those of the training and the model; without a value, switches
+    "--root FOLDER": "your images, in a folder for each class; or the data's files",
+    "--full": "all of Fashion-MNIST, not a tenth",
+    "--download": "download what is missing",
+    "--image-size PIXELS": "to cut a folder's images to: 64, the default, or 64x48",
+    "--in-channels COUNT": "1 for grey, 3 for colour; default: as the files are",
+    "--no-augment": "show every image unchanged, every time",
+    "--merge-validation": "train on that part too, once all is chosen",
+    "--output FILE": "where to write the trained model",
+    "--overwrite": "replace the --output that is there",
+    "--checkpoint FILE": "where to keep the state after each epoch",
+    "--resume": "go on from --checkpoint, if it is there",
+    "--tensorboard FOLDER": "where to write curves",
+    "--shard": "split the model too over torchrun's processes (FSDP2)",
+    "--threads COUNT": "of PyTorch; another number changes the last bits; default: "
+    "OMP_NUM_THREADS, else 1 for a small model, whose steps are too short to share, or "
+    "PyTorch's own",
+    "--device NAME": "cpu, cuda or mps; default: cuda if there is one, else cpu",
+    "--from MODEL": "a trained model to start from, a file or the name of one that "
+    "ships; keeps its normalisation, and its head if the classes have the same names",
+}
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``python -m vit_steps.train --help`` lists its options."""
     arguments = sys.argv[1:] if arguments is None else arguments
     command = shlex.join(["python", "-m", "vit_steps.train", *arguments])
-    options = training_options.parse(arguments)
+    options = _parse(arguments)
+    names = {name: _as_option(name) for name in vars(options)} | {"name": "--from"}
     try:
-        return run_command(lambda: _run(options, command), option_names(options))
+        return run_command(lambda: _run(options, command), names)
     except KeyboardInterrupt:
         print(f"Stopped by Ctrl-C; {_way_on(options, command)}", file=sys.stderr)
         return 130
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the options, each None where it was not given."""
+    first = Parser(add_help=False)
+    first.add_argument("--data")
+    recipe = RECIPES.get(first.parse_known_args(arguments)[0].data)
+    parser = Parser(
+        prog="python -m vit_steps.train",
+        usage="python -m vit_steps.train --data NAME [options]",
+        description="Train a Vision Transformer. Options that are not given have the "
+        "values of the data's\nrecipe; --data NAME --help shows it.",
+        epilog=f"This installs everything it needs:\n  {INSTALL}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--data", choices=RECIPES, required=True)
+    for option, described in OPTIONS.items():
+        name, _, value = option.partition(" ")
+        how: dict[str, Any] = {"action": "store_true", "default": None}
+        if value:
+            kinds: dict[str, Any] = {"COUNT": int, "PIXELS": size}
+            how = {"metavar": value, "type": kinds.get(value, str)}
+        parser.add_argument(name, help=described, **how)
+    parser.set_defaults(device="cuda" if torch.cuda.is_available() else "cpu")
+    training = parser.add_argument_group("training")
+    _add_fields(training, TrainConfig, TRAIN_OPTIONS, recipe and recipe.train)
+    model = parser.add_argument_group("model")
+    _add_fields(model, ViTConfig, MODEL_OPTIONS, recipe and recipe.model)
+    _add_fields(model, Recipe, ("position_std",), recipe)
+    options = parser.parse_args(arguments)
+    options.start = vars(options).pop("from")  # a word of Python
+    return options
+
+
+def _add_fields(group: Any, config: type, names: Iterable[str], recipe: Any) -> None:
+    """Add options for fields of a config, with the recipe's values as defaults."""
+    comments = _field_comments(config)
+    hints = get_type_hints(config)
+    for name in names:
+        kind = (get_args(hints[name]) or (hints[name],))[0]  # float of float | None
+        kind = size if hints[name] == Size else kind
+        how: dict[str, Any] = {"type": kind, "metavar": kind.__name__.upper()}
+        if kind is bool:
+            how = {"action": argparse.BooleanOptionalAction}
+        described = comments.get(name, name.replace("_", " ")).replace("%", "%%")
+        described += f"; default: {getattr(recipe, name)}" if recipe else ""
+        group.add_argument(_as_option(name), help=described, **how)
+
+
+def _field_comments(config: type) -> dict[str, str]:
+    """Return the comment beside each field of a dataclass, which describes it."""
+    source = inspect.getsource(config)
+    return dict(re.findall(r"^    (\w+): .*?  # (.+)$", source, re.MULTILINE))
+
+
+def _as_option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return those of the options that were given."""
+    values = {name: getattr(options, name) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _run(options: argparse.Namespace, command: str) -> None:
@@ -58,9 +146,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
         if is_first:
             _announce(options, recipe, images)
         model = model.to(device)
-        callbacks: list[Any] = [partial(_print_epoch, recipe.train.epochs)]
-        if options.tensorboard:
-            callbacks.append(tensorboard(options.tensorboard))
+        curves = [tensorboard(options.tensorboard)] if options.tensorboard else []
         if recipe.train.autocast and device.type == "cpu":
             # in bfloat16 a CPU's fused kernel is the slower path for few tokens
             use_fused_attention(model, False)
@@ -71,7 +157,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
             checkpoint=options.checkpoint,
             resume=options.resume,
             progress=sys.stderr.isatty(),
-            callbacks=callbacks,
+            callbacks=[lambda so_far: _print_epoch(so_far, recipe), *curves],
         )
         if options.shard:
             weights = {name: whole(t) for name, t in model.state_dict().items()}
@@ -103,45 +189,32 @@ def _run(options: argparse.Namespace, command: str) -> None:
 
 def check_options(options: argparse.Namespace) -> None:
     """Raise an error for what cannot work, before anything is read."""
-    output, checkpoint = options.output, options.checkpoint
+    checkpoint, curves = options.checkpoint, options.tensorboard
     if checkpoint:
-        others = [options.start, options.tensorboard]
-        check_new(checkpoint, overwrite=True, inputs=others, name="checkpoint")
-        if Path(checkpoint).exists() and not options.resume:
-            raise FileExistsError(
-                f"checkpoint: {checkpoint!r} is there already; go on from it with "
-                "--resume, or choose another name"
-            )
+        check_new(checkpoint, True, [options.start, curves], name="checkpoint")
     elif options.resume:
         raise ValueError("resume: expected a --checkpoint to go on from")
-    if output:
-        check_new(output, options.overwrite, [checkpoint, options.tensorboard])
-    if options.tensorboard:
-        Path(options.tensorboard).mkdir(parents=True, exist_ok=True)
+    if options.output:
+        check_new(options.output, options.overwrite, [checkpoint, curves])
+    if curves:
+        Path(curves).mkdir(parents=True, exist_ok=True)
     if options.threads is not None:
         check_count(options.threads, "threads")
     usable = ["cpu", *["cuda"] * torch.cuda.is_available()]
     usable += ["mps"] * torch.backends.mps.is_available()
-    if options.device.partition(":")[0] not in usable:
-        raise ValueError(
-            f"device: got {options.device!r}, expected {' or '.join(usable)}, which is "
-            "all that PyTorch finds here"
-        )
-    if options.start:
-        for name, value in given(options, [*MODEL_OPTIONS, "position_std"]).items():
-            if name not in DROP_OPTIONS:
-                own = "the model of --from has its own"
-                raise ValueError(f"{name}: got {value}, expected none; {own}")
+    check_choice(options.device.partition(":")[0], "device", usable)
+    fixed = {*MODEL_OPTIONS, "position_std"} - {*DROP_OPTIONS} if options.start else ()
+    for name, value in _given(options, fixed).items():
+        raise ValueError(f"{name}: got {value}, expected none; --from has its own")
 
 
 def load_start(options: argparse.Namespace) -> VisionTransformer:
     """Return the trained model of --from, with the images' size and channels."""
-    is_folder = options.data == "folder"
-    sizes: Any = options if is_folder else RECIPES[options.data].model
+    sizes: Any = options if options.data == "folder" else RECIPES[options.data].model
     model = VisionTransformer.from_pretrained(
         options.start, image_size=sizes.image_size, in_channels=sizes.in_channels
     )
-    config = replace(model.config, **given(options, DROP_OPTIONS))
+    config = replace(model.config, **_given(options, DROP_OPTIONS))
     return rebuilt(model, VisionTransformer, config, model.state_dict())
 
 
@@ -153,10 +226,10 @@ def load_images(options: argparse.Namespace, trained: VisionTransformer | None) 
     from vit_steps import data
     from vit_steps.data.folder import check_files
 
-    source = given(options, SOURCE_OPTIONS)
+    source = _given(options, SOURCE_OPTIONS)
     if options.data == "folder":
         config = trained.config if trained else RECIPES["folder"].model
-        source = {"image_size": config.image_size} | source
+        source.setdefault("image_size", config.image_size)
         if trained:
             source["in_channels"] = config.in_channels
     if trained and trained.preprocessing:
@@ -174,11 +247,8 @@ def load_images(options: argparse.Namespace, trained: VisionTransformer | None) 
         if options.data == "folder":
             check_files(images.train, images.validation, images.test)
         distributed.wait_for_all()
-    if options.batch_size and options.batch_size > len(images.train):
-        raise ValueError(
-            f"batch_size: got {options.batch_size}, expected at most the "
-            f"{len(images.train)} images that are trained on"
-        )
+    if options.batch_size is not None:
+        check_count(options.batch_size, "batch_size", most=len(images.train))
     return images
 
 
@@ -193,10 +263,10 @@ def fitted_recipe(
         image_size=height if height == width else (height, width),
         in_channels=channels,
         num_classes=images.num_classes,
-        **given(options, MODEL_OPTIONS),
+        **_given(options, MODEL_OPTIONS),
     )
-    training = replace(recipe.train, **given(options, TRAIN_OPTIONS))
-    position = given(options, ["position_std"])
+    training = replace(recipe.train, **_given(options, TRAIN_OPTIONS))
+    position = _given(options, ["position_std"])
     return replace(recipe, model=model, train=training, **position)
 
 
@@ -209,9 +279,8 @@ def start_from(model: VisionTransformer, images: Any) -> VisionTransformer:
 
     known = model.preprocessing.classes if model.preprocessing else ()
     if order := places(images.classes, known):
-        with torch.no_grad():
-            for parameter in model.head.parameters():
-                parameter.copy_(parameter[order])
+        weights = model.head.state_dict()
+        model.head.load_state_dict({name: weights[name][order] for name in weights})
     else:
         model.reset_classifier(images.num_classes)
     model.preprocessing = images.preprocessing
@@ -243,22 +312,23 @@ def _announce(options: argparse.Namespace, recipe: Recipe, images: Any) -> None:
         f"({listed(images.classes)}), "
         f"{len(images.validation):,} to validate, {len(images.test):,} to test; "
         f"epochs: {epochs}, warm-up: {min(recipe.train.warmup_epochs, epochs / 2):g}, "
-        f"device: {options.device}, threads: {torch.get_num_threads()}",
-        flush=True,
+        f"device: {options.device}, threads: {torch.get_num_threads()}"
     )
     if options.data == "folder":
         others = left_out(options.root, images.train, images.validation, images.test)
         if others:
-            print(f"Left out of {options.root}: {others}", flush=True)
+            print(f"Left out of {options.root}: {others}")
     if not options.output:
-        print("No --output: the trained model will not be kept", flush=True)
+        print("No --output: the trained model will not be kept")
+    sys.stdout.flush()
 
 
-def _print_epoch(epochs: int, history: History) -> None:
+def _print_epoch(history: History, recipe: Recipe) -> None:
     """Print the last epoch's numbers above the progress bar."""
     last = history.epochs[-1]
     imported("tqdm.auto").tqdm.write(
-        f"epoch {last.epoch} of {epochs}: training loss {last.train_loss:.3f}, "
+        f"epoch {last.epoch} of {recipe.train.epochs}: "
+        f"training loss {last.train_loss:.3f}, "
         f"validation loss {last.validation.loss:.3f}, "
         f"top-1 {last.validation.top1:.2%}, {last.seconds:.1f} s"
     )

@@ -16,7 +16,6 @@ from torch.utils.data import DataLoader, Dataset, Sampler
 from vit_steps.compatibility import (
     Data,
     check_images,
-    check_labels,
     check_preprocessing,
     logits_of,
     on_device_of,
@@ -30,6 +29,7 @@ from vit_steps.sizes import (
     check_rate,
     check_switch,
 )
+from vit_steps.tensors import check_indices
 from vit_steps.training_state import Epoch, History, Metrics, TrainingState
 
 
@@ -148,7 +148,7 @@ def evaluate(
         for images, labels in DataLoader(dataset, batch_size, num_workers=num_workers):
             logits = logits_of(model, images).float()  # (B, K)
             num_classes = logits.shape[1]
-            check_labels(labels, num_classes)
+            check_indices(labels, "labels", len(images), count=num_classes)
             labels = labels.to(logits.device)  # (B,)
             best = logits.topk(min(5, num_classes)).indices  # (B, 5)
             hits = best == labels[:, None]  # (B, 5)
@@ -278,8 +278,9 @@ def mixed(state: TrainingState, batches: Batches) -> Iterator[tuple[Tensor, Tens
     )
     mix = mixing(state.config, state.num_classes)
     for images, labels in loader:
-        check_labels(labels, state.num_classes)
-        yield mix(*on_device_of(state.model, images, labels))
+        check_indices(labels, "labels", len(images), count=state.num_classes)
+        images = on_device_of(state.model, images)
+        yield mix(images, labels.to(images.device))
 
 
 def mixing(
@@ -289,12 +290,10 @@ def mixing(
     if not config.mixup and not config.cutmix:
         return lambda images, labels: (images, labels)
     v2 = imported("torchvision.transforms.v2")
-    choices = []
-    if config.mixup:
-        choices.append(v2.MixUp(alpha=config.mixup, num_classes=num_classes))
-    if config.cutmix:
-        choices.append(v2.CutMix(alpha=config.cutmix, num_classes=num_classes))
-    return v2.RandomChoice(choices)
+    strengths = ((v2.MixUp, config.mixup), (v2.CutMix, config.cutmix))
+    return v2.RandomChoice(
+        [mix(alpha=alpha, num_classes=num_classes) for mix, alpha in strengths if alpha]
+    )
 
 
 @contextmanager
@@ -303,21 +302,18 @@ def running(
 ) -> Iterator[Any]:
     """Show a progress bar during a training, and keep the caller's random numbers.
 
-    Afterwards the model has the averaged weights, if there are any. It is in evaluation
-    mode, also if an error ended the training. A FloatingPointError gets the number of
-    the epoch, and where the last state is.
+    In the end the model has the averaged weights, if there are any, and is in
+    evaluation mode, after an error too. A FloatingPointError gets the number of the
+    epoch, and where the last state is.
     """
     device = next(state.model.parameters()).device
-    tqdm = imported("tqdm.auto").tqdm
-    with (
-        tqdm(
-            total=state.config.epochs * steps_per_epoch,
-            initial=len(state.history.epochs) * steps_per_epoch,
-            unit="step",
-            disable=not progress,
-        ) as bar,
-        torch.random.fork_rng([device] if device.type == "cuda" else []),
-    ):
+    bar = imported("tqdm.auto").tqdm(
+        total=state.config.epochs * steps_per_epoch,
+        initial=len(state.history.epochs) * steps_per_epoch,
+        unit="step",
+        disable=not progress,
+    )
+    with bar, torch.random.fork_rng([device] if device.type == "cuda" else []):
         try:
             yield bar
             if state.averaged is not None:
@@ -333,20 +329,17 @@ def running(
 
 
 def tensorboard(folder: str | os.PathLike[str]) -> Callable[[History], None]:
-    """Return a callback that writes each epoch's numbers for TensorBoard.
-
-    Raises: ImportError, with the pip line, if tensorboard is not installed.
-    """
+    """Return a callback that writes each epoch's numbers for TensorBoard."""
     writers = imported("torch.utils.tensorboard", "pip install tensorboard")
     writer = writers.SummaryWriter(folder)
 
     def write(history: History) -> None:
         last = history.epochs[-1]
-        writer.add_scalar("lr", last.lr, last.epoch)
-        writer.add_scalar("train/loss", last.train_loss, last.epoch)
-        for name, value in asdict(last.validation).items():
-            if value is not None:
-                writer.add_scalar(f"validation/{name}", value, last.epoch)
+        numbers = {"lr": last.lr, "train/loss": last.train_loss}
+        numbers |= {f"validation/{n}": x for n, x in asdict(last.validation).items()}
+        for name, number in numbers.items():
+            if number is not None:
+                writer.add_scalar(name, number, last.epoch)
         writer.flush()
 
     return write

@@ -80,9 +80,6 @@ class TrainingState:
     Where several processes have a part of a tensor each, the file has the whole one.
     The model gets the data's ``preprocessing``, if there is one.
 
-    Args:
-        checkpoint: the file that ``save`` writes and ``restore`` reads; None for none.
-
     Raises: ValueError as ``check_fit`` does, and if ``ema_decay`` is so large that at
         the end more than half of the average would still be the untrained weights.
     """
@@ -110,12 +107,10 @@ class TrainingState:
                 raise ValueError(
                     f"ema_decay: got {decay}, with which more than half of the average "
                     f"is still the untrained weights after {steps} steps, expected "
-                    f"less; {max(0, 1 - 5 / steps):.6g} leaves under a hundredth of "
-                    "them"
+                    f"less, such as {max(0, 1 - 5 / steps):.6g}"
                 )
-            move = get_ema_multi_avg_fn(decay)
             self.averaged = AveragedModel(
-                self.model, multi_avg_fn=move, use_buffers=True
+                self.model, multi_avg_fn=get_ema_multi_avg_fn(decay), use_buffers=True
             )
         known = getattr(data, "preprocessing", None)
         if isinstance(known, Preprocessing):
@@ -127,10 +122,7 @@ class TrainingState:
         return nn.ModuleDict({"model": self.model, **averaged})
 
     def tensors(self) -> dict[str, Tensor]:
-        """Return the tensors of model, average and optimizer by their names in a file.
-
-        They are the tensors themselves: what is written into them is in use.
-        """
+        """Return all tensors, not copies, by their names in a file."""
         found = dict(self.modules.state_dict())
         for index, slots in self.optimizer.state_dict()["state"].items():
             found |= {f"optimizer.{index}.{name}": t for name, t in slots.items()}
@@ -144,8 +136,7 @@ class TrainingState:
     def save(self, write: bool = True) -> None:
         """Write the state to its file, if it has one.
 
-        Args:
-            write: False in a process that has parts of tensors, but does not write.
+        All processes have to call this, and the first one to ``write``.
         """
         if self.checkpoint is None:
             return
@@ -166,10 +157,11 @@ class TrainingState:
         path = check_writable(self.checkpoint, "checkpoint")
         if not path.exists():
             return self.history
+        file = f"checkpoint: {str(path)!r}"
         if not resume:
             raise FileExistsError(
-                f"checkpoint: {str(path)!r} is there already; go on from it with "
-                "resume=True, or choose another name"
+                f"{file} is there already; go on from it with resume=True (--resume), "
+                "or choose another name"
             )
         tensors, metadata = read_checkpoint(path)
         try:
@@ -182,15 +174,13 @@ class TrainingState:
             ]
         except (KeyError, TypeError) as error:
             raise ValueError(
-                f"checkpoint: {str(path)!r} holds no state of a training, or a "
-                "damaged one; a finished model is loaded with from_pretrained"
+                f"{file} holds no state of a training, or a damaged one; a finished "
+                "model is loaded with from_pretrained"
             ) from error
         if differ:
             raise ValueError(
-                f"checkpoint: {str(path)!r} was made with {'; '.join(differ)}; "
-                "expected the same, since a training has one plan from its first step "
-                "to its last; to train a finished model further, start anew from it "
-                "(from_pretrained)"
+                f"{file} was made with {'; '.join(differ)}; expected the same; to "
+                "train a finished model further, start anew from it (from_pretrained)"
             )
         groups = self.optimizer.param_groups
         for index, p in enumerate(p for group in groups for p in group["params"]):
@@ -204,11 +194,7 @@ class TrainingState:
             tensor.copy_(part_of(tensors[name], tensor))
         self.history = history
         if len(history.epochs) >= self.config.epochs:
-            warnings.warn(
-                f"checkpoint: {str(path)!r} holds a finished training (epochs: "
-                f"{len(history.epochs)}), so nothing was left to do",
-                stacklevel=3,
-            )
+            warnings.warn(f"{file} is a finished training: nothing to do", stacklevel=3)
         return history
 
     @cached_property
@@ -246,11 +232,11 @@ def whole(tensor: Tensor) -> Tensor:
     return tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
 
 
-def part_of(tensor: Tensor, like: Tensor) -> Tensor:
+def part_of(tensor: Tensor, like: Any) -> Tensor:
     """Return this process's part of a whole tensor, split as ``like`` is."""
     if not hasattr(like, "full_tensor"):
         return tensor
     from torch.distributed.tensor import distribute_tensor
 
-    mesh, placements = like.device_mesh, like.placements  # type: ignore[attr-defined]
-    return distribute_tensor(tensor.to(like.device), mesh, placements)
+    tensor = tensor.to(like.device)
+    return distribute_tensor(tensor, like.device_mesh, like.placements)

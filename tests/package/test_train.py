@@ -19,13 +19,14 @@ from vit_steps.optional import INSTALL
 from vit_steps.predict import predict
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.recipes import RECIPES, Recipe
-from vit_steps.train import main, suitable_threads
-from vit_steps.training import TrainConfig, evaluate
-from vit_steps.training_options import (
+from vit_steps.train import (
     MODEL_OPTIONS,
     TRAIN_OPTIONS,
-    field_comments,
+    _field_comments,
+    main,
+    suitable_threads,
 )
+from vit_steps.training import TrainConfig, evaluate
 
 
 def run(*arguments):
@@ -42,11 +43,11 @@ def test_every_field_has_an_option():
 
 
 def test_every_option_of_the_training_is_described_by_its_fields_comment():
-    comments = field_comments(TrainConfig)
+    comments = _field_comments(TrainConfig)
     assert set(comments) == {field.name for field in fields(TrainConfig)}
     assert comments["batch_size"] == "images in a step"
     assert comments["mixup"].startswith("α of blending two images (arXiv 1710.0941")
-    assert "position_std" in field_comments(Recipe)
+    assert "position_std" in _field_comments(Recipe)
 
 
 @pytest.mark.parametrize("data", [[], ["--data", "folder"]], ids=["none", "folder"])
@@ -58,7 +59,7 @@ def test_help_says_what_each_option_is_and_what_the_recipe_has(data, capsys):
     assert ("how often every image is seen; default: 100" in said) == bool(data)
     assert ("initial positions; default: 0.5" in said) == bool(data)
     for config in (TrainConfig, Recipe):
-        comments = field_comments(config)
+        comments = _field_comments(config)
         for option in {*TRAIN_OPTIONS, "position_std"} & set(comments):
             assert comments[option] in said
 
@@ -103,7 +104,7 @@ def test_the_command_goes_on_from_its_checkpoint(tmp_path, capsys):
     state = str(tmp_path / "state.safetensors")
     assert run("--depth", "1", "--checkpoint", state) == 0
     assert run("--depth", "1", "--checkpoint", state) == 1
-    assert "go on from it with --resume, or choose" in capsys.readouterr().err
+    assert "go on from it with resume=True (--resume), or" in capsys.readouterr().err
     assert run("--depth", "1", "--checkpoint", state, "--resume") == 0
 
 
@@ -116,7 +117,7 @@ def test_a_finished_training_is_not_made_longer_and_the_way_on_is_said(
     assert run(*more) == 1
     said = capsys.readouterr().err
     assert said.startswith("Stopped: --checkpoint: ") and said.count("\n") == 1
-    assert "was made with epochs 1, now 2; expected the same, since" in said
+    assert "was made with epochs 1, now 2; expected the same; to train" in said
     assert "start anew from it" in said
 
 
@@ -233,16 +234,16 @@ def test_a_small_model_takes_one_thread_unless_the_user_says_how_many(
         (["--shard"], "--shard: there is one process, expected torchrun's"),
         (["--threads", "0"], "--threads: got 0, expected a positive int"),
         (["--threads", "-3"], "--threads: got -3, expected a positive int"),
-        (["--device", "foo"], "--device: got 'foo', expected cpu"),
-        (["--device", "meta"], "--device: got 'meta', expected cpu"),
+        (["--device", "foo"], "--device: got 'foo', expected one of cpu"),
+        (["--device", "meta"], "--device: got 'meta', expected one of cpu"),
         (
             ["--batch-size", "1123"],
-            "--batch-size: got 1123, expected at most the 1122 images",
+            "--batch-size: got 1123, expected an int from 1 to 1122",
         ),
         (["--from", "nobody"], "--from: got 'nobody', expected a file, or a model"),
         (
             ["--from", "fashion-mnist", "--depth", "2"],
-            "--depth: got 2, expected none; the",
+            "--depth: got 2, expected none; --from has its own",
         ),
         (["--lr", "1e9", "--clip-norm", "1e9"], "epoch 1: the loss is"),
     ],
@@ -256,7 +257,9 @@ def test_the_command_says_what_is_wrong(arguments, sentence, capsys):
 def test_a_gpu_that_is_not_there_is_refused(monkeypatch, capsys):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert run("--device", "cuda") == 1
-    assert "Stopped: --device: got 'cuda', expected cpu" in capsys.readouterr().err
+    assert (
+        "Stopped: --device: got 'cuda', expected one of cpu" in capsys.readouterr().err
+    )
 
 
 def test_it_runs_as_a_module():

@@ -144,7 +144,9 @@ def test_a_build_without_cuda_that_pip_is_offered_is_taken(run, offered, taken):
 def test_where_uv_cannot_pip_does_it_all(run, variables):
     done = run(**variables)
     assert done.returncode == 0 and done.ready
-    assert done.by_pip[-2].endswith(PINNED) and done.by_pip[-1].endswith(ALONE)
+    packages, alone, taken_out = done.by_pip[-3:]
+    assert packages.endswith(PINNED) and alone.endswith(ALONE)
+    assert "uninstall --yes rfc3987-syntax" in taken_out
     assert "PyTorch comes with CUDA" in done.stdout
     assert "CUDA" not in run(OFFERED="2.13.0+cpu", **variables).stdout
 

@@ -95,7 +95,7 @@ def test_a_page_and_its_table_have_the_same_modules(page):
 
 
 # What the package needs for itself, and no page describes.
-OWN = {"command", "evaluating", "tensors", "trained", "training_options"}
+OWN = {"command", "evaluating", "tensors", "trained"}
 
 
 def test_the_list_of_all_has_every_module():
