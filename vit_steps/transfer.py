@@ -68,14 +68,13 @@ def rebuilt(
     weights.setdefault("pos_embed", new.pos_embed.to(model.pos_embed))
     copies = {name: tensor.detach().clone() for name, tensor in weights.items()}
     new.load_state_dict(copies, assign=True)
-    old_parameters = dict(model.named_parameters())
     for name, parameter in new.named_parameters():
-        parameter.requires_grad_(old_parameters[name].requires_grad)
-    old_modules = dict(model.named_modules())
+        parameter.requires_grad_(model.get_parameter(name).requires_grad)
     for name, module in new.named_modules():
-        module.training = old_modules[name].training
+        old: Any = model.get_submodule(name)
+        module.training = old.training
         if isinstance(module, MultiHeadAttention):
-            module.fused = old_modules[name].fused
+            module.fused = old.fused
     new.grad_checkpointing = model.grad_checkpointing
     new.preprocessing = model.preprocessing
     return new

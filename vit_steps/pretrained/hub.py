@@ -84,7 +84,6 @@ def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     parts = list(theirs.modules()) if isinstance(theirs, nn.Module) else []
 
     def stated(*names: str) -> Any:
-        """Return what the first part that has one of these attributes has there."""
         values = (getattr(p, n) for p in parts for n in names if hasattr(p, n))
         return next(values, None)
 

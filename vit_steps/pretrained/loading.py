@@ -183,10 +183,8 @@ def config_of(
     for name, rank in ranks.items():
         if name not in weights or weights[name].ndim != rank:
             came = tuple(weights[name].shape) if name in weights else "nothing"
-            raise ValueError(
-                f"state_dict: got {came} for {name!r}, expected a tensor of rank "
-                f"{rank}, with the names of a Vision Transformer in a known library"
-            )
+            got = f"state_dict: got {came} for {name!r}"
+            raise ValueError(f"{got}, expected a tensor of rank {rank}")
     embed_dim, in_channels, *patch_size = weights["patch_embed.proj.weight"].shape
     hidden_dim = len(weights["blocks.0.mlp.fc1.weight"])
     mlp_ratio = hidden_dim / embed_dim
