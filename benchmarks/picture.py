@@ -5,7 +5,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from vit_steps.notebook import COLOURS
+from vit_book import COLOURS
 
 
 def picture(results: dict[str, Any]) -> Figure:

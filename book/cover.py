@@ -23,6 +23,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 from torch import Tensor
 
+import vit_book
 from book.chromium import launch, served
 from vit_steps import ViTEmbedding, data, patchify
 
@@ -58,7 +59,7 @@ def first_tokens(image: Tensor) -> Tensor:
 
 def script() -> str:
     """Return ``cover_data.js``: the attending patch, colours, tokens in hundredths."""
-    image = data.photo(PHOTO, 224)
+    image = vit_book.photo(PHOTO, 224)
     numbers = {
         "asking": ASKING,
         "colours": [[round(c, 3) for c in v] for v in colour_vectors(image).tolist()],

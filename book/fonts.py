@@ -11,7 +11,7 @@ reader's system instead. The results are
     book/_assets/fonts/         fonts.css for the pages, with the fonts inside it, so
                                 that no line breaks anew when a font arrives late
     book/_assets/model.svg      the letters of the map, for when it is opened alone
-    vit_steps/notebook/fonts/   ttf files for matplotlib and the cards
+    vit_book/fonts/   ttf files for matplotlib and the cards
 """
 
 import base64
@@ -32,7 +32,7 @@ from fontTools.ttLib.tables._g_l_y_f import Glyph, GlyphComponent
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "book" / "_assets" / "fonts"
-FIGURES = ROOT / "vit_steps" / "notebook" / "fonts"
+FIGURES = ROOT / "vit_book" / "fonts"
 MAP = ROOT / "book" / "_assets" / "model.svg"
 
 PACKAGES = {"inter-ui": "4.1.1", "firacode": "6.2.0"}

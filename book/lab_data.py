@@ -19,9 +19,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from vit_book import photo
 from vit_steps.checkpoint import read_checkpoint
-from vit_steps.data import cluttered_digits, normalize, photo
-from vit_steps.data.handwritten_digits import digits, digits_split
+from vit_steps.data import cluttered_digits, normalize
+from vit_steps.data.published import digits, digits_split
 from vit_steps.recipes import RECIPES
 from vit_steps.variants import VariantVisionTransformer
 from vit_steps.vision_transformer import VisionTransformer

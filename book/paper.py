@@ -53,7 +53,7 @@ TITLE_PAGE = """
 <p class="book-title">{title}</p><p>{author}</p>
 <p class="licence">Text and figures: CC BY 4.0, creativecommons.org/licenses/by/4.0.
 Code: MIT. Fonts, cut from Inter and Fira Code: SIL Open Font License.
-Photographs: each its own licence, in vit_steps/data/photographs.py.<br>
+Photographs: each its own licence, in vit_book/photographs.py.<br>
 On the web are the pages to play with and the exercises, which a check corrects while
 you solve them: <a href="{pages}">{pages}</a>. The notebooks have all of the code, also
 that which only draws the figures: <a href="{repository}">{repository}</a></p></section>

@@ -6,7 +6,7 @@ Seed 0 is the model that ships. Seeds 1 and 2 are trained by the same command, u
 FOLDER has them, and kept there; on one core each takes about a quarter of an hour.
 Their attention on the test part, before and after training, is compared with the
 digits' boxes, and tested by masking patches. The numbers are written to
-vit_steps/notebook/measured/attention-seeds.json.
+vit_book/measured/attention-seeds.json.
 """
 
 import argparse

@@ -9,7 +9,7 @@ probabilities. Each of three seeds draws its own digits, augmentation, teacher a
 students, which takes half a minute on one core. Accuracy is measured on 1067 digits
 that none of them was trained on: those of the training part that were not drawn, and
 the validation part. The test part is not used. The results are written to
-vit_steps/notebook/measured/distillation.json.
+vit_book/measured/distillation.json.
 """
 
 from collections.abc import Callable

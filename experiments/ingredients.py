@@ -4,7 +4,7 @@
 
 Trains by the digits' recipe again and again, with one change each time, from several
 seeds, and writes the results on the validation part to
-vit_steps/notebook/measured/ingredients.json. At the end the unchanged recipe is trained
+vit_book/measured/ingredients.json. At the end the unchanged recipe is trained
 several times on training and validation images and tested on the test part, which shows
 how much luck changes a result. A run that is in the file is not repeated; on one core
 each takes a minute or less.
@@ -19,9 +19,9 @@ import torch
 from torch import Tensor, nn
 
 from experiments.writing import write_results
+from vit_book.results import FOLDER
 from vit_steps import EncoderBlock, data
 from vit_steps.data.sets import ImageData, ImageSet
-from vit_steps.notebook.results import FOLDER
 from vit_steps.recipes import RECIPES
 from vit_steps.training import evaluate, train
 

@@ -4,7 +4,7 @@
 
 A chapter reads results that take long from a record: ``recorded(name, key, run)``. This
 command runs the chapter's cells from top to bottom, calls every such ``run``, and
-writes the results to vit_steps/notebook/measured/NAME.json.
+writes the results to vit_book/measured/NAME.json.
 """
 
 import argparse
@@ -19,8 +19,8 @@ import matplotlib
 import nbformat
 import torch
 
-from vit_steps import notebook
-from vit_steps.notebook.results import FOLDER, recorded
+import vit_book
+from vit_book.results import FOLDER, recorded
 
 
 def run(path: Path, name: str) -> dict[str, Any]:
@@ -37,7 +37,7 @@ def run(path: Path, name: str) -> dict[str, Any]:
         return found[key]
 
     space: dict[str, Any] = {"__name__": "__main__"}
-    with patch.object(notebook, "recorded", recorder):
+    with patch.object(vit_book, "recorded", recorder):
         for cell in nbformat.read(path, as_version=4).cells:
             if cell.cell_type == "code" and "skip-execution" not in cell.metadata.get(
                 "tags", []

@@ -6,7 +6,7 @@ Each variant is trained by the shipped model's recipe from three seeds, a quarte
 hour each on one core; the unchanged recipe was already trained for chapter 9. A
 training that was stopped goes on from its checkpoint in FOLDER. The accuracy on the
 test part, and the shares of the class token's attention in the digit's box and on
-registers, are written to vit_steps/notebook/measured/variants.json.
+registers, are written to vit_book/measured/variants.json.
 """
 
 import argparse
@@ -20,10 +20,10 @@ import torch
 from torch import nn
 
 from experiments.writing import write_results
+from vit_book.results import read_results
 from vit_steps import data
 from vit_steps.attention_maps import class_token_attention, mass_inside
 from vit_steps.data.sets import ImageSet
-from vit_steps.notebook.results import read_results
 from vit_steps.recipes import RECIPES
 from vit_steps.training import evaluate, train
 from vit_steps.variants import VariantConfig, VariantVisionTransformer

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from vit_steps.notebook.results import FOLDER
+from vit_book.results import FOLDER
 
 
 def write_results(

@@ -6,15 +6,12 @@ Each function raises ImportError, with the pip line, if its package is not insta
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
 from types import ModuleType
-
-from vit_steps.sizes import check_choice
 
 REPOSITORY = "git+https://github.com/vit-steps/vit-steps"
 # All that training, photographs, pictures and comparisons import, except d2l.
 INSTALL = f'pip install "vit_steps[book] @ {REPOSITORY}"'
-# The book's own files: drawings, measured numbers, Fashion-MNIST, and vit_check.
+# The book's own part: vit_check, vit_book, and a part of Fashion-MNIST.
 INSTALL_BOOK = f'pip install "{REPOSITORY}#subdirectory=book/distribution"'
 INSTALL_D2L = "pip install --no-deps d2l==1.0.3"
 
@@ -42,19 +39,6 @@ def d2l() -> ModuleType:
     module = imported("d2l.torch", INSTALL_D2L)
     vars(module)["use_svg_display"] = lambda: None
     return module
-
-
-def book_file(path: Path) -> Path:
-    """Return the path of a file of the book.
-
-    Raises: ImportError if the book's files are missing, ValueError if there are only
-        others.
-    """
-    known = sorted(file.stem for file in path.parent.glob(f"*{path.suffix}"))
-    if not known:
-        raise ImportError(f"the book's {path.name} is not installed: {INSTALL_BOOK}")
-    check_choice(path.stem, "name", known)
-    return path
 
 
 def check_installed(*names: str) -> None:

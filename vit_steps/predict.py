@@ -62,7 +62,7 @@ def show_attention(model: VisionTransformer, image: Any, ax: Any = None) -> Any:
 
     Raises: ValueError if the model has no class token; and as ``predict`` does.
     """
-    from vit_steps.notebook.pictures import show_attention_over_image
+    from vit_steps.notebook import show_attention_over_image
 
     model = evaluated(model)
     if model.cls_token is None:

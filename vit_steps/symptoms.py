@@ -144,12 +144,6 @@ def shared_parameters(model: nn.Module) -> list[list[str]]:
 def _logits(model: nn.Module, images: Tensor) -> Tensor:
     """Return a model's logits; ValueError unless images fit and one tensor comes."""
     check_tensor(images, "images", "B", "C", "H", "W")
-    dtype = next((weights.dtype for weights in model.parameters()), images.dtype)
-    if images.dtype != dtype:
-        raise ValueError(
-            f"images: got {images.dtype}, expected {dtype}, the dtype of the model; "
-            f"images.to({dtype}) converts them"
-        )
     logits: Tensor = model(images)  # (B, K)
     check_tensor(logits, "logits", "...", "K", note=", returned alone")
     return logits

@@ -10,7 +10,7 @@ MARGIN = 64
 GROUND, INK, SOFT = "#10202e", "#ffffff", "#b9c8d6"
 TEXT_WIDTH = 470
 LOGO = Path(__file__).parents[1] / "_assets" / "logo.svg"
-FONTS = Path(__file__).parents[2] / "vit_steps" / "notebook" / "fonts"
+FONTS = Path(__file__).parents[2] / "vit_book" / "fonts"
 
 
 def font(size: int, bold: bool = False) -> ImageFont.FreeTypeFont:

@@ -3,7 +3,7 @@
 A figure is drawn once, on white. Each of its colours is read as an amount of one ink on
 white; the dark copy has the same amount of that ink's dark counterpart on a transparent
 ground, so that the page shows through. Photographs and heat maps stay as they are; the
-file of a figure holds their boxes (``book_png`` of ``vit_steps.notebook.style``). A
+file of a figure holds their boxes (``book_png`` of ``vit_book.style``). A
 picture without these data is not one of the book's figures and gets no dark copy.
 ``pictures.py`` puts the copies into the pages.
 """
@@ -18,7 +18,7 @@ from bs4 import BeautifulSoup
 from numpy.typing import NDArray
 from PIL import Image
 
-from vit_steps.notebook import COLOURS
+from vit_book import COLOURS
 
 PAGE = "#121212"  # background of the dark theme
 INK = "#ced6dd"  # its text colour

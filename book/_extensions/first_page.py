@@ -14,8 +14,8 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import ReferenceRole, SphinxRole
 
 from book._extensions.launch_buttons import repository_of
+from vit_book import PHOTOS
 from vit_steps import ViTConfig
-from vit_steps.data import PHOTOS
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -46,7 +46,7 @@ def named_to_readers() -> set[str]:
     are set as code.
     """
     pages = [p.read_text("utf-8") for p in (ROOT / "book").rglob("*.md")]
-    code = [p.read_text("utf-8") for p in (ROOT / "vit_steps").rglob("__init__.py")]
+    code = [p.read_text("utf-8") for p in ROOT.glob("vit_*/**/__init__.py")]
     for path in (ROOT / "notebooks").rglob("*.ipynb"):
         for cell in json.loads(path.read_text("utf-8"))["cells"]:
             texts = code if cell["cell_type"] == "code" else pages

@@ -12,29 +12,28 @@ ROOT = Path("../..")
 FILES = (
     "vit_steps/data/FASHION-MNIST-LICENSE",
     "vit_steps/data/fashion-mnist-7000.npz",
-    "vit_steps/notebook/drawings/*",
-    "vit_steps/notebook/fonts/*",
-    "vit_steps/notebook/measured/*",
 )
 
 
 class BuildWithFiles(build_py):
-    """Copy the book's files to where vit_steps is installed, beside vit_check."""
+    """Copy the part of Fashion-MNIST to where vit_steps is installed."""
 
     def run(self) -> None:
         super().run()
         if self.editable_mode:  # they are in the repository's vit_steps already
             return
-        for pattern in FILES:
-            for file in sorted(ROOT.glob(pattern)):
-                target = Path(self.build_lib, file.relative_to(ROOT))
-                self.mkpath(str(target.parent))
-                self.copy_file(str(file), str(target))
+        for file in FILES:
+            target = Path(self.build_lib, file)
+            self.mkpath(str(target.parent))
+            self.copy_file(str(ROOT / file), str(target))
 
 
 setup(
-    packages=find_packages(str(ROOT), include=["vit_check*"]),
-    package_dir={"vit_check": str(ROOT / "vit_check")},
-    package_data={"vit_check": ["py.typed"]},
+    packages=find_packages(str(ROOT), include=["vit_book", "vit_check*"]),
+    package_dir={name: str(ROOT / name) for name in ("vit_book", "vit_check")},
+    package_data={
+        "vit_book": ["py.typed", "drawings/*", "fonts/*", "measured/*"],
+        "vit_check": ["py.typed"],
+    },
     cmdclass={"build_py": BuildWithFiles},
 )

@@ -10,7 +10,7 @@ import importlib
 from pathlib import Path
 
 from book.drawings.kit import Drawing
-from vit_steps.notebook.drawings import FOLDER
+from vit_book.drawings import FOLDER
 
 HERE = Path(__file__).parent
 NAMES = sorted(f.stem for f in HERE.glob("[!_]*.py") if f.stem != "kit")

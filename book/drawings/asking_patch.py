@@ -8,8 +8,9 @@ from functools import cache
 
 from torch import Tensor
 
+import vit_book
 from book.drawings.kit import Box, Drawing
-from vit_steps import data, patchify, scaled_dot_product_attention
+from vit_steps import patchify, scaled_dot_product_attention
 
 SIDE, N = 14, 196
 ASKS, SHOULDER = (12, 5), (7, 3)  # rows and columns
@@ -24,7 +25,7 @@ BELOW = PHOTO.bottom + 17
 @cache
 def colours() -> Tensor:
     """Return the queries and keys, (N, 3): centred mean colours, times 4."""
-    patches = patchify(data.photo("astronaut", 224)[None], 16)[0]  # (N, 3·16·16)
+    patches = patchify(vit_book.photo("astronaut", 224)[None], 16)[0]  # (N, 3·16·16)
     means = patches.reshape(N, 3, -1).mean(dim=2)
     return 4 * (means - means.mean(dim=0))
 

@@ -28,7 +28,7 @@ from xml.etree import ElementTree
 
 from fontTools.ttLib import TTFont
 
-from vit_steps.notebook.style import FONTS
+from vit_book.style import FONTS
 
 WIDTH = 360
 ENLARGED = 1.4

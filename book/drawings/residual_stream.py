@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+import vit_book
 from book.drawings.kit import Box, Colour, Drawing, Point
 from vit_steps import EncoderBlock, ViTEmbedding, data
 
@@ -91,7 +92,7 @@ def stacks() -> dict[str, Stack]:
     """Compute the four stacks of the chapter, with its seeds, in float64."""
     torch.manual_seed(0)
     embedding = ViTEmbedding(224, P, in_channels=3, embed_dim=D)
-    cat = data.normalize(data.photo("cat", size=224)[None])
+    cat = data.normalize(vit_book.photo("cat", size=224)[None])
     with torch.no_grad():
         start = embedding(cat).double()  # (1, T, D)
         torch.manual_seed(1)

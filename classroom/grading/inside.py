@@ -15,7 +15,7 @@ from typing import Any
 
 from ipykernel.kernelapp import IPKernelApp
 
-IMPORTED = ("torch", "matplotlib.pyplot", "vit_steps.notebook", "vit_check")
+IMPORTED = ("torch", "matplotlib.pyplot", "vit_book", "vit_check")
 
 
 class ConnectingKernelApp(IPKernelApp):

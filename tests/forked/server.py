@@ -24,6 +24,7 @@ import sklearn.model_selection
 import torch
 import torch.distributed.fsdp
 
+import vit_book
 import vit_check
 import vit_steps.data
 import vit_steps.notebook
@@ -32,7 +33,8 @@ from vit_steps import optional
 
 optional.timm()  # imports the compiler, which training imports first
 importlib.import_module("torchvision.transforms.v2")  # augments the training images
-assert ipykernel and matplotlib and skimage and sklearn and vit_check and vit_steps
+assert ipykernel and matplotlib and skimage and sklearn
+assert vit_book and vit_check and vit_steps
 
 
 def serve() -> dict:

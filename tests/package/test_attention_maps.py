@@ -386,7 +386,7 @@ INDICES = torch.zeros(B, 3, dtype=torch.long)
         ),
         (
             lambda: class_token_attention([SQUARE], 9),
-            "num_prefix_tokens: got 9, expected 1, the class token, to 8",
+            "num_prefix_tokens: got 9, expected an int from 1 to 8",
         ),
         (lambda: attention_rollout([SQUARE], "half"), "residual: got 'half'"),
         (lambda: uniform_distance(0), "grid_size: got 0"),

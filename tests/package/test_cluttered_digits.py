@@ -3,7 +3,7 @@ import torch
 import torch.nn.functional as F
 
 from vit_steps.data import cluttered_digits
-from vit_steps.data.handwritten_digits import digits, digits_split
+from vit_steps.data.published import digits, digits_split
 
 
 def inside(boxes):

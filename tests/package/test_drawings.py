@@ -10,12 +10,13 @@ import torch
 from PIL import Image
 from torch.nn import functional as F
 
+import vit_book
 from book.drawings import kit
 from book.drawings.__main__ import NAMES, drawn
 from book.drawings.kit import SMALLEST, Box, Drawing, Word
 from tests.conftest import CHAPTERS, ROOT, code_cells, read
-from vit_steps import data, notebook
-from vit_steps.notebook.drawings import FOLDER
+from vit_book.drawings import FOLDER
+from vit_steps import data
 from vit_steps.patch_embedding import patchify
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -27,20 +28,20 @@ every_drawing = pytest.mark.parametrize("name", NAMES)
 
 @every_drawing
 def test_a_drawing_is_shown_by_its_name(name):
-    drawing = notebook.drawing(name)
+    drawing = vit_book.drawing(name)
     assert repr(drawing) == f"drawing: {name}"
     assert drawing._repr_svg_() == (FOLDER / f"{name}.svg").read_text("utf-8")
 
 
 def test_an_unknown_drawing_is_refused():
     with pytest.raises(ValueError, match="^name: got 'cat', expected .*one_query"):
-        notebook.drawing("cat")
+        vit_book.drawing("cat")
 
 
 def test_ipython_shows_it_as_svg_and_text():
     from IPython.core.formatters import DisplayFormatter
 
-    shown, _ = DisplayFormatter().format(notebook.drawing("one_query"))
+    shown, _ = DisplayFormatter().format(vit_book.drawing("one_query"))
     assert shown.keys() == {"image/svg+xml", "text/plain"}
 
 
@@ -313,7 +314,7 @@ def test_photographs_are_those_of_the_package(name):
         )
         side = image.width
     small = small.view(1, side, side, 3).permute(0, 3, 1, 2) / 255
-    photo = data.photo(name, size=224)[None]
+    photo = vit_book.photo(name, size=224)[None]
     photo = F.interpolate(photo, (side, side), mode="bicubic", antialias=True)
     assert (small - photo).square().mean().sqrt() < 0.04
 

@@ -10,6 +10,7 @@ import torch
 
 from tests.conftest import ROOT
 from vit_steps import optional
+from vit_steps.data import published
 
 
 def test_torchvision_runs_its_models():
@@ -47,6 +48,7 @@ def test_what_is_missing_is_said_with_the_pip_line(name, line):
 import sys
 sys.modules[{name!r}] = None
 from vit_steps import optional
+from vit_steps.data import published
 optional.{name}()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -103,17 +105,12 @@ def test_what_an_oracle_lacks_is_said(monkeypatch):
         optional.d2l()
 
 
-def test_a_missing_file_of_the_book_is_said_with_its_own_pip_line(tmp_path):
-    path = tmp_path / "drawings" / "deit.svg"
+def test_a_missing_file_of_the_book_is_said_with_its_own_pip_line(monkeypatch):
+    monkeypatch.setattr(published, "SHIPPED", published.SHIPPED.with_name("gone.npz"))
     with pytest.raises(ImportError) as raised:
-        optional.book_file(path)
+        published.fashion_mnist()
     assert str(raised.value) == (
-        f"the book's deit.svg is not installed: {optional.INSTALL_BOOK}"
+        f"the book's gone.npz is not installed: {optional.INSTALL_BOOK}"
     )
     subdirectory = re.search('#subdirectory=([^"]+)', optional.INSTALL_BOOK)[1]
     assert (ROOT / subdirectory / "pyproject.toml").exists()
-    path.parent.mkdir()
-    path.with_name("vit.svg").touch()
-    assert optional.book_file(path.with_name("vit.svg")).stem == "vit"
-    with pytest.raises(ValueError, match="^name: got 'deit', expected one of vit$"):
-        optional.book_file(path)

@@ -8,8 +8,9 @@ import pytest
 import torch
 from PIL import Image
 
+import vit_book
+from vit_book.style import book_png
 from vit_steps import notebook
-from vit_steps.notebook.style import book_png
 from vit_steps.training import Epoch, History, Metrics
 
 matplotlib.use("Agg")
@@ -18,7 +19,7 @@ matplotlib.use("Agg")
 @pytest.fixture(autouse=True)
 def closed():
     plt.close("all")  # figures of other tests, which would be drawn into
-    notebook.use_book_style()
+    vit_book.use_book_style()
     yield
     plt.close("all")
 
@@ -118,12 +119,12 @@ def test_notebook_picture_keeps_a_rare_colour():
 
 
 def test_notebook_picture_keeps_white_and_the_books_colours():
-    for height, colour in enumerate(notebook.COLOURS.values()):
+    for height, colour in enumerate(vit_book.COLOURS.values()):
         plt.plot([0, 1], [height, 2 * height], color=colour)
     picture = Image.open(io.BytesIO(book_png(plt.gcf())[0])).convert("RGB")
     kept = {colour for _, colour in picture.getcolors(1 << 20)}
     assert picture.getpixel((0, 0)) == (255, 255, 255)
-    for colour in notebook.COLOURS.values():
+    for colour in vit_book.COLOURS.values():
         assert tuple(bytes.fromhex(colour[1:])) in kept
 
 

@@ -5,8 +5,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from experiments.recorded import run
 from experiments.writing import write_results
-from vit_steps.notebook import results
-from vit_steps.notebook.results import FOLDER, read_results, recorded
+from vit_book import results
+from vit_book.results import FOLDER, read_results, recorded
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,10 @@ def test_a_record_stands_for_a_long_run(tmp_path, monkeypatch):
 
 def test_a_chapters_long_runs_are_run_where_they_stand(tmp_path):
     cells = [
-        "from vit_steps import notebook",
+        "import vit_book",
         "factor = 3",
-        "b = notebook.recorded('long', 'a', lambda: [factor * n for n in (1, 2)])",
-        "assert notebook.recorded('long', 'b', lambda: sum(b)) == 9",
+        "b = vit_book.recorded('long', 'a', lambda: [factor * n for n in (1, 2)])",
+        "assert vit_book.recorded('long', 'b', lambda: sum(b)) == 9",
     ]
     path = tmp_path / "chapter.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell(cell) for cell in cells]), path)

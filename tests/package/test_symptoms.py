@@ -132,7 +132,7 @@ def test_parameters_without_memory_are_not_taken_for_shared(model):
     ],
 )
 def test_what_no_classifier_takes_or_returns_is_refused(test, model, images):
-    with pytest.raises(ValueError, match=r"images: got torch.float64, .*float32\)"):
+    with pytest.raises(ValueError, match="images: got torch.float64, expected"):
         test(model, images.double())
     with pytest.raises(ValueError, match=r"images: got shape \(6, 1, 8\), expected"):
         test(model, images[:, :, 0])

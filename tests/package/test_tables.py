@@ -1,7 +1,7 @@
 import pytest
 from bs4 import BeautifulSoup
 
-from vit_steps.notebook.tables import Table
+from vit_book import Table
 
 
 def three_rows():

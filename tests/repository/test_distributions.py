@@ -11,8 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from vit_steps.optional import INSTALL_BOOK
 
-BOOK_ONLY = ("vit_check/", "vit_steps/notebook/drawings/", "vit_steps/notebook/fonts/")
-BOOK_ONLY += ("vit_steps/notebook/measured/", "vit_steps/data/fashion-mnist-7000.npz")
+BOOK_ONLY = ("vit_check/", "vit_book/", "vit_steps/data/fashion-mnist-7000.npz")
 BOOK_ONLY += ("vit_steps/data/FASHION-MNIST-LICENSE",)
 
 
@@ -28,7 +27,7 @@ def tracked():
 def wheels(tmp_path_factory):
     """Both wheels, built from the files that git tracks."""
     clone = tmp_path_factory.mktemp("clone")
-    needed = ("vit_steps/", "vit_check/", "book/distribution/")
+    needed = ("vit_steps/", "vit_book/", "vit_check/", "book/distribution/")
     at_the_top = ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in")
     for name in tracked():
         if name.startswith(needed) or name in at_the_top:
@@ -57,7 +56,7 @@ def files(wheel):
 def test_each_file_of_the_packages_is_in_one_wheel(wheels):
     package, book = (files(wheels[name]) for name in ("vit_steps", "vit_steps_book"))
     assert not package & book
-    theirs = {n for n in tracked() if n.startswith(("vit_steps/", "vit_check/"))}
+    theirs = {n for n in tracked() if n.startswith(("vit_steps/", *BOOK_ONLY))}
     assert package | book == theirs
     assert book == {name for name in theirs if name.startswith(BOOK_ONLY)}
 
@@ -87,20 +86,16 @@ def installed(wheels, folder, *names):
     return folder
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "from vit_steps import notebook; notebook.drawing('deit')",
-        "from vit_steps import notebook; notebook.read_results('ingredients')",
-        "from vit_steps import data; data.load('fashion-mnist')",
-    ],
-)
-def test_without_the_book_its_files_are_asked_for_by_pip(wheels, tmp_path, code):
+def test_without_the_book_its_files_are_asked_for_by_pip(wheels, tmp_path):
+    code = "from vit_steps import data; data.load('fashion-mnist')"
     alone = installed(wheels, tmp_path / "alone", "vit_steps")
     done = run(alone, code)
     assert "ImportError: the book's " in done.stderr and INSTALL_BOOK in done.stderr
     both = installed(wheels, tmp_path / "both", "vit_steps", "vit_steps_book")
-    done = run(both, f"{code}; import vit_check; print(vit_check.__file__)")
+    code += "; import vit_book, vit_check; print(vit_check.__file__)"
+    done = run(
+        both, f"{code}; vit_book.drawing('deit'); vit_book.read_results('speed')"
+    )
     assert done.stdout.startswith(str(both)), done.stderr
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not POSSIBLE, reason="kernels are not forked her
 LOOK = """
 import json, os, resource, signal, sys, threading
 names = sorted(name for name in globals() if not name.startswith("_i"))
-import torch, vit_check, vit_steps.data, vit_steps.notebook  # as in every notebook
+import torch, vit_book, vit_check, vit_steps.data  # as in every notebook
 modules = sorted(sys.modules)
 import matplotlib.pyplot as plt
 import numpy

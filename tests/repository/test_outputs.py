@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, SIDE_ROADS, code_cells, read, tags
-from vit_steps.notebook.drawings import FOLDER as DRAWINGS
+from vit_book.drawings import FOLDER as DRAWINGS
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 every_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)

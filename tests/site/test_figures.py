@@ -23,8 +23,9 @@ from book._extensions import dark_figures
 from book.chromium import served
 from book.drawings import kit
 from tests.conftest import ROOT
-from vit_steps.notebook import COLOURS, drawing, show_image, use_book_style
-from vit_steps.notebook.style import book_png
+from vit_book import COLOURS, drawing, use_book_style
+from vit_book.style import book_png
+from vit_steps.notebook import show_image
 
 SETTINGS = """\
 extensions = ["myst_nb"]

@@ -13,6 +13,7 @@ import torch
 from PIL import Image
 from sphinx.errors import ExtensionError
 
+import vit_book
 from book import cover, notebook_cards, panels
 from book._extensions.repository import Repository
 from book.chromium import served
@@ -20,7 +21,7 @@ from book.minutes import in_fives, minutes
 from tests.conftest import CHAPTERS, ROOT, SIDE_ROADS, read
 from tests.site.test_pages import HTML, SOURCES, page_soup
 from tests.site.visit import PHONE
-from vit_steps import VisionTransformer, ViTConfig, data, scaled_dot_product_attention
+from vit_steps import VisionTransformer, ViTConfig, scaled_dot_product_attention
 
 PAGE = "book/intro"
 DESK = {"width": 1280, "height": 720}
@@ -57,7 +58,7 @@ def test_the_facts_are_what_is_counted():
     assert chapters.startswith(f"{len(CHAPTERS)} chapters and {len(roads)} side roads")
     assert exercises.startswith(f"{len(sets)} exercise sets")
     assert parameters.startswith(f"{counted:,} parameters")
-    assert f"{len(data.PHOTOS)} photographs" in offline
+    assert f"{len(vit_book.PHOTOS)} photographs" in offline
     assert f"{len(models)} trained models" in offline
 
 
@@ -157,7 +158,7 @@ def test_the_cover_is_light_and_has_its_place():
 
 @pytest.fixture(scope="module")
 def vectors():
-    return cover.colour_vectors(data.photo(cover.PHOTO, 224))[None]
+    return cover.colour_vectors(vit_book.photo(cover.PHOTO, 224))[None]
 
 
 @pytest.fixture(scope="module")
@@ -219,7 +220,7 @@ def test_the_page_draws_with_what_python_computes(open_page, attention):
     tab = open_page(reduced_motion="reduce")
     drawn = tab.evaluate("vitCover.colours.map((_, k) => vitCover.attention(k))")
     torch.testing.assert_close(torch.tensor(drawn), attention, atol=1e-3, rtol=0)
-    tokens = 99 * cover.first_tokens(data.photo(cover.PHOTO, 224))
+    tokens = 99 * cover.first_tokens(vit_book.photo(cover.PHOTO, 224))
     written = torch.tensor(tab.evaluate("vitCover.tokens"), dtype=torch.float)
     torch.testing.assert_close(written, tokens, atol=1, rtol=0)
     assert tab.evaluate("vitCover.asking") == cover.ASKING

@@ -13,14 +13,14 @@ import pytest
 from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font
 
+import vit_book
 from book.fonts import MATHJAX
 from tests.conftest import NOTEBOOKS, ROOT, read
 from tests.site.conftest import in_all_fonts
 from tests.site.test_pages import HTML, SOURCES
-from vit_steps import notebook
 
 FONTS = ROOT / "book" / "_assets" / "fonts"
-FIGURES = ROOT / "vit_steps" / "notebook" / "fonts"
+FIGURES = ROOT / "vit_book" / "fonts"
 # Characters that pages and figures may contain although the book's fonts lack them.
 ELSEWHERE = set("\n\t")
 
@@ -71,7 +71,7 @@ PAGES = [
     for path in (ROOT / f"{source}.md", ROOT / f"{source}.ipynb")
     if path.exists()
 ]
-SCRIPTS = [*(ROOT / "vit_steps").rglob("*.py"), *(ROOT / "vit_check").rglob("*.py")]
+SCRIPTS = [*ROOT.glob("vit_*/**/*.py")]
 SCRIPTS += (ROOT / "book" / "_assets" / "lab").glob("*.js")
 
 
@@ -112,7 +112,7 @@ def test_the_letters_of_formulas_are_where_they_are_made_of():
 )
 def test_figures_are_set_in_the_packages_own_font(properties, file, caplog):
     with plt.rc_context():
-        notebook.use_book_style()
+        vit_book.use_book_style()
         assert findfont(FontProperties(**properties)) == str(FIGURES / file)
     assert caplog.text == "", "matplotlib warns in the notebook"
 

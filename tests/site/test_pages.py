@@ -187,7 +187,7 @@ def test_a_notebook_can_be_opened_on_three_sites(page):
 def test_the_footer_leads_to_the_licences(page):
     footer = page_soup(page).find("footer", class_="bd-footer-content")
     links = {a["href"] for a in footer.find_all("a", href=True)}
-    assert Repository.of(ROOT).file("vit_steps/data/photographs.py") in links
+    assert Repository.of(ROOT).file("vit_book/photographs.py") in links
     assert not any(link.startswith("repository:") for link in links)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vit_steps.sizes import check_number
+from vit_steps.sizes import check_count, check_number
 from vit_steps.tensors import check_tensor
 
 
@@ -36,12 +36,7 @@ def class_token_to_patches(attention: Tensor, num_prefix_tokens: int = 1) -> Ten
         patch.
     """
     check_tensor(attention, "attention", "...", "T", "T")
-    most = attention.shape[-1] - 1
-    if num_prefix_tokens not in range(1, most + 1):
-        expected = f"1, the class token, to {most}"
-        raise ValueError(
-            f"num_prefix_tokens: got {num_prefix_tokens}, expected {expected}"
-        )
+    check_count(num_prefix_tokens, "num_prefix_tokens", most=attention.shape[-1] - 1)
     return as_shares(attention[..., 0, num_prefix_tokens:])  # (..., N)
 
 

@@ -1,4 +1,4 @@
-"""Real images: six sample photographs, and the sets that models are trained on."""
+"""Real images: the sets that models are trained on."""
 
 from vit_steps.optional import check_installed
 
@@ -6,15 +6,12 @@ check_installed("PIL", "skimage", "sklearn", "torchvision")
 
 from vit_steps.data.augmentation import NAMES as NAMES
 from vit_steps.data.augmentation import augmentation as augmentation
-from vit_steps.data.handwritten_digits import digits as digits
 from vit_steps.data.loading import load as load
-from vit_steps.data.photographs import IMAGENET_MEAN as IMAGENET_MEAN
-from vit_steps.data.photographs import IMAGENET_STD as IMAGENET_STD
-from vit_steps.data.photographs import PHOTOS as PHOTOS
-from vit_steps.data.photographs import normalize as normalize
-from vit_steps.data.photographs import photo as photo
-from vit_steps.data.photographs import photos as photos
 from vit_steps.data.published import CIFAR10_CLASSES as CIFAR10_CLASSES
 from vit_steps.data.published import FASHION_CLASSES as FASHION_CLASSES
 from vit_steps.data.published import cifar10 as cifar10
+from vit_steps.data.published import digits as digits
 from vit_steps.data.published import fashion_mnist as fashion_mnist
+from vit_steps.data.sets import IMAGENET_MEAN as IMAGENET_MEAN
+from vit_steps.data.sets import IMAGENET_STD as IMAGENET_STD
+from vit_steps.data.sets import normalize as normalize

@@ -1,8 +1,7 @@
 """Random changes to training images that do not change their class."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-import torch
 from torch import Tensor
 
 from vit_steps.sizes import Size, as_pair, check_choice
@@ -57,15 +56,3 @@ def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
         ],
     }
     return v2.Compose(changes[name])
-
-
-def prepare(
-    changes: Sequence[Callable[[Tensor], Tensor]],
-    mean: Sequence[float],
-    std: Sequence[float],
-) -> Callable[[Tensor], Tensor]:
-    """Return the steps from a uint8 image to a model's input; changes see [0, 1]."""
-    from torchvision.transforms import v2
-
-    to_float = v2.ToDtype(torch.float32, scale=True)
-    return v2.Compose([to_float, *changes, v2.Normalize(mean, std)])

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from vit_steps.data.handwritten_digits import digits, digits_split
+from vit_steps.data.published import digits, digits_split
 from vit_steps.sizes import check_choice, check_count
 
 PARTS = {"train": 40_000, "validation": 1000, "test": 1000}  # and their usual sizes

@@ -2,17 +2,18 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+import torch
 from PIL import Image, ImageOps
 from torch import Tensor
-from torch.utils.data import Dataset
 
-from vit_steps.data.sets import hold_out
-from vit_steps.preprocessing import Preprocessing, opened
+from vit_steps.data.sets import ImageSet, hold_out
+from vit_steps.preprocessing import opened
 from vit_steps.sizes import Size, as_pair
 
 TYPES = tuple(".jpg .jpeg .png .ppm .bmp .pgm .tif .tiff .webp".split())
@@ -24,51 +25,29 @@ PARTS = {  # a folder's name in small letters, and the part of the data in it
 HIDDEN = (".", "__MACOSX", "@eaDir")  # begin the names of what other programs leave
 KEPT = 2**30  # bytes of a part's images that stay in memory
 
-Samples = list[tuple[str, int]]  # paths and labels
-
 
 @dataclass(eq=False)
-class ImageFiles(Dataset[tuple[Tensor, int]]):
-    """Image files with their labels, each read when it is first asked for.
+class ImageReader:
+    """Read image files, in their middle or whole, scaled down, and keep what was read.
 
-    What is read is scaled down and kept in memory, ``KEPT`` bytes at most: to decode a
-    photograph takes longer than to train on it.
+    To decode a photograph takes longer than to train on it, so ``KEPT`` bytes at most
+    stay in memory. A whole image keeps at least twice the ``image_size``, so that a
+    crop of it is not blurred.
+
+    Shape: path -> (C, H, W), uint8
     """
 
-    samples: Samples
     image_size: tuple[int, int]
     in_channels: int  # 1 for grey, 3 for colours
     whole: bool = False  # whole images, to be cropped at random; else their middle
-    transform: Callable[[Tensor], Tensor] | None = None  # to a model's input
-    preprocessing: Preprocessing | None = None  # the transform's, and the labels' names
-    kept: dict[int, Tensor] = field(default_factory=dict, init=False, repr=False)
+    kept: dict[str, Tensor] = field(default_factory=dict, init=False, repr=False)
 
-    @property
-    def labels(self) -> list[int]:
-        return [label for _, label in self.samples]
-
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    def __getitem__(self, index: int) -> tuple[Tensor, int]:
-        image = self.read(index)
-        label = self.samples[index][1]
-        return image if self.transform is None else self.transform(image), label
-
-    def read(self, index: int) -> Tensor:
-        """Return an image before its transform, which is the same each time.
-
-        A whole image keeps at least twice the ``image_size``, so that a crop of it is
-        not blurred.
-
-        Shape: -> (C, H, W), uint8
-        """
+    def __call__(self, path: str) -> Tensor:
         from torchvision.transforms.v2.functional import pil_to_tensor
 
-        if index in self.kept:
-            return self.kept[index]
-        image = opened(self.samples[index][0])
-        image = image.convert("L" if self.in_channels == 1 else "RGB")
+        if path in self.kept:
+            return self.kept[path]
+        image = opened(path).convert("L" if self.in_channels == 1 else "RGB")
         height, width = self.image_size
         if self.whole:
             factor = min(image.height // (2 * height), image.width // (2 * width))
@@ -77,16 +56,8 @@ class ImageFiles(Dataset[tuple[Tensor, int]]):
             image = ImageOps.fit(image, (width, height))  # bicubic, as in as_picture
         pixels: Tensor = pil_to_tensor(image)
         if (len(self.kept) + 1) * pixels.nbytes <= KEPT:
-            self.kept[index] = pixels
+            self.kept[path] = pixels
         return pixels
-
-    def subset(self, indices: Sequence[int] | Tensor) -> "ImageFiles":
-        """Return some of the images, in the order of ``indices``."""
-        return replace(self, samples=[self.samples[index] for index in indices])
-
-    def joined(self, other: "ImageFiles") -> "ImageFiles":
-        """Return the images of both."""
-        return replace(self, samples=self.samples + other.samples)
 
 
 def read_folder(
@@ -95,7 +66,7 @@ def read_folder(
     image_size: Size = 224,
     share: float = 0.1,
     in_channels: int | None = None,
-) -> tuple[tuple[str, ...], dict[str, ImageFiles]]:
+) -> tuple[tuple[str, ...], dict[str, ImageSet]]:
     """Return the classes and the parts of a folder of images; ``load`` describes them.
 
     Raises: FileNotFoundError if there is no such folder; ValueError if it has no two
@@ -116,12 +87,12 @@ def read_folder(
                 "two folders or more, one for each class, and in every part the same; "
                 f"{folders['train']} has {', '.join(classes) or 'none'}"
             )
-    samples = {part: _samples(folder, classes) for part, folder in folders.items()}
-    size = as_pair(image_size, "image_size")
+    parts = {part: _files(folder, classes) for part, folder in folders.items()}
     if in_channels is None:
-        paths = (path for part in samples.values() for path, _ in part)
+        paths = (path for part in parts.values() for path in part.images)
         in_channels = 1 if all(map(_is_grey, paths)) else 3
-    parts = {part: ImageFiles(s, size, in_channels) for part, s in samples.items()}
+    for part in parts.values():
+        part.read = ImageReader(as_pair(image_size, "image_size"), in_channels)
     if "test" not in parts and "validation" in parts:
         parts["test"] = parts.pop("validation")
     hold_out(parts, round(share * sum(map(len, parts.values()))), seed)
@@ -152,36 +123,36 @@ def part_folders(root: Path) -> dict[str, Path]:
     return parts
 
 
-def check_files(*parts: ImageFiles) -> None:
+def check_files(*parts: ImageSet) -> None:
     """Read every file now: a damaged one would stop the training, perhaps hours later.
 
     Raises: ValueError with their number and the first three, if any cannot be read.
     """
 
-    def complaint(part: ImageFiles, index: int) -> str:
+    def complaint(read: ImageReader, path: str) -> str | None:
         try:
-            part.read(index)
+            read(path)
         except (ValueError, OSError) as error:
             return str(error).removeprefix("image: ")
-        return ""
+        return None
 
-    places = [(part, index) for part in parts for index in range(len(part))]
+    files = {path: part.read for part in parts for path in part.images}
     with ThreadPoolExecutor() as readers:
-        found = {*readers.map(complaint, *zip(*places, strict=True))} - {""}
+        said = readers.map(complaint, files.values(), files)
+        found = sorted(sentence for sentence in said if sentence)
     if found:
-        count = len({path for part in parts for path, _ in part.samples})
         raise ValueError(
-            f"root: {len(found)} of {count} files cannot be trained on: "
-            f"{', '.join(sorted(found)[:3])}{', ...' * (len(found) > 3)}"
+            f"root: {len(found)} of {len(files)} files cannot be trained on: "
+            f"{', '.join(found[:3])}{', ...' * (len(found) > 3)}"
         )
 
 
-def left_out(root: Path | str, *parts: ImageFiles) -> str:
+def left_out(root: Path | str, *parts: ImageSet) -> str:
     """Return how many files of a folder are in none of its parts, by their type.
 
     Hidden files are not counted.
     """
-    used = {path for part in parts for path, _ in part.samples}
+    used = {path for part in parts for path in part.images}
     return _counted(path for path in _visible(root) if path not in used)
 
 
@@ -199,9 +170,10 @@ def _is_grey(path: str) -> bool:
         return True
 
 
-def _samples(root: Path, classes: Iterable[str]) -> Samples:
-    """Return path and label of each image, also of those deeper in a class folder."""
-    samples: Samples = []
+def _files(root: Path, classes: Iterable[str]) -> ImageSet:
+    """Return each image with its label, also those deeper in a class folder."""
+    files: list[str] = []
+    labels: list[int] = []
     for label, name in enumerate(classes):
         paths = list(_images(root / name))
         if not paths:
@@ -209,8 +181,9 @@ def _samples(root: Path, classes: Iterable[str]) -> Samples:
                 f"root: got {_counted(_visible(root / name)) or 'nothing'} in "
                 f"{root / name}, expected images of that class, in {', '.join(TYPES)}"
             )
-        samples += [(path, label) for path in paths]
-    return samples
+        files += paths
+        labels += [label] * len(paths)
+    return ImageSet(np.array(files, dtype=object), torch.tensor(labels))
 
 
 def _folders(root: Path) -> list[str]:

@@ -13,13 +13,13 @@ from typing import Any
 
 import torch
 
-from vit_steps import optional
 from vit_steps.data import cluttered_digits, published
-from vit_steps.data.augmentation import NAMES, augmentation, prepare
+from vit_steps.data.augmentation import NAMES, augmentation
 from vit_steps.data.folder import read_folder
-from vit_steps.data.handwritten_digits import digits, digits_split
-from vit_steps.data.photographs import IMAGENET_MEAN, IMAGENET_STD
+from vit_steps.data.published import digits, digits_split
 from vit_steps.data.sets import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
     ImageData,
     ImageSet,
     channel_statistics,
@@ -27,6 +27,7 @@ from vit_steps.data.sets import (
     listed,
     places,
 )
+from vit_steps.optional import imported
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.sizes import check_choice
 
@@ -84,12 +85,12 @@ def load(
             downloaded; the message says how to get it.
     """
     check_choice(name, "name", NAMES)
+    _, *own = signature(READERS[name]).parameters
     for option in options:
-        owners = [n for n, r in READERS.items() if option in signature(r).parameters]
-        if name not in owners:
-            where = f"it with {' and '.join(owners)} only" if owners else "another name"
-            raise ValueError(f"{option}: {name} has no such choice, expected {where}")
-    optional.torchvision()
+        if option not in own:
+            expected = f"expected {', '.join(own) or 'none'}"
+            raise ValueError(f"{option}: {name} has no such option, {expected}")
+    v2 = imported("torchvision.transforms.v2")
     if name == "folder" and preprocessing is not None:
         options["in_channels"] = options.get("in_channels") or len(preprocessing.mean)
     classes, parts = READERS[name](seed, **options)
@@ -97,24 +98,24 @@ def load(
         parts["train"] = parts["train"].joined(parts["validation"])
     train = parts["train"]
     if name == "folder":
-        image_size, mean, std = train.image_size, IMAGENET_MEAN, IMAGENET_STD
-        if train.in_channels == 1:
+        image_size, mean, std = train.read.image_size, IMAGENET_MEAN, IMAGENET_STD
+        if train.read.in_channels == 1:
             mean, std = (sum(mean) / 3,), (sum(std) / 3,)
     else:
         image_size = tuple(train.images.shape[2:])
         mean, std = channel_statistics(train.images)
     known = adopted(preprocessing, Preprocessing(mean, std, classes))
-    numbers = places(classes, known.classes)
+    numbers = torch.tensor(places(classes, known.classes))
+    to_float = v2.ToDtype(torch.float32, scale=True)
     for part, images in parts.items():
         varied = augment and part == "train"
         changes = [augmentation(name, image_size)] if varied else []
-        images.transform = prepare(changes, known.mean, known.std)
+        normalize = v2.Normalize(known.mean, known.std)
+        images.transform = v2.Compose([to_float, *changes, normalize])
         images.preprocessing = known
+        images.labels = numbers[images.labels]
         if name == "folder":
-            images.samples = [(path, numbers[label]) for path, label in images.samples]
-            images.whole = varied
-        else:
-            images.labels = torch.tensor(numbers)[images.labels]
+            images.read = replace(images.read, whole=varied)
     return ImageData(name, known.classes, **parts, mean=known.mean, std=known.std)
 
 
@@ -127,10 +128,7 @@ def adopted(known: Preprocessing | None, own: Preprocessing) -> Preprocessing:
         return own
     came, expected = len(known.mean), len(own.mean)
     if came != expected:
-        raise ValueError(
-            f"preprocessing: got mean and std for {came} channels, expected {expected}"
-            f"; from_pretrained(in_channels={expected}) adapts a model to the images"
-        )
+        raise ValueError(f"preprocessing: got {came} channels, expected {expected}")
     if not known.classes:
         return replace(known, classes=own.classes)
     if not places(own.classes, known.classes):

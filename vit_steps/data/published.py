@@ -1,6 +1,5 @@
-"""Fashion-MNIST and CIFAR-10: from the package, from disk, or downloaded."""
+"""Published sets: from scikit-learn, from the package, from disk, or downloaded."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +8,12 @@ import torch
 from torch import Tensor
 
 from vit_steps.checkpoint import check_digest
-from vit_steps.optional import book_file
+from vit_steps.data.sets import stratified_split
+from vit_steps.optional import INSTALL_BOOK
 from vit_steps.sizes import check_choice
 
 SHIPPED = Path(__file__).with_name("fashion-mnist-7000.npz")
 SHIPPED_SHA256 = "b3a5ef00123a6fcb94b9de321db87656eb8fb8f8a3ae1a4a4b2175975aec0fce"
-PER_CLASS = {"train": 600, "test": 100}  # images of each class that ship
 
 FASHION_CLASSES = (
     *("T-shirt/top", "Trouser", "Pullover", "Dress", "Coat"),
@@ -26,29 +25,43 @@ CIFAR10_CLASSES = (
 )
 
 
-@dataclass(frozen=True)
-class Download:
-    """A data set that torchvision downloads, and how to get it otherwise."""
+# What torchvision downloads: how much, from where, and how to get it otherwise.
+DOWNLOADS = {
+    "Fashion-MNIST": (
+        "30 MB",
+        "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
+        "put its four published files, unpacked, in FashionMNIST/raw there",
+    ),
+    "CIFAR-10": (
+        "170 MB",
+        "www.cs.toronto.edu",
+        "fetch https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz by any means "
+        "and unpack it there",
+    ),
+}
 
-    title: str  # without the hyphen, torchvision's class
-    size: str
-    host: str
-    by_hand: str
+
+def digits() -> tuple[Tensor, Tensor]:
+    """Return scikit-learn's handwritten digits (Alpaydin and Kaynak, UCI, CC BY 4.0).
+
+    Shape: -> images (1797, 1, 8, 8), float32 between 0 and 1, and labels (1797,), int64
+        from 0 to 9
+    """
+    from sklearn.datasets import load_digits
+
+    bunch = load_digits()
+    images = torch.tensor(bunch.images, dtype=torch.float32)[:, None] / 16
+    return images, torch.tensor(bunch.target)
 
 
-FASHION_MNIST = Download(
-    "Fashion-MNIST",
-    "30 MB",
-    "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
-    "put its four published files, unpacked, in FashionMNIST/raw there",
-)
-CIFAR_10 = Download(
-    "CIFAR-10",
-    "170 MB",
-    "www.cs.toronto.edu",
-    "fetch https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz by any means and "
-    "unpack it there",
-)
+def digits_split(labels: Tensor, seed: int = 0) -> dict[str, Tensor]:
+    """Divide the digits: a quarter to test, an eighth to validate, stratified.
+
+    Shape: (1797,) -> indices by part: train (1122,), validation (225,), test (450,)
+    """
+    rest, test = stratified_split(labels, 450, seed)
+    train, validation = stratified_split(labels[rest], 225, seed)
+    return {"train": rest[train], "validation": rest[validation], "test": test}
 
 
 def fashion_mnist(
@@ -62,8 +75,8 @@ def fashion_mnist(
     Its licence is MIT. ``part`` is "train" or "test".
 
     Args:
-        full: False for the first 600 (test: 100) of each class, which ship with the
-            package; True for all 60,000 (10,000), from ``root``.
+        full: False for the first 600 (test: 100) of each class, which come with the
+            book; True for all 60,000 (10,000), from ``root``.
         root: where torchvision keeps it: four files in ``FashionMNIST/raw``, such as
             Debian's package dataset-fashion-mnist has, unpacked by gunzip. None for a
             folder in PyTorch's cache.
@@ -72,21 +85,20 @@ def fashion_mnist(
     Shape: -> images (n, 1, 28, 28), uint8, and labels (n,), int64 from 0 to 9
 
     Raises:
-        ValueError: if there is no part of that name, or a ``root`` or ``download``
-            without ``full``.
+        ValueError: if there is no such part, or ``root`` or ``download`` without
+            ``full``.
         FileNotFoundError, ConnectionError: if all are not there, or cannot be
             downloaded; the sentence names a way to get them.
     """
-    check_choice(part, "part", tuple(PER_CLASS))
+    check_choice(part, "part", ("train", "test"))
     if (root or download) and not full:
-        raise ValueError(
-            "full: got False with a root or a download, expected True; the tenth comes "
-            "with the package"
-        )
+        raise ValueError("full: got False with a root or a download, expected True")
     if full:
-        found = _by_torchvision(FASHION_MNIST, root, part, download)
+        found = _by_torchvision("Fashion-MNIST", root, part, download)
         return found.data[:, None], found.targets.long()
-    check_digest(book_file(SHIPPED), SHIPPED_SHA256, "install vit_steps again")
+    if not SHIPPED.is_file():
+        raise ImportError(f"the book's {SHIPPED.name} is not installed: {INSTALL_BOOK}")
+    check_digest(SHIPPED, SHIPPED_SHA256, "install vit_steps again")
     with np.load(SHIPPED, allow_pickle=False) as arrays:
         images = torch.from_numpy(arrays[f"{part}_images"])
         labels = torch.from_numpy(arrays[f"{part}_labels"])
@@ -108,37 +120,36 @@ def cifar10(
         ValueError: if there is no part of that name.
         FileNotFoundError, ConnectionError: as ``fashion_mnist`` does.
     """
-    check_choice(part, "part", tuple(PER_CLASS))
-    found = _by_torchvision(CIFAR_10, root, part, download)
+    check_choice(part, "part", ("train", "test"))
+    found = _by_torchvision("CIFAR-10", root, part, download)
     images = torch.from_numpy(found.data).permute(0, 3, 1, 2)  # (n, 3, 32, 32)
     return images.contiguous(), torch.tensor(found.targets)
 
 
 def _by_torchvision(
-    what: Download, root: Path | str | None, part: str, download: bool
+    title: str, root: Path | str | None, part: str, download: bool
 ) -> Any:
     from torchvision import datasets
 
-    load = getattr(datasets, what.title.replace("-", ""))
-    if root is None:
-        root = Path(torch.hub.get_dir()).parent / "datasets"
+    size, host, by_hand = DOWNLOADS[title]
+    root = root or Path(torch.hub.get_dir()).parent / "datasets"
+    read = getattr(datasets, title.replace("-", ""))
     # missing or of another checksum; a file that was cut off
     not_whole = (RuntimeError, AssertionError, ValueError)
     try:
-        return load(root, train=part == "train")
+        return read(root, train=part == "train")
     except not_whole as error:
         if not download:
             raise FileNotFoundError(
-                f"{what.title} is not in {root}, or not complete: {what.by_hand}, or "
-                f"set download, which takes {what.size} from {what.host}"
+                f"{title} is not in {root}, or not complete: {by_hand}, or set "
+                f"download, which takes {size} from {host}"
             ) from error
-    print(f"Downloading {what.title}: {what.size} from {what.host} to {root}")
+    print(f"Downloading {title}: {size} from {host} to {root}")
     try:
-        return load(root, train=part == "train", download=True)
+        return read(root, train=part == "train", download=True)
     except (OSError, *not_whole) as error:
         reason = " ".join(str(error).split())
         raise ConnectionError(
-            f"{what.title} could not be downloaded from {what.host} to {root} "
-            f"({reason}): delete what is there of it and try again with a network, or "
-            f"{what.by_hand}"
+            f"{title} could not be downloaded from {host} to {root} ({reason}): delete "
+            f"what is there of it and try again with a network, or {by_hand}"
         ) from error

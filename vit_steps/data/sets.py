@@ -1,37 +1,42 @@
 """Images with labels: a set of them, and the three parts that training needs."""
 
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
 from vit_steps.preprocessing import Preprocessing
-from vit_steps.tensors import check_indices, check_tensor
+from vit_steps.tensors import check_tensor
+
+# of ImageNet's channels; most published models expect this normalisation
+IMAGENET_MEAN: tuple[float, ...] = (0.485, 0.456, 0.406)
+IMAGENET_STD: tuple[float, ...] = (0.229, 0.224, 0.225)
 
 
 @dataclass(eq=False)
 class ImageSet(Dataset[tuple[Tensor, int]]):
-    """Labelled images in memory, transformed one by one as they are asked for.
+    """Labelled images, transformed one by one as they are asked for.
 
     Shape: images (n, C, H, W), labels (n,), boxes (n, 4)
     Raises: ValueError if a shape is another, or images are neither float32 nor uint8.
     """
 
-    images: Tensor  # as they were taken, float32 between 0 and 1 or uint8
+    images: Any  # as they were taken, float32 between 0 and 1 or uint8; or their paths
     labels: Tensor  # the class of each image
     boxes: Tensor | None = None  # top, left, bottom, right; the last two exclusive
     transform: Callable[[Tensor], Tensor] | None = None  # to a model's input
     preprocessing: Preprocessing | None = None  # the transform's, and the labels' names
+    read: Any = None  # turns a path into an image, before the transform
 
     def __post_init__(self) -> None:
-        check_tensor(self.images, "images", "n", "C", "H", "W")
-        if self.images.dtype not in (torch.float32, torch.uint8):
-            raise ValueError(
-                f"images: got {self.images.dtype}, expected float32 or uint8"
-            )
+        if isinstance(self.images, Tensor):
+            check_tensor(self.images, "images", "n", "C", "H", "W")
+            if (dtype := self.images.dtype) not in (torch.float32, torch.uint8):
+                raise ValueError(f"images: got {dtype}, expected float32 or uint8")
         check_tensor(self.labels, "labels", len(self))
         if self.boxes is not None:
             check_tensor(self.boxes, "boxes", len(self), 4)
@@ -41,8 +46,8 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
 
     def __getitem__(self, index: int) -> tuple[Tensor, int]:
         image = self.images[index]  # (C, H, W)
-        if self.transform is not None:
-            image = self.transform(image)
+        for step in filter(None, (self.read, self.transform)):
+            image = step(image)
         return image, int(self.labels[index])
 
     def batch(
@@ -59,20 +64,17 @@ class ImageSet(Dataset[tuple[Tensor, int]]):
     def subset(self, indices: Sequence[int] | Tensor) -> "ImageSet":
         """Return some of the images, in the order of ``indices``."""
         chosen = torch.as_tensor(indices, dtype=torch.int64)
-        return replace(
-            self,
-            images=self.images[chosen],
-            labels=self.labels[chosen],
-            boxes=None if self.boxes is None else self.boxes[chosen],
-        )
+        boxes = None if self.boxes is None else self.boxes[chosen]
+        images, labels = self.images[chosen], self.labels[chosen]
+        return replace(self, images=images, labels=labels, boxes=boxes)
 
     def joined(self, other: "ImageSet") -> "ImageSet":
-        """Return the images of both, as they were taken."""
-        boxes = None
-        if self.boxes is not None and other.boxes is not None:
-            boxes = torch.cat([self.boxes, other.boxes])
-        images = torch.cat([self.images, other.images])
-        return ImageSet(images, torch.cat([self.labels, other.labels]), boxes)
+        """Return the images of both."""
+        join: Any = torch.cat if isinstance(self.images, Tensor) else np.concatenate
+        images, labels = join([self.images, other.images]), [self.labels, other.labels]
+        boxes = [part.boxes for part in (self, other) if part.boxes is not None]
+        both = torch.cat(boxes) if boxes else None
+        return replace(self, images=images, labels=torch.cat(labels), boxes=both)
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,6 @@ class ImageData:
 
     The parts yield normalised float32 images (C, H, W) with the number of their class,
     the images of ``train`` augmented too.
-
-    Raises: ValueError if a part is empty, or has a label that is no class.
     """
 
     name: str
@@ -92,16 +92,6 @@ class ImageData:
     test: Dataset[tuple[Tensor, int]]
     mean: tuple[float, ...]
     std: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        for part in ("train", "validation", "test"):
-            dataset = getattr(self, part)
-            if not len(cast(Sized, dataset)):
-                raise ValueError(f"{part}: got no image, expected at least one")
-            labels = getattr(dataset, "labels", getattr(dataset, "targets", None))
-            if labels is not None:
-                labels = torch.as_tensor(labels)
-                check_indices(labels, f"{part}, labels", "n", count=self.num_classes)
 
     @property
     def num_classes(self) -> int:
@@ -130,6 +120,18 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:10]) + ", ..." * (len(names) > 10)
 
 
+def normalize(
+    images: Tensor,
+    mean: Sequence[float] = IMAGENET_MEAN,
+    std: Sequence[float] = IMAGENET_STD,
+) -> Tensor:
+    """Subtract each channel's mean and divide by its standard deviation.
+
+    Shape: (..., C, H, W) -> (..., C, H, W)
+    """
+    return Preprocessing(tuple(mean), tuple(std)).normalize(images)
+
+
 def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return mean and standard deviation of each channel over all pixels of all images.
 
@@ -137,18 +139,11 @@ def channel_statistics(images: Tensor) -> tuple[tuple[float, ...], tuple[float, 
     the training learn from them. Images of uint8 are divided by 255.
 
     Shape: (n, C, H, W) -> C means, C standard deviations
-    Raises: ValueError if the shape is another, or a channel is the same everywhere.
     """
-    check_tensor(images, "images", "n", "C", "H", "W")
     # one channel after the other, since all of them in float64 would take much memory
     pairs = [torch.std_mean(c.double(), correction=0) for c in images.unbind(dim=1)]
     scale = 255 if images.dtype == torch.uint8 else 1
     std, mean = (torch.stack(numbers) / scale for numbers in zip(*pairs, strict=True))
-    if not (std > 0).all():
-        raise ValueError(
-            f"images: got a standard deviation of {min(std.tolist())} in a channel, "
-            "expected images that are not one grey"
-        )
     return tuple(mean.tolist()), tuple(std.tolist())
 
 
@@ -160,21 +155,17 @@ def stratified_split(labels: Tensor, size: int, seed: int) -> tuple[Tensor, Tens
     """
     from sklearn.model_selection import train_test_split
 
-    counts = torch.unique(labels, return_counts=True)[1].tolist()
-    n, K, fewest = len(labels), len(counts), min(counts, default=0)
-    if fewest < 2 or not K <= size <= n - K:
-        raise ValueError(
-            f"labels: cannot hold out {size} of {n} images of {K} classes, the rarest "
-            f"of which has {fewest}; expected two images or more in each class, and "
-            "both sides large enough for every class"
+    try:
+        others, held_out = train_test_split(
+            range(len(labels)), test_size=size, stratify=labels, random_state=seed
         )
-    others, held_out = train_test_split(
-        range(n), test_size=size, stratify=labels, random_state=seed
-    )
+    except ValueError as error:
+        told = f"labels: cannot hold out {size} of {len(labels)} images: {error}"
+        raise ValueError(told) from error
     return torch.tensor(others), torch.tensor(held_out)
 
 
-def hold_out(parts: dict[str, Any], size: int, seed: int) -> None:
+def hold_out(parts: dict[str, ImageSet], size: int, seed: int) -> None:
     """Split off the training images each part that is missing, ``size`` images.
 
     Raises: ValueError as ``stratified_split`` does.
@@ -182,6 +173,5 @@ def hold_out(parts: dict[str, Any], size: int, seed: int) -> None:
     for part in ("test", "validation"):
         if part not in parts:
             train = parts["train"]
-            labels = torch.as_tensor(train.labels)
-            others, held_out = stratified_split(labels, size, seed)
+            others, held_out = stratified_split(train.labels, size, seed)
             parts |= {"train": train.subset(others), part: train.subset(held_out)}

@@ -1,4 +1,7 @@
-"""Run the mutants: python -m tests.checks.mutants [--only WORD] [--jobs N] [--again]"""
+"""Run the mutants.
+
+python -m tests.checks.mutants [--only WORD] [--jobs N] [--again] [--sentences]
+"""
 
 import argparse
 import json
@@ -22,21 +25,27 @@ def main(arguments=None):
     known = _read() if SURVIVORS.exists() else {}
     wanted = [t for t in targets() if options.only in t.name]
     due = [t.name for t in wanted if options.again or not _is_current(t, known)]
+    unnamed = {}
     started = time.monotonic()
     with ProcessPoolExecutor(
         options.jobs, get_context("spawn"), initializer=bound_memory
     ) as pool:
-        runs = {pool.submit(examine, name): name for name in due}
+        runs = {pool.submit(examine, name, options.sentences): name for name in due}
         for run in tqdm(as_completed(runs), total=len(runs), unit="answer"):
             if run.exception() is not None:
                 tqdm.write(f"{runs[run]}: {run.exception()}")
                 known.pop(runs[run], None)
                 continue
-            known[runs[run]] = _with_reasons(run.result(), known.get(runs[run]))
+            entry = run.result()
+            unnamed[runs[run]] = entry.pop("unnamed")
+            known[runs[run]] = _with_reasons(entry, known.get(runs[run]))
             _write(known)
     present = {target.name for target in targets()}
     known = {name: entry for name, entry in known.items() if name in present}
     _write(known)
+    for name, changes in unnamed.items():
+        for change in changes:
+            print(f"{name}: no sentence says what is wrong with {change['becomes']!r}")
     failed = sum(run.exception() is not None for run in runs)
     return min(1, failed + _report(known, time.monotonic() - started))
 
@@ -47,6 +56,11 @@ def _parser():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument(
         "--again", action="store_true", help="also answers that have not changed"
+    )
+    parser.add_argument(
+        "--sentences",
+        action="store_true",
+        help="list the changes for which the check has no reason to give",
     )
     return parser
 

@@ -72,12 +72,13 @@ class Target:
             (_without_docstrings(whole) + _code_of_check(self.check)).encode()
         ).hexdigest()[:16]
 
+    def whole_check(self):
+        """Return the check, in the form for this kind of answer."""
+        return _checks()[self.check].form_for(self.built(self.source))
+
     def quick_check(self):
         """Return the check without its known mistakes; it refuses the same answers."""
-        found = _checks()[self.check]
-        answer = self.built(self.source)
-        form = found.form_for(answer)
-        return _without_mistakes(form)
+        return _without_mistakes(self.whole_check())
 
 
 def _without_mistakes(found):

@@ -1,29 +1,23 @@
 """Check of chapter 3: the class token."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
 from torch import Generator, Tensor
-from torch.nn import functional as F
 
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import Part, Weights
-from vit_check.engine.verdict import Finding, Mistake
+from vit_check.engine.table import mistakes
+from vit_check.engine.verdict import Finding
 
-Wrong = Callable[..., Any]
 
-
-def with_weights(mistakes: Sequence[Mistake], name: str) -> list[Mistake]:
-    """Mistakes of a function of (x, weight), for a module with that one weight."""
-
-    def for_module(wrong: Wrong) -> Wrong:
-        return lambda weights, sizes, x: wrong(x, weights[name])
-
-    return [Mistake(m.name, m.sentence, for_module(m.wrong)) for m in mistakes]
+def with_weight(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes of a function of (x, weight) one for a module with that one weight."""
+    return lambda wrong: lambda weights, sizes, x: wrong(x, weights[name])
 
 
 def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
@@ -40,93 +34,63 @@ def _starts_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
 
 
 def _in_front(patches: Tensor, cls_token: Tensor) -> Tensor:
-    return torch.cat([cls_token.expand(len(patches), -1, -1), patches], dim=1)
+    cls = cls_token.expand(len(patches), -1, -1)
+    return torch.cat([cls, patches], dim=1)
 
 
-_OF_CLASS_TOKEN = [
-    Mistake(
-        "last",
-        "the class token comes after the patches; in ViT it is the first, at index 0",
-        lambda x, cls: _in_front(x, cls).roll(-1, 1),
-    ),
-    Mistake(
-        "added",
-        "the class token is added to the patches; it is to be a token of its own, "
-        "so that N patches become N + 1 tokens",
-        lambda x, cls: x + cls,
-    ),
-    Mistake(
-        "along D",
-        "the class token is joined along D: every patch has become longer, and there "
-        "is no token more",
-        lambda x, cls: torch.cat([cls.expand_as(x), x], dim=2),
-    ),
-    Mistake(
-        "replaces the first patch",
-        "the class token is written over the first patch, which is lost",
-        lambda x, cls: torch.cat([cls.expand(len(x), -1, -1), x[:, 1:]], dim=1),
-    ),
-    Mistake(
-        "replaces the last patch",
-        "the last patch is lost: N patches and the class token are N + 1 tokens",
-        lambda x, cls: _in_front(x, cls)[:, :-1],
-    ),
-    Mistake(
-        "one for every patch",
-        "a class token is put in front for every patch, 2·N tokens in all; an image "
-        "gets one",
-        lambda x, cls: torch.cat([cls.expand_as(x), x], dim=1),
-    ),
-    Mistake(
-        "along the batch",
-        "class tokens and patches are joined along the batch, so that the class "
-        "tokens have become images of their own",
-        lambda x, cls: torch.cat([cls.expand_as(x), x]),
-    ),
-    Mistake(
-        "one image more",
-        "the class token is joined along the batch, dim 0, which is what torch.cat "
-        "takes when no dim is given: it has become one image more",
-        lambda x, cls: torch.cat([cls.expand(1, x.shape[1], -1), x]),
-    ),
-    Mistake(
-        "missing",
-        "the patches come back as they were, without a class token",
-        lambda x, cls: x,
-    ),
-    Mistake(
-        "patches lost",
-        "only the class token comes back; the patches are to follow it",
-        lambda x, cls: cls.expand(len(x), -1, -1),
-    ),
-    Mistake(
-        "zeros in front",
-        "zeros are in front and not the class token, which is to be learned",
-        lambda x, cls: _in_front(x, torch.zeros_like(cls)),
-    ),
-    Mistake(
-        "mean in front",
-        "the mean of the patches is in front; the class token is a vector of its "
-        "own, the same for every image",
-        lambda x, cls: torch.cat([x.mean(1, keepdim=True), x], dim=1),
-    ),
-    Mistake(
-        "both ends",
-        "the class token comes both first and last, once too often",
-        lambda x, cls: _in_front(_in_front(x, cls).roll(-1, 1), cls),
-    ),
-    Mistake(
-        "first image alone",
-        "only the first image gets the class token; the others get zeros",
-        lambda x, cls: torch.cat([F.pad(cls, (0, 0, 0, 0, 0, len(x) - 1)), x], dim=1),
-    ),
-    Mistake(
-        "patches reversed",
-        "the class token is where it should be, but the patches after it come in "
-        "reverse order",
-        lambda x, cls: _in_front(x.flip(1), cls),
-    ),
-]
+MISTAKES = """
+last
+  [cls, patches] -> [patches, cls]
+    the class token comes after the patches; in ViT it is the first, at index 0
+added
+  torch.cat([cls, patches], dim=1) -> patches + cls
+    the class token is added to the patches; it is to be a token of its own, so that N
+    patches become N + 1 tokens
+along D
+  expand(len(patches), -1, -1) -> expand_as(patches)
+  dim=1 -> dim=2
+    the class token is joined along D: every patch has become longer, and there is no
+    token more
+replaces the first patch
+  [cls, patches] -> [cls, patches[:, 1:]]
+    the class token is written over the first patch, which is lost
+replaces the last patch
+  [cls, patches] -> [cls, patches[:, :-1]]
+    the last patch is lost: N patches and the class token are N + 1 tokens
+one for every patch
+  expand(len(patches), -1, -1) -> expand_as(patches)
+    a class token is put in front for every patch, 2·N tokens in all; an image gets one
+along the batch
+  expand(len(patches), -1, -1) -> expand_as(patches)
+  dim=1 -> dim=0
+    class tokens and patches are joined along the batch, so that the class tokens have
+    become images of their own
+one image more
+  expand(len(patches), -1, -1) -> expand(1, patches.shape[1], -1)
+  dim=1 -> dim=0
+    the class token is joined along the batch, dim 0, which is what torch.cat takes when
+    no dim is given: it has become one image more
+missing
+  torch.cat([cls, patches], dim=1) -> patches
+    the patches come back as they were, without a class token
+patches lost
+  torch.cat([cls, patches], dim=1) -> cls
+    only the class token comes back; the patches are to follow it
+zeros in front
+  [cls, patches] -> [torch.zeros_like(cls), patches]
+    zeros are in front and not the class token, which is to be learned
+mean in front
+  [cls, patches] -> [patches.mean(1, keepdim=True), patches]
+    the mean of the patches is in front; the class token is a vector of its own, the
+    same for every image
+first image alone
+  [cls, patches] -> [F.pad(cls[:1], (0, 0, 0, 0, 0, len(cls) - 1)), patches]
+    only the first image gets the class token; the others get zeros
+patches reversed
+  [cls, patches] -> [cls, patches.flip(1)]
+    the class token is where it should be, but the patches after it come in reverse
+    order
+"""
 
 
 def _class_token_readings(
@@ -193,7 +157,7 @@ class_token = ModuleCheck(
     coinciding=lambda generator, sizes: [normal(generator, 2, 1, sizes["embed_dim"])],
     reading=_class_token_readings,
     reference=lambda weights, sizes, x: _in_front(x, weights["cls_token"]),
-    mistakes=with_weights(_OF_CLASS_TOKEN, "cls_token"),
+    mistakes=mistakes(_in_front, MISTAKES, as_given=with_weight("cls_token")),
     hints=_HINTS_OF_CLASS_TOKEN,
     shape="(B, 1 + N, D)",
     lacking=_class_token_lacks,
@@ -203,7 +167,7 @@ class_token = ModuleCheck(
         "class_token(patches, cls_token) -> (B, 1 + N, D)",
         _in_front,
         _class_token_inputs,
-        _OF_CLASS_TOKEN,
+        mistakes(_in_front, MISTAKES),
         _HINTS_OF_CLASS_TOKEN,
         shape="(B, 1 + N, D)",
         batched=(0,),

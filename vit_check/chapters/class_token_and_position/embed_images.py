@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import torch
@@ -13,7 +12,8 @@ from vit_check.chapters.class_token_and_position.class_token import NOT_LEARNED
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck, run_module
 from vit_check.engine.reading import Part, Weights
-from vit_check.engine.verdict import Finding, Mistake
+from vit_check.engine.table import mistakes
+from vit_check.engine.verdict import Finding
 from vit_steps.embedding import ViTEmbedding
 
 
@@ -137,63 +137,13 @@ def _without_positions(parts: list[Part], sizes: Mapping[str, Any]) -> Finding:
     )
 
 
-def _embed(
-    weights: Weights,
-    sizes: Mapping[str, Any],
-    images: Tensor,
-    cut: str = "rightly",
-    cls: str = "first",
-    positions: str = "added",
-) -> Tensor:
-    """z_0, with a place for each usual mistake."""
-    P = sizes["patch_size"]
-    filters, bias = (weights[f"patch_embed.proj.{end}"] for end in ("weight", "bias"))
-    grid = F.conv2d(images, filters, bias, stride=P)  # (B, D, rows, columns)
-    B, D = grid.shape[:2]
-    patches = grid.flatten(2).mT  # (B, N, D)
-    if cut == "downwards":
-        patches = grid.mT.flatten(2).mT
-    elif cut == "reshaped":
-        patches = grid.reshape(B, -1, D)
-    elif cut == "image viewed":
-        patches = F.linear(images.reshape(*patches.shape[:2], -1), filters.flatten(1))
-        patches = patches + bias
-    elif cut == "activation":
-        patches = patches.relu()
-    elif cut == "unbiased":
-        patches = patches - bias
-    pos, token = weights["pos_embed"], weights["cls_token"].expand(B, -1, -1)
-    if positions == "early":
-        patches = patches + pos[:, : patches.shape[1]]
-    elif positions == "patches alone":
-        patches = patches + pos[:, 1:]
-    if cls == "first":
-        tokens = torch.cat([token, patches], dim=1)
-    elif cls == "last":
-        tokens = torch.cat([patches, token], dim=1)
-    elif cls == "added":
-        tokens = patches + token
-    elif cls == "zeros":
-        tokens = torch.cat([torch.zeros_like(token), patches], dim=1)
-    else:
-        return patches + pos[:, 1:]
-    if positions == "added":
-        return tokens + (pos if cls != "added" else pos[:, 1:])
-    if positions == "moved too":
-        return tokens + pos.roll(-1, 1)
-    if positions == "beside":
-        return torch.cat([tokens, pos.expand_as(tokens)], dim=2)
-    if positions == "multiplied":
-        return tokens * pos
-    if positions == "same":
-        return tokens + pos[:, :1]
-    if positions == "by the batch":
-        return tokens + pos[0, :B, None]
-    if positions == "twice":
-        return tokens + 2 * pos
-    if positions == "scaled":
-        return tokens * D**0.5 + pos
-    return tokens
+def tokens_of(weights: Weights, sizes: Mapping[str, Any], images: Tensor) -> Tensor:
+    filters, bias = weights["patch_embed.proj.weight"], weights["patch_embed.proj.bias"]
+    maps = F.conv2d(images, filters, bias, stride=filters.shape[2:])
+    patches = maps.flatten(2).mT  # (B, N, D)
+    cls, pos = weights["cls_token"].expand(len(images), -1, -1), weights["pos_embed"]
+    tokens = torch.cat([cls, patches], dim=1)
+    return tokens + pos
 
 
 def _right_embedding(
@@ -204,6 +154,74 @@ def _right_embedding(
     tokens: Tensor = run_module(embedding, weights, images)
     return tokens
 
+
+MISTAKES = """
+class token last
+  [cls, patches] -> [patches, cls]
+    the class token comes after the patches; in ViT it is the first, at index 0
+class token without position
+  [cls, patches] -> [cls, patches + pos[:, 1:]]
+  tokens + pos -> tokens
+    the class token gets no position: row 0 of the positions belongs to it
+positions before the class token
+  [cls, patches] -> [cls, patches + pos[:, :-1]]
+  tokens + pos -> tokens
+    the positions are added before the class token is there: the patches get rows 0 to N
+    - 1, and row 0 belongs to the class token
+no class token
+  tokens + pos -> patches + pos[:, 1:]
+    the class token is made but not put in front of the patches
+class token added
+  tokens + pos -> patches + cls + pos[:, 1:]
+    the class token is added to the patches; it is to be a token of its own, in front of
+    them
+zeros in front
+  [cls, patches] -> [torch.zeros_like(cls), patches]
+    zeros are in front and not the class token, which is to be learned
+no positions
+  tokens + pos -> tokens
+    the positions are made but not added
+positions concatenated
+  tokens + pos -> torch.cat([tokens, pos.expand_as(tokens)], dim=2)
+    positions are put beside the tokens, so that each is 2·D long; in ViT they are
+    added, number by number
+positions multiplied
+  tokens + pos -> tokens * pos
+    tokens and positions are multiplied; in ViT they are added
+same position for all
+  tokens + pos -> tokens + pos[:, :1]
+    all tokens get the first position, so that none can tell where it is
+positions by the batch
+  tokens + pos -> tokens + pos[0, : len(images), None]
+    positions are counted along the batch: all tokens of image 0 get the first, those of
+    image 1 the second; it is the token that has a position
+positions twice
+  tokens + pos -> tokens + 2 * pos
+    the positions are added twice
+tokens scaled
+  tokens + pos -> tokens * pos.shape[-1] ** 0.5 + pos
+    the tokens are multiplied by √D before the positions are added: the first
+    Transformer did so, ViT does not
+patches down the columns
+  maps.flatten -> maps.mT.flatten
+    the patches come column by column; they are read row by row
+view instead of transpose
+  maps.flatten(2).mT -> maps.reshape(len(maps), -1, len(bias))
+    D is moved to the end by a view, (B, D, rows, columns) to (B, N, D): the shape fits,
+    and each token holds pieces of many patches
+image viewed as patches
+  maps.flatten(2).mT -> images.reshape(len(maps), -1, filters[0].numel())
+  [cls, patches] -> [cls, F.linear(patches, filters.flatten(1), bias)]
+    the image is cut by a view: the shape fits, but a row of numbers is then a strip of
+    pixels and no patch
+activation
+  maps.flatten(2) -> maps.flatten(2).relu()
+    negative numbers of the patches are cut off: the patch embedding is one matrix and a
+    bias, without an activation
+bias unused
+  filters, bias, stride -> filters, None, stride
+    the bias of the patch embedding is there but not added
+"""
 
 embed_images = ModuleCheck(
     "embed_images",
@@ -222,113 +240,7 @@ embed_images = ModuleCheck(
     ],
     reading=_embedding_readings,
     reference=_right_embedding,
-    mistakes=[
-        Mistake(
-            "class token last",
-            "the class token comes after the patches; in ViT it is the first, at "
-            "index 0",
-            partial(_embed, cls="last"),
-        ),
-        Mistake(
-            "class token and its position last",
-            "the class token comes after the patches, and its position with it; in "
-            "ViT it is the first, at index 0",
-            partial(_embed, cls="last", positions="moved too"),
-        ),
-        Mistake(
-            "class token without position",
-            "the class token gets no position: row 0 of the positions belongs to it",
-            partial(_embed, positions="patches alone"),
-        ),
-        Mistake(
-            "positions before the class token",
-            "the positions are added before the class token is there: the patches get "
-            "rows 0 to N - 1, and row 0 belongs to the class token",
-            partial(_embed, positions="early"),
-        ),
-        Mistake(
-            "no class token",
-            "the class token is made but not put in front of the patches",
-            partial(_embed, cls="none"),
-        ),
-        Mistake(
-            "class token added",
-            "the class token is added to the patches; it is to be a token of its own, "
-            "in front of them",
-            partial(_embed, cls="added"),
-        ),
-        Mistake(
-            "zeros in front",
-            "zeros are in front and not the class token, which is to be learned",
-            partial(_embed, cls="zeros"),
-        ),
-        Mistake(
-            "no positions",
-            "the positions are made but not added",
-            partial(_embed, positions="none"),
-        ),
-        Mistake(
-            "positions concatenated",
-            "positions are put beside the tokens, so that each is 2·D long; in ViT "
-            "they are added, number by number",
-            partial(_embed, positions="beside"),
-        ),
-        Mistake(
-            "positions multiplied",
-            "tokens and positions are multiplied; in ViT they are added",
-            partial(_embed, positions="multiplied"),
-        ),
-        Mistake(
-            "same position for all",
-            "all tokens get the first position, so that none can tell where it is",
-            partial(_embed, positions="same"),
-        ),
-        Mistake(
-            "positions by the batch",
-            "positions are counted along the batch: all tokens of image 0 get the "
-            "first, those of image 1 the second; it is the token that has a position",
-            partial(_embed, positions="by the batch"),
-        ),
-        Mistake(
-            "positions twice",
-            "the positions are added twice",
-            partial(_embed, positions="twice"),
-        ),
-        Mistake(
-            "tokens scaled",
-            "the tokens are multiplied by √D before the positions are added: the "
-            "first Transformer did so, ViT does not",
-            partial(_embed, positions="scaled"),
-        ),
-        Mistake(
-            "patches down the columns",
-            "the patches come column by column; they are read row by row",
-            partial(_embed, cut="downwards"),
-        ),
-        Mistake(
-            "view instead of transpose",
-            "D is moved to the end by a view, (B, D, rows, columns) to "
-            "(B, N, D): the shape fits, and each token holds pieces of many patches",
-            partial(_embed, cut="reshaped"),
-        ),
-        Mistake(
-            "image viewed as patches",
-            "the image is cut by a view: the shape fits, but a row of numbers is then "
-            "a strip of pixels and no patch",
-            partial(_embed, cut="image viewed"),
-        ),
-        Mistake(
-            "activation",
-            "negative numbers of the patches are cut off: the patch embedding is one "
-            "matrix and a bias, without an activation",
-            partial(_embed, cut="activation"),
-        ),
-        Mistake(
-            "bias unused",
-            "the bias of the patch embedding is there but not added",
-            partial(_embed, cut="unbiased"),
-        ),
-    ],
+    mistakes=mistakes(tokens_of, MISTAKES),
     hints=(
         "Three things are learned besides the patch embedding's matrix and bias: what "
         "are their shapes? Then follow the shape from images to tokens.",

@@ -4,118 +4,86 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 
 from vit_check.chapters.class_token_and_position.class_token import (
     NOT_LEARNED,
-    with_weights,
+    with_weight,
 )
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import Part, Weights
-from vit_check.engine.verdict import Finding, Mistake
+from vit_check.engine.table import mistakes
+from vit_check.engine.verdict import Finding
 
-_OF_POSITIONS = [
-    Mistake(
-        "class token left out",
-        "the class token gets no position: row 0 of the positions belongs to it",
-        lambda x, pos: torch.cat([x[:, :1], x[:, 1:] + pos[:, 1:]], dim=1),
-    ),
-    Mistake(
-        "class token lost",
-        "the class token is gone: T tokens come in, and T go out",
-        lambda x, pos: (x + pos)[:, 1:],
-    ),
-    Mistake(
-        "concatenated",
-        "positions are put beside the tokens, so that each is 2·D long; in ViT they "
-        "are added, number by number",
-        lambda x, pos: torch.cat([x, pos.expand_as(x)], dim=2),
-    ),
-    Mistake(
-        "more tokens",
-        "positions are put after the tokens as if they were tokens; in ViT they are "
-        "added to them",
-        lambda x, pos: torch.cat([x, pos.expand_as(x)], dim=1),
-    ),
-    Mistake(
-        "multiplied",
-        "tokens and positions are multiplied; in ViT they are added",
-        lambda x, pos: x * pos,
-    ),
-    Mistake(
-        "missing",
-        "the tokens come back as they were, without a position",
-        lambda x, pos: x,
-    ),
-    Mistake(
-        "tokens lost",
-        "only the positions come back; they are to be added to the tokens",
-        lambda x, pos: pos.expand_as(x),
-    ),
-    Mistake(
-        "same for all tokens",
-        "all tokens get the first position, so that none can tell where it is",
-        lambda x, pos: x + pos[:, :1],
-    ),
-    Mistake(
-        "by the batch",
-        "positions are counted along the batch: all tokens of image 0 get the first "
-        "position, those of image 1 the second; it is the token that has a position",
-        lambda x, pos: x + pos[0, : len(x), None],
-    ),
-    Mistake(
-        "reversed",
-        "the positions are added in reverse order",
-        lambda x, pos: x + pos.flip(1),
-    ),
-    Mistake(
-        "one too far",
-        "each token gets the position of the one after it: row 0 belongs to the "
-        "class token",
-        lambda x, pos: x + pos.roll(-1, 1),
-    ),
-    Mistake(
-        "one too early",
-        "each token gets the position of the one before it: row 0 belongs to the "
-        "class token",
-        lambda x, pos: x + pos.roll(1, 1),
-    ),
-    Mistake(
-        "twice",
-        "the positions are added twice",
-        lambda x, pos: x + 2 * pos,
-    ),
-    Mistake(
-        "subtracted",
-        "the positions are subtracted; in ViT they are added",
-        lambda x, pos: x - pos,
-    ),
-    Mistake(
-        "tokens scaled",
-        "the tokens are multiplied by √D before the positions are added: the first "
-        "Transformer did so, ViT does not",
-        lambda x, pos: x * x.shape[-1] ** 0.5 + pos,
-    ),
-    Mistake(
-        "averaged",
-        "the mean of token and position is taken, expected their sum",
-        lambda x, pos: (x + pos) / 2,
-    ),
-    Mistake(
-        "first image alone",
-        "only the first image of the batch gets positions",
-        lambda x, pos: torch.cat([x[:1] + pos, x[1:]]),
-    ),
-    Mistake(
-        "view instead of transpose",
-        "the positions are brought into shape by a view: a token then gets pieces of "
-        "several positions",
-        lambda x, pos: x + pos.reshape(1, pos.shape[2], pos.shape[1]).mT,
-    ),
-]
+
+def _added(x: Tensor, pos: Tensor) -> Tensor:
+    return x + pos
+
+
+MISTAKES = """
+class token left out
+  x + pos -> torch.cat([x[:, :1], x[:, 1:] + pos[:, 1:]], dim=1)
+    the class token gets no position: row 0 of the positions belongs to it
+class token lost
+  x + pos -> (x + pos)[:, 1:]
+    the class token is gone: T tokens come in, and T go out
+concatenated
+  x + pos -> torch.cat([x, pos.expand_as(x)], dim=2)
+    positions are put beside the tokens, so that each is 2·D long; in ViT they are
+    added, number by number
+more tokens
+  x + pos -> torch.cat([x, pos.expand_as(x)], dim=1)
+    positions are put after the tokens as if they were tokens; in ViT they are added to
+    them
+multiplied
+  x + pos -> x * pos
+    tokens and positions are multiplied; in ViT they are added
+missing
+  x + pos -> x
+    the tokens come back as they were, without a position
+tokens lost
+  x + pos -> pos.expand_as(x)
+    only the positions come back; they are to be added to the tokens
+same for all tokens
+  x + pos -> x + pos[:, :1]
+    all tokens get the first position, so that none can tell where it is
+by the batch
+  x + pos -> x + pos[0, : len(x), None]
+    positions are counted along the batch: all tokens of image 0 get the first position,
+    those of image 1 the second; it is the token that has a position
+reversed
+  x + pos -> x + pos.flip(1)
+    the positions are added in reverse order
+one too far
+  x + pos -> x + pos.roll(-1, 1)
+    each token gets the position of the one after it: row 0 belongs to the class token
+one too early
+  x + pos -> x + pos.roll(1, 1)
+    each token gets the position of the one before it: row 0 belongs to the class token
+twice
+  x + pos -> x + 2 * pos
+    the positions are added twice
+subtracted
+  x + pos -> x - pos
+    the positions are subtracted; in ViT they are added
+tokens scaled
+  x + pos -> x * x.shape[-1] ** 0.5 + pos
+    the tokens are multiplied by √D before the positions are added: the first
+    Transformer did so, ViT does not
+averaged
+  x + pos -> (x + pos) / 2
+    the mean of token and position is taken, expected their sum
+first image alone
+  x + pos -> torch.cat([x[:1] + pos, x[1:]])
+    only the first image of the batch gets positions
+view instead of transpose
+  x + pos -> x + pos.reshape(1, pos.shape[2], pos.shape[1]).mT
+    the positions are brought into shape by a view: a token then gets pieces of several
+    positions
+"""
 
 
 def _position_readings(
@@ -234,8 +202,8 @@ position_embedding = ModuleCheck(
         normal(generator, 3, sizes["num_tokens"], sizes["embed_dim"])
     ],
     reading=_position_readings,
-    reference=lambda weights, sizes, x: x + weights["pos_embed"],
-    mistakes=with_weights(_OF_POSITIONS, "pos_embed"),
+    reference=lambda weights, sizes, x: _added(x, weights["pos_embed"]),
+    mistakes=mistakes(_added, MISTAKES, as_given=with_weight("pos_embed")),
     hints=_HINTS_OF_POSITIONS,
     shape="(B, T, D)",
     lacking=_positions_lack,
@@ -243,9 +211,9 @@ position_embedding = ModuleCheck(
     function=FunctionCheck(
         "position_embedding",
         "position_embedding(tokens, pos_embed) -> (B, T, D)",
-        lambda x, pos: x + pos,
+        _added,
         _position_inputs,
-        _OF_POSITIONS,
+        mistakes(_added, MISTAKES),
         _HINTS_OF_POSITIONS,
         shape="(B, T, D)",
         batched=(0,),

@@ -2,7 +2,6 @@
 
 import inspect
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -11,38 +10,16 @@ from torch import Generator, Tensor, nn
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 
 
-def _coins(x: Tensor, chance: float, shape: tuple[int, ...]) -> Tensor:
-    return (torch.rand(shape) < chance).to(x.dtype)
-
-
-def _dropped(
-    x: Tensor,
-    drop_prob: float,
-    training: bool,
-    coin: str = "sample",
-    chance: str = "keep",
-    scale: str = "1/keep",
-    rest: str = "untouched",
-) -> Tensor:
-    """Stochastic depth with a place for each usual mistake."""
+def dropped(x: Tensor, drop_prob: float, training: bool) -> Tensor:
+    if not training:
+        return x
     keep = 1 - drop_prob
-    if rest == "inverted":
-        training = not training
-    if rest != "active" and (not training or drop_prob == 0):
-        return {"scaled": x * keep, "enlarged": x / keep}.get(rest, x)
-    B, T, D = x.shape
-    shapes = {"sample": (B, 1, 1), "token": (B, T, 1), "number": (B, T, D)}
-    shapes |= {"batch": (1, 1, 1), "position": (1, T, D), "none": (1, 1, 1)}
-    shapes |= {"row": (1, T, 1), "column": (1, 1, D)}
-    kept = _coins(x, keep if chance == "keep" else drop_prob, shapes[coin])
-    if coin == "none":
-        kept = torch.ones_like(x)
-    factors = {"1/keep": 1 / keep, "1": 1.0, "keep": keep}
-    return x * kept * (factors | {"1/drop": 1 / max(drop_prob, 1e-9)})[scale]
+    coin = (torch.rand(len(x), 1, 1) < keep).to(x.dtype)
+    return x * coin / keep
 
 
 def _drop_in_words(answer: Any, x: Tensor, drop_prob: float) -> Any:
@@ -123,27 +100,6 @@ def _how_drawn(run: Callable[[Tensor], Any], x: Tensor, y: Tensor) -> str:
     return "anew in each call"
 
 
-def _first_fall(x: Tensor, drop_prob: float, training: bool) -> Tensor:
-    if not training or drop_prob == 0:
-        return x
-    fall = int(len(x) * drop_prob)
-    return torch.cat([0 * x[:fall], x[fall:] / (1 - drop_prob)])
-
-
-def _seeded(x: Tensor, drop_prob: float, training: bool) -> Tensor:
-    torch.manual_seed(0)
-    return _dropped(x, drop_prob, training)
-
-
-def _shuffled(x: Tensor, drop_prob: float, training: bool) -> Tensor:
-    order = torch.randperm(len(x))
-    return _first_fall(x[order], drop_prob, training)[order.argsort()]
-
-
-def _removed(x: Tensor, drop_prob: float, training: bool) -> Tensor:
-    return x[1:] if training and drop_prob > 0 else x
-
-
 _AXES = ("samples", "tokens", "numbers of a token")
 
 
@@ -157,145 +113,98 @@ def _drop_inputs(generator: Generator) -> Iterator[Case]:
         yield [(x + x.sign() / 2).float(), drop_prob]
 
 
+MISTAKES = """
+each number
+  len(x), 1, 1 -> x.shape
+    each number is dropped by itself, which is dropout; a coin is flipped for each
+    sample, and all its numbers fall together
+each token
+  len(x), 1, 1 -> len(x), x.shape[1], 1
+    a coin is flipped for each token; it is one for each sample, with all its tokens
+whole batch
+  len(x), 1, 1 -> 1, 1, 1
+    one coin is flipped for the whole batch; each sample has its own
+same for all samples
+  len(x), 1, 1 -> x.shape[1:]
+    the same numbers are dropped in all samples; each sample has a coin of its own, for
+    all its numbers
+same for all samples, each token
+  len(x), 1, 1 -> x.shape[1], 1
+    a coin is flipped for each token and falls alike in all samples; it is one for each
+    sample, with all its numbers
+same for all samples, each number of a token
+  len(x), 1, 1 -> x.shape[2]
+    a coin is flipped for each number of a token and falls alike in all samples; it is
+    one for each sample, with all its numbers
+same samples each time
+  torch.rand(len(x), 1, 1) -> torch.linspace(1, 0, len(x))[:, None, None]
+    the same samples fall in every call, which is a choice and no coin: draw anew each
+    time, and without a seed or a generator made in the function
+seeded
+  coin = -> torch.manual_seed(0); coin =
+    the same samples fall in every call: a seed in the function makes the coins fall
+    alike each time, and it resets PyTorch's generator for the whole training as well
+always as many
+  torch.rand(len(x), 1, 1) -> (torch.randperm(len(x)) / len(x))[:, None, None]
+    equally many samples fall in every call, so that of a batch of one none ever does,
+    or always: each sample flips a coin of its own
+not scaled
+  / keep -> nothing
+    what is kept is not scaled: on average the branch is smaller in training than in
+    evaluation
+scaled by keep
+  / keep -> * keep
+    what is kept is multiplied by the chance of being kept; divide by it, so that the
+    mean stays
+scaled by 1/drop
+  / keep -> / drop_prob
+    what is kept is divided by drop_prob; divide by the chance of being kept
+drop_prob as keep
+  keep = 1 - drop_prob -> keep = drop_prob
+    drop_prob is taken for the chance of being kept; it is that of being dropped
+coin inverted
+  < keep -> < drop_prob
+    a sample is kept with drop_prob and dropped otherwise: the comparison is the wrong
+    way round
+nothing drawn
+  coin / keep -> keep
+    nothing is dropped: every sample is multiplied by the chance of being kept, where a
+    coin should be flipped
+never dropped
+  x * coin / keep -> x
+    x comes back as it is in training too: nothing is dropped
+training inverted
+  not training -> training
+    training is the wrong way round: samples are dropped in evaluation and kept in
+    training
+active in eval
+  not training -> False
+    samples are dropped in evaluation too, where x is to come back as it is
+scaled in eval
+  if not training: return x -> if not training: return x * (1 - drop_prob)
+    x is multiplied by the chance of being kept in evaluation; what is kept was scaled
+    in training, so evaluation leaves x alone
+scaled in eval alone
+  if not training: return x -> if not training: return x * (1 - drop_prob)
+  / keep -> nothing
+    what is kept is not scaled, and x is multiplied by the chance of being kept in
+    evaluation; scale in training, and leave x alone in evaluation
+removed
+  x * coin -> x[coin.flatten() > 0]
+    samples are taken out of the batch; all B come back, and those that are dropped are
+    0
+enlarged in eval
+  if not training: return x -> if not training: return x / (1 - drop_prob)
+    x is divided by the chance of being kept in evaluation too; there nothing is
+    missing, so leave x alone
+"""
+
 drop_path = FunctionCheck(
     "drop_path",
     "drop_path(x, drop_prob, training) -> (B, T, D)",
-    _dropped,
+    dropped,
     _drop_inputs,
-    [
-        Mistake(
-            "each number",
-            "each number is dropped by itself, which is dropout; a coin is flipped "
-            "for each sample, and all its numbers fall together",
-            partial(_dropped, coin="number"),
-        ),
-        Mistake(
-            "each token",
-            "a coin is flipped for each token; it is one for each sample, with all "
-            "its tokens",
-            partial(_dropped, coin="token"),
-        ),
-        Mistake(
-            "whole batch",
-            "one coin is flipped for the whole batch; each sample has its own",
-            partial(_dropped, coin="batch"),
-        ),
-        Mistake(
-            "same for all samples",
-            "the same numbers are dropped in all samples; each sample has a coin of "
-            "its own, for all its numbers",
-            partial(_dropped, coin="position"),
-        ),
-        *(
-            Mistake(
-                f"same for all samples, each {what}",
-                f"a coin is flipped for each {what} and falls alike in all samples; it "
-                "is one for each sample, with all its numbers",
-                partial(_dropped, coin=coin),
-            )
-            for what, coin in (("token", "row"), ("number of a token", "column"))
-        ),
-        Mistake(
-            "same samples each time",
-            "the same samples fall in every call, which is a choice and no coin: draw "
-            "anew each time, and without a seed or a generator made in the function",
-            _first_fall,
-        ),
-        Mistake(
-            "seeded",
-            "the same samples fall in every call: a seed in the function makes the "
-            "coins fall alike each time, and it resets PyTorch's generator for the "
-            "whole training as well",
-            _seeded,
-        ),
-        Mistake(
-            "always as many",
-            "equally many samples fall in every call, so that of a batch of one none "
-            "ever does, or always: each sample flips a coin of its own",
-            _shuffled,
-        ),
-        Mistake(
-            "not scaled",
-            "what is kept is not scaled: on average the branch is smaller in training "
-            "than in evaluation",
-            partial(_dropped, scale="1"),
-        ),
-        Mistake(
-            "scaled by keep",
-            "what is kept is multiplied by the chance of being kept; divide by it, so "
-            "that the mean stays",
-            partial(_dropped, scale="keep"),
-        ),
-        Mistake(
-            "scaled by 1/drop",
-            "what is kept is divided by drop_prob; divide by the chance of being kept",
-            partial(_dropped, scale="1/drop"),
-        ),
-        Mistake(
-            "drop_prob as keep",
-            "drop_prob is taken for the chance of being kept; it is that of being "
-            "dropped",
-            partial(_dropped, chance="drop", scale="1/drop"),
-        ),
-        Mistake(
-            "coin inverted",
-            "a sample is kept with drop_prob and dropped otherwise: the comparison is "
-            "the wrong way round",
-            partial(_dropped, chance="drop"),
-        ),
-        Mistake(
-            "coin inverted, not scaled",
-            "a sample is kept with drop_prob and dropped otherwise, and what is kept "
-            "is not scaled",
-            partial(_dropped, chance="drop", scale="1"),
-        ),
-        Mistake(
-            "nothing drawn",
-            "nothing is dropped: every sample is multiplied by the chance of being "
-            "kept, where a coin should be flipped",
-            partial(_dropped, coin="none", scale="keep"),
-        ),
-        Mistake(
-            "never dropped",
-            "x comes back as it is in training too: nothing is dropped",
-            partial(_dropped, coin="none", scale="1"),
-        ),
-        Mistake(
-            "training inverted",
-            "training is the wrong way round: samples are dropped in evaluation and "
-            "kept in training",
-            partial(_dropped, rest="inverted"),
-        ),
-        Mistake(
-            "active in eval",
-            "samples are dropped in evaluation too, where x is to come back as it is",
-            partial(_dropped, rest="active"),
-        ),
-        Mistake(
-            "scaled in eval",
-            "x is multiplied by the chance of being kept in evaluation; what is kept "
-            "was scaled in training, so evaluation leaves x alone",
-            partial(_dropped, rest="scaled"),
-        ),
-        Mistake(
-            "scaled in eval alone",
-            "what is kept is not scaled, and x is multiplied by the chance of being "
-            "kept in evaluation; scale in training, and leave x alone in evaluation",
-            partial(_dropped, scale="1", rest="scaled"),
-        ),
-        Mistake(
-            "removed",
-            "samples are taken out of the batch; all B come back, and those that are "
-            "dropped are 0",
-            _removed,
-        ),
-        Mistake(
-            "enlarged in eval",
-            "x is divided by the chance of being kept in evaluation too; there "
-            "nothing is missing, so leave x alone",
-            partial(_dropped, rest="enlarged"),
-        ),
-    ],
+    mistakes(dropped, MISTAKES),
     hints=(
         "Run it on torch.ones(5, 2, 3) with drop_prob 0.4 and print what comes out: "
         "which numbers should fall together, and how large should the others be?",

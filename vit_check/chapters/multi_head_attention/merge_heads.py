@@ -7,7 +7,8 @@ from torch import Generator, Tensor
 from vit_check.chapters.multi_head_attention.split_heads import split, split_inputs
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.moved import Axes
+from vit_check.engine.table import mistakes
 
 
 def merged(x: Tensor) -> Tensor:
@@ -19,77 +20,50 @@ def _merge_inputs(generator: Generator) -> Iterator[Case]:
         yield [split(x, h).contiguous()]
 
 
+MISTAKES = """
+view instead of transpose
+  transpose(1, 2).flatten(2) -> reshape(len(x), x.shape[2], -1)
+    your heads are joined without moving them back beside d: tokens mix
+averaged
+  transpose(1, 2).flatten(2) -> mean(dim=1)
+    the heads are averaged, (B, T, d): put them side by side, (B, T, h·d)
+summed
+  transpose(1, 2).flatten(2) -> sum(dim=1)
+    the heads are summed, (B, T, d): put them side by side, (B, T, h·d)
+d before h
+  transpose(1, 2) -> permute(0, 2, 3, 1)
+    the heads are interleaved: number 0 of all heads comes first, but the d numbers of a
+    head should stay together
+heads along the tokens
+  transpose(1, 2).flatten(2) -> flatten(1, 2)
+    the heads are put one below the other, (B, h·T, d), expected side by side
+largest taken
+  transpose(1, 2).flatten(2) -> amax(dim=1)
+    the largest of the heads is taken, (B, T, d): put them side by side, (B, T, h·d)
+not joined
+  .flatten(2) -> nothing
+    the heads are back beside d but not joined, (B, T, h, d), expected (B, T, D)
+T and D swapped
+  flatten(2) -> flatten(2).mT
+    the output is (B, D, T), expected (B, T, D)
+T and h mixed up
+  flatten(2) -> reshape(*x.shape[:2], -1)
+    the last reshape has h where T belongs: after the transpose the axes are (B, T, h,
+    d)
+batch and tokens mixed
+  transpose(1, 2).flatten(2) -> permute(2, 0, 1, 3).reshape(len(x), x.shape[2], -1)
+    tokens of different samples are mixed: swap axes 1 and 2, not the batch
+first head alone
+  x.transpose(1, 2).flatten(2) -> x[:, 0]
+    only the first head is returned
+"""
+
 merge_heads = FunctionCheck(
     "merge_heads",
     "merge_heads(x) -> (B, T, D)",
     merged,
     _merge_inputs,
-    [
-        Mistake(
-            "view instead of transpose",
-            "your heads are joined without moving them back beside d: tokens mix",
-            lambda x: x.reshape(len(x), x.shape[2], -1),
-        ),
-        Mistake(
-            "averaged",
-            "the heads are averaged, (B, T, d): put them side by side, (B, T, h·d)",
-            lambda x: x.mean(dim=1),
-        ),
-        Mistake(
-            "summed",
-            "the heads are summed, (B, T, d): put them side by side, (B, T, h·d)",
-            lambda x: x.sum(dim=1),
-        ),
-        Mistake(
-            "d before h",
-            "the heads are interleaved: number 0 of all heads comes first, but the d "
-            "numbers of a head should stay together",
-            lambda x: x.permute(0, 2, 3, 1).flatten(2),
-        ),
-        Mistake(
-            "heads along the tokens",
-            "the heads are put one below the other, (B, h·T, d), expected side by side",
-            lambda x: x.flatten(1, 2),
-        ),
-        Mistake(
-            "largest taken",
-            "the largest of the heads is taken, (B, T, d): put them side by side, "
-            "(B, T, h·d)",
-            lambda x: x.amax(dim=1),
-        ),
-        Mistake(
-            "not joined",
-            "the heads are back beside d but not joined, (B, T, h, d), expected "
-            "(B, T, D)",
-            lambda x: x.transpose(1, 2),
-        ),
-        Mistake(
-            "T and D swapped",
-            "the output is (B, D, T), expected (B, T, D)",
-            lambda x: merged(x).mT,
-        ),
-        Mistake(
-            "T and h mixed up",
-            "the last reshape has h where T belongs: after the transpose the axes are "
-            "(B, T, h, d)",
-            lambda x: merged(x).reshape(len(x), x.shape[1], -1),
-        ),
-        Mistake(
-            "heads reversed",
-            "the heads come in reverse order",
-            lambda x: merged(x.flip(1)),
-        ),
-        Mistake(
-            "batch and tokens mixed",
-            "tokens of different samples are mixed: swap axes 1 and 2, not the batch",
-            lambda x: x.permute(2, 0, 1, 3).reshape(len(x), x.shape[2], -1),
-        ),
-        Mistake(
-            "first head alone",
-            "only the first head is returned",
-            lambda x: x[:, 0],
-        ),
-    ],
+    mistakes(merged, MISTAKES),
     hints=(
         "It is split_heads backwards: merge_heads(split_heads(x, h)) should be x.",
         "h has to be beside d before the two can become one axis.",
@@ -97,4 +71,5 @@ merge_heads = FunctionCheck(
     ),
     shape="(B, T, D)",
     batched=(0,),
+    moves=Axes("sample head token number", "sample token number"),
 )

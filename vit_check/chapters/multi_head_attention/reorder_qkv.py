@@ -7,7 +7,8 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.moved import Axes
+from vit_check.engine.table import mistakes
 
 
 def _reordered(rows: Tensor, num_heads: int) -> Tensor:
@@ -20,75 +21,48 @@ def _reorder_inputs(generator: Generator) -> Iterator[Case]:
         yield [torch.randn(3 * D, generator=generator).to(dtype), h]
 
 
+MISTAKES = """
+left as they were
+  .transpose(0, 1) -> nothing
+    the rows are in the order in which they came: a reshape there and back moves nothing
+the other way
+  (num_heads, 3 -> (3, num_heads
+    the rows are moved the other way, as if they came as (3, h, d) and were to be (h, 3,
+    d)
+d before h
+  transpose(0, 1) -> movedim(0, 2)
+    within q, k and v the rows of the heads are mixed: the d rows of a head should stay
+    together
+read as (h, d, 3)
+  3, -1)).transpose(0, 1) -> -1, 3)).movedim(2, 0)
+    the rows are read as (h, d, 3), one of q, one of k, one of v in turn; they come as
+    (h, 3, d)
+d first
+  transpose(0, 1) -> movedim(2, 0)
+    number 0 of all heads comes first: d is moved to the front, but the 3 belongs there
+values first
+  transpose(0, 1) -> transpose(0, 1).flip(0)
+    v comes first and q last
+q alone
+  .flatten(0, 2) -> [0].flatten(0, 1)
+    only the rows of q are returned
+transposed
+  flatten(0, 2) -> flatten(0, 2).mT
+    the weight is transposed as well, but only its rows should move
+not joined
+  .flatten(0, 2) -> nothing
+    the rows are in order but still cut up, (3, h, d, D), expected (3·D, D)
+three tensors
+  flatten(0, 2) -> flatten(1, 2).unbind()
+    q, k and v are returned apart, expected one tensor of all their rows
+"""
+
 reorder_qkv = FunctionCheck(
     "reorder_qkv",
     "reorder_qkv(rows, num_heads) -> the same rows, those of q first, then k, then v",
     _reordered,
     _reorder_inputs,
-    [
-        Mistake(
-            "left as they were",
-            "the rows are in the order in which they came: a reshape there and back "
-            "moves nothing",
-            lambda rows, h: rows.clone(),
-        ),
-        Mistake(
-            "the other way",
-            "the rows are moved the other way, as if they came as (3, h, d) and were "
-            "to be (h, 3, d)",
-            lambda rows, h: rows.unflatten(0, (3, h, -1)).transpose(0, 1).flatten(0, 2),
-        ),
-        Mistake(
-            "d before h",
-            "within q, k and v the rows of the heads are mixed: the d rows of a head "
-            "should stay together",
-            lambda rows, h: rows.unflatten(0, (h, 3, -1)).movedim(0, 2).flatten(0, 2),
-        ),
-        Mistake(
-            "read as (h, d, 3)",
-            "the rows are read as (h, d, 3), one of q, one of k, one of v in turn; "
-            "they come as (h, 3, d)",
-            lambda rows, h: rows.unflatten(0, (h, -1, 3)).movedim(2, 0).flatten(0, 2),
-        ),
-        Mistake(
-            "d first",
-            "number 0 of all heads comes first: d is moved to the front, but the 3 "
-            "belongs there",
-            lambda rows, h: rows.unflatten(0, (h, 3, -1)).movedim(2, 0).flatten(0, 2),
-        ),
-        Mistake(
-            "values first",
-            "v comes first and q last",
-            lambda rows, h: torch.cat(_reordered(rows, h).chunk(3)[::-1]),
-        ),
-        Mistake(
-            "heads reversed",
-            "the heads come in reverse order",
-            lambda rows, h: (
-                rows.unflatten(0, (h, 3, -1)).flip(0).transpose(0, 1).flatten(0, 2)
-            ),
-        ),
-        Mistake(
-            "q alone",
-            "only the rows of q are returned",
-            lambda rows, h: _reordered(rows, h).chunk(3)[0],
-        ),
-        Mistake(
-            "transposed",
-            "the weight is transposed as well, but only its rows should move",
-            lambda rows, h: _reordered(rows, h).mT,
-        ),
-        Mistake(
-            "not joined",
-            "the rows are in order but still cut up, (3, h, d, D), expected (3·D, D)",
-            lambda rows, h: rows.unflatten(0, (h, 3, -1)).transpose(0, 1),
-        ),
-        Mistake(
-            "three tensors",
-            "q, k and v are returned apart, expected one tensor of all their rows",
-            lambda rows, h: _reordered(rows, h).chunk(3),
-        ),
-    ],
+    mistakes(_reordered, MISTAKES),
     hints=(
         "Write a label on each row, such as k1.0 for number 0 of head 1's key, for two "
         "heads of two numbers. In which order do they come, and in which should they "
@@ -99,4 +73,5 @@ reorder_qkv = FunctionCheck(
         ".flatten(0, 2).",
     ),
     shape="(3·D, ...)",
+    moves=Axes("row column", "row column"),
 )

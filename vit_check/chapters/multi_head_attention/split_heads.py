@@ -7,7 +7,8 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.moved import Axes
+from vit_check.engine.table import mistakes
 
 
 def split(x: Tensor, num_heads: int) -> Tensor:
@@ -25,78 +26,53 @@ def split_inputs(generator: Generator) -> Iterator[Case]:
         yield [torch.randn(B, T, D, generator=generator).to(dtype), h]
 
 
+MISTAKES = """
+no transpose
+  .transpose(1, 2) -> nothing
+    the heads come after the tokens, (B, T, h, d): swap these two axes, so that each
+    head has all its tokens together
+view instead of transpose
+  T, num_heads, D // num_heads).transpose(1, 2) -> num_heads, T, D // num_heads)
+    the tokens are cut up: a view to (B, h, T, d) has the right shape, but a head then
+    holds pieces of different tokens; split D first, then transpose
+d before h
+  num_heads, D // num_heads).transpose(1, 2)
+  -> D // num_heads, num_heads).permute(0, 3, 1, 2)
+    D is split as (d, h): head 0 gets every h-th number, but it should get the first d
+tokens behind d
+  transpose(1, 2) -> permute(0, 2, 3, 1)
+    the last two axes are (d, T), expected (T, d)
+tokens split
+  T, num_heads, D // num_heads).transpose(1, 2) -> num_heads, T // num_heads, D)
+    T is split among the heads instead of D
+heads in the batch
+  transpose(1, 2) -> transpose(1, 2).flatten(0, 1)
+    the heads are merged into the batch, (B·h, T, d), expected (B, h, T, d)
+heads first
+  transpose(1, 2) -> permute(2, 0, 1, 3)
+    the heads come before the batch, (h, B, T, d), expected (B, h, T, d)
+d is h
+  num_heads, D // num_heads) -> D // num_heads, num_heads)
+    D is cut into pieces of h numbers; it should be cut into h pieces, of D/h numbers
+    each
+first head alone
+  transpose(1, 2) -> transpose(1, 2)[:, 0]
+    only the first head is returned, (B, T, d), expected all, (B, h, T, d)
+batch and tokens swapped
+  transpose(1, 2) -> permute(1, 2, 0, 3)
+    the axes come out as (T, h, B, d), expected (B, h, T, d): only h and T should change
+    places
+a tuple of heads
+  transpose(1, 2) -> unbind(2)
+    the heads are returned one by one, expected one tensor (B, h, T, d)
+"""
+
 split_heads = FunctionCheck(
     "split_heads",
     "split_heads(x, num_heads) -> (B, h, T, d)",
     split,
     split_inputs,
-    [
-        Mistake(
-            "no transpose",
-            "the heads come after the tokens, (B, T, h, d): swap these two axes, so "
-            "that each head has all its tokens together",
-            lambda x, h: x.unflatten(2, (h, -1)),
-        ),
-        Mistake(
-            "view instead of transpose",
-            "the tokens are cut up: a view to (B, h, T, d) has the right shape, but a "
-            "head then holds pieces of different tokens; split D first, then transpose",
-            lambda x, h: x.reshape(len(x), h, x.shape[1], -1),
-        ),
-        Mistake(
-            "d before h",
-            "D is split as (d, h): head 0 gets every h-th number, but it should get "
-            "the first d",
-            lambda x, h: x.unflatten(2, (-1, h)).permute(0, 3, 1, 2),
-        ),
-        Mistake(
-            "tokens behind d",
-            "the last two axes are (d, T), expected (T, d)",
-            lambda x, h: split(x, h).transpose(2, 3),
-        ),
-        Mistake(
-            "tokens split",
-            "T is split among the heads instead of D",
-            lambda x, h: x.unflatten(1, (h, -1)),
-        ),
-        Mistake(
-            "heads in the batch",
-            "the heads are merged into the batch, (B·h, T, d), expected (B, h, T, d)",
-            lambda x, h: split(x, h).flatten(0, 1),
-        ),
-        Mistake(
-            "heads first",
-            "the heads come before the batch, (h, B, T, d), expected (B, h, T, d)",
-            lambda x, h: split(x, h).transpose(0, 1),
-        ),
-        Mistake(
-            "d is h",
-            "D is cut into pieces of h numbers; it should be cut into h pieces, of D/h "
-            "numbers each",
-            lambda x, h: x.unflatten(2, (-1, h)).transpose(1, 2),
-        ),
-        Mistake(
-            "heads reversed",
-            "the heads come in reverse order",
-            lambda x, h: split(x, h).flip(1),
-        ),
-        Mistake(
-            "first head alone",
-            "only the first head is returned, (B, T, d), expected all, (B, h, T, d)",
-            lambda x, h: split(x, h)[:, 0],
-        ),
-        Mistake(
-            "batch and tokens swapped",
-            "the axes come out as (T, h, B, d), expected (B, h, T, d): only h and T "
-            "should change places",
-            lambda x, h: x.unflatten(2, (h, -1)).permute(1, 2, 0, 3),
-        ),
-        Mistake(
-            "a tuple of heads",
-            "the heads are returned one by one, expected one tensor (B, h, T, d)",
-            lambda x, h: x.chunk(h, dim=2),
-        ),
-    ],
+    mistakes(split, MISTAKES),
     hints=(
         "Follow one number: token 1, position d of D. Which head should it be in, and "
         "at which token?",
@@ -106,4 +82,5 @@ split_heads = FunctionCheck(
     ),
     shape="(B, h, T, d)",
     batched=(0,),
+    moves=Axes("sample token number", "sample head token number"),
 )

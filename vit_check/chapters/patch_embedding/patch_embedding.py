@@ -1,7 +1,6 @@
 """Check of chapter 2: patches made into vectors."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -9,19 +8,13 @@ import torch
 from torch import Generator, Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.patch_embedding.patchify import (
-    cut,
-    every_nth_pixel,
-    viewed,
-    without_last,
-)
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck, run_module
 from vit_check.engine.reading import Part, Weights
-from vit_check.engine.verdict import Finding, Mistake
-from vit_steps.patch_embedding import PatchEmbedding
-from vit_steps.patch_embedding import patchify as right_patchify
+from vit_check.engine.table import mistakes
+from vit_check.engine.verdict import Finding
+from vit_steps.patch_embedding import PatchEmbedding, patchify
 from vit_steps.sizes import Size, as_pair
 
 
@@ -197,221 +190,134 @@ def _starts_too_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | No
     )
 
 
-def _embed(
-    weights: Weights,
-    sizes: Mapping[str, Any],
-    images: Tensor,
-    cut: Callable[[Tensor, Size], Tensor] = right_patchify,
-    bias: bool = True,
+def by_matrix(images: Tensor, weight: Tensor, bias: Tensor, patch_size: Size) -> Tensor:
+    patches = patchify(images, patch_size)
+    return patches @ weight.flatten(1).T + bias
+
+
+def by_convolution(
+    images: Tensor, weight: Tensor, bias: Tensor, patch_size: Size
 ) -> Tensor:
-    """Patches, cut rightly or not, times the one matrix."""
-    offset = weights["proj.bias"] if bias else None
-    patches = cut(images, sizes["patch_size"])
-    return F.linear(patches, weights["proj.weight"].flatten(1), offset)
-
-
-def _maps(
-    weights: Weights, sizes: Mapping[str, Any], images: Tensor, **changed: Any
-) -> Tensor:
-    """The convolution's output, (B, D, rows, columns)."""
-    height, width = as_pair(sizes["patch_size"], "patch_size")
-    options = {"stride": (height, width), **changed}
-    weight, bias = weights["proj.weight"], weights["proj.bias"]
-    return F.conv2d(images, weight, bias, **options)
-
-
-def _tokens(maps: Tensor) -> Tensor:
+    maps = F.conv2d(images, weight, bias, stride=patch_size)
     return maps.flatten(2).transpose(1, 2)
 
 
-def _halves(sizes: Mapping[str, Any]) -> tuple[int, int]:
-    height, width = as_pair(sizes["patch_size"], "patch_size")
-    return max(1, height // 2), max(1, width // 2)
+OF_WEIGHT = """
+flatten order
+  2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
+    the patches are flattened (P, P, C) and the weight (C, P, P): every number of a
+    patch meets a weight that is meant for another
+patches transposed
+  2, 4, 1, 3, 5 -> 2, 4, 1, 5, 3
+    your patches are transposed: pixel row 0 meets the weight's column 0
+weight reshaped
+  weight.flatten(1).T -> weight.reshape(-1, len(weight))
+    the weight is not transposed: flattened it is (D, C·P·P), and its two axes are to be
+    swapped, which a reshape to (C·P·P, D) does not do
+weight turned round
+  weight.flatten(1).T -> weight.permute(3, 2, 1, 0).flatten(0, 2)
+    all four axes of the weight are reversed, as .T does with more than two; flatten it
+    to (D, C·P·P) first, and then transpose
+"""
+
+OF_PATCHES = """
+view instead of cutting
+  x.permute(0, 2, 4, 1, 3, 5) -> images
+    the image is viewed as (B, N, C·P·P) and not cut: each row holds lines of the image,
+    from its left edge to its right, and no square
+channels left in front
+  x.permute(0, 2, 4, 1, 3, 5) -> x.transpose(3, 4)
+    the channels are left in front of the patches when the axes are joined: a row mixes
+    patches of one channel, where it should hold one patch of all
+every n-th pixel
+  rows, height, columns, width) -> height, rows, width, columns)
+  2, 4, 1, 3, 5 -> 3, 5, 1, 2, 4
+    a patch holds pixels from all over the image: H is split as (P, H/P), where it
+    should be (H/P, P)
+"""
+
+OF_MAPS = """
+reshaped instead of transposed
+  maps.flatten(2).transpose(1, 2) -> maps.reshape(len(maps), -1, len(weight))
+    (B, D, rows, columns) is reshaped to (B, N, D): the shape fits, and a vector holds
+    one output of many patches; flatten the grid, then swap the last two axes
+tokens last
+  .transpose(1, 2) -> nothing
+    the tokens are the last axis, (B, D, N), expected (B, N, D)
+grid not flattened
+  .flatten(2).transpose(1, 2) -> nothing
+    the output is still the convolution's grid, (B, D, H/P, W/P), expected (B, N, D)
+grid not flattened, D last
+  maps.flatten(2).transpose(1, 2) -> maps.permute(0, 2, 3, 1)
+    the rows and columns of patches are still two axes, expected one of N
+everything flattened
+  maps.flatten(2).transpose(1, 2) -> maps.flatten(1)
+    all but the batch is flattened into one axis, expected (B, N, D)
+batch joined
+  transpose(1, 2) -> transpose(1, 2).flatten(0, 1)
+    the vectors of all images are in one list, (B·N, D), expected (B, N, D)
+rows and columns swapped
+  maps.flatten(2) -> maps.mT.flatten(2)
+    the patches run down the columns: vector 1 is of the patch below patch 0, and should
+    be of the one to its right
+image transposed
+  conv2d(images, -> conv2d(images.mT,
+    height and width of the image are exchanged before it is cut
+stride left out
+  , stride=patch_size -> nothing
+    the window moves by one pixel, so that patches overlap: the stride is 1 where it
+    should be P
+overlapping stride
+  stride=patch_size -> stride=[side // 2 for side in weight.shape[2:]]
+    the window moves by half its width, so that patches overlap: the stride should be P
+padding
+  patch_size) -> patch_size, padding=[side // 2 for side in weight.shape[2:]])
+    the image is padded by half a patch, so that no window lies on a patch any more
+padding by one
+  patch_size) -> patch_size, padding=1)
+    the image is padded by one pixel, so that every window lies one pixel off its patch
+last ones left out
+  maps.flatten(2) -> maps[..., :-1, :-1].flatten(2)
+    the last row and the last column of patches are left out
+averaged over patches
+  transpose(1, 2) -> mean(2)
+    the vectors of all patches are averaged; each patch keeps its own
+first patch alone
+  transpose(1, 2) -> transpose(1, 2)[:, :1]
+    only the first patch is embedded, expected all N
+activation
+  transpose(1, 2) -> transpose(1, 2).relu()
+    the vectors go through a ReLU; a patch goes through one matrix and nothing else
+gelu
+  return maps.flatten(2).transpose(1, 2)
+  -> return F.gelu(maps.flatten(2).transpose(1, 2))
+    the vectors go through a GELU; a patch goes through one matrix and nothing else
+normalised
+  return maps.flatten(2).transpose(1, 2)
+  -> return F.layer_norm(maps.flatten(2).transpose(1, 2), bias.shape)
+    the vectors are normalised; a patch goes through one matrix and nothing else
+scaled by √D
+  transpose(1, 2) -> transpose(1, 2) * len(bias) ** 0.5
+    the vectors are multiplied by √D, as the original Transformer does with words;
+    patches are not
+divided by 255
+  conv2d(images, -> conv2d(images / 255,
+    the images are divided by 255 inside; what comes in are numbers already, and bytes
+    are the caller's to divide
+bias unused
+  weight, bias, stride -> weight, None, stride
+    the bias is there but never added
+"""
 
 
-def _with_all_weights(
-    images: Tensor,
-    weight: Tensor,
-    bias: Tensor,
-    patch_size: Size,
-    variant: Any = _embed,
-) -> Tensor:
-    weights = {"proj.weight": weight, "proj.bias": bias}
-    return variant(weights, {"patch_size": patch_size}, images)
+def _with_weights(wrong: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what embeds images with the weights and sizes of a module."""
 
+    def embedded(weights: Weights, sizes: Mapping[str, Any], images: Tensor) -> Any:
+        weight, bias = weights["proj.weight"], weights["proj.bias"]
+        return wrong(images, weight, bias, sizes["patch_size"])
 
-def _weight_reordered(
-    order: Sequence[int], weights: Weights, sizes: Mapping[str, Any], images: Tensor
-) -> Tensor:
-    """Patches flattened in another order than the weight."""
-    offset = weights["proj.bias"]
-    patches = cut(images, sizes["patch_size"], order)
-    return F.linear(patches, weights["proj.weight"].flatten(1), offset)
-
-
-def _weight_reshaped(
-    weights: Weights, sizes: Mapping[str, Any], images: Tensor
-) -> Tensor:
-    patches = right_patchify(images, sizes["patch_size"])
-    weight = weights["proj.weight"]
-    return patches @ weight.reshape(-1, len(weight)) + weights["proj.bias"]
-
-
-def _weight_turned_round(
-    weights: Weights, sizes: Mapping[str, Any], images: Tensor
-) -> Tensor:
-    patches = right_patchify(images, sizes["patch_size"])
-    turned = weights["proj.weight"].permute(3, 2, 1, 0)  # (P, P, C, D)
-    return patches @ turned.flatten(0, 2) + weights["proj.bias"]
-
-
-_OF_EMBEDDING = [
-    Mistake(
-        "view instead of cutting",
-        "the image is viewed as (B, N, C·P·P) and not cut: each row holds lines of the "
-        "image, from its left edge to its right, and no square",
-        partial(_embed, cut=viewed),
-    ),
-    Mistake(
-        "channels left in front",
-        "the channels are left in front of the patches when the axes are joined: a "
-        "row mixes patches of one channel, where it should hold one patch of all",
-        partial(_embed, cut=partial(cut, order=(0, 1, 2, 4, 3, 5))),
-    ),
-    Mistake(
-        "every n-th pixel",
-        "a patch holds pixels from all over the image: H is split as (P, H/P), where "
-        "it should be (H/P, P)",
-        partial(_embed, cut=every_nth_pixel),
-    ),
-    Mistake(
-        "reshaped instead of transposed",
-        "(B, D, rows, columns) is reshaped to (B, N, D): the shape fits, and a vector "
-        "holds one output of many patches; flatten the grid, then swap the last two "
-        "axes",
-        lambda weights, sizes, x: (m := _maps(weights, sizes, x)).reshape(
-            len(m), -1, m.shape[1]
-        ),
-    ),
-    Mistake(
-        "tokens last",
-        "the tokens are the last axis, (B, D, N), expected (B, N, D)",
-        lambda weights, sizes, x: _maps(weights, sizes, x).flatten(2),
-    ),
-    Mistake(
-        "grid not flattened",
-        "the output is still the convolution's grid, (B, D, H/P, W/P), expected "
-        "(B, N, D)",
-        _maps,
-    ),
-    Mistake(
-        "grid not flattened, D last",
-        "the rows and columns of patches are still two axes, expected one of N",
-        lambda weights, sizes, x: _maps(weights, sizes, x).permute(0, 2, 3, 1),
-    ),
-    Mistake(
-        "everything flattened",
-        "all but the batch is flattened into one axis, expected (B, N, D)",
-        lambda weights, sizes, x: _maps(weights, sizes, x).flatten(1),
-    ),
-    Mistake(
-        "batch joined",
-        "the vectors of all images are in one list, (B·N, D), expected (B, N, D)",
-        lambda weights, sizes, x: _embed(weights, sizes, x).flatten(0, 1),
-    ),
-    Mistake(
-        "rows and columns swapped",
-        "the patches run down the columns: vector 1 is of the patch below patch 0, and "
-        "should be of the one to its right",
-        lambda weights, sizes, x: _tokens(_maps(weights, sizes, x).mT),
-    ),
-    Mistake(
-        "image transposed",
-        "height and width of the image are exchanged before it is cut",
-        lambda weights, sizes, x: _tokens(_maps(weights, sizes, x.mT)),
-    ),
-    Mistake(
-        "stride left out",
-        "the window moves by one pixel, so that patches overlap: the stride is 1 where "
-        "it should be P",
-        lambda weights, sizes, x: _tokens(_maps(weights, sizes, x, stride=1)),
-    ),
-    Mistake(
-        "overlapping stride",
-        "the window moves by half its width, so that patches overlap: the stride "
-        "should be P",
-        lambda weights, sizes, x: _tokens(
-            _maps(weights, sizes, x, stride=_halves(sizes))
-        ),
-    ),
-    Mistake(
-        "padding",
-        "the image is padded by half a patch, so that no window lies on a patch any "
-        "more",
-        lambda weights, sizes, x: _tokens(
-            _maps(weights, sizes, x, padding=_halves(sizes))
-        ),
-    ),
-    Mistake(
-        "padding by one",
-        "the image is padded by one pixel, so that every window lies one pixel off its "
-        "patch",
-        lambda weights, sizes, x: _tokens(_maps(weights, sizes, x, padding=1)),
-    ),
-    Mistake(
-        "last ones left out",
-        "the last row and the last column of patches are left out",
-        partial(_embed, cut=without_last),
-    ),
-    Mistake(
-        "averaged over patches",
-        "the vectors of all patches are averaged; each patch keeps its own",
-        lambda weights, sizes, x: _embed(weights, sizes, x).mean(1),
-    ),
-    Mistake(
-        "first patch alone",
-        "only the first patch is embedded, expected all N",
-        lambda weights, sizes, x: _embed(weights, sizes, x)[:, :1],
-    ),
-    Mistake(
-        "activation",
-        "the vectors go through a ReLU; a patch goes through one matrix and nothing "
-        "else",
-        lambda weights, sizes, x: _embed(weights, sizes, x).relu(),
-    ),
-    Mistake(
-        "gelu",
-        "the vectors go through a GELU; a patch goes through one matrix and nothing "
-        "else",
-        lambda weights, sizes, x: F.gelu(_embed(weights, sizes, x)),
-    ),
-    Mistake(
-        "normalised",
-        "the vectors are normalised; a patch goes through one matrix and nothing else",
-        lambda weights, sizes, x: F.layer_norm(
-            _embed(weights, sizes, x), weights["proj.bias"].shape
-        ),
-    ),
-    Mistake(
-        "scaled by √D",
-        "the vectors are multiplied by √D, as the original Transformer does with "
-        "words; patches are not",
-        lambda weights, sizes, x: (
-            _embed(weights, sizes, x) * weights["proj.bias"].numel() ** 0.5
-        ),
-    ),
-    Mistake(
-        "divided by 255",
-        "the images are divided by 255 inside; what comes in are numbers already, and "
-        "bytes are the caller's to divide",
-        lambda weights, sizes, x: _embed(weights, sizes, x / 255),
-    ),
-    Mistake(
-        "bias unused",
-        "the bias is there but never added",
-        partial(_embed, bias=False),
-    ),
-]
+    return embedded
 
 
 def _embedding_inputs(generator: Generator, sizes: Mapping[str, Any]) -> list[Tensor]:
@@ -462,7 +368,10 @@ patch_embedding = ModuleCheck(
     inputs=_embedding_inputs,
     reading=_embedding_readings,
     reference=_right_embedding,
-    mistakes=_OF_EMBEDDING,
+    mistakes=[
+        *mistakes(by_matrix, OF_PATCHES, parts=[patchify], as_given=_with_weights),
+        *mistakes(by_convolution, OF_MAPS, as_given=_with_weights),
+    ],
     hints=_HINTS_OF_EMBEDDING,
     shape="(B, N, D)",
     lacking=_embedding_lacks,
@@ -471,42 +380,11 @@ patch_embedding = ModuleCheck(
         "patch_embedding",
         "patch_embedding(images, weight, bias, patch_size) -> (B, N, D), the weight "
         "(D, C, P, P) as a convolution's",
-        partial(_with_all_weights, variant=_embed),
+        by_matrix,
         _embedding_function_inputs,
         [
-            Mistake(
-                "flatten order",
-                "the patches are flattened (P, P, C) and the weight (C, P, P): every "
-                "number of a patch meets a weight that is meant for another",
-                partial(
-                    _with_all_weights,
-                    variant=partial(_weight_reordered, (0, 2, 4, 3, 5, 1)),
-                ),
-            ),
-            Mistake(
-                "patches transposed",
-                "your patches are transposed: pixel row 0 meets the weight's column 0",
-                partial(
-                    _with_all_weights,
-                    variant=partial(_weight_reordered, (0, 2, 4, 1, 5, 3)),
-                ),
-            ),
-            Mistake(
-                "weight reshaped",
-                "the weight is not transposed: flattened it is (D, C·P·P), and its two "
-                "axes are to be swapped, which a reshape to (C·P·P, D) does not do",
-                partial(_with_all_weights, variant=_weight_reshaped),
-            ),
-            Mistake(
-                "weight turned round",
-                "all four axes of the weight are reversed, as .T does with more than "
-                "two; flatten it to (D, C·P·P) first, and then transpose",
-                partial(_with_all_weights, variant=_weight_turned_round),
-            ),
-            *(
-                Mistake(m.name, m.sentence, partial(_with_all_weights, variant=m.wrong))
-                for m in _OF_EMBEDDING
-            ),
+            *mistakes(by_matrix, OF_WEIGHT + OF_PATCHES, parts=[patchify]),
+            *mistakes(by_convolution, OF_MAPS),
         ],
         _HINTS_OF_EMBEDDING,
         shape="(B, N, D)",

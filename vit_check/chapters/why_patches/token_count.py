@@ -1,6 +1,5 @@
 """Check of chapter 1: how many tokens there are."""
 
-import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,8 +10,7 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
-from vit_steps.cost import token_count as right_count
+from vit_check.engine.table import mistakes
 from vit_steps.sizes import Size, as_pair
 
 _REFUSED = "a ValueError"
@@ -114,265 +112,124 @@ def _counting_inputs(generator: Generator) -> Iterator[Case]:
     yield [(10 * side + 1, 4 * side), side, True]
 
 
-def _sides(image_size: Size, patch_size: Size) -> tuple[int, int, int, int]:
+def counted(image_size: Size, patch_size: Size) -> int:
     H, W = as_pair(image_size, "image_size")
-    return (H, W, *as_pair(patch_size, "patch_size"))
-
-
-def _by_sides(image_size: Size, patch_size: Size) -> int:
-    H, W, height, width = _sides(image_size, patch_size)
+    height, width = as_pair(patch_size, "patch_size")
+    if H % height or W % width:
+        raise ValueError(f"{H}×{W} pixels, patches of {height}×{width}")
     return (H // height) * (W // width)
 
 
-def _rounded_up(image_size: Size, patch_size: Size) -> int:
-    H, W, height, width = _sides(image_size, patch_size)
-    return math.ceil(H / height) * math.ceil(W / width)
-
-
-def _by_area(image_size: Size, patch_size: Size) -> int:
-    H, W, height, width = _sides(image_size, patch_size)
-    return (H * W) // (height * width)
-
-
-def _with_area_checked(image_size: Size, patch_size: Size) -> int:
-    H, W, height, width = _sides(image_size, patch_size)
-    if (H * W) % (height * width):
-        raise ValueError
-    return (H * W) // (height * width)
-
-
-def _with_one_side_checked(image_size: Size, patch_size: Size, side: int) -> int:
-    sizes = _sides(image_size, patch_size)
-    if sizes[side] % sizes[2 + side]:
-        raise ValueError
-    return _by_sides(image_size, patch_size)
-
-
-def _for_pairs(image_size: Any, patch_size: Any) -> int:
-    (H, W), (height, width) = image_size, patch_size
-    return _by_sides((H, W), (height, width))
-
-
-def _refusing_otherwise(image_size: Size, patch_size: Size) -> int:
-    if not _sides_fit(image_size, patch_size):
-        raise RuntimeError
-    return right_count(image_size, patch_size)
-
-
-def _asserting(image_size: Size, patch_size: Size) -> int:
-    assert _sides_fit(image_size, patch_size), (image_size, patch_size)
-    return right_count(image_size, patch_size)
-
-
-def _refusing_in_silence(image_size: Size, patch_size: Size) -> int:
-    if not _sides_fit(image_size, patch_size):
-        raise ValueError
-    return right_count(image_size, patch_size)
-
-
-def _with_patch_turned(image_size: Size, patch_size: Size) -> int:
-    return right_count(image_size, as_pair(patch_size, "patch_size")[::-1])
-
-
-def _saying_otherwise(image_size: Size, patch_size: Size) -> int | None:
-    if not _sides_fit(image_size, patch_size):
-        return None
-    return right_count(image_size, patch_size)
-
-
-def _for_ints(image_size: Any, patch_size: Any) -> int:
-    if image_size % patch_size:
-        raise ValueError
-    return int((image_size // patch_size) ** 2)
-
-
-def _with_and_for_or(image_size: Size, patch_size: Size) -> int:
-    H, W, height, width = _sides(image_size, patch_size)
-    if H % height and W % width:
-        raise ValueError
-    return _by_sides(image_size, patch_size)
-
-
-def _steps_of_one(image_size: Size, patch_size: Size) -> int:
-    H, W, height, width = _sides(image_size, patch_size)
-    return (H - height + 1) * (W - width + 1)
-
-
-def _one_side_of(image_size: Size, patch_size: Size, axis: int) -> int:
-    H, W, height, width = _sides(image_size, patch_size)
-    return (H // height, W // width)[axis]
-
-
-def _square_of(image_size: Size, patch_size: Size, axis: int) -> int:
-    return _one_side_of(image_size, patch_size, axis) ** 2
-
+MISTAKES = """
+assert
+  ValueError -> AssertionError
+    refuses by assert, which `python -O` takes away; raise a ValueError
+sizes not named
+  ValueError(f"{H}×{W} pixels, patches of {height}×{width}") -> ValueError
+    raises a ValueError that does not say which sizes did not fit; whoever meets it will
+    want to know the image's and the patch's
+class token counted
+  (W // width) -> (W // width) + 1
+    counts one too many: N is the number of patches, and the class token, which makes it
+    T, belongs to no patch
+one side
+  * (W // width) -> nothing
+    counts the patches along one side; the image has rows and columns of them, so
+    multiply the two
+sides added
+  (H // height) * -> (H // height) +
+    adds the rows and the columns of patches; their product is the number
+divided once
+  (H // height) * (W // width) -> H * W // height
+    divides the pixels by P; a patch takes P·P of them
+pixels counted
+  (H // height) * (W // width) -> H * W
+    counts the pixels; a token is a patch, which has P·P of them
+pixels in a patch
+  (H // height) * (W // width) -> height * width
+    counts the pixels of one patch; how many patches has the image?
+channels counted
+  return -> return 3 *
+    counts each patch three times: the channels of a patch belong to one token
+steps of one pixel
+  (H // height) * (W // width) -> (H - height + 1) * (W - width + 1)
+    counts windows that move by one pixel; patches do not overlap, and the window moves
+    by its own width
+one too few a side
+  (H // height) * (W // width) -> (H // height - 1) * (W // width - 1)
+    leaves out the last row and the last column of patches
+no pairs
+  H, W = as_pair(image_size, "image_size") -> H = W = image_size
+  height, width = as_pair(patch_size, "patch_size") -> height = width = patch_size
+    takes only an int, and raises a TypeError for a (height, width); image_size and
+    patch_size may each be either
+no ints
+  as_pair(image_size, "image_size") -> image_size
+  as_pair(patch_size, "patch_size") -> patch_size
+    takes only a (height, width), and raises a TypeError for an int; image_size and
+    patch_size may each be either
+another error
+  ValueError -> RuntimeError
+    refuses an image that the patches do not fill with another error than a ValueError,
+    which is what a caller expects for a wrong value
+not raised
+  raise ValueError(f"{H}×{W} pixels, patches of {height}×{width}") -> return None
+    gives something back for an image that the patches do not fill; an error that is
+    printed or returned stops nobody, so raise it
+and for or
+  H % height or W % width -> H % height and W % width
+    refuses an image only if the patches fill neither of its sides; one that they do not
+    fill is enough
+width not checked
+  H % height or W % width -> H % height
+    refuses a height that the patches do not fill, and lets such a width pass
+height not checked
+  H % height or W % width -> W % width
+    refuses a width that the patches do not fill, and lets such a height pass
+area checked
+  H % height or W % width -> H * W % (height * width)
+  (H // height) * (W // width) -> H * W // (height * width)
+    asks whether the patch's area divides the image's; 40×90 pixels are nine times 20×20
+    and still hold no nine patches: ask it of each side
+rest dropped
+  H % height or W % width -> False
+    counts the whole patches of an image that they do not fill and says nothing of the
+    pixels left over; refuse it with a ValueError
+rest counted as a patch
+  H % height or W % width -> False
+  (H // height) * (W // width) -> -(-H // height) * -(-W // width)
+    counts a patch for pixels that do not fill one; refuse such an image with a
+    ValueError
+area divided
+  H % height or W % width -> False
+  (H // height) * (W // width) -> H * W // (height * width)
+    divides the image's area by the patch's; where the patches do not fill the image,
+    that counts pieces which are no patches, and it is to be refused with a ValueError
+height squared
+  * (W // width) -> ** 2
+    takes the image for a square: it squares the rows of patches, where rows times
+    columns is asked for
+width squared
+  (H // height) * (W // width) -> (W // width) ** 2
+    takes the image for a square: it squares the columns of patches, where rows times
+    columns is asked for
+patch sides swapped
+  (H // height) * (W // width) -> (H // width) * (W // height)
+    divides the height by the patch's width and the width by its height: sizes are
+    (height, width)
+patch sides swapped and checked
+  height, width = -> width, height =
+    asks whether the patch's width divides the height and its height the width: sizes
+    are (height, width)
+"""
 
 token_count = FunctionCheck(
     "token_count",
     "token_count(image_size, patch_size) -> the int N, or a ValueError that names both "
     "sizes where the patches do not fill the image",
-    right_count,
+    counted,
     _counting_inputs,
-    [
-        Mistake(
-            "assert",
-            "refuses by assert, which `python -O` takes away; raise a ValueError",
-            _asserting,
-        ),
-        Mistake(
-            "sizes not named",
-            "raises a ValueError that does not say which sizes did not fit; whoever "
-            "meets it will want to know the image's and the patch's",
-            _refusing_in_silence,
-        ),
-        Mistake(
-            "class token counted",
-            "counts one too many: N is the number of patches, and the class token, "
-            "which makes it T, belongs to no patch",
-            lambda image, patch: right_count(image, patch) + 1,
-        ),
-        Mistake(
-            "one side",
-            "counts the patches along one side; the image has rows and columns of "
-            "them, so multiply the two",
-            lambda image, patch: _one_side_of(image, patch, 0),
-        ),
-        Mistake(
-            "sides added",
-            "adds the rows and the columns of patches; their product is the number",
-            lambda image, patch: (
-                _one_side_of(image, patch, 0) + _one_side_of(image, patch, 1)
-            ),
-        ),
-        Mistake(
-            "divided once",
-            "divides the pixels by P; a patch takes P·P of them",
-            lambda image, patch: math.prod(as_pair(image, "")) // as_pair(patch, "")[0],
-        ),
-        Mistake(
-            "pixels counted",
-            "counts the pixels; a token is a patch, which has P·P of them",
-            lambda image, patch: math.prod(as_pair(image, "")),
-        ),
-        Mistake(
-            "pixels in a patch",
-            "counts the pixels of one patch; how many patches has the image?",
-            lambda image, patch: math.prod(as_pair(patch, "")),
-        ),
-        Mistake(
-            "channels counted",
-            "counts each patch three times: the channels of a patch belong to one "
-            "token",
-            lambda image, patch: 3 * right_count(image, patch),
-        ),
-        Mistake(
-            "steps of one pixel",
-            "counts windows that move by one pixel; patches do not overlap, and the "
-            "window moves by its own width",
-            _steps_of_one,
-        ),
-        Mistake(
-            "one too few a side",
-            "leaves out the last row and the last column of patches",
-            lambda image, patch: (
-                (_one_side_of(image, patch, 0) - 1)
-                * (_one_side_of(image, patch, 1) - 1)
-            ),
-        ),
-        Mistake(
-            "no pairs",
-            "takes only an int, and raises a TypeError for a (height, width); "
-            "image_size and patch_size may each be either",
-            _for_ints,
-        ),
-        Mistake(
-            "no ints",
-            "takes only a (height, width), and raises a TypeError for an int; "
-            "image_size and patch_size may each be either",
-            _for_pairs,
-        ),
-        Mistake(
-            "another error",
-            "refuses an image that the patches do not fill with another error than a "
-            "ValueError, which is what a caller expects for a wrong value",
-            _refusing_otherwise,
-        ),
-        Mistake(
-            "not raised",
-            "gives something back for an image that the patches do not fill; an error "
-            "that is printed or returned stops nobody, so raise it",
-            _saying_otherwise,
-        ),
-        Mistake(
-            "and for or",
-            "refuses an image only if the patches fill neither of its sides; one that "
-            "they do not fill is enough",
-            _with_and_for_or,
-        ),
-        Mistake(
-            "width not checked",
-            "refuses a height that the patches do not fill, and lets such a width pass",
-            lambda image, patch: _with_one_side_checked(image, patch, 0),
-        ),
-        Mistake(
-            "height not checked",
-            "refuses a width that the patches do not fill, and lets such a height pass",
-            lambda image, patch: _with_one_side_checked(image, patch, 1),
-        ),
-        Mistake(
-            "area checked",
-            "asks whether the patch's area divides the image's; 40×90 pixels are nine "
-            "times 20×20 and still hold no nine patches: ask it of each side",
-            _with_area_checked,
-        ),
-        Mistake(
-            "rest dropped",
-            "counts the whole patches of an image that they do not fill and says "
-            "nothing of the pixels left over; refuse it with a ValueError",
-            _by_sides,
-        ),
-        Mistake(
-            "rest counted as a patch",
-            "counts a patch for pixels that do not fill one; refuse such an image with "
-            "a ValueError",
-            _rounded_up,
-        ),
-        Mistake(
-            "area divided",
-            "divides the image's area by the patch's; where the patches do not fill "
-            "the image, that counts pieces which are no patches, and it is to be "
-            "refused with a ValueError",
-            _by_area,
-        ),
-        Mistake(
-            "height squared",
-            "takes the image for a square: it squares the rows of patches, where "
-            "rows times columns is asked for",
-            lambda image, patch: _square_of(image, patch, 0),
-        ),
-        Mistake(
-            "width squared",
-            "takes the image for a square: it squares the columns of patches, where "
-            "rows times columns is asked for",
-            lambda image, patch: _square_of(image, patch, 1),
-        ),
-        Mistake(
-            "patch sides swapped",
-            "divides the height by the patch's width and the width by its height: "
-            "sizes are (height, width)",
-            lambda image, patch: (
-                _by_sides(image, as_pair(patch, "")[::-1])
-                if _sides_fit(image, patch)
-                else right_count(image, patch)
-            ),
-        ),
-        Mistake(
-            "patch sides swapped and checked",
-            "asks whether the patch's width divides the height and its height the "
-            "width: sizes are (height, width)",
-            _with_patch_turned,
-        ),
-    ],
+    mistakes(counted, MISTAKES),
     hints=(
         "How many patches lie side by side along the height, and how many along the "
         "width? Each of the sizes may be an int or a (height, width).",

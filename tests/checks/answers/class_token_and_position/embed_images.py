@@ -1,69 +1,33 @@
-from types import MappingProxyType
-
 import torch
-from einops import rearrange, repeat
+from einops import repeat
 from einops.layers.torch import Rearrange
 from torch import nn
-from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong_edits
 from tests.checks.answers.class_token_and_position.shared import (
     InFront,
     Learned,
 )
 from vit_steps import PatchEmbedding, ViTEmbedding, patchify
 
-# Images to tokens
-
 right("embed_images")(ViTEmbedding)
 
 
 @right("embed_images")
 class Tokens(nn.Module):
-    """The code of most tutorials; the wrong answers below change a line of it."""
+    """The code of most tutorials."""
 
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
         many = (image_size // patch_size) ** 2
-        self.patch_size = patch_size
         self.conv = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
         self.cls = nn.Parameter(torch.randn(1, 1, embed_dim) * 0.02)
         self.pos = nn.Parameter(torch.randn(1, many + 1, embed_dim) * 0.02)
 
-    def patches(self, x):
-        return self.conv(x).flatten(2).transpose(1, 2)
-
-    def token(self, x):
-        return self.cls.expand(x.shape[0], -1, -1)
-
     def forward(self, x):
-        return torch.cat([self.token(x), self.patches(x)], dim=1) + self.pos
-
-
-class OfOneSize(Tokens):
-    fixed = MappingProxyType({"in_channels": 3})
-
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        given = {
-            "image_size": image_size,
-            "patch_size": patch_size,
-            "in_channels": in_channels,
-            "embed_dim": embed_dim,
-        }
-        super().__init__(**given | self.fixed)
-
-
-wrong("embed_images", "built in")(OfOneSize)
-
-
-@wrong("embed_images", "built in")
-class OfTwentyFivePatches(OfOneSize):
-    fixed = MappingProxyType({"image_size": 20, "patch_size": 4})
-
-
-@wrong("embed_images", "built in")
-class OfFortyNumbers(OfOneSize):
-    fixed = MappingProxyType({"embed_dim": 40})
+        patches = self.conv(x).flatten(2).transpose(1, 2)
+        first = self.cls.expand(len(x), -1, -1)
+        return torch.cat([first, patches], dim=1) + self.pos
 
 
 @right("embed_images")
@@ -135,130 +99,11 @@ class FromTheBook(nn.Module):
         return self.add_positions(self.add_class_token(self.patch_embed(images)))
 
 
-@wrong("embed_images", "class token last")
-class TokenAtTheEnd(Tokens):
-    def forward(self, x):
-        return torch.cat([self.patches(x), self.token(x)], dim=1) + self.pos
-
-
-@wrong("embed_images", "class token without position")
-class TokenAfterPositions(Tokens):
-    def forward(self, x):
-        return torch.cat([self.token(x), self.patches(x) + self.pos[:, 1:]], dim=1)
-
-
-@wrong("embed_images", "one position too few")
-class PositionsOfPatches(Tokens):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__(image_size, patch_size, in_channels, embed_dim)
-        self.pos = nn.Parameter(self.pos[:, 1:].detach().clone())
-
-    def forward(self, x):
-        return torch.cat([self.token(x), self.patches(x) + self.pos], dim=1)
-
-
-@wrong("embed_images", "one position too few")
-class PositionsOfPatchesRaise(PositionsOfPatches):
-    def forward(self, x):
-        return torch.cat([self.token(x), self.patches(x)], dim=1) + self.pos
-
-
-@wrong("embed_images", "positions before the class token")
-class PositionsEarly(Tokens):
-    def forward(self, x):
-        patches = self.patches(x)
-        patches = patches + self.pos[:, : patches.shape[1]]
-        return torch.cat([self.token(x), patches], dim=1)
-
-
-@wrong("embed_images", "no positions")
-class PositionsForgotten(Tokens):
-    def forward(self, x):
-        return torch.cat([self.token(x), self.patches(x)], dim=1)
-
-
-@wrong("embed_images", "no class token")
-class TokenForgotten(Tokens):
-    def forward(self, x):
-        return self.patches(x) + self.pos[:, 1:]
-
-
-@wrong("embed_images", "positions concatenated")
-class PositionsBeside(Tokens):
-    def forward(self, x):
-        tokens = torch.cat([self.token(x), self.patches(x)], dim=1)
-        return torch.cat([tokens, self.pos.expand(len(x), -1, -1)], dim=2)
-
-
-@wrong("embed_images", "view instead of transpose")
-class ConvThenView(Tokens):
-    def patches(self, x):
-        return self.conv(x).view(len(x), -1, self.cls.shape[-1])
-
-
-@wrong("embed_images", "patches down the columns")
-class DownTheColumns(Tokens):
-    def patches(self, x):
-        return rearrange(self.conv(x), "b d r c -> b (c r) d")
-
-
-@wrong("embed_images", "image viewed as patches")
-class ImageViewed(Unfolded):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__(image_size, patch_size, in_channels, embed_dim)
-        self.size = in_channels * patch_size**2
-
-    def unfold(self, images):
-        return images.reshape(len(images), -1, self.size).transpose(1, 2)
-
-
-@wrong("embed_images", "batch of one")
-class TokenNotExpanded(Tokens):
-    def token(self, x):
-        return self.cls
-
-
 @right("embed_images")
 class PositionsOfWidthOne(Tokens):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__(image_size, patch_size, in_channels, embed_dim)
         nn.init.normal_(self.pos)
-
-
-@wrong("embed_images", "no class token")
-class NoTokenAtAll(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__()
-        self.conv = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
-        many = (image_size // patch_size) ** 2
-        self.pos = nn.Parameter(torch.zeros(1, many + 1, embed_dim))
-
-    def forward(self, x):
-        patches = self.conv(x).flatten(2).transpose(1, 2)
-        return F.pad(patches, (0, 0, 1, 0)) + self.pos
-
-
-@wrong("embed_images", "norm")
-class Normed(Tokens):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__(image_size, patch_size, in_channels, embed_dim)
-        self.norm = nn.LayerNorm(embed_dim)
-
-    def patches(self, x):
-        return self.norm(super().patches(x))
-
-
-@wrong("embed_images", "activation")
-class Activated(Tokens):
-    def patches(self, x):
-        return F.relu(super().patches(x))
-
-
-@wrong("embed_images", "no patch embedding")
-class PixelsAsTokens(Tokens):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__(image_size, patch_size, in_channels, embed_dim)
-        self.conv = nn.Conv2d(in_channels, embed_dim, 1)
 
 
 @right("embed_images")
@@ -318,20 +163,62 @@ class ByNameOfItsParts(nn.Module):
         return x
 
 
-@wrong("embed_images", "another number of positions")
-class For197(Tokens):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__(image_size, patch_size, in_channels, embed_dim)
-        self.pos = nn.Parameter(torch.zeros(1, 197, embed_dim))
+OF_TOKENS = """
+built in
+  super().__init__() -> super().__init__(); in_channels = 3
+built in
+  super().__init__() -> super().__init__(); image_size, patch_size = 20, 4
+built in
+  super().__init__() -> super().__init__(); embed_dim = 40
+norm
+  super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(embed_dim)
+  [first, patches] -> [first, self.norm(patches)]
+no patch embedding
+  embed_dim, patch_size, patch_size -> embed_dim, 1
+activation
+  self.conv(x) -> F.relu(self.conv(x))
+view instead of transpose
+  .flatten(2).transpose(1, 2) -> .view(len(x), -1, self.cls.shape[-1])
+patches down the columns
+  self.conv(x) -> self.conv(x).mT
+batch of one
+  self.cls.expand(len(x), -1, -1) -> self.cls
+class token last
+  [first, patches] -> [patches, first]
+class token without position
+  patches], dim=1) + self.pos -> patches + self.pos[:, 1:]], dim=1)
+no class token
+  torch.cat([first, patches], dim=1) + self.pos -> patches + self.pos[:, 1:]
+no class token
+  self.cls = nn.Parameter(torch.randn(1, 1, embed_dim) * 0.02) -> pass
+  first = self.cls.expand(len(x), -1, -1) -> pass
+  torch.cat([first, patches], dim=1) -> F.pad(patches, (0, 0, 1, 0))
+one position too few
+  many + 1 -> many
+  patches], dim=1) + self.pos -> patches + self.pos], dim=1)
+one position too few
+  many + 1 -> many
+    and raises
+another number of positions
+  many + 1 -> 197
+  + self.pos -> + self.pos[:, : 1 + patches.shape[1]]
+one position for all
+  many + 1 -> 1
+positions before the class token
+  patches], dim=1) + self.pos -> patches + self.pos[:, :-1]], dim=1)
+no positions
+  + self.pos -> nothing
+positions concatenated
+  return torch.cat([first, patches], dim=1) + self.pos
+  -> tokens = torch.cat([first, patches], dim=1)
+  dim=1) -> dim=1); return torch.cat([tokens, self.pos.expand(len(x), -1, -1)], dim=2)
+"""
 
-    def forward(self, x):
-        patches = self.patches(x)
-        tokens = torch.cat([self.token(patches), patches], dim=1)
-        return tokens + self.pos[:, : tokens.shape[1]]
+OF_UNFOLDED = """
+image viewed as patches
+  self.unfold(images).transpose(1, 2)
+  -> images.reshape(len(images), -1, self.linear.in_features)
+"""
 
-
-@wrong("embed_images", "one position for all")
-class OnePositionForAll(Tokens):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__(image_size, patch_size, in_channels, embed_dim)
-        self.pos = nn.Parameter(torch.zeros(1, 1, embed_dim))
+wrong_edits("embed_images", Tokens, OF_TOKENS)
+wrong_edits("embed_images", Unfolded, OF_UNFOLDED)

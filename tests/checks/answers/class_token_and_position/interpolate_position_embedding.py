@@ -4,9 +4,7 @@ import torch
 from einops import rearrange
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
-
-# Positions for another grid
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("interpolate_position_embedding")
@@ -53,72 +51,6 @@ def by_matrices(pos_embed, grid_size):
     return torch.cat([pos_embed[0, :1], grid])[None]
 
 
-def _loaded(
-    pos_embed,
-    grid_size,
-    put=lambda cls, grid: torch.cat([cls, grid], 1),
-    resize=lambda image, size: F.interpolate(
-        image, size, mode="bicubic", antialias=True
-    ),
-):
-    side = math.isqrt(pos_embed.shape[1] - 1)
-    image = rearrange(pos_embed[:, 1:], "1 (r c) d -> 1 d r c", r=side)
-    image = resize(image, grid_size)
-    return put(pos_embed[:, :1], rearrange(image, "1 d r c -> 1 (r c) d"))
-
-
-@wrong("interpolate_position_embedding", "no antialias")
-def as_in_many_loaders(pos_embed, grid_size):
-    return _loaded(
-        pos_embed,
-        grid_size,
-        resize=lambda image, size: F.interpolate(
-            image, size, mode="bicubic", align_corners=False
-        ),
-    )
-
-
-@wrong("interpolate_position_embedding", "nearest")
-def without_a_mode(pos_embed, grid_size):
-    return _loaded(pos_embed, grid_size, resize=F.interpolate)
-
-
-@wrong("interpolate_position_embedding", "bilinear")
-def bilinearly(pos_embed, grid_size):
-    return _loaded(
-        pos_embed, grid_size, resize=lambda i, s: F.interpolate(i, s, mode="bilinear")
-    )
-
-
-@wrong("interpolate_position_embedding", "corners aligned")
-def with_corners_aligned(pos_embed, grid_size):
-    return _loaded(
-        pos_embed,
-        grid_size,
-        resize=lambda i, s: F.interpolate(i, s, mode="bicubic", align_corners=True),
-    )
-
-
-@wrong("interpolate_position_embedding", "class token lost")
-def drops_the_class_token(pos_embed, grid_size):
-    return _loaded(pos_embed, grid_size, put=lambda cls, grid: grid)
-
-
-@wrong("interpolate_position_embedding", "class token last")
-def appends_the_class_token(pos_embed, grid_size):
-    return _loaded(
-        pos_embed, grid_size, put=lambda cls, grid: torch.cat([grid, cls], 1)
-    )
-
-
-@wrong("interpolate_position_embedding", "class token resized")
-def along_all_tokens(pos_embed, grid_size):
-    many = grid_size[0] * grid_size[1] + 1
-    return F.interpolate(pos_embed.permute(0, 2, 1), size=many, mode="linear").permute(
-        0, 2, 1
-    )
-
-
 @wrong("interpolate_position_embedding", "raises")
 def class_token_in_the_grid(pos_embed, grid_size):
     side = math.isqrt(pos_embed.shape[1])
@@ -126,38 +58,35 @@ def class_token_in_the_grid(pos_embed, grid_size):
     return F.interpolate(image, grid_size, mode="bicubic").flatten(2).mT
 
 
-@wrong("interpolate_position_embedding", "rows and columns swapped")
-def width_by_height(pos_embed, grid_size):
-    return _loaded(pos_embed, grid_size[::-1])
+OF_LOADING = """
+no antialias
+  antialias=True -> align_corners=False
+nearest
+  , mode="bicubic", antialias=True -> nothing
+bilinear
+  mode="bicubic", antialias=True -> mode="bilinear"
+corners aligned
+  antialias=True -> align_corners=True
+class token lost
+  torch.cat([cls, grid], dim=1) -> grid
+class token last
+  [cls, grid] -> [grid, cls]
+rows and columns swapped
+  size=grid_size -> size=grid_size[::-1]
+view instead of permute
+  reshape(1, side, side, -1).permute(0, 3, 1, 2) -> reshape(1, -1, side, side)
+not moved back
+  grid.permute(0, 2, 3, 1).reshape -> grid.reshape
+numbers resized
+  grid.reshape(1, side, side, -1).permute(0, 3, 1, 2) -> grid[None, None]
+  size=grid_size -> size=(grid_size[0] * grid_size[1], grid.shape[-1])
+  grid.permute(0, 2, 3, 1).reshape -> grid.reshape
+no gradient
+  cls, grid = pos_embed[:, :1], pos_embed[0, 1:]
+  -> pos_embed = pos_embed.detach(); cls, grid = pos_embed[:, :1], pos_embed[0, 1:]
+class token resized
+  torch.cat([cls, grid], dim=1)
+  -> F.interpolate(pos_embed.mT, 1 + grid.shape[1], mode="linear").mT
+"""
 
-
-@wrong("interpolate_position_embedding", "view instead of permute")
-def viewed_as_an_image(pos_embed, grid_size):
-    side = math.isqrt(pos_embed.shape[1] - 1)
-    image = pos_embed[:, 1:].reshape(1, -1, side, side)
-    image = F.interpolate(image, grid_size, mode="bicubic", antialias=True)
-    return torch.cat([pos_embed[:, :1], image.flatten(2).transpose(1, 2)], 1)
-
-
-@wrong("interpolate_position_embedding", "not moved back")
-def viewed_as_tokens(pos_embed, grid_size):
-    return _loaded(
-        pos_embed,
-        grid_size,
-        put=lambda cls, grid: torch.cat(
-            [cls, grid.transpose(1, 2).reshape(grid.shape)], 1
-        ),
-    )
-
-
-@wrong("interpolate_position_embedding", "numbers resized")
-def as_a_table(pos_embed, grid_size):
-    many, D = grid_size[0] * grid_size[1], pos_embed.shape[2]
-    table = pos_embed[:, 1:].unsqueeze(1)
-    table = F.interpolate(table, (many, D), mode="bicubic", antialias=True)
-    return torch.cat([pos_embed[:, :1], table.squeeze(1)], 1)
-
-
-@wrong("interpolate_position_embedding", "no gradient")
-def from_data(pos_embed, grid_size):
-    return as_at_loading(pos_embed.detach(), grid_size)
+wrong_edits("interpolate_position_embedding", as_at_loading, OF_LOADING)

@@ -1,10 +1,7 @@
-import math
-
 import torch
 from torch import nn
-from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.class_token_and_position.shared import Learned
 
 
@@ -18,18 +15,6 @@ class FromATable(nn.Module):
 
     def forward(self, x):
         return x + self.positions(self.ids)
-
-
-@wrong("position_embedding", "built in")
-class OfNineTokens(Learned):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(9, embed_dim)
-
-
-@wrong("position_embedding", "built in")
-class OfThirtyTwoNumbers(Learned):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens, 32)
 
 
 @right("position_embedding")
@@ -63,186 +48,11 @@ def a_factory_of_positions(n, d):
     return Learned(n, d)
 
 
-@wrong("position_embedding", "class token left out")
-class PatchesOnly(Learned):
-    def forward(self, x):
-        return torch.cat([x[:, :1], x[:, 1:] + self.pos_embed[:, 1:]], dim=1)
-
-
-@wrong("position_embedding", "one position too few")
-class PatchesOnlyTable(Learned):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens - 1, embed_dim)
-
-    def forward(self, x):
-        return torch.cat([x[:, :1], x[:, 1:] + self.pos_embed], dim=1)
-
-
-@wrong("position_embedding", "one position too many")
-class OneMore(Learned):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens + 1, embed_dim)
-
-
-@wrong("position_embedding", "concatenated")
-class Beside(Learned):
-    def forward(self, x):
-        return torch.cat([x, self.pos_embed.expand(len(x), -1, -1)], dim=-1)
-
-
-@wrong("position_embedding", "multiplied")
-class Times(Learned):
-    def forward(self, x):
-        return x * self.pos_embed
-
-
-@wrong("position_embedding", "same for all tokens")
-class OneForAll(nn.Module):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__()
-        self.pos_embed = nn.Parameter(torch.zeros(1, 1, embed_dim))
-
-    def forward(self, x):
-        return x + self.pos_embed
-
-
-@wrong("position_embedding", "one number a token")
-class AlongT(OneForAll):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens, embed_dim)
-        self.pos_embed = nn.Parameter(torch.zeros(1, num_tokens, 1))
-
-
-@wrong("position_embedding", "by the batch")
-class SequenceFirst(nn.Module):
-    """A tutorial's table for sequences whose second axis is the batch."""
-
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__()
-        self.pe = nn.Parameter(torch.randn(num_tokens, 1, embed_dim) * 0.02)
-
-    def forward(self, x):
-        return x + self.pe[: x.size(0)]
-
-
-@wrong("position_embedding", "one for each image")
-class PerSeat(nn.Module):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__()
-        self.pe = nn.Parameter(torch.zeros(8, num_tokens, embed_dim))
-
-    def forward(self, x):
-        return x + self.pe[: len(x)]
-
-
-@wrong("position_embedding", "another number")
-class For197Tokens(Learned):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(197, embed_dim)
-
-    def forward(self, x):
-        return x + self.pos_embed[:, : x.shape[1]]
-
-
-@wrong("position_embedding", "wide start")
-class StandardNormal(Learned):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens, embed_dim)
-        self.pos_embed = nn.Parameter(torch.randn(1, num_tokens, embed_dim))
-
-
-@wrong("position_embedding", "wide start")
-class AsTheTableComes(FromATable):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens, embed_dim)
-        self.positions.reset_parameters()
-
-
-@wrong("position_embedding", "not a parameter")
-class Sinusoidal(nn.Module):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__()
-        place = torch.arange(num_tokens).unsqueeze(1)
-        speed = torch.exp(
-            torch.arange(0, embed_dim, 2) * (-math.log(10000) / embed_dim)
-        )
-        pe = torch.zeros(1, num_tokens, embed_dim)
-        pe[0, :, 0::2], pe[0, :, 1::2] = (place * speed).sin(), (place * speed).cos()
-        self.register_buffer("pe", pe)
-
-    def forward(self, x):
-        return x + self.pe
-
-
-@wrong("position_embedding", "frozen")
-class SinusoidalParameter(Sinusoidal):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens, embed_dim)
-        pe = self.pe
-        del self.pe
-        self.pe = nn.Parameter(pe, requires_grad=False)
-
-
-@wrong("position_embedding", "reversed")
-class Backwards(FromATable):
-    def forward(self, x):
-        return x + self.positions(self.ids.flip(0))
-
-
-@wrong("position_embedding", "tokens scaled")
-class AsInTheFirstTransformer(Learned):
-    def forward(self, x):
-        return x * math.sqrt(x.size(-1)) + self.pos_embed
-
-
-@wrong("position_embedding", "changes its input")
-class InPlace(Learned):
-    def forward(self, x):
-        x += self.pos_embed
-        return x
-
-
-@wrong("position_embedding", "not repeatable")
-class DropoutAlwaysOn(Learned):
-    def forward(self, x):
-        return F.dropout(x + self.pos_embed, 0.1)
-
-
-@wrong("position_embedding", "unused")
-class CutOff(Learned):
-    def forward(self, x):
-        return x + self.pos_embed.data
-
-
-@wrong("position_embedding", "concatenated")
-def function_beside(tokens, pos_embed):
-    return torch.cat([tokens, pos_embed.repeat(len(tokens), 1, 1)], 2)
-
-
 @wrong("position_embedding", "changes its input")
 def function_in_place(tokens, pos_embed):
     with torch.no_grad():
         tokens += pos_embed
     return tokens
-
-
-@wrong("position_embedding", "by the batch")
-def function_sequence_first(tokens, pos_embed):
-    return tokens + pos_embed.transpose(0, 1)[: tokens.size(0)]
-
-
-@wrong("position_embedding", "wide start")
-class OfTheRootOfTheWidth(Learned):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens, embed_dim)
-        nn.init.normal_(self.pos_embed, std=0.02**0.5)
-
-
-@wrong("position_embedding", "wide start")
-class AsWideAsTheFaultyOne(Learned):
-    def __init__(self, num_tokens, embed_dim):
-        super().__init__(num_tokens, embed_dim)
-        self.pos_embed = nn.Parameter(0.5 * torch.randn(1, num_tokens, embed_dim))
 
 
 @right("position_embedding")
@@ -269,15 +79,80 @@ class BeginsWithSinesThatLearn(nn.Module):
         return X + self.P[:, : X.shape[1], :]
 
 
-@wrong("position_embedding", "twice")
-class AddsAndAddsOnceMore(Learned):
-    def forward(self, x):
-        y = x + self.pos_embed
-        return y + self.pos_embed
+OF_LEARNED = """
+built in
+  super().__init__() -> super().__init__(); num_tokens = 9
+built in
+  super().__init__() -> super().__init__(); embed_dim = 32
+class token left out
+  x + self.pos_embed
+  -> torch.cat([x[:, :1], x[:, 1:] + self.pos_embed[:, 1:]], dim=1)
+one position too few
+  1, num_tokens -> 1, num_tokens - 1
+  x + self.pos_embed -> torch.cat([x[:, :1], x[:, 1:] + self.pos_embed], dim=1)
+one position too many
+  1, num_tokens -> 1, num_tokens + 1
+another number
+  1, num_tokens -> 1, 197
+  x + self.pos_embed -> x + self.pos_embed[:, : x.shape[1]]
+one for each image
+  1, num_tokens -> 8, num_tokens
+  x + self.pos_embed -> x + self.pos_embed[: len(x)]
+by the batch
+  1, num_tokens -> num_tokens, 1
+  x + self.pos_embed -> x + self.pos_embed[: x.size(0)]
+    for sequences whose second axis is the batch
+same for all tokens
+  1, num_tokens -> 1, 1
+one number a token
+  1, num_tokens, embed_dim -> 1, num_tokens, 1
+concatenated
+  x + self.pos_embed -> torch.cat([x, self.pos_embed.expand(len(x), -1, -1)], dim=-1)
+multiplied
+  x + self.pos_embed -> x * self.pos_embed
+twice
+  x + self.pos_embed -> x + self.pos_embed + self.pos_embed
+tokens scaled
+  x + self.pos_embed -> x * math.sqrt(x.size(-1)) + self.pos_embed
+wide start
+  * 0.02 -> nothing
+wide start
+  0.02 -> 0.02**0.5
+wide start
+  0.02 -> 0.5
+changes its input
+  return self.drop(x + self.pos_embed) -> x += self.pos_embed; return x
+not repeatable
+  self.drop(x + self.pos_embed) -> F.dropout(x + self.pos_embed, 0.1)
+unused
+  x + self.pos_embed -> x + self.pos_embed.data
+"""
 
+OF_A_TABLE = """
+wide start
+  nn.init.trunc_normal_(self.positions.weight, std=0.02) -> pass
+    as the table comes
+reversed
+  self.ids) -> self.ids.flip(0))
+"""
 
-@wrong("position_embedding", "changes its input")
-class AddsInPlace(Learned):
-    def forward(self, x):
-        x += self.pos_embed
-        return x
+OF_SINES = """
+not a parameter
+  self.P = nn.Parameter(P) -> self.register_buffer("P", P)
+frozen
+  nn.Parameter(P) -> nn.Parameter(P, requires_grad=False)
+"""
+
+OF_FUNCTION = """
+concatenated
+  torch.add(tokens, pos_embed)
+  -> torch.cat([tokens, pos_embed.repeat(len(tokens), 1, 1)], 2)
+by the batch
+  torch.add(tokens, pos_embed)
+  -> tokens + pos_embed.transpose(0, 1)[: tokens.size(0)]
+"""
+
+wrong_edits("position_embedding", Learned, OF_LEARNED)
+wrong_edits("position_embedding", FromATable, OF_A_TABLE)
+wrong_edits("position_embedding", BeginsWithSinesThatLearn, OF_SINES)
+wrong_edits("position_embedding", add_positions, OF_FUNCTION)

@@ -3,25 +3,17 @@ from torch import nn
 
 from tests.checks.answers import right
 
-# The class token
-
 
 @right("class_token")
 class InFront(nn.Module):
-    """The code of most tutorials; the wrong answers below change a line of it."""
+    """The code of most tutorials."""
 
     def __init__(self, embed_dim):
         super().__init__()
         self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
 
-    def token(self, x):
-        return self.cls_token.expand(x.shape[0], -1, -1)
-
     def forward(self, x):
-        return torch.cat([self.token(x), x], dim=1)
-
-
-# Learned positions
+        return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
 
 
 @right("position_embedding")

@@ -2,12 +2,10 @@ import math
 
 import numpy as np
 import torch
-from einops import rearrange, repeat
+from einops import repeat
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
-
-# Sines and cosines in two dimensions
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("sincos_position_embedding")
@@ -56,73 +54,6 @@ def by_exponentials(D, grid, cls_token=True):
     return found.view(1, -1, D)
 
 
-def _tutorial(embed_dim, grid_size, cls_token=True, order="hw", ends=0, start=0):
-    height, width = grid_size
-    y, x = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
-    omega = torch.arange(embed_dim // 4) / (embed_dim // 4 - ends)
-    omega = 1.0 / (10000**omega)
-    y = (y.flatten()[:, None] + start) * omega[None]
-    x = (x.flatten()[:, None] + start) * omega[None]
-    first, second = (y, x) if order == "hw" else (x, y)
-    pe = torch.cat((first.sin(), first.cos(), second.sin(), second.cos()), dim=1)
-    if cls_token:
-        pe = torch.cat((torch.zeros(1, embed_dim), pe))
-    return pe[None]
-
-
-right("sincos_position_embedding")(_tutorial)
-
-
-@wrong("sincos_position_embedding", "column first")
-def width_goes_first(embed_dim, grid_size, cls_token=True):
-    return _tutorial(embed_dim, grid_size, cls_token, order="wh")
-
-
-@wrong("sincos_position_embedding", "end included")
-def divided_by_one_less(embed_dim, grid_size, cls_token=True):
-    return _tutorial(embed_dim, grid_size, cls_token, ends=1)
-
-
-@wrong("sincos_position_embedding", "from 1")
-def counted_from_one(embed_dim, grid_size, cls_token=True):
-    return _tutorial(embed_dim, grid_size, cls_token, start=1)
-
-
-@wrong("sincos_position_embedding", "rows and columns swapped")
-def down_the_columns(embed_dim, grid_size, cls_token=True):
-    found = _tutorial(embed_dim, grid_size, False)[0]
-    found = rearrange(found, "(r c) d -> 1 (c r) d", r=grid_size[0])
-    return F.pad(found, (0, 0, int(cls_token), 0))
-
-
-@wrong("sincos_position_embedding", "sizes exchanged")
-def divides_by_the_rows(embed_dim, grid_size, cls_token=True):
-    return _tutorial(embed_dim, grid_size[::-1], cls_token)
-
-
-@wrong("sincos_position_embedding", "no class token")
-def forgets_the_class_token(embed_dim, grid_size, cls_token=True):
-    return _tutorial(embed_dim, grid_size, False)
-
-
-@wrong("sincos_position_embedding", "no batch axis")
-def two_axes(embed_dim, grid_size, cls_token=True):
-    return _tutorial(embed_dim, grid_size, cls_token)[0]
-
-
-@wrong("sincos_position_embedding", "in turns")
-def written_in_turns(embed_dim, grid_size, cls_token=True):
-    found = _tutorial(embed_dim, grid_size, cls_token)
-    turned = torch.zeros_like(found)
-    half, quarter = embed_dim // 2, embed_dim // 4
-    for start in (0, half):
-        turned[..., start : start + half : 2] = found[..., start : start + quarter]
-        turned[..., start + 1 : start + half : 2] = found[
-            ..., start + quarter : start + half
-        ]
-    return turned
-
-
 @wrong("sincos_position_embedding", "one dimension in turns")
 def as_for_a_sentence(embed_dim, grid_size, cls_token=True):
     many = grid_size[0] * grid_size[1]
@@ -131,30 +62,6 @@ def as_for_a_sentence(embed_dim, grid_size, cls_token=True):
     pe = torch.zeros(1, many, embed_dim)
     pe[0, :, 0::2], pe[0, :, 1::2] = (place * speed).sin(), (place * speed).cos()
     return F.pad(pe, (0, 0, int(cls_token), 0))
-
-
-@wrong("sincos_position_embedding", "exponent of D")
-def the_whole_width(embed_dim, grid_size, cls_token=True):
-    speeds = 10000 ** (-2 * torch.arange(embed_dim // 4) / embed_dim)
-
-    def code(length):
-        angles = torch.arange(length)[:, None] * speeds
-        return torch.cat([angles.sin(), angles.cos()], dim=1)
-
-    row = code(grid_size[0]).repeat_interleave(grid_size[1], dim=0)
-    column = code(grid_size[1]).repeat(grid_size[0], 1)
-    return F.pad(torch.cat([row, column], 1), (0, 0, int(cls_token), 0))[None]
-
-
-@wrong("sincos_position_embedding", "class token at place 0")
-def the_class_token_is_number_0(embed_dim, grid_size, cls_token=True):
-    found = _tutorial(embed_dim, grid_size, False)
-    return torch.cat([found[:, :1], found], dim=1) if cls_token else found
-
-
-@wrong("sincos_position_embedding", "column first, end included")
-def as_in_simple_vit(embed_dim, grid_size, cls_token=True):
-    return _tutorial(embed_dim, grid_size, cls_token, order="wh", ends=1)
 
 
 @wrong("sincos_position_embedding", "column first, end included")
@@ -184,25 +91,69 @@ def as_an_image_in_turns(d_model, grid_size, cls_token=True):
     return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
 
 
-@wrong("sincos_position_embedding", "whole turns")
-def in_whole_turns(embed_dim, grid_size, cls_token=True):
+@right("sincos_position_embedding")
+def as_in_a_tutorial(embed_dim, grid_size, cls_token=True):
+    height, width = grid_size
+    y, x = torch.meshgrid(torch.arange(height), torch.arange(width), indexing="ij")
+    omega = torch.arange(embed_dim // 4) / (embed_dim // 4)
+    omega = 1.0 / (10000**omega)
+    y = y.flatten()[:, None] * omega[None]
+    x = x.flatten()[:, None] * omega[None]
+    pe = torch.cat((y.sin(), y.cos(), x.sin(), x.cos()), dim=1)
+    if cls_token:
+        pe = torch.cat((torch.zeros(1, embed_dim), pe))
+    return pe[None]
+
+
+@right("sincos_position_embedding")
+def from_the_number_of_the_patch(embed_dim, grid_size, cls_token=True):
     def clocks(places):
         speeds = 10000 ** (-torch.arange(embed_dim // 4) / (embed_dim // 4))
-        angles = 2 * math.pi * places[:, None].double() * speeds.double()
+        angles = places[:, None].double() * speeds.double()
         return torch.cat([angles.sin(), angles.cos()], 1)
 
-    n = torch.arange(grid_size[0] * grid_size[1])
-    pe = torch.cat([clocks(n // grid_size[1]), clocks(n % grid_size[1])], 1)
-    return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
+    rows, columns = grid_size
+    n = torch.arange(rows * columns)
+    pe = torch.cat([clocks(n // columns), clocks(n % columns)], 1)
+    return F.pad(pe, (0, 0, int(cls_token), 0))[None]
 
 
-@wrong("sincos_position_embedding", "sizes exchanged")
-def counts_with_the_rows(embed_dim, grid_size, cls_token=True):
-    def clocks(places):
-        speeds = 10000 ** (-torch.arange(embed_dim // 4) / (embed_dim // 4))
-        angles = places[:, None] * speeds
-        return torch.cat([angles.sin(), angles.cos()], 1)
+OF_TUTORIAL = """
+column first
+  y, x = -> x, y =
+end included
+  / (embed_dim // 4) -> / (embed_dim // 4 - 1)
+column first, end included
+  y, x = -> x, y =
+  / (embed_dim // 4) -> / (embed_dim // 4 - 1)
+    as in SimpleViT
+exponent of D
+  torch.arange(embed_dim // 4) / (embed_dim // 4)
+  -> 2 * torch.arange(embed_dim // 4) / embed_dim
+from 1
+  torch.arange(height), torch.arange(width)
+  -> torch.arange(1, height + 1), torch.arange(1, width + 1)
+rows and columns swapped
+  indexing="ij" -> indexing="xy"
+sizes exchanged
+  height, width = -> width, height =
+in turns
+  dim=1) -> dim=1).unflatten(1, (2, 2, -1)).mT.flatten(1)
+no class token
+  if cls_token -> if False
+class token at place 0
+  torch.zeros(1, embed_dim) -> pe[:1]
+no batch axis
+  pe[None] -> pe
+"""
 
-    n = torch.arange(grid_size[0] * grid_size[1])
-    pe = torch.cat([clocks(n // grid_size[0]), clocks(n % grid_size[0])], 1)
-    return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
+OF_NUMBERS = """
+whole turns
+  angles = places -> angles = 2 * math.pi * places
+sizes exchanged
+  n // columns -> n // rows
+  n % columns -> n % rows
+"""
+
+wrong_edits("sincos_position_embedding", as_in_a_tutorial, OF_TUTORIAL)
+wrong_edits("sincos_position_embedding", from_the_number_of_the_patch, OF_NUMBERS)

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("drop_path")
@@ -51,115 +51,11 @@ class AsAModule(nn.Module):
         return as_in_timm(x, self.drop_prob, self.training)
 
 
-@wrong("drop_path", "each number")
-def plain_dropout(x, drop_prob, training):
-    return F.dropout(x, drop_prob, training)
-
-
-@wrong("drop_path", "each token")
-def coin_of_two_axes(x, drop_prob, training):
-    return x * F.dropout(torch.ones(*x.shape[:2], 1), drop_prob, training)
-
-
 @wrong("drop_path", "whole batch")
 def coin_of_python(x, drop_prob, training):
     if not training or drop_prob == 0:
         return x
     return torch.zeros_like(x) if torch.rand(()) < drop_prob else x / (1 - drop_prob)
-
-
-@wrong("drop_path", "same for all samples")
-def coin_without_the_batch(x, drop_prob, training):
-    return x * F.dropout(torch.ones(x.shape[1:]), drop_prob, training)
-
-
-@wrong("drop_path", "not scaled")
-def forgets_to_divide(x, drop_prob, training):
-    if not training:
-        return x
-    return x * (torch.rand(len(x), 1, 1) >= drop_prob)
-
-
-@wrong("drop_path", "scaled by keep")
-def multiplies(x, drop_prob, training):
-    if not training:
-        return x
-    keep = 1 - drop_prob
-    return x * (torch.rand(len(x), 1, 1) < keep) * keep
-
-
-@wrong("drop_path", "drop_prob as keep")
-def takes_it_for_keep(x, drop_prob, training):
-    if not training or drop_prob == 0:
-        return x
-    return x * torch.bernoulli(torch.full((len(x), 1, 1), drop_prob)) / drop_prob
-
-
-@wrong("drop_path", "coin inverted")
-def compares_wrongly(x, drop_prob, training):
-    if not training or drop_prob == 0:
-        return x
-    return x * (torch.rand(len(x), 1, 1) < drop_prob) / (1 - drop_prob)
-
-
-@wrong("drop_path", "active in eval")
-def does_not_ask(x, drop_prob, training):
-    return F.dropout(torch.ones(len(x), 1, 1), drop_prob) * x
-
-
-@wrong("drop_path", "training inverted")
-def asks_wrongly(x, drop_prob, training):
-    return F.dropout(torch.ones(len(x), 1, 1), drop_prob, not training) * x
-
-
-@wrong("drop_path", "scaled in eval")
-def as_in_2016(x, drop_prob, training):
-    if training:
-        return forgets_to_divide(x, drop_prob, training) / (1 - drop_prob)
-    return x * (1 - drop_prob)
-
-
-@wrong("drop_path", "scaled in eval alone")
-def leaves_it_to_evaluation(x, drop_prob, training):
-    if training:
-        return forgets_to_divide(x, drop_prob, training)
-    return x * (1 - drop_prob)
-
-
-@wrong("drop_path", "removed")
-def indexes_with_the_coin(x, drop_prob, training):
-    if not training or drop_prob == 0:
-        return x
-    return x[torch.rand(len(x)) < 1 - drop_prob] / (1 - drop_prob)
-
-
-@wrong("drop_path", "enlarged in eval")
-def divides_always(x, drop_prob, training):
-    keep = 1 - drop_prob
-    coin = torch.rand(len(x), 1, 1) < keep if training else 1
-    return x * coin / keep
-
-
-@wrong("drop_path", "nothing drawn")
-def on_average(x, drop_prob, training):
-    return x * (1 - drop_prob) if training else x
-
-
-@wrong("drop_path", "never dropped")
-def nothing_at_all(x, drop_prob, training):
-    return F.dropout(x, drop_prob, False)
-
-
-@wrong("drop_path", "changes its input")
-def drops_in_place(x, drop_prob, training):
-    if training and drop_prob:
-        x *= F.dropout(torch.ones(len(x), 1, 1), drop_prob)
-    return x
-
-
-@wrong("drop_path", "none")
-def returns_nothing(x, drop_prob, training):
-    as_in_timm(x, drop_prob, training)
 
 
 @right("drop_path")
@@ -217,41 +113,6 @@ def drops_every_kth(x, drop_prob, training):
     return x * keep[:, None, None] / (1 - drop_prob)
 
 
-@wrong("drop_path", "seeded")
-def seeds_in_each_call(x, drop_prob, training):
-    if not training:
-        return x
-    torch.manual_seed(0)
-    return x * (torch.rand(len(x), 1, 1) >= drop_prob) / (1 - drop_prob)
-
-
-@wrong("drop_path", "same samples each time")
-def makes_its_generator_in_each_call(x, drop_prob, training):
-    if not training:
-        return x
-    g = torch.Generator().manual_seed(0)
-    return x * (torch.rand(len(x), 1, 1, generator=g) >= drop_prob) / (1 - drop_prob)
-
-
-@wrong("drop_path", "same samples each time")
-def seeds_numpy(x, drop_prob, training):
-    if not training:
-        return x
-    np.random.seed(0)
-    kept = np.random.rand(len(x), 1, 1) >= drop_prob
-    return x * torch.from_numpy(kept) / (1 - drop_prob)
-
-
-@wrong("drop_path", "same samples each time")
-def coins_flipped_once_for_all(x, drop_prob, training):
-    if not training:
-        return x
-    return x * (COINS[: len(x)] >= drop_prob) / (1 - drop_prob)
-
-
-COINS = torch.rand(2000, 1, 1)
-
-
 @wrong("drop_path", "always as many")
 def draws_places_without_putting_back(x, drop_prob, training):
     if not training:
@@ -259,36 +120,6 @@ def draws_places_without_putting_back(x, drop_prob, training):
     scale = torch.full((len(x), 1, 1), 1 / (1 - drop_prob))
     scale[torch.randperm(len(x))[: int(len(x) * drop_prob)]] = 0
     return x * scale
-
-
-@wrong("drop_path", "coin inverted")
-def coin_inverted_and_nothing_said_of_zero(x, drop_prob, training):
-    if not training:
-        return x
-    return x * (torch.rand(len(x), 1, 1) < drop_prob) / (1 - drop_prob)
-
-
-@wrong("drop_path", "drop_prob as keep")
-def bernoulli_of_the_drop_probability(x, drop_prob, training):
-    if not training:
-        return x
-    mask = torch.bernoulli(torch.full((len(x), 1, 1), drop_prob))
-    return x * mask / drop_prob
-
-
-@wrong("drop_path", "shape")
-def coin_of_four_axes(x, drop_prob, training):
-    if not training or drop_prob == 0:
-        return x
-    return x * (torch.rand(len(x), 1, 1, 1) >= drop_prob) / (1 - drop_prob)
-
-
-@wrong("drop_path", "dtype")
-def coin_of_double_precision(x, drop_prob, training):
-    if not training or drop_prob == 0:
-        return x
-    coin = torch.rand(len(x), 1, 1, dtype=torch.float64) >= drop_prob
-    return x * coin.double() / (1 - drop_prob)
 
 
 @right("drop_path")
@@ -304,24 +135,99 @@ def with_dropout_of_channels(x, drop_prob, training):
     return F.dropout2d(x.unsqueeze(0), drop_prob, training).squeeze(0)
 
 
-@wrong("drop_path", "each token")
-def with_dropout_of_one_dimension(x, drop_prob, training):
-    return F.dropout1d(x, drop_prob, training)
+@right("drop_path")
+def with_rand(x, drop_prob, training):
+    if not training:
+        return x
+    coin = torch.rand(len(x), 1, 1) >= drop_prob
+    return x * coin / (1 - drop_prob)
 
 
-def one_coin_of_shape(shape):
-    def answer(x, drop_prob, training):
-        if not training or drop_prob == 0:
-            return x
-        coin = torch.rand(*shape(*x.shape[1:])) >= drop_prob
-        return x * coin / (1 - drop_prob)
+COINS = torch.rand(2000, 1, 1)
 
-    return answer
+OF_RAND = """
+not scaled
+  / (1 - drop_prob) -> nothing
+scaled by keep
+  / (1 - drop_prob) -> * (1 - drop_prob)
+coin inverted
+  >= drop_prob -> < drop_prob
+coin inverted
+  not training -> not training or drop_prob == 0
+  >= drop_prob -> < drop_prob
+scaled in eval
+  if not training: return x -> if not training: return x * (1 - drop_prob)
+scaled in eval alone
+  / (1 - drop_prob) -> nothing
+  if not training: return x -> if not training: return x * (1 - drop_prob)
+enlarged in eval
+  if not training: return x -> if not training: return x / (1 - drop_prob)
+removed
+  x * coin -> x[coin.flatten()]
+nothing drawn
+  x * coin / (1 - drop_prob) -> x * (1 - drop_prob)
+seeded
+  coin = -> torch.manual_seed(0); coin =
+same samples each time
+  len(x), 1, 1 -> len(x), 1, 1, generator=torch.Generator().manual_seed(0)
+same samples each time
+  torch.rand(len(x), 1, 1) -> COINS[: len(x)]
+same for all samples, each token
+  len(x), 1, 1 -> 1, x.shape[1], 1
+same for all samples, each number of a token
+  len(x), 1, 1 -> 1, 1, x.shape[2]
+shape
+  len(x), 1, 1 -> len(x), 1, 1, 1
+dtype
+  x * coin -> x * coin.double()
+"""
 
+OF_DROPOUT = """
+each number
+  x * F.dropout(torch.ones(len(x), 1, 1) -> F.dropout(x
+each token
+  len(x), 1, 1 -> *x.shape[:2], 1
+same for all samples
+  len(x), 1, 1 -> x.shape[1:]
+never dropped
+  x * F.dropout(torch.ones(len(x), 1, 1), drop_prob, training)
+  -> F.dropout(x, drop_prob, False)
+active in eval
+  1), drop_prob, training -> 1), drop_prob
+training inverted
+  1), drop_prob, training -> 1), drop_prob, not training
+changes its input
+  return x * -> x *=
+  1), drop_prob, training) -> 1), drop_prob, training); return x
+"""
 
-for what, shape in (
-    ("token", lambda T, D: (1, T, 1)),
-    ("number of a token", lambda T, D: (1, 1, D)),
-):
-    mistake = f"same for all samples, each {what}"
-    wrong("drop_path", mistake)(one_coin_of_shape(shape))
+OF_CHANNELS = """
+each token
+  F.dropout2d(x.unsqueeze(0), drop_prob, training).squeeze(0)
+  -> F.dropout1d(x, drop_prob, training)
+"""
+
+OF_BERNOULLI = """
+drop_prob as keep
+  1 - drop_prob -> drop_prob
+drop_prob as keep
+  if training -> if training and drop_prob
+  1 - drop_prob -> drop_prob
+"""
+
+OF_NUMPY = """
+same samples each time
+  kept = -> np.random.seed(0); kept =
+"""
+
+OF_TIMM = """
+none
+  return x * random_tensor -> x * random_tensor
+"""
+
+wrong_edits("drop_path", with_rand, OF_RAND)
+wrong_edits("drop_path", with_dropout_of_ones, OF_DROPOUT)
+wrong_edits("drop_path", with_dropout_of_channels, OF_CHANNELS)
+wrong_edits("drop_path", with_bernoulli_of_the_keep_probability, OF_BERNOULLI)
+wrong_edits("drop_path", with_numpy, OF_NUMPY)
+wrong_edits("drop_path", as_in_timm, OF_TIMM)

@@ -3,7 +3,7 @@ from einops import rearrange
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.encoder_block.shared import (
     TIMM,
     TORCHVISION,
@@ -18,7 +18,7 @@ class Feed(nn.Sequential):
 
 
 class Block(nn.Module):
-    """The block of the chapter; the wrong answers below change a line of it."""
+    """The block of the chapter."""
 
     def __init__(self, embed_dim, num_heads, mlp_ratio):
         super().__init__()
@@ -36,25 +36,6 @@ class Block(nn.Module):
 
 
 right("encoder_block")(Block)
-
-
-def built_in(**sizes):
-    class Fixed(Block):
-        def __init__(self, embed_dim, num_heads, mlp_ratio):
-            given = {
-                "embed_dim": embed_dim,
-                "num_heads": num_heads,
-                "mlp_ratio": mlp_ratio,
-            }
-            super().__init__(**given | sizes)
-
-    return Fixed
-
-
-for name, number in (("num_heads", 2), ("num_heads", 4), ("num_heads", 5)):
-    wrong("encoder_block", "built in")(built_in(**{name: number}))
-for name, number in (("mlp_ratio", 6), ("mlp_ratio", 5), ("embed_dim", 12)):
-    wrong("encoder_block", "built in")(built_in(**{name: number}))
 
 
 right("encoder_block")(EncoderBlock)
@@ -187,179 +168,6 @@ def block_of_callables(x, norm1, attn, norm2, mlp):
     return torch.add(middle, mlp(norm2(middle)))
 
 
-@wrong("encoder_block", "post-norm")
-class PostNorm(Block):
-    def forward(self, x):
-        x = self.norm1(x + self.attn(x))
-        return self.norm2(x + self.mlp(x))
-
-
-@wrong("encoder_block", "residual from the normed x")
-class FromNormed(Block):
-    def forward(self, x):
-        x = self.norm1(x)
-        x = x + self.attn(x)
-        x = self.norm2(x)
-        return x + self.mlp(x)
-
-
-@wrong("encoder_block", "residual from the normed x at attention")
-class FromNormedOnce(Block):
-    def forward(self, x):
-        x = self.norm1(x)
-        x = x + self.attn(x)
-        return x + self.mlp(self.norm2(x))
-
-
-@wrong("encoder_block", "residual from the normed x at the MLP")
-class FromNormedBelow(Block):
-    def forward(self, x):
-        x = x + self.attn(self.norm1(x))
-        x = self.norm2(x)
-        return x + self.mlp(x)
-
-
-@wrong("encoder_block", "no residual")
-class Replaces(Block):
-    def forward(self, x):
-        return self.mlp(self.norm2(self.attn(self.norm1(x))))
-
-
-@wrong("encoder_block", "no residual at attention")
-class ReplacesOnce(Block):
-    def forward(self, x):
-        x = self.attn(self.norm1(x))
-        return x + self.mlp(self.norm2(x))
-
-
-@wrong("encoder_block", "no residual at the MLP")
-class ReplacesBelow(Block):
-    def forward(self, x):
-        x = x + self.attn(self.norm1(x))
-        return self.mlp(self.norm2(x))
-
-
-@wrong("encoder_block", "one norm for both")
-class NormTwoUnused(Block):
-    def forward(self, x):
-        x = x + self.attn(self.norm1(x))
-        return x + self.mlp(self.norm1(x))
-
-
-@wrong("encoder_block", "one norm shared")
-class OneNorm(NormTwoUnused):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        del self.norm2
-
-
-@wrong("encoder_block", "one norm shared")
-class TheSameNorm(Block):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.norm2 = self.norm1
-
-
-@wrong("encoder_block", "MLP without norm")
-class NormTwoForgotten(Block):
-    def forward(self, x):
-        x = x + self.attn(self.norm1(x))
-        return x + self.mlp(x)
-
-
-@wrong("encoder_block", "no norms")
-class NormsForgotten(Block):
-    def forward(self, x):
-        x = x + self.attn(x)
-        return x + self.mlp(x)
-
-
-@wrong("encoder_block", "norms missing")
-class NormsNeverMade(NormsForgotten):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        del self.norm1, self.norm2
-
-
-@wrong("encoder_block", "norm behind the branch")
-class NormBehind(Block):
-    def forward(self, x):
-        x = x + self.norm1(self.attn(x))
-        return x + self.norm2(self.mlp(x))
-
-
-@wrong("encoder_block", "parallel")
-class SideBySide(Block):
-    def forward(self, x):
-        attended = self.attn(self.norm1(x))
-        return x + attended + self.mlp(self.norm2(x))
-
-
-@wrong("encoder_block", "MLP first")
-class Reversed(Block):
-    def forward(self, x):
-        x = x + self.mlp(self.norm1(x))
-        return x + self.attn(self.norm2(x))
-
-
-@wrong("encoder_block", "attention lost")
-class KeepsTheFirstX(Block):
-    def forward(self, x):
-        y = x + self.attn(self.norm1(x))
-        return x + self.mlp(self.norm2(y))
-
-
-@wrong("encoder_block", "eps 1e-5")
-class DefaultEps(Block):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.norm1, self.norm2 = nn.LayerNorm(sizes[0]), nn.LayerNorm(sizes[0])
-
-
-@wrong("encoder_block", "PyTorch's defaults")
-def with_pytorchs_defaults(embed_dim, num_heads, mlp_ratio):
-    hidden = int(mlp_ratio * embed_dim)
-    return nn.TransformerEncoderLayer(embed_dim, num_heads, hidden, batch_first=True)
-
-
-@wrong("encoder_block", "ReLU")
-def pytorchs_with_relu(embed_dim, num_heads, mlp_ratio):
-    layer = pytorchs(embed_dim, num_heads, mlp_ratio)
-    layer.activation, layer.activation_relu_or_gelu = F.relu, 1
-    return layer
-
-
-@wrong("encoder_block", "across the batch")
-def pytorchs_batch_second(embed_dim, num_heads, mlp_ratio):
-    layer = pytorchs(embed_dim, num_heads, mlp_ratio)
-    layer.self_attn.batch_first = False
-    return layer
-
-
-@wrong("encoder_block", "tanh GELU")
-class WithTanhGelu(Block):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.mlp[1] = nn.GELU("tanh")
-
-
-@wrong("encoder_block", "no activation")
-class Straight(Block):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.mlp[1] = nn.Identity()
-
-
-@wrong("encoder_block", "residual twice")
-class InsideAndOutside(Block):
-    def attn(self, x):
-        return super().attn(x)
-
-    def forward(self, x):
-        x = x + (self.attn(self.norm1(x)) + x)
-        return x + (self.mlp(self.norm2(x)) + x)
-
-
 @wrong("encoder_block", "no scale")
 class Unscaled(Block):
     def attn(self, x):
@@ -369,44 +177,6 @@ class Unscaled(Block):
         )
         found = F.scaled_dot_product_attention(*qkv, scale=1.0)
         return attention.proj(rearrange(found, "b h t d -> b t (h d)"))
-
-
-@wrong("encoder_block", "no MLP")
-class AttentionAlone(Block):
-    def forward(self, x):
-        return x + self.attn(self.norm1(x))
-
-
-@wrong("encoder_block", "wrong width")
-class TakesTheRatioForTheWidth(Block):
-    def __init__(self, embed_dim, num_heads, mlp_dim):
-        super().__init__(embed_dim, num_heads, 4)
-
-
-@wrong("encoder_block", "changes its input")
-class AddsInPlace(Block):
-    def forward(self, x):
-        x += self.attn(self.norm1(x))
-        return x + self.mlp(self.norm2(x))
-
-
-@wrong("encoder_block", "not repeatable")
-class DropsWithoutEval(Block):
-    def forward(self, x):
-        return F.dropout(super().forward(x), 0.1)
-
-
-@wrong("encoder_block", "residual from the normed x")
-def normed_callables(x, norm1, attn, norm2, mlp):
-    x = norm1(x)
-    x = norm2(x + attn(x))
-    return x + mlp(x)
-
-
-@wrong("encoder_block", "norms swapped")
-def swapped_callables(x, norm1, attn, norm2, mlp):
-    x = x + attn(norm2(x))
-    return x + mlp(norm1(x))
 
 
 # Norms whose parameters belong to the block
@@ -499,69 +269,9 @@ class WithWideNorms(Block):
         self.norm1, self.norm2 = WideNorm(embed_dim), WideNorm(embed_dim)
 
 
-@wrong("encoder_block", "post-norm")
-class RawNormsBehind(RawNorms):
-    def forward(self, x):
-        w1, b1, w2, b2 = self.vectors()
-        x = normed(x + self.attn(x)[0], w1, b1)
-        return normed(x + self.fc2(F.gelu(self.fc1(x))), w2, b2)
-
-
-@wrong("encoder_block", "norm over tokens")
-class NormOverTokens(Block):
-    def __init__(self, embed_dim, num_heads, mlp_ratio):
-        super().__init__(embed_dim, num_heads, mlp_ratio)
-        self.norm1 = nn.LayerNorm((7, embed_dim), eps=1e-6)
-
-
-# PyTorch's eps together with a second mistake
-
-
-def with_pytorchs_eps(base):
-    class Changed(base):
-        def __init__(self, *sizes):
-            super().__init__(*sizes)
-            self.norm1.eps = self.norm2.eps = 1e-5
-
-    Changed.__name__ = f"{base.__name__}WithPyTorchsEps"
-    return Changed
-
-
 class Tanh(nn.Module):
     def forward(self, x):
         return F.gelu(x, approximate="tanh")
-
-
-class TanhBlock(Block):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.mlp[1] = Tanh()
-
-
-class NormsBehind(Block):
-    def forward(self, x):
-        x = self.norm1(x + self.attn(x))
-        return self.norm2(x + self.mlp(x))
-
-
-class NothingAdded(Block):
-    def forward(self, x):
-        return self.mlp(self.norm2(self.attn(self.norm1(x))))
-
-
-class AttentionLost(Block):
-    def forward(self, x):
-        y = x + self.attn(self.norm1(x))
-        return x + self.mlp(self.norm2(y))
-
-
-for mistake, base in (
-    ("tanh GELU", TanhBlock),
-    ("post-norm", NormsBehind),
-    ("no residual", NothingAdded),
-    ("attention lost", AttentionLost),
-):
-    wrong("encoder_block", f"{mistake} with PyTorch's eps")(with_pytorchs_eps(base))
 
 
 @wrong("encoder_block", "scale late, by D")
@@ -587,13 +297,6 @@ class StdNorm(nn.Module):
         return self.a * (x - mean) / (std + 1e-6) + self.b
 
 
-@wrong("encoder_block", "divided by std + eps")
-class WithStd(Block):
-    def __init__(self, embed_dim, num_heads, mlp_ratio):
-        super().__init__(embed_dim, num_heads, mlp_ratio)
-        self.norm1, self.norm2 = StdNorm(embed_dim), StdNorm(embed_dim)
-
-
 @wrong("encoder_block", "more than asked for")
 class ScaledBranches(Block):
     """A block with LayerScale, as in CaiT and timm."""
@@ -608,5 +311,140 @@ class ScaledBranches(Block):
         return x + self.gamma_2 * self.mlp(self.norm2(x))
 
 
-for ratio in (0.5, 1, 2, 3):
-    wrong("encoder_block", "MLP missing")(built_in(mlp_ratio=ratio))
+OF_BLOCK = """
+built in
+  super().__init__() -> super().__init__(); num_heads = 2
+built in
+  super().__init__() -> super().__init__(); num_heads = 4
+built in
+  super().__init__() -> super().__init__(); num_heads = 5
+built in
+  super().__init__() -> super().__init__(); mlp_ratio = 6
+built in
+  super().__init__() -> super().__init__(); mlp_ratio = 5
+built in
+  super().__init__() -> super().__init__(); embed_dim = 12
+MLP missing
+  super().__init__() -> super().__init__(); mlp_ratio = 0.5
+MLP missing
+  super().__init__() -> super().__init__(); mlp_ratio = 1
+MLP missing
+  super().__init__() -> super().__init__(); mlp_ratio = 2
+MLP missing
+  super().__init__() -> super().__init__(); mlp_ratio = 3
+wrong width
+  super().__init__() -> super().__init__(); mlp_ratio = 4
+post-norm
+  x + self.attn(self.norm1(x)) -> self.norm1(x + self.attn(x))
+  x + self.mlp(self.norm2(x)) -> self.norm2(x + self.mlp(x))
+residual from the normed x
+  x = x + self.attn(self.norm1(x)) -> x = self.norm1(x); x = x + self.attn(x)
+  return x + self.mlp(self.norm2(x)) -> x = self.norm2(x); return x + self.mlp(x)
+residual from the normed x at attention
+  x = x + self.attn(self.norm1(x)) -> x = self.norm1(x); x = x + self.attn(x)
+residual from the normed x at the MLP
+  return x + self.mlp(self.norm2(x)) -> x = self.norm2(x); return x + self.mlp(x)
+no residual
+  x + self.attn -> self.attn
+  x + self.mlp -> self.mlp
+no residual at attention
+  x + self.attn -> self.attn
+no residual at the MLP
+  x + self.mlp -> self.mlp
+residual twice
+  x + self -> x + x + self
+one norm for both
+  self.norm2(x) -> self.norm1(x)
+one norm shared
+  self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6) -> pass
+  self.norm2(x) -> self.norm1(x)
+one norm shared
+  self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6) -> self.norm2 = self.norm1
+MLP without norm
+  self.norm2(x) -> x
+no norms
+  self.norm1(x) -> x
+  self.norm2(x) -> x
+norms missing
+  self.norm1 = nn.LayerNorm(embed_dim, eps=1e-6) -> pass
+  self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6) -> pass
+  self.norm1(x) -> x
+  self.norm2(x) -> x
+norm behind the branch
+  self.attn(self.norm1(x)) -> self.norm1(self.attn(x))
+  self.mlp(self.norm2(x)) -> self.norm2(self.mlp(x))
+norm over tokens
+  self.norm1 = nn.LayerNorm(embed_dim -> self.norm1 = nn.LayerNorm((7, embed_dim)
+parallel
+  x = x + self.attn -> attended = self.attn
+  return x + -> return x + attended +
+MLP first
+  self.attn(self.norm1(x)) -> self.mlp(self.norm1(x))
+  self.mlp(self.norm2(x)) -> self.attn(self.norm2(x))
+attention lost
+  x = x + -> y = x +
+  self.norm2(x) -> self.norm2(y)
+no MLP
+  return x + self.mlp(self.norm2(x)) -> return x
+eps 1e-5
+  , eps=1e-6 -> nothing
+divided by std + eps
+  nn.LayerNorm(embed_dim, eps=1e-6) -> StdNorm(embed_dim)
+    as in the Annotated Transformer
+tanh GELU
+  int(mlp_ratio * embed_dim))
+  -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.GELU("tanh")
+no activation
+  int(mlp_ratio * embed_dim))
+  -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.Identity()
+changes its input
+  x = x + -> x +=
+not repeatable
+  x + self.mlp(self.norm2(x)) -> F.dropout(x + self.mlp(self.norm2(x)), 0.1)
+tanh GELU with PyTorch's eps
+  eps=1e-6 -> eps=1e-5
+  int(mlp_ratio * embed_dim)) -> int(mlp_ratio * embed_dim)); self.mlp[1] = Tanh()
+post-norm with PyTorch's eps
+  eps=1e-6 -> eps=1e-5
+  x + self.attn(self.norm1(x)) -> self.norm1(x + self.attn(x))
+  x + self.mlp(self.norm2(x)) -> self.norm2(x + self.mlp(x))
+no residual with PyTorch's eps
+  eps=1e-6 -> eps=1e-5
+  x + self.attn -> self.attn
+  x + self.mlp -> self.mlp
+attention lost with PyTorch's eps
+  eps=1e-6 -> eps=1e-5
+  x = x + -> y = x +
+  self.norm2(x) -> self.norm2(y)
+"""
+
+OF_PYTORCHS = """
+PyTorch's defaults
+  activation="gelu", layer_norm_eps=1e-6, -> nothing
+  norm_first=True, -> nothing
+ReLU
+  activation="gelu", -> nothing
+across the batch
+  batch_first=True, -> nothing
+"""
+
+OF_CALLABLES = """
+residual from the normed x
+  middle = attn(norm1(x)) + x -> x = norm1(x); middle = norm2(attn(x) + x)
+  mlp(norm2(middle)) -> mlp(middle)
+norms swapped
+  norm1(x) -> norm2(x)
+  norm2(middle) -> norm1(middle)
+"""
+
+OF_RAW_NORMS = """
+post-norm
+  x + self.attn(normed(x, w1, b1))[0] -> normed(x + self.attn(x)[0], w1, b1)
+  x + self.fc2(F.gelu(self.fc1(normed(x, w2, b2))))
+  -> normed(x + self.fc2(F.gelu(self.fc1(x))), w2, b2)
+"""
+
+wrong_edits("encoder_block", Block, OF_BLOCK)
+wrong_edits("encoder_block", pytorchs, OF_PYTORCHS)
+wrong_edits("encoder_block", block_of_callables, OF_CALLABLES)
+wrong_edits("encoder_block", RawNorms, OF_RAW_NORMS)

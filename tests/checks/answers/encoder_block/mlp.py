@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong_edits
 from tests.checks.answers.encoder_block.shared import TIMM
 
 
@@ -22,18 +22,6 @@ class TwoLayers(nn.Module):
 
     def forward(self, x):
         return self.net(x)
-
-
-@wrong("mlp", "built in")
-class OfTenHidden(TwoLayers):
-    def __init__(self, embed_dim, hidden_dim):
-        super().__init__(embed_dim, 10)
-
-
-@wrong("mlp", "built in")
-class OfEightNumbers(TwoLayers):
-    def __init__(self, embed_dim, hidden_dim):
-        super().__init__(8, hidden_dim)
 
 
 @right("mlp")
@@ -74,143 +62,61 @@ def mlp_with_weights(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias):
     return F.linear(hidden, fc2_weight, fc2_bias)
 
 
-def two_layers(*between, behind=()):
-    def make(embed_dim, hidden_dim):
-        first, second = (
-            nn.Linear(embed_dim, hidden_dim),
-            nn.Linear(hidden_dim, embed_dim),
-        )
-        return nn.Sequential(first, *between, second, *behind)
+OF_LAYERS = """
+built in
+  super().__init__() -> super().__init__(); hidden_dim = 10
+built in
+  super().__init__() -> super().__init__(); embed_dim = 8
+wrong width
+  super().__init__() -> super().__init__(); hidden_dim = 4 * embed_dim
+wrong width
+  super().__init__() -> super().__init__(); hidden_dim = embed_dim // 2
+wrong width
+  super().__init__() -> super().__init__(); hidden_dim = embed_dim
+    in a block, attention has the widths D and 3·D
+wrong width
+  super().__init__() -> super().__init__(); hidden_dim = 2 * embed_dim
+wrong width
+  super().__init__() -> super().__init__(); hidden_dim = 3 * embed_dim
+ReLU
+  nn.GELU -> nn.ReLU
+tanh GELU
+  nn.GELU() -> nn.GELU(approximate="tanh")
+SiLU
+  nn.GELU -> nn.SiLU
+no activation
+  nn.GELU(), -> nothing
+activation at the end
+  nn.Linear(hidden_dim, embed_dim) -> nn.Linear(hidden_dim, embed_dim), nn.GELU()
+activation only at the end
+  nn.GELU(), -> nothing
+  nn.Linear(hidden_dim, embed_dim) -> nn.Linear(hidden_dim, embed_dim), nn.GELU()
+one layer
+  nn.Linear(hidden_dim, embed_dim), -> nothing
+layer too many
+  nn.GELU() -> nn.GELU(), nn.Linear(hidden_dim, hidden_dim), nn.GELU()
+no bias in the MLP
+  nn.Linear(embed_dim, hidden_dim) -> nn.Linear(embed_dim, hidden_dim, bias=False)
+  nn.Linear(hidden_dim, embed_dim) -> nn.Linear(hidden_dim, embed_dim, bias=False)
+unused
+  self.net(x) -> self.net[:2](x)[..., : x.shape[-1]]
+residual inside
+  self.net(x) -> x + self.net(x)
+norm inside
+  super().__init__()
+  -> super().__init__(); self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
+  self.net(x) -> self.net(self.norm(x))
+norm inside, eps 1e-5
+  super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(embed_dim)
+  self.net(x) -> self.net(self.norm(x))
+not repeatable
+  self.net(x) -> F.dropout(self.net(x), 0.5)
+"""
 
-    return make
+OF_FUNCTION = """
+ReLU
+  hidden * (1 + torch.erf(hidden / math.sqrt(2))) / 2 -> hidden.relu()
+"""
 
-
-@wrong("mlp", "ReLU")
-def with_relu(embed_dim, hidden_dim):
-    return two_layers(nn.ReLU())(embed_dim, hidden_dim)
-
-
-@wrong("mlp", "tanh GELU")
-class WithTanh(TwoLayers):
-    def __init__(self, embed_dim, hidden_dim):
-        super().__init__(embed_dim, hidden_dim)
-        self.net[1] = nn.GELU(approximate="tanh")
-
-
-@wrong("mlp", "SiLU")
-def with_silu(embed_dim, hidden_dim):
-    return two_layers(nn.SiLU(), nn.Dropout(0.1))(embed_dim, hidden_dim)
-
-
-@wrong("mlp", "no activation")
-def with_dropout_alone(embed_dim, hidden_dim):
-    return two_layers(nn.Dropout(0.1))(embed_dim, hidden_dim)
-
-
-@wrong("mlp", "activation at the end")
-def bent_twice(embed_dim, hidden_dim):
-    return two_layers(nn.GELU(), behind=[nn.GELU()])(embed_dim, hidden_dim)
-
-
-@wrong("mlp", "activation only at the end")
-def bent_late(embed_dim, hidden_dim):
-    return two_layers(behind=[nn.GELU()])(embed_dim, hidden_dim)
-
-
-@wrong("mlp", "residual inside")
-class AddsX(TwoLayers):
-    def forward(self, x):
-        return x + self.net(x)
-
-
-@wrong("mlp", "norm inside")
-class WithANorm(TwoLayers):
-    def __init__(self, embed_dim, hidden_dim):
-        super().__init__(embed_dim, hidden_dim)
-        self.layer_norm = nn.LayerNorm(embed_dim, eps=1e-6)
-
-    def forward(self, x):
-        return self.net(self.layer_norm(x))
-
-
-@wrong("mlp", "norm inside, eps 1e-5")
-class AsInATutorial(TwoLayers):
-    def __init__(self, embed_dim, hidden_dim):
-        super().__init__(embed_dim, hidden_dim)
-        self.layer_norm = nn.LayerNorm(normalized_shape=embed_dim)
-
-    def forward(self, x):
-        return self.net(self.layer_norm(x))
-
-
-@wrong("mlp", "not repeatable")
-class DropsInEval(TwoLayers):
-    def forward(self, x):
-        return F.dropout(self.net(x), 0.5)
-
-
-@wrong("mlp", "one layer")
-class OneLayer(nn.Module):
-    def __init__(self, embed_dim, hidden_dim):
-        super().__init__()
-        self.layer = nn.Linear(embed_dim, hidden_dim)
-
-    def forward(self, x):
-        return F.gelu(self.layer(x))
-
-
-@wrong("mlp", "layer too many")
-class ThreeLayers(nn.Module):
-    def __init__(self, embed_dim, hidden_dim):
-        super().__init__()
-        self.a = nn.Linear(embed_dim, hidden_dim)
-        self.b = nn.Linear(hidden_dim, hidden_dim)
-        self.c = nn.Linear(hidden_dim, embed_dim)
-
-    def forward(self, x):
-        return self.c(F.gelu(self.b(F.gelu(self.a(x)))))
-
-
-@wrong("mlp", "wrong width")
-class FourTimes(TwoLayers):
-    def __init__(self, embed_dim, hidden_dim):
-        super().__init__(embed_dim, 4 * embed_dim)
-
-
-def as_wide_as(times):
-    class Fixed(TwoLayers):
-        def __init__(self, embed_dim, hidden_dim):
-            super().__init__(embed_dim, int(times * embed_dim))
-
-    return Fixed
-
-
-for times in (0.5, 1, 2, 3):  # in a block, attention has the widths D and 3·D
-    wrong("mlp", "wrong width")(as_wide_as(times))
-
-
-@wrong("mlp", "no bias in the MLP")
-class WithoutBias(nn.Module):
-    def __init__(self, embed_dim, hidden_dim):
-        super().__init__()
-        self.fc1 = nn.Linear(embed_dim, hidden_dim, bias=False)
-        self.fc2 = nn.Linear(hidden_dim, embed_dim, bias=False)
-
-    def forward(self, x):
-        return self.fc2(F.gelu(self.fc1(x)))
-
-
-@wrong("mlp", "unused")
-class OneLayerNotCalled(nn.Module):
-    def __init__(self, embed_dim, hidden_dim):
-        super().__init__()
-        self.fc1 = nn.Linear(embed_dim, hidden_dim)
-        self.fc2 = nn.Linear(hidden_dim, embed_dim)
-
-    def forward(self, x):
-        return F.gelu(self.fc1(x))[..., : x.shape[-1]]
-
-
-@wrong("mlp", "ReLU")
-def relu_with_weights(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias):
-    return F.linear(F.linear(x, fc1_weight, fc1_bias).relu(), fc2_weight, fc2_bias)
+wrong_edits("mlp", TwoLayers, OF_LAYERS)
+wrong_edits("mlp", mlp_with_weights, OF_FUNCTION)

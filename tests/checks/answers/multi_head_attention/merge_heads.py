@@ -1,7 +1,7 @@
 import torch
-from einops import rearrange
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong_edits
+from tests.checks.answers.multi_head_attention.shared import merge_with_einops
 
 
 @right("merge_heads")
@@ -15,69 +15,6 @@ def merge_with_cat(x):
     return torch.cat([x[:, i] for i in range(x.shape[1])], dim=-1)
 
 
-@wrong("merge_heads", "view instead of transpose")
-def merge_with_reshape_alone(x):
-    B, h, T, d = x.shape
-    return x.reshape(B, T, h * d)
-
-
-@wrong("merge_heads", "averaged")
-def merge_by_mean(x):
-    return x.sum(1) / x.shape[1]
-
-
-@wrong("merge_heads", "summed")
-def merge_by_sum(x):
-    return torch.einsum("bhtd->btd", x)
-
-
-@wrong("merge_heads", "d before h")
-def merge_interleaved(x):
-    return rearrange(x, "b h t d -> b t (d h)")
-
-
-@wrong("merge_heads", "heads along the tokens")
-def merge_below(x):
-    return rearrange(x, "b h t d -> b (h t) d")
-
-
-@wrong("merge_heads", "T and D swapped")
-def merge_turned(x):
-    return rearrange(x, "b h t d -> b (h d) t")
-
-
-@wrong("merge_heads", "heads reversed")
-def merge_backwards(x):
-    return torch.cat(list(x.unbind(1))[::-1], dim=-1)
-
-
-@wrong("merge_heads", "none")
-def merge_without_return(x):
-    x.transpose(1, 2).flatten(2)
-
-
-@wrong("merge_heads", "not joined")
-def merge_forgets_to_join(x):
-    return x.transpose(1, 2)
-
-
-@wrong("merge_heads", "raises")
-def merge_without_contiguous(x):
-    B, h, T, d = x.shape
-    return x.permute(0, 2, 1, 3).view(B, T, h * d)
-
-
-@wrong("merge_heads", "batch and tokens mixed")
-def merge_permuted_too_far(x):
-    B, h, T, d = x.shape
-    return rearrange(x, "b h t d -> t b (h d)").reshape(B, T, h * d)
-
-
-@wrong("merge_heads", "first head alone")
-def merge_takes_one(x):
-    return x[:, 0, :, :]
-
-
 @right("merge_heads")
 def merge_number_by_number(x):
     B, h, T, d = x.shape
@@ -87,26 +24,45 @@ def merge_number_by_number(x):
     return merged
 
 
-@wrong("merge_heads", "built in")
-def for_batches_of_five(x):
-    _, h, _, d = x.shape
-    return x.permute(0, 2, 1, 3).reshape(5, -1, h * d)
+OF_CONTIGUOUS = """
+view instead of transpose
+  x.transpose(1, 2).contiguous().view -> x.reshape
+averaged
+  x.transpose(1, 2).contiguous().view(B, T, h * d) -> x.sum(1) / h
+summed
+  x.transpose(1, 2).contiguous().view(B, T, h * d) -> torch.einsum("bhtd->btd", x)
+not joined
+  .contiguous().view(B, T, h * d) -> nothing
+none
+  return x -> x
+raises
+  .contiguous() -> nothing
+batch and tokens mixed
+  transpose(1, 2) -> permute(2, 0, 1, 3)
+first head alone
+  x.transpose(1, 2).contiguous().view(B, T, h * d) -> x[:, 0, :, :]
+built in
+  view(B, T -> view(5, -1
+T and h mixed up
+  view(B, T, h * d) -> view(B, h, -1)
+"""
 
+OF_EINOPS = """
+d before h
+  (h d) -> (d h)
+heads along the tokens
+  b t (h d) -> b (h t) d
+T and D swapped
+  b t (h d) -> b (h d) t
+"""
 
-@wrong("merge_heads", "T and h mixed up")
-def merge_into_the_axes_it_came_with(x):
-    return x.swapaxes(1, 2).reshape(*x.shape[:2], -1)
+OF_CAT = """
+moved
+  range(x.shape[1]) -> reversed(range(x.shape[1]))
+heads along the tokens
+  dim=-1 -> dim=1
+"""
 
-
-@wrong("merge_heads", "heads along the tokens")
-def merge_with_hstack(x):
-    return torch.hstack(list(x.unbind(1)))
-
-
-@right("merge_heads")
-def merge_by_writing(x):
-    B, h, T, d = x.shape
-    out = x.new_empty(B, T, h * d)
-    for i in range(h):
-        out[..., i * d : (i + 1) * d] = x[:, i]
-    return out
+wrong_edits("merge_heads", merge_with_contiguous, OF_CONTIGUOUS)
+wrong_edits("merge_heads", merge_with_einops, OF_EINOPS)
+wrong_edits("merge_heads", merge_with_cat, OF_CAT)

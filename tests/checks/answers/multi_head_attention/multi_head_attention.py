@@ -5,7 +5,7 @@ from einops import rearrange
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.multi_head_attention.shared import (
     merge_with_einops,
     split_with_einops,
@@ -13,7 +13,7 @@ from tests.checks.answers.multi_head_attention.shared import (
 
 
 class Heads(nn.Module):
-    """The code of most tutorials; the wrong answers below change a line of it."""
+    """The code of most tutorials."""
 
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -38,27 +38,6 @@ class Heads(nn.Module):
 
 
 right("multi_head_attention")(Heads)
-
-
-HEADS = 4
-
-
-def built_in(number):
-    class Fixed(Heads):
-        def __init__(self, embed_dim, num_heads):
-            super().__init__(embed_dim, number)
-
-    return Fixed
-
-
-for number in (2, 3, HEADS, 5, 10):
-    wrong("multi_head_attention", "built in")(built_in(number))
-
-
-@wrong("multi_head_attention", "built in")
-class OfTwentyNumbers(Heads):
-    def __init__(self, embed_dim, num_heads):
-        super().__init__(20, num_heads)
 
 
 @right("multi_head_attention")
@@ -115,59 +94,6 @@ def as_a_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
     return F.linear(merge_with_einops(found), proj_weight, proj_bias)
 
 
-@wrong("multi_head_attention", "scale by D")
-class ScaledByD(Heads):
-    def scores(self, q, k):
-        return q @ k.mT / math.sqrt(self.h * self.d)
-
-
-@wrong("multi_head_attention", "no scale")
-class Unscaled(Heads):
-    def scores(self, q, k):
-        return q @ k.mT
-
-
-@wrong("multi_head_attention", "heads joined by view")
-class JoinedByView(Heads):
-    def merge(self, x):
-        return x.reshape(x.shape[0], x.shape[2], -1)
-
-
-@wrong("multi_head_attention", "attention among heads")
-class NeverTransposed(Heads):
-    def split(self, x):
-        return x.view(x.shape[0], x.shape[1], self.h, self.d)
-
-    def merge(self, x):
-        return x.flatten(2)
-
-
-@wrong("multi_head_attention", "heads averaged")
-class Averaged(Heads):
-    def merge(self, x):
-        return x.mean(1).repeat(1, 1, self.h)
-
-
-@wrong("multi_head_attention", "softmax over queries")
-class OverQueries(Heads):
-    def forward(self, x):
-        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
-        return self.out(self.merge(self.scores(q, k).softmax(dim=2) @ v))
-
-
-@wrong("multi_head_attention", "projection unused")
-class Unprojected(Heads):
-    def forward(self, x):
-        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
-        return self.merge(self.scores(q, k).softmax(dim=-1) @ v)
-
-
-@wrong("multi_head_attention", "not repeatable")
-class DropoutWithoutEval(Heads):
-    def forward(self, x):
-        return F.dropout(super().forward(x), 0.1)
-
-
 @wrong("multi_head_attention", "hidden")
 class InAList(nn.Module):
     def __init__(self, embed_dim, num_heads):
@@ -192,12 +118,6 @@ class WithoutProjection(nn.Module):
         return merge_with_einops(F.scaled_dot_product_attention(q, k, v))
 
 
-@wrong("multi_head_attention", "no super")
-class ForgetsSuper(Heads):
-    def __init__(self, embed_dim, num_heads):
-        self.out = nn.Linear(embed_dim, embed_dim)
-
-
 @wrong("multi_head_attention", "misspelt __init__")
 class Misspelt(nn.Module):
     def _init_(self, embed_dim, num_heads):
@@ -206,12 +126,6 @@ class Misspelt(nn.Module):
 
     def forward(self, x):
         return self.out(x)
-
-
-@wrong("multi_head_attention", "depends on the batch")
-class NormsOverTheBatch(Heads):
-    def forward(self, x):
-        return super().forward(x) - (x - x.roll(1, 0)).mean() * 0 + x.mean(0) * 1e-2
 
 
 @wrong("multi_head_attention", "no scale")
@@ -223,14 +137,12 @@ def unscaled_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads
 
 
 class JointHeads(nn.Module):
-    """timm's joint layer; the wrong answers below split its output differently."""
-
-    bias = True
+    """timm's joint layer."""
 
     def __init__(self, embed_dim, num_heads):
         super().__init__()
         self.h, self.d = num_heads, embed_dim // num_heads
-        self.qkv = nn.Linear(embed_dim, 3 * embed_dim, bias=self.bias)
+        self.qkv = nn.Linear(embed_dim, 3 * embed_dim)
         self.proj = nn.Linear(embed_dim, embed_dim)
         self.attn_drop, self.proj_drop = nn.Dropout(0.1), nn.Dropout(0.1)
 
@@ -274,16 +186,6 @@ class AsLucidrains(nn.Module):
         q, k, v = (rearrange(t, "b n (h d) -> b h n d", h=self.heads) for t in qkv)
         attn = self.attend(torch.matmul(q, k.transpose(-1, -2)) * self.scale)
         return self.to_out(rearrange(torch.matmul(attn, v), "b h n d -> b n (h d)"))
-
-
-@wrong("multi_head_attention", "norm inside")
-class AsLucidrainsLater(AsLucidrains):
-    def __init__(self, dim, heads):
-        super().__init__(dim, heads)
-        self.norm = nn.LayerNorm(dim)
-
-    def forward(self, x):
-        return super().forward(self.norm(x))
 
 
 @right("multi_head_attention")
@@ -416,69 +318,6 @@ def head_by_head_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
     return total
 
 
-@wrong("multi_head_attention", "qkv cut by view")
-class CutByView(JointHeads):
-    def cut(self, qkv):
-        B, T, _ = qkv.shape
-        return qkv.view(B, 3, self.h, T, self.d).unbind(1)
-
-
-@wrong("multi_head_attention", "qkv cut by view, batch too")
-class CutAllByView(JointHeads):
-    def cut(self, qkv):
-        B, T, _ = qkv.shape
-        return qkv.view(3, B, self.h, T, self.d)
-
-
-@wrong("multi_head_attention", "heads split by view")
-class CutPerHeadByView(JointHeads):
-    def cut(self, qkv):
-        B, T, _ = qkv.shape
-        return qkv.view(B, self.h, T, 3 * self.d).chunk(3, dim=-1)
-
-
-@wrong("multi_head_attention", "attention among heads")
-class PermutedToTokensFirst(JointHeads):
-    def forward(self, x):
-        B, T, D = x.shape
-        qkv = self.qkv(x).reshape(B, T, 3, self.h, self.d).permute(2, 0, 1, 3, 4)
-        found = F.scaled_dot_product_attention(*qkv)
-        return self.proj(found.reshape(B, T, D))
-
-
-@wrong("multi_head_attention", "raises")
-class HeadsTakenForThree(JointHeads):
-    def cut(self, qkv):
-        B, T, _ = qkv.shape
-        q, k, v = qkv.reshape(B, T, self.h, 3, self.d).permute(2, 0, 3, 1, 4)
-        return q, k, v
-
-
-@wrong("multi_head_attention", "raises")
-class WithoutContiguous(Heads):
-    def merge(self, x):
-        return x.transpose(1, 2).view(x.shape[0], x.shape[2], -1)
-
-
-@wrong("multi_head_attention", "softmax over heads")
-class OverHeads(Heads):
-    def forward(self, x):
-        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
-        return self.out(self.merge(self.scores(q, k).softmax(dim=1) @ v))
-
-
-@wrong("multi_head_attention", "scale by h")
-class ScaledByHeads(Heads):
-    def scores(self, q, k):
-        return q @ k.mT / math.sqrt(q.shape[1])
-
-
-@wrong("multi_head_attention", "scale by tokens")
-class ScaledByTokens(Heads):
-    def scores(self, q, k):
-        return q @ k.mT / math.sqrt(q.shape[2])
-
-
 @wrong("multi_head_attention", "causal")
 class AsGpt(Heads):
     def __init__(self, n_embd, n_head, block_size=64):
@@ -490,68 +329,6 @@ class AsGpt(Heads):
         T = q.shape[2]
         scores = super().scores(q, k)
         return scores.masked_fill(self.past[:, :, :T, :T] == 0, float("-inf"))
-
-
-@wrong("multi_head_attention", "across the batch")
-class BatchSecond(nn.Module):
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.attention = nn.MultiheadAttention(embed_dim, num_heads)
-
-    def forward(self, x):
-        return self.attention(x, x, x)[0]
-
-
-@wrong("multi_head_attention", "split and joined by view")
-class ByViewBothWays(Heads):
-    def split(self, x):
-        return x.view(x.shape[0], self.h, x.shape[1], self.d)
-
-    def merge(self, x):
-        return x.reshape(x.shape[0], x.shape[2], -1)
-
-
-@wrong("multi_head_attention", "d before h")
-class LettersConfused(Heads):
-    def split(self, x):
-        return rearrange(x, "b t (d h) -> b h t d", h=self.h)
-
-    def merge(self, x):
-        return rearrange(x, "b h t d -> b t (d h)")
-
-
-@wrong("multi_head_attention", "d before h in the merge")
-class LettersConfusedAtTheEnd(Heads):
-    def merge(self, x):
-        return rearrange(x, "b h t d -> b t (d h)")
-
-
-@wrong("multi_head_attention", "unused")
-class KeysForgotten(Heads):
-    def forward(self, x):
-        q, v = self.split(self.query(x)), self.split(self.value(x))
-        return self.out(self.merge(self.scores(q, q).softmax(dim=-1) @ v))
-
-
-@wrong("multi_head_attention", "one head")
-class HeadsForgotten(Heads):
-    def forward(self, x):
-        q, k, v = self.query(x), self.key(x), self.value(x)
-        return self.out(F.scaled_dot_product_attention(q, k, v))
-
-
-@wrong("multi_head_attention", "residual inside")
-class WithResidual(Heads):
-    def forward(self, x):
-        return x + super().forward(x)
-
-
-@wrong("multi_head_attention", "weights first")
-class WeightsFirst(Heads):
-    def forward(self, x):
-        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
-        weights = self.scores(q, k).softmax(dim=-1)
-        return weights, self.out(self.merge(weights @ v))
 
 
 @wrong("multi_head_attention", "heads too wide")
@@ -571,34 +348,6 @@ class WideHeads(nn.Module):
         )
         found = F.scaled_dot_product_attention(q, k, v)
         return self.unifyheads(merge_with_einops(found))
-
-
-@wrong("multi_head_attention", "no projection")
-class ValuesUnprojected(Heads):
-    """A module with three matrices, whose values are the tokens themselves."""
-
-    def __init__(self, embed_dim, num_heads):
-        super().__init__(embed_dim, num_heads)
-        self.value = nn.Identity()
-
-
-@wrong("multi_head_attention", "projected twice")
-class ProjectedTwice(Heads):
-    def forward(self, x):
-        return self.out(super().forward(x))
-
-
-@wrong("multi_head_attention", "heads split by view")
-def split_by_view_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
-    parts = F.linear(x, qkv_w, qkv_b).chunk(3, dim=-1)
-    q, k, v = (p.reshape(len(x), num_heads, x.shape[1], -1) for p in parts)
-    found = F.scaled_dot_product_attention(q, k, v)
-    return F.linear(merge_with_einops(found), proj_w, proj_b)
-
-
-@wrong("multi_head_attention", "projection without its bias")
-def biasless_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
-    return as_a_function(x, qkv_w, qkv_b, proj_w, 0 * proj_b, num_heads)
 
 
 # Heads divided in another way
@@ -700,37 +449,6 @@ class ThreeInOneTensor(nn.Module):
         return self.proj(merge_with_einops(F.scaled_dot_product_attention(q, k, v)))
 
 
-# Scaled after the softmax, as in one tutorial
-
-
-@wrong("multi_head_attention", "scale late, by d")
-class ScaledLate(Heads):
-    by = "d"
-
-    def forward(self, x):
-        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
-        width = self.d if self.by == "d" else self.d * self.h
-        weights = (q @ k.transpose(-2, -1)).softmax(dim=-1) / width**0.5
-        return self.out(self.merge(weights @ v))
-
-
-@wrong("multi_head_attention", "scale late, by D")
-class ScaledLateByD(ScaledLate):
-    by = "D"
-
-
-@wrong("multi_head_attention", "scaled twice")
-class ScaledTwice(Heads):
-    def merge(self, x):
-        return super().merge(x) / self.d**0.5
-
-
-@wrong("multi_head_attention", "weights first, averaged")
-class PyTorchsTurned(PyTorchs):
-    def forward(self, x):
-        return super().forward(x)[::-1]
-
-
 class BiasOfTheOutputAlone(nn.Module):
     """Parameters without layers; only the output has a bias, in any order."""
 
@@ -762,3 +480,135 @@ right("multi_head_attention")(BiasOfTheOutputAlone)
 @right("multi_head_attention")
 class BiasesInAnyOrder(BiasOfTheOutputAlone):
     order = ("wq", "wv", "bq", "bv", "wk", "wo", "bo")
+
+
+OF_HEADS = """
+built in
+  super().__init__() -> super().__init__(); num_heads = 2
+built in
+  super().__init__() -> super().__init__(); num_heads = 3
+built in
+  super().__init__() -> super().__init__(); num_heads = 4
+built in
+  super().__init__() -> super().__init__(); num_heads = 5
+built in
+  super().__init__() -> super().__init__(); num_heads = 10
+built in
+  super().__init__() -> super().__init__(); embed_dim = 20
+no super
+  super().__init__() -> pass
+no projection
+  self.value = nn.Linear(embed_dim, embed_dim) -> self.value = nn.Identity()
+    three matrices, and the values are the tokens themselves
+scale by D
+  math.sqrt(self.d) -> math.sqrt(self.h * self.d)
+scale by h
+  math.sqrt(self.d) -> math.sqrt(q.shape[1])
+scale by tokens
+  math.sqrt(self.d) -> math.sqrt(q.shape[2])
+no scale
+  / math.sqrt(self.d) -> nothing
+scale late, by d
+  / math.sqrt(self.d) -> nothing
+  softmax(dim=-1) -> softmax(dim=-1) / self.d**0.5
+    as in one tutorial
+scale late, by D
+  / math.sqrt(self.d) -> nothing
+  softmax(dim=-1) -> softmax(dim=-1) / (self.d * self.h) ** 0.5
+scaled twice
+  reshape(x.shape[0], x.shape[2], -1)
+  -> reshape(x.shape[0], x.shape[2], -1) / self.d**0.5
+softmax over queries
+  dim=-1 -> dim=2
+softmax over heads
+  dim=-1 -> dim=1
+heads joined by view
+  x.transpose(1, 2).reshape -> x.reshape
+raises
+  transpose(1, 2).reshape -> transpose(1, 2).view
+    not contiguous
+heads averaged
+  x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
+  -> x.mean(1).repeat(1, 1, self.h)
+attention among heads
+  self.d).transpose(1, 2) -> self.d)
+  x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1) -> x.flatten(2)
+split and joined by view
+  x.shape[1], self.h, self.d).transpose(1, 2) -> self.h, x.shape[1], self.d)
+  x.transpose(1, 2).reshape -> x.reshape
+d before h
+  x.view(x.shape[0], x.shape[1], self.h, self.d).transpose(1, 2)
+  -> rearrange(x, "b t (d h) -> b h t d", h=self.h)
+  x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
+  -> rearrange(x, "b h t d -> b t (d h)")
+d before h in the merge
+  x.transpose(1, 2).reshape(x.shape[0], x.shape[2], -1)
+  -> rearrange(x, "b h t d -> b t (d h)")
+unused
+  self.scores(q, k) -> self.scores(q, q)
+    the keys forgotten
+one head
+  self.split(f(x)) -> f(x)
+  self.merge(self.scores(q, k).softmax(dim=-1) @ v)
+  -> F.scaled_dot_product_attention(q, k, v)
+residual inside
+  return self.out( -> return x + self.out(
+projection unused
+  return self.out( -> return (
+projected twice
+  return self.out -> return self.out(self.out
+  @ v)) -> @ v)))
+weights first
+  return self.out
+  -> weights = self.scores(q, k).softmax(dim=-1); return weights, self.out
+not repeatable
+  return self.out -> return F.dropout(self.out
+  @ v)) -> @ v)), 0.1)
+    dropout without eval
+depends on the batch
+  return self.out( -> return x.mean(0) * 1e-2 + self.out(
+"""
+
+OF_JOINT = """
+qkv cut by view
+  qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
+  -> qkv.view(B, 3, self.h, T, self.d).unbind(1)
+qkv cut by view, batch too
+  qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
+  -> qkv.view(3, B, self.h, T, self.d)
+heads split by view
+  qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
+  -> qkv.view(B, self.h, T, 3 * self.d).chunk(3, dim=-1)
+attention among heads
+  permute(2, 0, 3, 1, 4) -> permute(2, 0, 1, 3, 4)
+  @ v).transpose(1, 2) -> @ v)
+raises
+  3, self.h, self.d -> self.h, 3, self.d
+    the heads taken for the three
+"""
+
+OF_LUCIDRAINS = """
+norm inside
+  super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(dim)
+  self.to_qkv(x) -> self.to_qkv(self.norm(x))
+"""
+
+OF_PYTORCHS = """
+across the batch
+  , batch_first=True -> nothing
+weights first, averaged
+  self.attention(x, x, x) -> self.attention(x, x, x)[::-1]
+"""
+
+OF_FUNCTION = """
+heads split by view
+  split_with_einops(part, num_heads) -> part.reshape(len(x), num_heads, x.shape[1], -1)
+projection without its bias
+  found), proj_weight, proj_bias -> found), proj_weight, 0 * proj_bias
+"""
+
+wrong_edits("multi_head_attention", Heads, OF_HEADS)
+wrong_edits("multi_head_attention", JointHeads, OF_JOINT)
+wrong_edits("multi_head_attention", AsLucidrains, OF_LUCIDRAINS)
+wrong_edits("multi_head_attention", PyTorchs, OF_PYTORCHS)
+wrong_edits("multi_head_attention", as_a_function, OF_FUNCTION)

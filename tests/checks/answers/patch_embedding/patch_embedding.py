@@ -6,10 +6,8 @@ from torch import nn
 from torch.nn import functional as F
 
 import vit_steps
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.patch_embedding.shared import (
-    cut_as_vit_pytorch,
-    cut_one_too_few,
     cut_with_einops,
     cut_with_loops,
 )
@@ -18,15 +16,12 @@ right("patch_embedding")(vit_steps.PatchEmbedding)
 
 
 class Convolved(nn.Module):
-    """The code of most libraries; the wrong answers below change a line of it."""
+    """The code of most libraries."""
 
     def __init__(self, img_size=224, patch_size=16, in_chans=3, embed_dim=768):
         super().__init__()
         self.n_patches = (img_size // patch_size) ** 2
-        self.proj = self.layer(patch_size, in_chans, embed_dim)
-
-    def layer(self, P, C, D):
-        return nn.Conv2d(C, D, kernel_size=P, stride=P)
+        self.proj = nn.Conv2d(in_chans, embed_dim, patch_size, stride=patch_size)
 
     def forward(self, x):
         return self.proj(x).flatten(2).transpose(1, 2)
@@ -52,24 +47,6 @@ class Cut(nn.Module):
 
 
 right("patch_embedding")(Cut)
-
-
-@wrong("patch_embedding", "built in")
-class OfThreeChannels(Convolved):
-    def layer(self, P, C, D):
-        return nn.Conv2d(3, D, P, P)
-
-
-@wrong("patch_embedding", "window")
-class OfFourPixels(Convolved):
-    def layer(self, P, C, D):
-        return nn.Conv2d(C, D, 4, 4)
-
-
-@wrong("patch_embedding", "built in")
-class OfTenNumbers(Convolved):
-    def layer(self, P, C, D):
-        return nn.Conv2d(C, 10, P, P)
 
 
 @right("patch_embedding")
@@ -146,171 +123,6 @@ def embedded_by_sum(x, w, b, p):
     return einops.einsum(x, w, "b n c p q, d c p q -> b n d") + b
 
 
-@wrong("patch_embedding", "stride left out")
-class WithoutStride(Convolved):
-    def layer(self, P, C, D):
-        return nn.Conv2d(C, D, kernel_size=P)
-
-
-@wrong("patch_embedding", "overlapping stride")
-class HalfStride(Convolved):
-    def layer(self, P, C, D):
-        return nn.Conv2d(C, D, kernel_size=P, stride=P // 2)
-
-
-@wrong("patch_embedding", "padding")
-class Padded(Convolved):
-    def layer(self, P, C, D):
-        return nn.Conv2d(C, D, kernel_size=P, stride=P, padding=P // 2)
-
-
-@wrong("patch_embedding", "padding by one")
-class PaddedByOne(Convolved):
-    def layer(self, P, C, D):
-        return nn.Conv2d(C, D, kernel_size=P, stride=P, padding=1)
-
-
-@wrong("patch_embedding", "tokens last")
-class NotTransposed(Convolved):
-    def forward(self, x):
-        return self.proj(x).flatten(2)
-
-
-@wrong("patch_embedding", "reshaped instead of transposed")
-class Reshaped(Convolved):
-    def forward(self, x):
-        x = self.proj(x)
-        return x.reshape(x.shape[0], -1, x.shape[1])
-
-
-@wrong("patch_embedding", "grid not flattened")
-class LeftAsGrid(Convolved):
-    def forward(self, x):
-        return self.proj(x)
-
-
-@wrong("patch_embedding", "everything flattened")
-class FlattenedByDefault(Convolved):
-    def forward(self, x):
-        return nn.Flatten()(self.proj(x))
-
-
-@wrong("patch_embedding", "rows and columns swapped")
-class ColumnsFirst(Convolved):
-    def forward(self, x):
-        return rearrange(self.proj(x), "b d h w -> b (w h) d")
-
-
-@wrong("patch_embedding", "rows and columns swapped")
-class ColumnsFirstCut(Cut):
-    pattern = "b c (h p1) (w p2) -> b (w h) (p1 p2 c)"
-
-
-@wrong("patch_embedding", "every n-th pixel")
-class WrongBrackets(Cut):
-    pattern = "b c (p1 h) (p2 w) -> b (h w) (p1 p2 c)"
-
-
-@wrong("patch_embedding", "view instead of cutting")
-class Viewed(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__()
-        self.N = (image_size // patch_size) ** 2
-        self.linear = nn.Linear(in_channels * patch_size**2, embed_dim)
-
-    def forward(self, images):
-        return self.linear(images.view(images.shape[0], self.N, -1))
-
-
-@wrong("patch_embedding", "channels left in front")
-class UnfoldedAndReshaped(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__()
-        self.P = patch_size
-        self.numbers = in_channels * patch_size**2
-        self.linear = nn.Linear(self.numbers, embed_dim)
-
-    def forward(self, x):
-        x = x.unfold(2, self.P, self.P).unfold(3, self.P, self.P)
-        return self.linear(x.reshape(x.shape[0], -1, self.numbers))
-
-
-@wrong("patch_embedding", "bias unused")
-class BiasForgotten(Convolved):
-    def forward(self, x):
-        P = self.proj.weight.shape[-1]
-        return F.conv2d(x, self.proj.weight, stride=P).flatten(2).transpose(1, 2)
-
-
-@wrong("patch_embedding", "activation")
-class Activated(Convolved):
-    def forward(self, x):
-        return F.relu(super().forward(x))
-
-
-@wrong("patch_embedding", "normalised")
-class Normalised(Convolved):
-    def forward(self, x):
-        x = super().forward(x)
-        return F.layer_norm(x, x.shape[-1:])
-
-
-@wrong("patch_embedding", "grid not flattened, D last")
-class LeftAsGridOfVectors(Convolved):
-    def forward(self, x):
-        return rearrange(self.proj(x), "b d h w -> b h w d")
-
-
-@wrong("patch_embedding", "batch joined")
-class OneList(Convolved):
-    def forward(self, x):
-        return rearrange(self.proj(x), "b d h w -> (b h w) d")
-
-
-@wrong("patch_embedding", "image transposed")
-class WidthFirst(Convolved):
-    def forward(self, x):
-        return super().forward(x.permute(0, 1, 3, 2))
-
-
-@wrong("patch_embedding", "averaged over patches")
-class Averaged(Convolved):
-    def forward(self, x):
-        return F.adaptive_avg_pool2d(self.proj(x), 1).flatten(1)
-
-
-@wrong("patch_embedding", "first patch alone")
-class FirstPatch(Convolved):
-    def forward(self, x):
-        return super().forward(x)[:, 0:1]
-
-
-@wrong("patch_embedding", "gelu")
-class SmoothlyActivated(Convolved):
-    def forward(self, x):
-        return nn.GELU()(super().forward(x))
-
-
-@wrong("patch_embedding", "divided by 255")
-class DividesBytes(Convolved):
-    def forward(self, x):
-        return super().forward(x / 255.0)
-
-
-@wrong("patch_embedding", "scaled by √D")
-class ScaledAsWords(Cut):
-    def forward(self, images):
-        x = super().forward(images)
-        return x * x.shape[-1] ** 0.5
-
-
-@wrong("patch_embedding", "norm")
-class WithNorms(Cut):
-    def __init__(self, image_size, patch_size, channels, dim):
-        super().__init__(image_size, patch_size, channels, dim)
-        self.to_patch_embedding.append(nn.LayerNorm(dim))
-
-
 @wrong("patch_embedding", "class token or positions inside")
 class WithEverything(Convolved):
     def __init__(self, img_size, patch_size, in_chans, embed_dim):
@@ -340,19 +152,6 @@ class OnePerPatch(nn.Module):
         return torch.stack([layer(patch) for layer, patch in pairs], dim=1)
 
 
-@wrong("patch_embedding", "one matrix per patch")
-class OneTensorOfMatrices(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__()
-        self.P = patch_size
-        N, numbers = (image_size // patch_size) ** 2, in_channels * patch_size**2
-        self.E = nn.Parameter(torch.randn(N, numbers, embed_dim) * 0.1)
-
-    def forward(self, images):
-        patches = cut_with_einops(images, self.P)
-        return torch.einsum("bni,nid->bnd", patches, self.E)
-
-
 @wrong("patch_embedding", "pooled")
 class Pooled(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
@@ -362,37 +161,6 @@ class Pooled(nn.Module):
 
     def forward(self, images):
         return self.linear(self.pool(images).flatten(2).mT)
-
-
-@wrong("patch_embedding", "window")
-class SmallWindow(Convolved):
-    def layer(self, P, C, D):
-        return nn.Conv2d(C, D, kernel_size=3, stride=P, padding=1)
-
-
-@wrong("patch_embedding", "channels apart")
-class OneChannel(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__()
-        self.P = patch_size
-        self.linear = nn.Linear(patch_size**2, embed_dim)
-
-    def forward(self, images):
-        return self.linear(cut_with_einops(images.mean(1, keepdim=True), self.P))
-
-
-@wrong("patch_embedding", "width")
-class WidthOfThePatch(Convolved):
-    def layer(self, P, C, D):
-        return nn.Conv2d(C, C * P * P, kernel_size=P, stride=P)
-
-
-@wrong("patch_embedding", "several layers")
-class Stem(Convolved):
-    def layer(self, P, C, D):
-        return nn.Sequential(
-            nn.Conv2d(C, D, P, stride=P), nn.ReLU(), nn.Conv2d(D, D, 1)
-        )
 
 
 @wrong("patch_embedding", "inputs")
@@ -406,83 +174,133 @@ class WholeImage(nn.Module):
         return self.linear(images.flatten(1)).unflatten(1, (self.N, -1))
 
 
-@wrong("patch_embedding", "no weight")
-class CutOnly(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__()
-        self.P = patch_size
+OF_CONVOLVED = """
+built in
+  nn.Conv2d(in_chans -> nn.Conv2d(3
+built in
+  embed_dim, patch_size -> 10, patch_size
+window
+  patch_size, stride=patch_size -> 4, stride=4
+window
+  patch_size, stride=patch_size -> 3, stride=patch_size, padding=1
+width
+  embed_dim, patch_size -> in_chans * patch_size**2, patch_size
+stride left out
+  , stride=patch_size -> nothing
+overlapping stride
+  stride=patch_size -> stride=patch_size // 2
+padding
+  stride=patch_size -> stride=patch_size, padding=patch_size // 2
+padding by one
+  stride=patch_size -> stride=patch_size, padding=1
+several layers
+  nn.Conv2d -> nn.Sequential(nn.Conv2d
+  stride=patch_size)
+  -> stride=patch_size), nn.ReLU(), nn.Conv2d(embed_dim, embed_dim, 1))
+no super
+  super().__init__() -> pass
+tokens last
+  .transpose(1, 2) -> nothing
+reshaped instead of transposed
+  return self.proj(x) -> x = self.proj(x)
+  .flatten(2).transpose(1, 2) -> ; return x.reshape(x.shape[0], -1, x.shape[1])
+grid not flattened
+  .flatten(2).transpose(1, 2) -> nothing
+grid not flattened, D last
+  .flatten(2).transpose(1, 2) -> .permute(0, 2, 3, 1)
+everything flattened
+  self.proj(x).flatten(2).transpose(1, 2) -> nn.Flatten()(self.proj(x))
+rows and columns swapped
+  self.proj(x).flatten(2).transpose(1, 2)
+  -> rearrange(self.proj(x), "b d h w -> b (w h) d")
+batch joined
+  self.proj(x).flatten(2).transpose(1, 2)
+  -> rearrange(self.proj(x), "b d h w -> (b h w) d")
+bias unused
+  self.proj(x) -> F.conv2d(x, self.proj.weight, stride=self.proj.stride)
+activation
+  transpose(1, 2) -> transpose(1, 2).relu()
+gelu
+  self.proj(x) -> nn.GELU()(self.proj(x))
+normalised
+  return self.proj(x) -> x = self.proj(x)
+  transpose(1, 2) -> transpose(1, 2); return F.layer_norm(x, x.shape[-1:])
+image transposed
+  self.proj(x) -> self.proj(x.permute(0, 1, 3, 2))
+averaged over patches
+  self.proj(x).flatten(2).transpose(1, 2)
+  -> F.adaptive_avg_pool2d(self.proj(x), 1).flatten(1)
+first patch alone
+  transpose(1, 2) -> transpose(1, 2)[:, 0:1]
+divided by 255
+  self.proj(x) -> self.proj(x / 255.0)
+not repeatable
+  self.proj(x) -> F.dropout(self.proj(x), 0.1)
+    dropout without eval
+"""
 
-    def forward(self, images):
-        return cut_with_einops(images, self.P)
+OF_CUT = """
+rows and columns swapped
+  b (h w) -> b (w h)
+every n-th pixel
+  (h p1) (w p2) -> (p1 h) (p2 w)
+channels apart
+  channels * patch_size**2 -> patch_size**2
+  to_patch_embedding(img) -> to_patch_embedding(img.mean(1, keepdim=True))
+scaled by √D
+  return self -> x = self
+  (img) -> (img); return x * x.shape[-1] ** 0.5
+norm
+  , dim), ) -> , dim), nn.LayerNorm(dim))
+"""
 
+OF_MULTIPLIED = """
+channels left in front
+  cut_with_loops(images, self.P)
+  -> images.unfold(2, self.P, self.P).unfold(3, self.P, self.P).flatten(1)
+  @ self.E -> .reshape(len(images), -1, len(self.E)) @ self.E
+view instead of cutting
+  cut_with_loops(images, self.P) -> images.view(len(images), -1, len(self.E))
+one matrix per patch
+  torch.randn(numbers -> torch.randn((image_size // patch_size) ** 2, numbers
+  return cut_with_loops(images, self.P) @ self.E
+  -> return torch.einsum("bni,nid->bnd", cut_with_loops(images, self.P), self.E)
+last ones left out
+  cut_with_loops(images -> cut_with_loops(images[..., : -self.P, : -self.P]
+starts too wide
+  * numbers**-0.5 -> nothing
+no weight
+  self.E = nn.Parameter(torch.randn(numbers, embed_dim) * numbers**-0.5) -> pass
+  @ self.E -> nothing
+"""
 
-@wrong("patch_embedding", "starts too wide")
-class StartsWide(Multiplied):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__(image_size, patch_size, in_channels, embed_dim)
-        self.E = nn.Parameter(torch.randn(self.E.shape))
+OF_MATRIX = """
+flatten order
+  cut_with_einops(images, patch_size)
+  -> rearrange(images, "b c (h p) (w q) -> b (h w) (p q c)", p=patch_size, q=patch_size)
+weight reshaped
+  weight.flatten(1).T -> weight.reshape(-1, len(weight))
+weight reshaped
+  .T -> nothing
+weight turned round
+  weight.flatten(1).T -> weight.permute(3, 2, 1, 0).reshape(-1, len(bias))
+view instead of cutting
+  cut_with_einops(images, patch_size)
+  -> images.reshape(len(images), -1, weight[0].numel())
+"""
 
+OF_CONVOLUTION = """
+bias unused
+  weight, bias, stride -> weight, None, stride
+stride left out
+  , stride=patch_size -> nothing
+reshaped instead of transposed
+  return F.conv2d -> x = F.conv2d
+  .flatten(2).mT -> ; return x.reshape(x.shape[0], -1, x.shape[1])
+"""
 
-@wrong("patch_embedding", "not repeatable")
-class DropoutWithoutEval(Convolved):
-    def forward(self, x):
-        return F.dropout(super().forward(x), 0.1)
-
-
-@wrong("patch_embedding", "last ones left out")
-class StopsEarly(Multiplied):
-    def forward(self, images):
-        return cut_one_too_few(images, self.P) @ self.E
-
-
-@wrong("patch_embedding", "no super")
-class ForgetsSuper(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        self.proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
-
-    def forward(self, images):
-        return self.proj(images).flatten(2).transpose(1, 2)
-
-
-@wrong("patch_embedding", "flatten order")
-def embedded_in_another_order(images, weight, bias, patch_size):
-    patches = cut_as_vit_pytorch(images, patch_size)
-    return F.linear(patches, weight.flatten(1), bias)
-
-
-@wrong("patch_embedding", "weight reshaped")
-def embedded_by_a_reshaped_weight(images, weight, bias, patch_size):
-    return cut_with_einops(images, patch_size) @ weight.reshape(-1, len(weight)) + bias
-
-
-@wrong("patch_embedding", "bias unused")
-def embedded_without_bias(images, weight, bias, patch_size):
-    return F.conv2d(images, weight, stride=patch_size).flatten(2).mT
-
-
-@wrong("patch_embedding", "stride left out")
-def embedded_without_stride(images, weight, bias, patch_size):
-    return F.conv2d(images, weight, bias).flatten(2).transpose(1, 2)
-
-
-@wrong("patch_embedding", "reshaped instead of transposed")
-def embedded_and_reshaped(images, weight, bias, patch_size):
-    x = F.conv2d(images, weight, bias, stride=patch_size)
-    return x.reshape(x.shape[0], -1, x.shape[1])
-
-
-@wrong("patch_embedding", "view instead of cutting")
-def embedded_by_view(images, weight, bias, patch_size):
-    numbers = weight[0].numel()
-    return F.linear(images.reshape(len(images), -1, numbers), weight.flatten(1), bias)
-
-
-@wrong("patch_embedding", "weight turned round")
-def embedded_by_weight_t(images, weight, bias, patch_size):
-    turned = weight.permute(3, 2, 1, 0).reshape(-1, len(bias))
-    return cut_with_einops(images, patch_size) @ turned + bias
-
-
-@wrong("patch_embedding", "weight reshaped")
-def embedded_without_transposing(images, weight, bias, patch_size):
-    return cut_with_einops(images, patch_size) @ weight.flatten(1) + bias
+wrong_edits("patch_embedding", Convolved, OF_CONVOLVED)
+wrong_edits("patch_embedding", Cut, OF_CUT)
+wrong_edits("patch_embedding", Multiplied, OF_MULTIPLIED)
+wrong_edits("patch_embedding", embedded_by_matrix, OF_MATRIX)
+wrong_edits("patch_embedding", embedded_by_convolution, OF_CONVOLUTION)

@@ -1,7 +1,7 @@
 import torch
 from einops import rearrange
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right
 
 
 @right("patchify")
@@ -21,23 +21,4 @@ def cut_with_loops(images, patch_size):
         for left in range(0, images.shape[3], P):
             square = images[:, :, top : top + P, left : left + P]
             patches.append(square.flatten(1))
-    return torch.stack(patches, dim=1)
-
-
-@wrong("patchify", "channels last")
-def cut_as_vit_pytorch(images, patch_size):
-    return rearrange(
-        images,
-        "b c (h p1) (w p2) -> b (h w) (p1 p2 c)",
-        p1=patch_size,
-        p2=patch_size,
-    )
-
-
-@wrong("patchify", "last ones left out")
-def cut_one_too_few(images, patch_size):
-    P, patches = patch_size, []
-    for top in range(0, images.shape[2] - P, P):
-        for left in range(0, images.shape[3] - P, P):
-            patches.append(images[:, :, top : top + P, left : left + P].flatten(1))
     return torch.stack(patches, dim=1)

@@ -2,7 +2,7 @@ import math
 
 import torch
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("attend_one_query")
@@ -42,36 +42,6 @@ def as_a_batch_of_one(query, keys, values):
     return (weights @ values)[0], weights[0]
 
 
-@wrong("attend_one_query", "no scale")
-def not_divided(query, keys, values):
-    weights = (keys * query).sum(1).softmax(0)
-    return weights @ values, weights
-
-
-@wrong("attend_one_query", "scale by d")
-def divided_by_d(query, keys, values):
-    weights = (keys @ query / len(query)).softmax(0)
-    return weights @ values, weights
-
-
-@wrong("attend_one_query", "scale by keys")
-def divided_by_the_keys(query, keys, values):
-    weights = (keys @ query / math.sqrt(len(keys))).softmax(0)
-    return weights @ values, weights
-
-
-@wrong("attend_one_query", "no softmax")
-def scores_as_weights(query, keys, values):
-    weights = keys @ query / math.sqrt(len(query))
-    return weights @ values, weights
-
-
-@wrong("attend_one_query", "not normalised")
-def no_sum(query, keys, values):
-    weights = torch.exp(keys @ query / math.sqrt(len(query)))
-    return weights @ values, weights
-
-
 @wrong("attend_one_query", "hard")
 def dictionary(query, keys, values):
     best = (keys @ query).argmax()
@@ -80,90 +50,59 @@ def dictionary(query, keys, values):
     return values[best], weights
 
 
-@wrong("attend_one_query", "weights times keys")
-def gives_back_keys(query, keys, values):
-    weights = (keys @ query / math.sqrt(len(query))).softmax(0)
-    return weights @ keys, weights
+OF_MATRICES = """
+no scale
+  / math.sqrt(query.numel()) -> nothing
+scale by d
+  math.sqrt(query.numel()) -> query.numel()
+scale by keys
+  query.numel() -> len(keys)
+scale by keys
+  keys @ query / math.sqrt(query.numel())
+  -> (keys * query).sum(-1) / keys.shape[0] ** 0.5
+scale late
+  / math.sqrt(query.numel()) -> nothing
+  dim=0) -> dim=0) / math.sqrt(query.numel())
+no softmax
+  torch.softmax -> nothing
+  , dim=0 -> nothing
+not normalised
+  torch.softmax -> torch.exp
+  , dim=0 -> nothing
+weights times keys
+  weights @ values -> weights @ keys
+not added up
+  weights @ values -> weights.unsqueeze(1) * values
+averaged
+  weights @ values -> (weights[:, None] * values).mean(dim=0)
+weights along the numbers
+  weights @ values -> (weights * values).sum(dim=0)
+numbers added up
+  weights @ values -> (weights.unsqueeze(1) * values).sum(dim=1)
+plain mean
+  weights @ values -> values.mean(0)
+keys and values swapped
+  query, keys, values -> query, values, keys
+weights first
+  weights @ values, weights -> weights, weights @ values
+output alone
+  weights @ values, weights -> weights @ values
+scores for weights
+  torch.softmax -> nothing
+  , dim=0 -> nothing
+  weights @ values -> weights.softmax(0) @ values
+exponentials for weights
+  torch.softmax -> torch.exp
+  , dim=0 -> nothing
+  weights @ values -> (weights / weights.sum()) @ values
+"""
 
+OF_A_BATCH = """
+softmax of single scores
+  dim=1 -> dim=0
+reshape
+  (weights @ values)[0], weights[0] -> weights @ values, weights
+"""
 
-@wrong("attend_one_query", "not added up")
-def one_by_one(query, keys, values):
-    weights = (keys @ query / math.sqrt(len(query))).softmax(0)
-    return weights.unsqueeze(1) * values, weights
-
-
-@wrong("attend_one_query", "weights first")
-def turned_round(query, keys, values):
-    return with_matrices(query, keys, values)[::-1]
-
-
-@wrong("attend_one_query", "scale late")
-def scaled_weights(query, keys, values):
-    weights = (keys @ query).softmax(dim=0) / math.sqrt(len(query))
-    return weights @ values, weights
-
-
-@wrong("attend_one_query", "averaged")
-def mean_of_weighted(query, keys, values):
-    _, weights = with_matrices(query, keys, values)
-    return (weights[:, None] * values).mean(dim=0), weights
-
-
-@wrong("attend_one_query", "weights along the numbers")
-def without_an_axis(query, keys, values):
-    _, weights = with_matrices(query, keys, values)
-    return (weights * values).sum(dim=0), weights
-
-
-@wrong("attend_one_query", "numbers added up")
-def sum_over_the_wrong_axis(query, keys, values):
-    _, weights = with_matrices(query, keys, values)
-    return (weights.unsqueeze(1) * values).sum(dim=1), weights
-
-
-@wrong("attend_one_query", "output alone")
-def keeps_the_weights(query, keys, values):
-    return with_matrices(query, keys, values)[0]
-
-
-@wrong("attend_one_query", "keys and values swapped")
-def values_asked(query, keys, values):
-    return with_matrices(query, values, keys)
-
-
-@wrong("attend_one_query", "plain mean")
-def mean_of_values(query, keys, values):
-    return values.mean(0), with_matrices(query, keys, values)[1]
-
-
-@wrong("attend_one_query", "scores for weights")
-def returns_the_scores(query, keys, values):
-    scores = keys @ query / math.sqrt(len(query))
-    return scores.softmax(0) @ values, scores
-
-
-@wrong("attend_one_query", "exponentials for weights")
-def returns_what_it_has_not_divided(query, keys, values):
-    exps = (keys @ query / math.sqrt(len(query))).exp()
-    return (exps / exps.sum()) @ values, exps
-
-
-@wrong("attend_one_query", "softmax of single scores")
-def softmax_down_a_single_row(query, keys, values):
-    scores = query.unsqueeze(0) @ keys.T / math.sqrt(query.size(-1))  # (1, T)
-    weights = torch.softmax(scores, dim=0).squeeze(0)
-    return weights @ values, weights
-
-
-@wrong("attend_one_query", "reshape")
-def as_a_batch_of_one_query(query, keys, values):
-    scores = query.unsqueeze(0) @ keys.T / math.sqrt(query.size(-1))  # (1, T)
-    weights = scores.softmax(dim=-1)
-    return weights @ values, weights
-
-
-@wrong("attend_one_query", "scale by keys")
-def takes_the_length_of_the_table(query, keys, values):
-    scores = (keys * query).sum(-1) / keys.shape[0] ** 0.5
-    weights = scores.softmax(0)
-    return (weights[:, None] * values).sum(0), weights
+wrong_edits("attend_one_query", with_matrices, OF_MATRICES)
+wrong_edits("attend_one_query", as_a_batch_of_one, OF_A_BATCH)

@@ -1,7 +1,6 @@
 import torch
-from torch import nn
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("causal_mask")
@@ -29,37 +28,6 @@ def not_the_upper_triangle(n):
     return ~torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1)
 
 
-@wrong("causal_mask", "True forbids")
-def as_the_layer_wants_it(num_tokens):
-    return torch.triu(torch.ones(num_tokens, num_tokens), diagonal=1).bool()
-
-
-@wrong("causal_mask", "future seen")
-def upper_triangle(num_tokens):
-    return torch.triu(torch.ones(num_tokens, num_tokens)).bool()
-
-
-@wrong("causal_mask", "itself hidden")
-def strictly_before(num_tokens):
-    place = torch.arange(num_tokens)
-    return place[None, :] < place[:, None]
-
-
-@wrong("causal_mask", "one ahead")
-def diagonal_of_one(num_tokens):
-    return torch.ones(num_tokens, num_tokens).tril(diagonal=1) == 1
-
-
-@wrong("causal_mask", "dtype")
-def ones_and_zeros(num_tokens):
-    return torch.tril(torch.ones(num_tokens, num_tokens))
-
-
-@wrong("causal_mask", "to be added")
-def for_adding(num_tokens):
-    return nn.Transformer.generate_square_subsequent_mask(num_tokens)
-
-
 @wrong("causal_mask", "itself alone")
 def the_diagonal(num_tokens):
     return torch.eye(num_tokens) > 0
@@ -68,11 +36,6 @@ def the_diagonal(num_tokens):
 @wrong("causal_mask", "all seen")
 def nothing_hidden(num_tokens):
     return torch.full((num_tokens, num_tokens), True)
-
-
-@wrong("causal_mask", "reshape")
-def with_axes_for_the_heads(num_tokens):
-    return lower_triangle(num_tokens)[None, None]
 
 
 @wrong("causal_mask", "type")
@@ -85,6 +48,35 @@ def where_the_added_mask_is_zero(n):
     return torch.nn.Transformer.generate_square_subsequent_mask(n) == 0
 
 
-@wrong("causal_mask", "reshape")
-def with_axes_for_batch_and_heads(n):
-    return torch.tril(torch.ones(1, 1, n, n)).bool()
+OF_LOWER_TRIANGLE = """
+future seen
+  tril -> triu
+one ahead
+  num_tokens)) -> num_tokens), diagonal=1)
+dtype
+  .bool() -> nothing
+reshape
+  bool() -> bool()[None, None]
+reshape
+  torch.ones( -> torch.ones(1, 1,
+"""
+
+OF_PLACES = """
+itself hidden
+  <= -> <
+"""
+
+OF_UPPER_TRIANGLE = """
+True forbids
+  ~ -> nothing
+"""
+
+OF_ADDED_MASK = """
+to be added
+  == 0 -> nothing
+"""
+
+wrong_edits("causal_mask", lower_triangle, OF_LOWER_TRIANGLE)
+wrong_edits("causal_mask", by_comparing_places, OF_PLACES)
+wrong_edits("causal_mask", not_the_upper_triangle, OF_UPPER_TRIANGLE)
+wrong_edits("causal_mask", where_the_added_mask_is_zero, OF_ADDED_MASK)

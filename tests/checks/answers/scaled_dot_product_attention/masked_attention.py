@@ -3,10 +3,7 @@ import math
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
-from tests.checks.answers.scaled_dot_product_attention.shared import (
-    as_in_the_paper,
-)
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("masked_attention")
@@ -33,65 +30,6 @@ def sums_what_is_allowed(q, k, v, mask):
     return weights @ v, weights
 
 
-@wrong("masked_attention", "mask inverted")
-def hides_what_it_may_see(q, k, v, mask):
-    scores = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(mask, float("-inf"))
-    weights = torch.nan_to_num(scores.softmax(-1))
-    return weights @ v, weights
-
-
-@wrong("masked_attention", "row of NaN")
-def leaves_nan(q, k, v, mask):
-    scores = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(mask == 0, float("-inf"))
-    weights = scores.softmax(-1)
-    return weights @ v, weights
-
-
-@wrong("masked_attention", "hidden keys win")
-def minus_forgotten(q, k, v, mask):
-    scores = (q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])).masked_fill(~mask, 1e9)
-    weights = scores.softmax(dim=-1)
-    return weights @ v, weights
-
-
-@wrong("masked_attention", "mask ignored")
-def takes_a_mask_and_forgets_it(q, k, v, mask=None):
-    return as_in_the_paper(q, k, v)
-
-
-@wrong("masked_attention", "mask multiplied")
-def multiplies_scores(q, k, v, mask):
-    weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)) * mask.to(q.dtype), dim=-1)
-    return weights @ v, weights
-
-
-@wrong("masked_attention", "mask after softmax")
-def clears_weights(q, k, v, mask):
-    weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1)
-    weights = weights.masked_fill(~mask, 0)
-    return weights @ v, weights
-
-
-@wrong("masked_attention", "row left level")
-def never_fully_masked(q, k, v, mask):
-    scores = (q @ k.mT / math.sqrt(q.size(-1))).masked_fill(~mask, -1e9)
-    weights = scores.softmax(-1)
-    return weights @ v, weights
-
-
-@wrong("masked_attention", "raises")
-def a_mask_of_another_kind(q, k, v, mask):
-    scores = q @ k.mT / math.sqrt(q.size(-1)) + mask.logarithm()
-    return scores.softmax(-1) @ v, scores
-
-
-@wrong("masked_attention", "no scale")
-def masked_but_unscaled(q, k, v, mask):
-    scores = (q @ k.mT).masked_fill(~mask, float("-inf"))
-    weights = torch.nan_to_num(scores.softmax(-1))
-    return weights @ v, weights
-
-
 @right("masked_attention")
 def shares_out_again(q, k, v, mask):
     """Apply the mask after the softmax, and divide the rest by its sum."""
@@ -115,64 +53,6 @@ def with_pytorchs_own_mask(q, k, v, mask):
     return attention(q, k, v, mask), attention(q, k, every, mask)
 
 
-@wrong("masked_attention", "mask added")
-def adds_ones(q, k, v, mask):
-    scores = q @ k.mT / math.sqrt(q.size(-1)) + mask
-    weights = F.softmax(scores, dim=-1)
-    return weights @ v, weights
-
-
-@wrong("masked_attention", "mask multiplied")
-def a_typing_slip(q, k, v, mask):
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    weights = F.softmax(scores.masked_fill(mask == 0, 1e-9), dim=-1)
-    return weights @ v, weights
-
-
-@wrong("masked_attention", "mask transposed")
-def mask_by_columns(q, k, v, mask):
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    scores = scores.masked_fill(~mask.transpose(-2, -1), -math.inf)
-    weights = F.softmax(scores, dim=-1).nan_to_num(0)
-    return weights @ v, weights
-
-
-@wrong("masked_attention", "shape")
-def one_axis_too_many(q, k, v, mask):
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    weights = scores.masked_fill(~mask.unsqueeze(1), -math.inf).softmax(-1)
-    return weights.nan_to_num(0) @ v, weights
-
-
-@wrong("masked_attention", "scale by d")
-def masked_and_divided_by_d(q, k, v, mask):
-    scores = (q @ k.mT / q.size(-1)).masked_fill(~mask, -math.inf)
-    weights = scores.softmax(-1).nan_to_num(0)
-    return weights @ v, weights
-
-
-def with_a_fill_of(fill):
-    def fills_with_a_number(q, k, v, mask):
-        scores = q @ k.mT / math.sqrt(q.size(-1))
-        weights = scores.masked_fill(~mask, fill).softmax(-1)
-        weights = weights * mask.any(-1, keepdim=True)
-        return weights @ v, weights
-
-    return fills_with_a_number
-
-
-right("masked_attention")(with_a_fill_of(-1e9))
-for fill in (-20.0, -30.0, -50.0, -100.0):
-    wrong("masked_attention", "fill too high")(with_a_fill_of(fill))
-
-
-@wrong("masked_attention", "row left level")
-def fills_with_minus_a_hundred_and_no_more(q, k, v, mask):
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    weights = scores.masked_fill(mask == 0, -100).softmax(-1)
-    return weights @ v, weights
-
-
 @wrong("masked_attention", "gradient not finite")
 def adds_a_table_of_minus_infinity(q, k, v, mask):
     bias = torch.zeros_like(mask, dtype=q.dtype).masked_fill(~mask, -math.inf)
@@ -189,3 +69,63 @@ def multiplies_exponentials_in_einsum(q, k, v, mask):
     exps = (scores - top).exp()
     weights = exps / exps.sum(-1, keepdim=True).clamp(min=1e-30)
     return torch.einsum("...qk,...kv->...qv", weights, v), weights
+
+
+@right("masked_attention")
+def fills_with_a_number(q, k, v, mask):
+    scores = q @ k.mT / math.sqrt(q.size(-1))
+    weights = scores.masked_fill(~mask, -1e9).softmax(-1)
+    weights = weights * mask.any(-1, keepdim=True)
+    return weights @ v, weights
+
+
+OF_INFINITY = """
+no scale
+  / math.sqrt(q.size(-1)) -> nothing
+scale by d
+  math.sqrt(q.size(-1)) -> q.size(-1)
+mask inverted
+  ~mask -> mask
+mask transposed
+  ~mask -> ~mask.transpose(-2, -1)
+shape
+  ~mask -> ~mask.unsqueeze(1)
+mask ignored
+  .masked_fill(~mask, float("-inf")) -> nothing
+mask added
+  .masked_fill(~mask, float("-inf")) -> + mask
+mask multiplied
+  .masked_fill(~mask, float("-inf")) -> * mask.to(q.dtype)
+mask multiplied
+  float("-inf") -> 1e-9
+    a typing slip
+hidden keys win
+  float("-inf") -> 1e9
+row of NaN
+  torch.nan_to_num(scores.softmax(-1), nan=0.0) -> scores.softmax(-1)
+mask after softmax
+  .masked_fill(~mask, float("-inf")) -> nothing
+  torch.nan_to_num(scores.softmax(-1), nan=0.0)
+  -> scores.softmax(-1).masked_fill(~mask, 0)
+raises
+  .masked_fill(~mask, float("-inf")) -> + mask.logarithm()
+"""
+
+OF_A_NUMBER = """
+fill too high
+  -1e9 -> -20.0
+fill too high
+  -1e9 -> -30.0
+fill too high
+  -1e9 -> -50.0
+fill too high
+  -1e9 -> -100.0
+row left level
+  * mask.any(-1, keepdim=True) -> nothing
+row left level
+  -1e9 -> -100
+  * mask.any(-1, keepdim=True) -> nothing
+"""
+
+wrong_edits("masked_attention", fills_with_minus_infinity, OF_INFINITY)
+wrong_edits("masked_attention", fills_with_a_number, OF_A_NUMBER)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import torch
 
 import vit_steps
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 right("attention_cost")(vit_steps.attention_cost)
 
@@ -57,79 +57,10 @@ def as_an_object(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     return cost
 
 
-@wrong("attention_cost", "always four bytes")
-def knows_float32_only(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D = num_tokens, embed_dim
-    return T * T * 4, num_heads * T * T * 4, 2 * T * T * D, 4 * T * D * D
-
-
-@wrong("attention_cost", "numbers for bytes")
-def counts_numbers(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D = num_tokens, embed_dim
-    return T * T, num_heads * T * T, 2 * T * T * D, 4 * T * D * D
-
-
-@wrong("attention_cost", "heads multiply the products")
-def adds_up_heads(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D, square = num_tokens, embed_dim, num_tokens**2 * bytes_per_number
-    return Cost(square, num_heads * square, num_heads * 2 * T**2 * D, 4 * T * D**2)
-
-
-@wrong("attention_cost", "one head's products")
-def forgets_the_other_heads(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, d, square = num_tokens, embed_dim // num_heads, num_tokens**2 * bytes_per_number
-    return Cost(square, num_heads * square, 2 * T**2 * d, 4 * T * embed_dim**2)
-
-
-@wrong("attention_cost", "one product")
-def scores_alone(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D, square = num_tokens, embed_dim, num_tokens**2 * bytes_per_number
-    return Cost(square, num_heads * square, T**2 * D, 4 * T * D**2)
-
-
-@wrong("attention_cost", "output projection left out")
-def q_k_v_alone(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D, square = num_tokens, embed_dim, num_tokens**2 * bytes_per_number
-    return Cost(square, num_heads * square, 2 * T**2 * D, T * D * 3 * D)
-
-
-@wrong("attention_cost", "flops for macs")
-def as_a_flop_counter(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D, square = num_tokens, embed_dim, num_tokens**2 * bytes_per_number
-    return Cost(square, num_heads * square, 4 * T**2 * D, 8 * T * D**2)
-
-
-@wrong("attention_cost", "heads share a square")
-def one_square(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D, square = num_tokens, embed_dim, num_tokens**2 * bytes_per_number
-    return Cost(square, square, 2 * T**2 * D, 4 * T * D**2)
-
-
-@wrong("attention_cost", "square divided among heads")
-def shares_the_square(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D, square = num_tokens, embed_dim, num_tokens**2 * bytes_per_number
-    return Cost(square // num_heads, square // num_heads * num_heads, 2 * T**2 * D,
-                4 * T * D**2)  # fmt: skip
-
-
-@wrong("attention_cost", "class token added")
-def counts_it_again(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D = num_tokens + 1, embed_dim
-    square = T**2 * bytes_per_number
-    return Cost(square, num_heads * square, 2 * T**2 * D, 4 * T * D**2)
-
-
 @wrong("attention_cost", "missing")
 def leaves_one_out(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     cost = vit_steps.attention_cost(num_tokens, embed_dim, num_heads, bytes_per_number)
     return {name: getattr(cost, name) for name in Cost._fields[:3]}
-
-
-@wrong("attention_cost", "float")
-def with_one_slash(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D, square = num_tokens, embed_dim, num_tokens**2 * bytes_per_number
-    macs = num_heads * 2 * T**2 * (D / num_heads)
-    return Cost(square, num_heads * square, macs, 4 * T * D**2)
 
 
 @dataclass
@@ -141,30 +72,6 @@ class Bill:
 @wrong("attention_cost", "missing")
 def under_other_names(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
     return Bill(num_tokens**2 * bytes_per_number, 2 * num_tokens**2 * embed_dim)
-
-
-@wrong("attention_cost", "macs swapped")
-def in_another_order(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D, square = num_tokens, embed_dim, num_tokens**2 * bytes_per_number
-    return square, num_heads * square, 4 * T * D**2, 2 * T**2 * D
-
-
-@wrong("attention_cost", "raises")
-def without_defaults(num_tokens, embed_dim, num_heads, bytes_per_number):
-    return vit_steps.attention_cost(num_tokens, embed_dim, num_heads, bytes_per_number)
-
-
-@wrong("attention_cost", "nothing mended")
-def as_it_was_given(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D, h = num_tokens, embed_dim, num_heads
-    square = T * T * bytes_per_number
-    return square, h * square, h * 2 * T * T * D, 3 * T * D * D
-
-
-@wrong("attention_cost", "heads multiply the projections")
-def four_matrices_a_head(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    T, D, square = num_tokens, embed_dim, num_tokens**2 * bytes_per_number
-    return Cost(square, num_heads * square, 2 * T**2 * D, num_heads * 4 * T * D**2)
 
 
 class Four(NamedTuple):
@@ -179,11 +86,47 @@ def in_fields_of_other_names(T, D, h=1, size=4):
     return Four(T * T * size, h * T * T * size, 2 * T * T * D, 4 * T * D * D)
 
 
-@wrong("attention_cost", "bytes swapped")
-def in_a_dict_with_the_bytes_swapped(T, D, h=1, size=4):
-    return {
-        "all_heads_bytes": T * T * size,
-        "matrix_bytes": h * T * T * size,
-        "matmul_macs": 2 * T * T * D,
-        "projection_macs": 4 * T * D * D,
-    }
+OF_A_NAMED_TUPLE = """
+always four bytes
+  T * T * size -> T * T * 4
+numbers for bytes
+  T * T * size -> T * T
+heads share a square
+  h * T * T * size -> T * T * size
+square divided among heads
+  T * T * size -> (T * T * size // h)
+heads multiply the products
+  T * T * d -> T * T * D
+one head's products
+  h * 2 * T -> 2 * T
+one product
+  h * 2 * T -> h * T
+output projection left out
+  4 * T * D -> 3 * T * D
+heads multiply the projections
+  4 * T * D -> h * 4 * T * D
+nothing mended
+  T * T * d -> T * T * D
+  4 * T * D -> 3 * T * D
+flops for macs
+  h * 2 * T -> h * 4 * T
+  4 * T * D -> 8 * T * D
+class token added
+  d = D // h -> d, T = D // h, T + 1
+float
+  D // h -> D / h
+macs swapped
+  h * 2 * T * T * d, 4 * T * D * D -> 4 * T * D * D, h * 2 * T * T * d
+raises
+  h=1, size=4 -> h, size
+    without defaults
+"""
+
+OF_A_DICT = """
+bytes swapped
+  "matrix_bytes": square -> "all_heads_bytes": square
+  "all_heads_bytes": square * num_heads -> "matrix_bytes": square * num_heads
+"""
+
+wrong_edits("attention_cost", as_a_named_tuple, OF_A_NAMED_TUPLE)
+wrong_edits("attention_cost", as_a_dict, OF_A_DICT)

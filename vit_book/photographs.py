@@ -1,12 +1,11 @@
 """Six sample photographs, which ship inside scikit-learn and scikit-image."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from vit_steps.preprocessing import Preprocessing, as_picture
+from vit_steps.preprocessing import as_picture
 from vit_steps.sizes import Size, as_pair, check_choice
 
 
@@ -30,10 +29,6 @@ PHOTOS = {
     ),
     "rocket": Photo("scikit-image", "rocket", "SpaceX", "CC0"),
 }
-
-# of ImageNet's channels; most published models expect this normalisation
-IMAGENET_MEAN: tuple[float, ...] = (0.485, 0.456, 0.406)
-IMAGENET_STD: tuple[float, ...] = (0.229, 0.224, 0.225)
 
 
 def photo(name: str, size: Size | None = None) -> Tensor:
@@ -64,15 +59,3 @@ def photos(size: Size) -> Tensor:
     Shape: -> (6, 3, H, W), float32 between 0 and 1
     """
     return torch.stack([photo(name, size) for name in PHOTOS])
-
-
-def normalize(
-    images: Tensor,
-    mean: Sequence[float] = IMAGENET_MEAN,
-    std: Sequence[float] = IMAGENET_STD,
-) -> Tensor:
-    """Subtract each channel's mean and divide by its standard deviation.
-
-    Shape: (..., C, H, W) -> (..., C, H, W)
-    """
-    return Preprocessing(tuple(mean), tuple(std)).normalize(images)

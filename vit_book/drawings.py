@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from vit_steps.optional import book_file
+from vit_steps.sizes import check_choice
 
 FOLDER = Path(__file__).with_name("drawings")
 
@@ -26,5 +26,5 @@ def drawing(name: str) -> Drawing:
 
     The last line of a cell shows it.
     """
-    path = book_file(FOLDER / f"{name}.svg")
-    return Drawing(name, path.read_text(encoding="utf-8"))
+    check_choice(name, "name", sorted(file.stem for file in FOLDER.glob("*.svg")))
+    return Drawing(name, (FOLDER / f"{name}.svg").read_text(encoding="utf-8"))

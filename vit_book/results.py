@@ -5,7 +5,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from vit_steps.optional import book_file
 from vit_steps.sizes import check_choice
 
 FOLDER = Path(__file__).with_name("measured")
@@ -16,7 +15,8 @@ def read_results(name: str) -> dict[str, Any]:
 
     Under "made" is the command that measured it.
     """
-    return json.loads(book_file(FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    check_choice(name, "name", sorted(file.stem for file in FOLDER.glob("*.json")))
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def recorded(name: str, key: str, run: Callable[[], Any], again: bool = False) -> Any:

@@ -3,6 +3,10 @@
 import math
 from collections.abc import Sequence
 
+from vit_steps.optional import check_installed
+
+check_installed("matplotlib", "IPython")
+
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -11,7 +15,6 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
-from vit_steps.notebook.style import COLOURS
 from vit_steps.sizes import Size, as_pair, patch_grid
 from vit_steps.training_state import History
 
@@ -98,7 +101,7 @@ def live_history(history: History) -> None:
     losses.plot(epochs, history.loss, "--", label="validation")
     losses.legend()
     losses.set(xlabel="epoch", ylabel="loss, nats")
-    accuracy.plot(epochs, history.top1, "--", color=COLOURS["orange"])
+    accuracy.plot(epochs, history.top1, "--", color="C1")
     accuracy.set(xlabel="epoch", ylabel="validation accuracy", ylim=(0, 1))
     for ax in (losses, accuracy):
         ax.xaxis.get_major_locator().set_params(integer=True)
