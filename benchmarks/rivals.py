@@ -80,7 +80,7 @@ def build_transformers(config: ViTConfig, state: State, attention: str) -> nn.Mo
             attn_implementation=attention,
         )
     )
-    model.load_state_dict(pretrained.to_huggingface(state, saved=False))
+    model.load_state_dict(pretrained.to_huggingface(state))
     return Logits(model)
 
 

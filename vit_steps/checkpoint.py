@@ -57,15 +57,11 @@ def write_checkpoint(
 ) -> None:
     """Write tensors and metadata as ``write_whole`` does.
 
-    Raises: ValueError if JSON cannot hold the metadata; and as ``check_writable`` does.
+    Raises: TypeError if JSON cannot hold the metadata; and as ``check_writable`` does.
     """
     path = check_writable(path)
-    try:
-        text = json.dumps(metadata)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"metadata: got what JSON cannot hold: {error}") from error
     held = {name: t.detach().cpu().contiguous() for name, t in tensors.items()}
-    write_whole(path, save(held, {"vit_steps": text}))
+    write_whole(path, save(held, {"vit_steps": json.dumps(metadata)}))
 
 
 def check_writable(
@@ -103,7 +99,8 @@ def read_checkpoint(
     path = shipped.get(os.fspath(name), Path(name))
     if not path.is_file():
         raise FileNotFoundError(
-            f"name: got {os.fspath(name)!r}, expected a file, or a model that ships"
+            f"name: got {os.fspath(name)!r}, expected a file, or a model that ships: "
+            + ", ".join(sorted(shipped))
         )
     content = path.read_bytes()  # at once, since another file may replace this one
     try:
@@ -114,22 +111,17 @@ def read_checkpoint(
         notes = header.get("__metadata__") or {}
         metadata = json.loads(notes.get("vit_steps", "null"))
     except (SafetensorError, KeyError, ValueError, RecursionError) as error:
-        raise ValueError(
-            f"{path}: damaged, or not a safetensors file ({error})"
-        ) from error
+        reason = f"damaged, or not a safetensors file ({error})"
+        raise ValueError(f"{path}: {reason}") from error
     if not isinstance(metadata, dict):
-        raise ValueError(
-            f"{path}: not written by vit_steps; vit_steps.pretrained reads the weights "
-            "of others"
-        )
+        advice = "vit_steps.pretrained reads the weights of others"
+        raise ValueError(f"{path}: not written by vit_steps; {advice}")
     return tensors, metadata
 
 
 def class_of(metadata: Mapping[str, Any]) -> str | None:
     """Return the class of model in a checkpoint; None for a training run's state."""
-    if "config" not in metadata:
-        return None
-    return metadata.get("class", "VisionTransformer")
+    return metadata.get("class", "VisionTransformer") if "config" in metadata else None
 
 
 def shipped_models(class_name: str = "VisionTransformer") -> tuple[str, ...]:
@@ -144,18 +136,11 @@ def load_model(model_class: type[Model], name: str | os.PathLike[str]) -> Model:
     The model is laid out on the meta device, where numbers take no room, and gets the
     tensors of the file once they are known to fit.
     """
-    try:
-        tensors, metadata = read_checkpoint(name)
-    except FileNotFoundError as error:
-        known = ", ".join(shipped_models(model_class.__name__))
-        raise FileNotFoundError(f"{error}: {known}" if known else error) from None
+    tensors, metadata = read_checkpoint(name)
     came = class_of(metadata)
-    alike = [
-        kind.__name__
-        for kind in model_class.__mro__
-        if getattr(kind, "config_class", None) is model_class.config_class
-    ]
-    if came not in alike:
+    parents = {parent.__name__: parent for parent in model_class.__mro__}
+    parent = parents.get(str(came))
+    if getattr(parent, "config_class", None) is not model_class.config_class:
         holds = f"a model of class {came}" if came else "the state of a training"
         raise ValueError(
             f"name: got {os.fspath(name)!r}, which holds {holds}, expected a "
@@ -193,11 +178,8 @@ def save_model(
         raise ValueError(f"dtype: got {dtype}, expected one of {FLOATS}")
     own = {"class": type(model).__name__, "config": asdict(model.config)}
     prepared = asdict(model.preprocessing) if model.preprocessing else {}
-    for key in card:
-        if key in (*own, "mean", "std", "classes"):
-            raise ValueError(
-                f"card: got {key!r}, expected other names than the model's"
-            )
+    for key in card.keys() & {*own, "mean", "std", "classes"}:
+        raise ValueError(f"card: got {key!r}, expected other names than the model's")
     weights = {name: tensor.to(dtype) for name, tensor in model.state_dict().items()}
     check_finite(weights, f"model in {dtype}")
     write_checkpoint(path, weights, own | prepared | dict(card))

@@ -46,38 +46,42 @@ def sincos_position_embedding(
 
 
 def interpolate_position_embedding(
-    pos_embed: Tensor, grid_size: Size, old_grid_size: Size | None = None
+    pos_embed: Tensor,
+    grid_size: Size,
+    old_grid_size: Size | None = None,
+    num_prefix_tokens: int = 1,
 ) -> Tensor:
     """Resize learned positions to another grid, for images of another size.
 
     The positions are treated as an image of D channels and resized bicubically; the
-    class token's row comes through untouched (arXiv 2010.11929, section 3.2). Without
-    ``old_grid_size`` the present grid is taken to be a square.
+    rows of the k tokens before the patches, such as the class token, come through
+    untouched (arXiv 2010.11929, section 3.2). Without ``old_grid_size`` the present
+    grid is taken to be a square.
 
-    Shape: (1, 1 + old rows·columns, D) -> (1, 1 + rows·columns, D)
+    Shape: (1, k + old rows·columns, D) -> (1, k + rows·columns, D)
     Raises: ValueError if the shape is different, or the old grid does not have that
         many places.
     """
-    check_tensor(pos_embed, "pos_embed", 1, "1 + N", "D")
-    places = pos_embed.shape[1] - 1
+    check_tensor(pos_embed, "pos_embed", 1, "T", "D")
+    places = pos_embed.shape[1] - num_prefix_tokens
     if old_grid_size is None:
         old_grid_size = math.isqrt(places)
     old_rows, old_columns = as_pair(old_grid_size, "old_grid_size")
     if old_rows * old_columns != places:
         raise ValueError(
             f"old_grid_size: got {old_rows}×{old_columns} (a square if not said), "
-            f"expected a grid of {places}, the positions after the class token's"
+            f"expected a grid of {places}, the positions of the patches"
         )
     rows, columns = as_pair(grid_size, "grid_size")
     if (rows, columns) == (old_rows, old_columns):
         return pos_embed
-    cls_position, patch_positions = pos_embed[:, :1], pos_embed[:, 1:]
+    first, patch_positions = pos_embed.tensor_split([num_prefix_tokens], dim=1)
     as_image = patch_positions.reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 2)
     # (1, D, old_rows, old_columns) -> (1, D, rows, columns), in float32 or better
     as_image = as_image.to(torch.promote_types(pos_embed.dtype, torch.float32))
     as_image = F.interpolate(as_image, (rows, columns), mode="bicubic", antialias=True)
     patch_positions = as_image.flatten(2).transpose(1, 2)  # (1, rows·columns, D)
-    return torch.cat([cls_position, patch_positions.to(pos_embed.dtype)], dim=1)
+    return torch.cat([first, patch_positions.to(pos_embed.dtype)], dim=1)
 
 
 def learned_position_embedding(num_tokens: int, embed_dim: int) -> nn.Parameter:

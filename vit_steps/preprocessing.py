@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from vit_steps.optional import check_installed
-from vit_steps.sizes import Size, as_pair, check_fields, check_number
+from vit_steps.sizes import Size, as_pair, check_each, check_fields, check_number
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Preprocessing:
     classes: tuple[str, ...] = ()  # in the order of the logits; empty if unknown
 
     def __post_init__(self) -> None:
-        check_fields(self, _channels, "mean", least=0)
-        check_fields(self, _channels, "std", above=0)
+        check_fields(self, check_each, "mean", each=check_number, least=0)
+        check_fields(self, check_each, "std", each=check_number, above=0)
         if len(self.mean) != len(self.std) or max(self.mean + self.std) > 1:
             raise ValueError(
                 f"mean, std: got {self.mean} and {self.std}, expected a number for "
@@ -50,12 +50,6 @@ class Preprocessing:
         """Normalise images: (..., C, H, W) in [0, 1] -> (..., C, H, W)."""
         mean, std = images.new_tensor(self.mean), images.new_tensor(self.std)
         return (images - mean[:, None, None]) / std[:, None, None]
-
-
-def _channels(values: Any, name: str, **limits: float) -> tuple[float, ...]:
-    if not isinstance(values, (tuple, list)) or not values:
-        raise ValueError(f"{name}: got {values!r}, expected a number for each channel")
-    return tuple(check_number(value, name, **limits) for value in values)
 
 
 def as_picture(image: Any, image_size: Size, in_channels: int) -> Tensor:
@@ -158,9 +152,6 @@ def _in_8_bits(image: Any, name: str = "") -> Any:
         raise ValueError(f"image: {name}{mode}")
     seen = image.has_transparency_data and image.convert("RGBA").getextrema()[3]
     if seen and seen[0] < 255:
-        raise ValueError(
-            f"image: {name}is transparent in places; paste it on a background first, "
-            "with Pillow: Image.alpha_composite("
-            'Image.new("RGBA", image.size, "white"), image.convert("RGBA"))'
-        )
+        advice = "paste it on a background, with Pillow's Image.alpha_composite"
+        raise ValueError(f"image: {name}is transparent in places; {advice}")
     return image.convert("L" if image.mode in ("1", "L", "LA") else "RGB")

@@ -16,12 +16,8 @@ Size = int | tuple[int, int]
 
 def _as_int(value: Any) -> int | None:
     """Return a whole number as an int; None for anything else, even True or 2.0."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int):
-        return value
     try:
-        return operator.index(value)
+        return None if isinstance(value, bool) else operator.index(value)
     except TypeError:
         return None
 
@@ -32,8 +28,8 @@ def as_pair(size: Size, name: str) -> tuple[int, int]:
     Raises: ValueError if it is neither, or a side is below 1.
     """
     sides = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
-    pair = tuple(side for side in map(_as_int, sides) if side is not None)
-    if len(sides) != 2 or len(pair) != 2 or min(pair) < 1:
+    pair = [_as_int(side) or 0 for side in sides]
+    if len(pair) != 2 or min(pair) < 1:
         raise ValueError(
             f"{name}: got {size!r}, expected a positive int or a (height, width) of two"
         )
@@ -41,10 +37,7 @@ def as_pair(size: Size, name: str) -> tuple[int, int]:
 
 
 def as_size(size: Size, name: str) -> Size:
-    """Return ``size`` as an int, or as a tuple if it came as (height, width).
-
-    Raises: ValueError as ``as_pair`` does.
-    """
+    """Return ``size`` as an int, or as a tuple if it came as one; else ValueError."""
     pair = as_pair(size, name)
     return pair if isinstance(size, (tuple, list)) else pair[0]
 
@@ -54,17 +47,16 @@ def check_count(value: int, name: str, least: int = 1, most: float = math.inf) -
     count = _as_int(value)
     if count is None or not least <= count <= most:
         kind = "a positive int" if least == 1 else f"an int of at least {least}"
-        if most < math.inf:
-            kind = f"an int from {least} to {most}"
+        kind = kind if most == math.inf else f"an int from {least} to {most}"
         raise ValueError(f"{name}: got {value!r}, expected {kind}")
     return count
 
 
-def check_counts(value: tuple[int, ...], name: str) -> tuple[int, ...]:
-    """Return a sequence of counts as a tuple; ValueError if it is not one, or empty."""
-    if not isinstance(value, (tuple, list)) or not value:
-        raise ValueError(f"{name}: got {value!r}, expected a tuple of positive ints")
-    return tuple(check_count(count, name) for count in value)
+def check_each(values: Any, name: str, each: Callable[..., Any], **limits: Any) -> Any:
+    """Return a sequence as a tuple of what ``each`` returns; ValueError if empty."""
+    if not isinstance(values, (tuple, list)) or not values:
+        raise ValueError(f"{name}: got {values!r}, expected one or more numbers")
+    return tuple(each(value, name, **limits) for value in values)
 
 
 def check_number(
@@ -73,16 +65,17 @@ def check_number(
     least: float = -math.inf,
     above: float = -math.inf,
     most: float = math.inf,
+    below: float = math.inf,
 ) -> float:
     """Return a finite number, plain; ValueError if it is none, or out of range."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if (
-        not real
-        or not math.isfinite(value)
-        or not above < value
-        or not least <= value <= most
-    ):
-        limits = {"at least": least, "more than": above, "at most": most}
+    finite = isinstance(value, Real) and above < value < below
+    if not finite or isinstance(value, bool) or not least <= value <= most:
+        limits = {
+            "at least": least,
+            "more than": above,
+            "at most": most,
+            "below": below,
+        }
         given = [f"{words} {n:g}" for words, n in limits.items() if math.isfinite(n)]
         kind = " and ".join(given) or "a finite number"
         raise ValueError(f"{name}: got {value!r}, expected {kind}")
@@ -91,10 +84,7 @@ def check_number(
 
 def check_rate(value: float, name: str) -> float:
     """Return a share in [0, 1) as a float; ValueError if it is not one."""
-    real = isinstance(value, Real) and not isinstance(value, bool)
-    if not real or not 0.0 <= value < 1.0:
-        raise ValueError(f"{name}: got {value!r}, expected 0 <= {name} < 1")
-    return float(value)
+    return float(check_number(value, name, least=0, below=1))
 
 
 def check_switch(value: bool, name: str) -> bool:
@@ -120,11 +110,8 @@ def check_fields(
 ) -> None:
     """Check fields of a frozen dataclass, and store what the check returns.
 
-    Args:
-        check: called with each field's value, its name and the ``limits``.
-        optional: None is allowed too.
-
-    Raises: ValueError as ``check`` does.
+    The check gets each field's value, its name and the ``limits``; a field that is
+    ``optional`` may be None.
     """
     for name in names:
         value = getattr(config, name)
@@ -137,9 +124,8 @@ def check_heads(embed_dim: int, num_heads: int) -> None:
     check_count(embed_dim, "embed_dim")
     check_count(num_heads, "num_heads")
     if embed_dim % num_heads:
-        raise ValueError(
-            f"num_heads: got {num_heads}, expected a divisor of {embed_dim = }"
-        )
+        got = f"num_heads: got {num_heads}"
+        raise ValueError(f"{got}, expected a divisor of {embed_dim = }")
 
 
 def patch_grid(image_size: Size, patch_size: Size) -> tuple[int, int]:

@@ -27,14 +27,11 @@ def check_tensor(
         start = shape.index("...")
         stop = value.ndim + start + 1 - len(shape)
         shape = (*shape[:start], *value.shape[start:stop], *shape[start + 1 :])
-    lengths: dict[str, int] = {}
-    known = tuple(
-        lengths.setdefault(axis, length) if isinstance(axis, str) else axis
-        for axis, length in zip(shape, value.shape, strict=False)
-    )
-    empty = any(axis.isupper() and n == 0 for axis, n in lengths.items())
+    lengths = dict(zip(shape, value.shape, strict=False))
+    fitting = tuple(lengths.get(n) if isinstance(n, str) else n for n in shape)
+    empty = any(str(axis).isupper() and n == 0 for axis, n in lengths.items())
     empty = empty and not may_be_empty
-    if empty or len(shape) != value.ndim or known != tuple(value.shape):
+    if empty or fitting != tuple(value.shape):
         expected += ", each at least 1" if empty else ""
         came = tuple(value.shape)
         raise ValueError(f"{name}: got shape {came}, expected {expected}{note}")

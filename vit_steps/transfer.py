@@ -2,11 +2,10 @@
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from vit_steps.attention import MultiHeadAttention
 from vit_steps.embedding import interpolate_position_embedding
@@ -28,20 +27,19 @@ def transfer(model: Model, image_size: Size | None, in_channels: int | None) -> 
 
     Raises: ValueError as ``ViTConfig`` does.
     """
-    config = replace(
-        model.config,
-        image_size=model.config.image_size if image_size is None else image_size,
-        in_channels=model.config.in_channels if in_channels is None else in_channels,
-    )
+    given: dict[str, Any] = {"image_size": image_size, "in_channels": in_channels}
+    changes = {name: size for name, size in given.items() if size is not None}
+    config = replace(model.config, **changes)
     C = config.in_channels
     weights = model.state_dict()
-    if isinstance(model.pos_embed, nn.Parameter):
+    positions = weights.pop("pos_embed")
+    if isinstance(model.pos_embed, nn.Parameter):  # fixed ones are computed anew
         grid = patch_grid(config.image_size, config.patch_size)
-        weights["pos_embed"] = other_grid(
-            weights["pos_embed"], grid, model.patch_embed.grid_size
+        old_grid = model.patch_embed.grid_size
+        k = positions.shape[1] - math.prod(old_grid)
+        weights["pos_embed"] = interpolate_position_embedding(
+            positions, grid, old_grid, k
         )
-    else:  # fixed positions are computed for the new grid
-        del weights["pos_embed"]
     proj = weights["patch_embed.proj.weight"]  # (D, C, P, P)
     weights["patch_embed.proj.weight"] = adapt_channels(proj, C)
     new = rebuilt(model, type(model), config, weights)
@@ -70,30 +68,24 @@ def rebuilt(
     weights.setdefault("pos_embed", new.pos_embed.to(model.pos_embed))
     copies = {name: tensor.detach().clone() for name, tensor in weights.items()}
     new.load_state_dict(copies, assign=True)
-    old_parameters = dict(model.named_parameters())
     for name, parameter in new.named_parameters():
-        parameter.requires_grad_(old_parameters[name].requires_grad)
-    old_modules = dict(model.named_modules())
+        parameter.requires_grad_(model.get_parameter(name).requires_grad)
     for name, module in new.named_modules():
-        module.training = old_modules[name].training
+        old: Any = model.get_submodule(name)
+        module.training = old.training
         if isinstance(module, MultiHeadAttention):
-            module.fused = old_modules[name].fused
+            module.fused = old.fused
     new.grad_checkpointing = model.grad_checkpointing
     new.preprocessing = model.preprocessing
     return new
 
 
-def other_grid(
-    pos_embed: Tensor, grid: tuple[int, int], old_grid: tuple[int, int]
-) -> Tensor:
-    """Interpolate the positions of the patches; those of tokens before them stay.
-
-    Shape: (1, k + old rows·columns, D) -> (1, k + rows·columns, D), with any k
-    """
-    first, rest = pos_embed.tensor_split([pos_embed.shape[1] - math.prod(old_grid)], 1)
-    rest = F.pad(rest, (0, 0, 1, 0))  # (1, 1 + N, D)
-    rest = interpolate_position_embedding(rest, grid, old_grid)[:, 1:]
-    return torch.cat([first, rest], dim=1)
+def start_anew(model: nn.Module) -> None:
+    """Give a model, in place, the parameters and buffers of a new one."""
+    new = type(model)(model.config)
+    olds, values = ([*m.parameters(), *m.buffers()] for m in (model, new))
+    for old, value in zip(olds, values, strict=True):
+        old.data.copy_(value)
 
 
 def adapt_channels(weight: Tensor, in_channels: int) -> Tensor:

@@ -2,7 +2,7 @@
 
 import os
 from collections import OrderedDict
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import torch
@@ -25,7 +25,7 @@ from vit_steps.sizes import (
     check_switch,
     patch_grid,
 )
-from vit_steps.transfer import transfer
+from vit_steps.transfer import start_anew, transfer
 
 
 @dataclass(frozen=True)
@@ -124,10 +124,16 @@ class VisionTransformer(nn.Module):
     """
 
     config_class = ViTConfig
+    heads: tuple[str, ...] = ("head",)
 
     def __init__(self, config: ViTConfig) -> None:
         super().__init__()
-        self.config = config = self.completed(config)
+        if type(config) is not self.config_class:
+            raise ValueError(
+                f"config: got a {type(config).__name__}, expected a "
+                f"{self.config_class.__name__} for a {type(self).__name__}"
+            )
+        self.config = config
         self.preprocessing: Preprocessing | None = None
         self.grad_checkpointing = False
         self.num_prefix_tokens = config.num_prefix_tokens
@@ -165,21 +171,6 @@ class VisionTransformer(nn.Module):
             self.pre_logits = nn.Sequential(OrderedDict(fc=fc, act=nn.Tanh()))
         self.head = self.make_head()
 
-    @classmethod
-    def completed(cls, config: ViTConfig) -> Any:
-        """Return the config as one of this class; fields that it lacks get defaults.
-
-        Raises: ValueError if the config is of a class with other choices.
-        """
-        if type(config) is cls.config_class:
-            return config
-        if not issubclass(cls.config_class, type(config)):
-            raise ValueError(
-                f"config: got a {type(config).__name__}, expected a "
-                f"{cls.config_class.__name__} for a {cls.__name__}"
-            )
-        return cls.config_class(**asdict(config))
-
     def make_head(self) -> nn.Module:
         """Return a linear layer to K logits that starts at zero; for K = 0, nothing."""
         if self.config.num_classes == 0:
@@ -190,34 +181,19 @@ class VisionTransformer(nn.Module):
         nn.init.zeros_(head.bias)
         return head
 
-    def new_head(self) -> nn.Module:
-        """Return ``make_head`` in the model's dtype and mode and on its device."""
-        with torch.random.fork_rng(devices=[]):  # nn.Linear draws weights
-            head = self.make_head()
-        return head.to(self.pos_embed).train(self.training)
-
     def reset_classifier(self, num_classes: int) -> None:
         """Give the model a new head for K classes, or none if K is 0, as timm does."""
         self.config = replace(self.config, num_classes=num_classes)
-        self.head = self.new_head()
+        for name in self.heads:
+            with torch.random.fork_rng(devices=[]):  # nn.Linear draws weights
+                head = self.make_head()
+            setattr(self, name, head.to(self.pos_embed).train(self.training))
         if self.preprocessing is not None:
             self.preprocessing = replace(self.preprocessing, classes=())
 
-    def reset_embedding(self) -> None:
-        """Initialise patch embedding, class token and positions anew."""
-        ViTEmbedding.reset_parameters(self)  # type: ignore[arg-type]
-
     def reset_parameters(self) -> None:
         """Initialise all parameters anew, for example after ``to_empty``."""
-        self.reset_embedding()
-        for block in self.blocks:
-            block.reset_parameters()  # type: ignore[operator]
-        self.norm.reset_parameters()
-        for part in self.pre_logits.modules():
-            if isinstance(part, nn.Linear):
-                part.reset_parameters()
-        for parameter in self.head.parameters():
-            nn.init.zeros_(parameter)
+        start_anew(self)
 
     def embed(self, images: Tensor) -> Tensor:
         """Embed the images as ``ViTEmbedding`` does, whose parts this model has.

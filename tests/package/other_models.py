@@ -73,16 +73,8 @@ def logits_of(output):
     return output
 
 
-def to_huggingface(state_dict):
-    return P.to_huggingface(state_dict, saved=False)
-
-
-def to_dinov2(state_dict):
-    return P.to_dinov2(P.without(state_dict, "head"), saved=False)
-
-
-TIMM, TORCHVISION = (P.from_timm, P.to_timm), (P.from_torchvision, P.to_torchvision)
-HUGGINGFACE = (P.from_huggingface, to_huggingface)
+TIMM, TORCHVISION = (P.in_our_names, P.to_timm), (P.in_our_names, P.to_torchvision)
+HUGGINGFACE = (P.in_our_names, P.to_huggingface)
 HEADS = dict(num_heads=2)
 HF = HEADS | dict(norm_eps=1e-12)
 OTHERS = {
@@ -112,8 +104,8 @@ OTHERS = {
     ),
     "dinov2": (
         lambda: huggingface_small("Dinov2Model", "Dinov2Config"),
-        lambda state: P.from_dinov2(P.without(state, "embeddings.mask_token")),
-        to_dinov2,
+        lambda state: P.in_our_names(P.without(state, "embeddings.mask_token")),
+        lambda state: P.to_huggingface(P.without(state, "head")),
         HEADS | dict(num_classes=7),
     ),
 }

@@ -109,7 +109,7 @@ def test_a_difference_from_another_library_is_found(other, planted, place, after
 
 def test_a_difference_without_a_trace_in_the_names_is_found():
     theirs = timm_small(global_pool="avg", fc_norm=False)
-    ours = P.load_weights(small(), P.from_timm(theirs.state_dict())).eval()
+    ours = P.load_weights(small(), P.in_our_names(theirs.state_dict())).eval()
     found = P.first_difference(ours, theirs, images_for(ours))
     assert (found.place, found.after) == ("head", "norm")
 

@@ -3,8 +3,9 @@ import torch
 from torch.nn import functional as F
 
 from tests.conftest import draw_at_random
-from vit_steps import ViTConfig, optional
+from vit_steps import optional
 from vit_steps.variants.distillation import (
+    DistilledConfig,
     DistilledVisionTransformer,
     hard_distillation_loss,
     soft_distillation_loss,
@@ -15,7 +16,7 @@ timm = optional.timm()
 
 def test_deit_tiny_is_timms_with_its_weights():
     theirs = draw_at_random(timm.create_model("deit_tiny_distilled_patch16_224"))
-    ours = DistilledVisionTransformer(ViTConfig.tiny())
+    ours = DistilledVisionTransformer(DistilledConfig.tiny())
     ours.load_state_dict(theirs.state_dict())
     assert sum(p.numel() for p in ours.parameters()) == 5_910_800
     images = torch.randn(2, 3, 224, 224)

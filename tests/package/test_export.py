@@ -73,7 +73,9 @@ def test_any_size_says_what_it_does_not_take():
     with pytest.raises(ValueError, match="images: got .*13, 8.* expected .* 3×4"):
         any_size(small())(torch.rand(1, 3, 13, 8))
     variant = VariantVisionTransformer(VariantConfig(image_size=16, embed_dim=12))
-    with pytest.raises(ValueError, match="model: got a VariantVisionTransformer"):
+    with pytest.raises(
+        ValueError, match="config: got a VariantConfig, expected a ViTConfig"
+    ):
         any_size(variant)
     assert any_size(small()).preprocessing == KNOWN
 

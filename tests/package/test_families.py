@@ -33,11 +33,11 @@ def timm(name, **overrides):
 
 
 def plain(*models, **untold):
-    return models, P.from_huggingface, dict(num_heads=2, norm_eps=1e-12) | untold
+    return models, P.in_our_names, dict(num_heads=2, norm_eps=1e-12) | untold
 
 
 def dino(*models):
-    return models, P.from_dinov2, dict(num_heads=2)
+    return models, P.in_our_names, dict(num_heads=2)
 
 
 def hugging(kind, config, **overrides):
@@ -157,7 +157,7 @@ def test_timms_model_becomes_ours(family):
     becomes, _, models, _ = LOADS[family]
     for build in models:
         theirs = build()
-        ours = P.copy_timm(theirs)
+        ours = P.copy_of(theirs)
         assert type(ours).__name__ == becomes
         assert_equal(ours, theirs)
         told = theirs.pretrained_cfg
@@ -175,7 +175,7 @@ def test_hugging_faces_model_becomes_ours(family):
         weights = theirs.state_dict()
         unused = [name for name in weights if name.endswith("mask_token")]
         ours = P.model_of(read(P.without(weights, unused)), **untold)
-        copied = P.copy_huggingface(theirs)
+        copied = P.copy_of(theirs)
         assert type(copied) is type(ours) and copied.config == ours.config
         pooled = type(theirs).__name__ == "IJepaModel"
         assert_equal(
@@ -194,7 +194,7 @@ def reasons(family):
     models, hugging_face = REFUSED[family]
     for build in models:
         with pytest.raises(ValueError, match="run this one") as caught:
-            P.copy_timm(build())
+            P.copy_of(build())
         yield reason(caught)
     if hugging_face:
         models, read, untold = hugging_face
@@ -227,15 +227,15 @@ def test_the_table_has_what_each_family_becomes():
 
 
 def test_names_of_their_own_files_are_read():
-    theirs = P.copy_timm(timm("deit3_small_patch16_224")()).state_dict()
+    theirs = P.copy_of(timm("deit3_small_patch16_224")()).state_dict()
     theirs["pos_embed"] = theirs["pos_embed"][:, 1:]
     own = {re.sub(r"ls(\d)\.gamma", r"gamma_\1", n): t for n, t in theirs.items()}
     assert "blocks.0.gamma_1" in own
-    ours = P.model_of(P.from_timm(own))
+    ours = P.model_of(P.in_our_names(own))
     theirs["pos_embed"] = torch.nn.functional.pad(theirs["pos_embed"], (0, 0, 1, 0))
     assert all(torch.equal(ours.state_dict()[n], t) for n, t in theirs.items())
     registers = torch.zeros(1, 2, 3)
-    assert P.from_timm({"register_tokens": registers}) == {"reg_token": registers}
+    assert P.in_our_names({"register_tokens": registers}) == {"reg_token": registers}
     for name in ("visual.ln_pre.weight", "blocks.0.mlp.w12.weight"):
         with pytest.raises(
             ValueError, match=f"'{name}' .* shows .*run this one in its own"
@@ -246,7 +246,7 @@ def test_names_of_their_own_files_are_read():
 @pytest.mark.parametrize("class_position", [True, False])
 def test_the_size_of_an_image_that_is_no_square_is_given(class_position):
     theirs = timm_small(img_size=(20, 28), no_embed_class=not class_position)
-    assert_equal(P.copy_timm(theirs), theirs)  # 35 patches; 36 is a square
+    assert_equal(P.copy_of(theirs), theirs)  # 35 patches; 36 is a square
     weights = theirs.state_dict()
     ours = P.model_of(weights, num_heads=2, image_size=(20, 28))
     assert_equal(ours, theirs)
@@ -276,12 +276,12 @@ def test_a_new_head_and_what_is_dropped():
 def test_dinov2s_classifier_is_no_head_of_ours():
     theirs = huggingface_small("Dinov2ForImageClassification", "Dinov2Config")
     weights = P.without(theirs.state_dict(), "dinov2.embeddings.mask_token")
-    weights = P.from_dinov2(weights)
+    weights = P.in_our_names(weights)
     with pytest.raises(
-        ValueError, match="classifier.*more than the class token; drop='classifier'"
+        ValueError, match="head.weight.*more than the class token; drop='head'"
     ):
         P.model_of(weights, num_heads=2)
-    ours = P.model_of(weights, num_heads=2, drop="classifier")
+    ours = P.model_of(weights, num_heads=2, drop="head")
     assert_equal(ours, theirs.dinov2)
 
 
@@ -319,7 +319,7 @@ def test_one_tensor_shows_another_model(change, message):
 )
 def test_the_true_reason_is_named(build, message):
     theirs = build()
-    for copy in (P.copy_timm, lambda theirs: P.model_of(theirs.state_dict(), 2)):
+    for copy in (P.copy_of, lambda theirs: P.model_of(theirs.state_dict(), 2)):
         with pytest.raises(ValueError, match=f"{message}.*; our models would give"):
             copy(theirs)
 
@@ -331,7 +331,7 @@ def test_a_stem_of_convolutions_is_named():
         12, 4, 1, 2, 12, 20, num_classes=7, conv_stem_configs=stem
     )
     with pytest.raises(ValueError, match="conv_proj.conv.* several convolutions in fr"):
-        P.model_of(P.from_torchvision(theirs.state_dict()), num_heads=2)
+        P.model_of(P.in_our_names(theirs.state_dict()), num_heads=2)
 
 
 def test_beit_is_named_behind_its_prefix():
@@ -341,7 +341,7 @@ def test_beit_is_named_behind_its_prefix():
     with pytest.raises(
         ValueError, match="shows relative positions, as in BEiT and SAM"
     ):
-        P.model_of(P.from_huggingface(theirs.state_dict()), num_heads=2)
+        P.model_of(P.in_our_names(theirs.state_dict()), num_heads=2)
 
 
 def test_swin_is_sent_to_its_own_class():  # test_swin loads it there
@@ -349,43 +349,27 @@ def test_swin_is_sent_to_its_own_class():  # test_swin loads it there
         img_size=28, window_size=7, embed_dim=8, depths=(1,), num_heads=(1,)
     )
     with pytest.raises(ValueError, match="shows a Swin; variants.SwinTransformer"):
-        P.copy_timm(theirs)
+        P.copy_of(theirs)
 
 
 def test_another_gelu_is_refused_by_what_it_does():
     theirs = timm("vit_so400m_patch16_siglip_gap_256")()
     with pytest.raises(ValueError, match="blocks.0.mlp.act differs .*; our models"):
-        P.copy_timm(theirs)
+        P.copy_of(theirs)
 
 
-@pytest.mark.parametrize(
-    ("model", "theirs", "message"),
-    [
-        (dict(in_channels=1), {}, r"transfer\(model, None, 1\) of a model"),
-        (
-            {},
-            dict(no_embed_class=True),
-            "none for the class token. model_of",
-        ),
-        ({}, dict(pre_norm=True), r"norm_pre.weight \(12,\): a norm in front of the"),
-        (
-            {},
-            dict(reg_tokens=2),
-            r"reg_token \(1, 2, 12\): a part of another class",
-        ),
-    ],
-)
-def test_the_error_of_load_weights_has_advice(model, theirs, message):
-    weights = P.from_timm(timm_small(**theirs).state_dict())
+def test_the_error_of_load_weights_says_what_a_tensor_shows():
+    weights = P.in_our_names(timm_small(pre_norm=True).state_dict())
+    message = r"norm_pre.weight \(12,\): a norm in front of the"
     with pytest.raises(P.WeightsMismatch, match=message):
-        P.load_weights(small(**model), weights)
+        P.load_weights(small(), weights)
 
 
 def test_classes_are_timms_or_imagenets():
     theirs = timm("vit_base_patch16_224", num_classes=7)()
-    known = P.copy_timm(theirs).preprocessing
+    known = P.copy_of(theirs).preprocessing
     assert known == Preprocessing((0.5,) * 3, (0.5,) * 3)
     theirs.pretrained_cfg["label_names"] = list("abcdefg")
-    assert P.copy_timm(theirs).preprocessing.classes == tuple("abcdefg")
-    grey = P.copy_timm(timm("vit_base_patch16_224", in_chans=1)())
+    assert P.copy_of(theirs).preprocessing.classes == tuple("abcdefg")
+    grey = P.copy_of(timm("vit_base_patch16_224", in_chans=1)())
     assert grey.preprocessing is None

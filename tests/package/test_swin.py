@@ -1,7 +1,5 @@
 import pytest
 import torch
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from torch.utils.flop_counter import FlopCounterMode
 
 from tests.conftest import draw_at_random
 from vit_steps import optional
@@ -12,7 +10,6 @@ from vit_steps.variants.swin import (
     WindowAttention,
     relative_position_index,
     shifted_window_mask,
-    window_attention_cost,
     window_partition,
     window_reverse,
 )
@@ -157,25 +154,6 @@ def test_images_of_another_size_are_refused():
         ours(torch.zeros(1, 3, 28, 28))
 
 
-@pytest.mark.parametrize("side", [4, 8, 16])
-def test_the_cost_of_windows_is_what_a_counter_counts(side):
-    attention = WindowAttention(12, 4, 3)
-    windows = window_partition(torch.randn(1, side, side, 12), 4)
-    cost = window_attention_cost(side**2, 12, 4, num_heads=3)
-    with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):
-        attention(windows)
-    assert counter.get_total_flops() == 2 * (cost.matmul_macs + cost.projection_macs)
-    assert cost.matrix_bytes == 4 * (side // 4) ** 2 * 16**2
-    assert cost.all_heads_bytes == 3 * cost.matrix_bytes
-
-
-def test_windows_must_hold_all_tokens():
-    with pytest.raises(ValueError, match="^num_tokens: got 50"):
-        window_attention_cost(50, 12, 7)
-    with pytest.raises(ValueError, match="^window_size: got 0"):
-        window_attention_cost(49, 12, 0)
-
-
 def test_stochastic_depth_grows_from_the_first_block_to_the_last():
     config = SwinConfig(32, 4, 3, 5, 12, (2, 3), (2, 4), 4, drop_path_rate=0.4)
     blocks = [b for stage in SwinTransformer(config).layers for b in stage.blocks]
@@ -187,8 +165,8 @@ def test_stochastic_depth_grows_from_the_first_block_to_the_last():
     ("options", "message"),
     [
         (dict(num_heads=(5, 6, 12, 24)), "num_heads: got 5, expected a divisor of"),
-        (dict(num_heads=3), "num_heads: got 3, expected a tuple of positive ints"),
-        (dict(depths=()), "depths: got .*, expected a tuple of positive ints"),
+        (dict(num_heads=3), "num_heads: got 3, expected one or more numbers"),
+        (dict(depths=()), "depths: got .*, expected one or more numbers"),
         (dict(depths=(2, 2, 6, True)), "depths: got True, expected a positive int"),
         (dict(mlp_ratio=None), "mlp_ratio: got None, expected at least"),
         (dict(image_size="224"), "image_size: got '224', expected a positive int"),

@@ -14,6 +14,7 @@ from vit_steps.attention_maps import (
 )
 from vit_steps.pretrained import extract_features
 from vit_steps.variants import (
+    DistilledConfig,
     DistilledVisionTransformer,
     VariantConfig,
     VariantVisionTransformer,
@@ -42,7 +43,7 @@ def plain(**more):
 
 
 def distilled(**more):
-    return DistilledVisionTransformer(ViTConfig(**SIZES | more))
+    return DistilledVisionTransformer(DistilledConfig(**SIZES | more))
 
 
 # Each with the number of tokens before the patches, and whether it has a class token.
@@ -243,10 +244,11 @@ def test_reset_parameters_after_meta_is_a_new_start(build, prefix, speaks):
     torch.testing.assert_close(model.state_dict(), fresh.state_dict(), rtol=0, atol=0)
 
 
-def test_a_config_is_completed_or_refused():
-    config = ViTConfig(**SIZES)
-    model = VariantVisionTransformer(config)
-    assert model.config == VariantConfig(**SIZES) and model.reg_token.shape[1] == 0
+def test_a_config_of_another_class_is_refused():
+    with pytest.raises(
+        ValueError, match="config: got a ViTConfig, expected a VariantC"
+    ):
+        VariantVisionTransformer(ViTConfig(**SIZES))
     for model_class in (VisionTransformer, DistilledVisionTransformer):
         with pytest.raises(ValueError, match="config: got a VariantConfig, expected a"):
             model_class(VariantConfig(**SIZES, pooling="mean"))

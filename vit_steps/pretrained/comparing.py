@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from vit_steps.evaluating import evaluating
-from vit_steps.pretrained.names import LAYER, TABLES, StateDict, translator
+from vit_steps.pretrained.names import LAYER, OURS, StateDict, translator
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,10 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     gradients, and is left in the mode in which it was.
     """
     table = dict(_MODULES)
-    for names in TABLES:
-        for ours, theirs in names.items():
-            module, _, parameter = theirs.rpartition(".")
-            if parameter in ("{p}", "gamma", "lambda1"):
-                table[module] = ours.rpartition(".")[0]
+    for theirs, ours in OURS.items():
+        module, _, parameter = theirs.rpartition(".")
+        if parameter in ("{p}", "gamma", "lambda1"):
+            table[module] = ours.rpartition(".")[0]
     translate = translator(table)
     outputs: StateDict = {}
 

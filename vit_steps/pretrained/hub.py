@@ -2,31 +2,30 @@
 
 import copy
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from vit_steps import optional
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.pretrained.comparing import first_difference
 from vit_steps.pretrained.families import RUN_IT, check_family
 from vit_steps.pretrained.loading import model_of
-from vit_steps.pretrained.names import from_dinov2, from_huggingface, from_timm
+from vit_steps.pretrained.names import in_our_names
 from vit_steps.sizes import patch_grid
 from vit_steps.vision_transformer import VisionTransformer
 
 
 def published(name: str = "timm/test_vit.r160_in1k") -> VisionTransformer:
-    """Fetch a timm ViT from huggingface.co, once, and copy it as ``copy_timm`` does.
+    """Fetch a timm ViT from huggingface.co, once, and copy it as ``copy_of`` does.
 
     The default is a toy of 1.5 MB. ``"timm/vit_base_patch16_224.augreg_in21k_ft_in1k"``
     is the paper's ViT-B/16, retrained as in arXiv 2106.10270, and takes 346 MB.
 
     Raises: ConnectionError if it is not in huggingface_hub's cache and cannot be
-        fetched; ImportError if timm is not installed; ValueError as ``copy_timm`` does.
+        fetched; ImportError if timm is not installed; ValueError as ``copy_of`` does.
     """
     timm = optional.timm()
     hub = optional.imported("huggingface_hub")
@@ -46,21 +45,24 @@ def published(name: str = "timm/test_vit.r160_in1k") -> VisionTransformer:
             f"arrived is kept. ({reason})"
         ) from error
     folder = Path(paths[0]).parent
-    return copy_timm(timm.create_model(f"local-dir:{folder}", pretrained=True))
+    return copy_of(timm.create_model(f"local-dir:{folder}", pretrained=True))
 
 
-def copy_timm(theirs: nn.Module) -> VisionTransformer:
-    """Return our model with the configuration and weights of one of timm's.
+def copy_of(theirs: nn.Module) -> VisionTransformer:
+    """Return our model with the configuration and weights of another library's.
 
-    The two are run against each other first. Theirs is left as it is; ours is in
-    evaluation mode, and in the dtype and on the device of theirs. Its ``preprocessing``
-    is that of timm's ``pretrained_cfg``; classes without names get those of the version
-    of ImageNet that has as many.
+    That is timm, torchvision or transformers (ViT, MSN, DeiT, I-JEPA, DINOv2). The two
+    are run against each other first. Theirs is left as it is; ours is in evaluation
+    mode, and in the dtype and on the device of theirs. Its ``preprocessing`` is that of
+    timm's ``pretrained_cfg``, which the others do not have; classes without names get
+    those of the version of ImageNet that has as many.
 
     Raises: ValueError if ours cannot be that model, with what differs, or where.
     """
-    ours = _compared_copy(theirs, from_timm)
-    known: Any = getattr(theirs, "pretrained_cfg", {})
+    ours = _compared_copy(theirs)
+    known = getattr(theirs, "pretrained_cfg", None)
+    if known is None:
+        return ours
     names, K = known.get("label_names") or (), ours.config.num_classes
     if len(names) != K:
         data = optional.timm().data
@@ -74,21 +76,7 @@ def copy_timm(theirs: nn.Module) -> VisionTransformer:
     return ours
 
 
-def copy_huggingface(theirs: nn.Module) -> VisionTransformer:
-    """Return our model with the configuration and weights of one of transformers'.
-
-    As ``copy_timm``, for ViT, MSN, DeiT, I-JEPA and DINOv2. Their models hold no mean
-    and standard deviation of the images, so ``preprocessing`` is None.
-
-    Raises: ValueError as ``copy_timm`` does.
-    """
-    dinov2 = type(theirs).__name__.startswith("Dinov2")
-    return _compared_copy(theirs, from_dinov2 if dinov2 else from_huggingface)
-
-
-def _compared_copy(
-    theirs: nn.Module, read: Callable[..., dict[str, Tensor]]
-) -> VisionTransformer:
+def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     """Return ``model_of`` their weights, if both models give the same outputs.
 
     They are compared in float32 or better, since in 16 bits even right copies differ.
@@ -96,7 +84,6 @@ def _compared_copy(
     parts = list(theirs.modules()) if isinstance(theirs, nn.Module) else []
 
     def stated(*names: str) -> Any:
-        """Return what the first part that has one of these attributes has there."""
         values = (getattr(p, n) for p in parts for n in names if hasattr(p, n))
         return next(values, None)
 
@@ -106,7 +93,7 @@ def _compared_copy(
             f"theirs: got {type(theirs).__name__}, expected a Vision Transformer, as "
             "timm.create_model and from_pretrained make from a name"
         )
-    weights = read(theirs.state_dict())
+    weights = in_our_names(theirs.state_dict())
     check_family(weights)
     image_size = stated("img_size", "image_size")
     ours = model_of(

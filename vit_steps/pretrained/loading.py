@@ -1,4 +1,4 @@
-"""Load a state dict in our names into a model: all of it, or nothing."""
+"""Load a state dict into a model: all of it, or nothing."""
 
 import math
 import re
@@ -8,18 +8,52 @@ import torch
 
 from vit_steps import variants
 from vit_steps.checkpoint import fitted
+from vit_steps.embedding import interpolate_position_embedding
 from vit_steps.pretrained import families
 from vit_steps.pretrained.names import (
     Names,
     StateDict,
-    WeightsMismatch,
+    in_our_names,
     listing,
     without,
-    without_prefix,
 )
-from vit_steps.sizes import Size, as_pair
-from vit_steps.transfer import other_grid
+from vit_steps.sizes import Size
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
+
+
+class WeightsMismatch(ValueError):
+    """Weights and model do not fit. Lists each tensor by name, with what to do."""
+
+    def __init__(
+        self,
+        given: StateDict,
+        wanted: StateDict,
+        unexpected: list[str],
+        missing: list[str],
+        misshapen: list[str],
+    ) -> None:
+        self.unexpected = tuple(unexpected)  # in the file, with no place in the model
+        self.missing = tuple(missing)  # in the model alone
+        self.misshapen = tuple(misshapen)  # in both, with different shapes
+        lines = ["the weights do not fit, and the model is as before."]
+        # To follow both would replace a trained head of another name by a fresh one.
+        other_head = any(re.search("head|classifier", name) for name in unexpected)
+        drop = "" if other_head else " (drop=... leaves them out)"
+        keep = "" if other_head else " (keep=... leaves the model's as they are)"
+        if unexpected:
+            advice = f"with no place in the model{drop}"
+            lines.append(f"Unexpected, {advice}:{listing(unexpected, given)}")
+        if missing:
+            advice = f"not among the weights{keep}"
+            lines.append(f"Missing, {advice}:{listing(missing, wanted)}")
+        if misshapen:
+            advice = "another configuration? config_of reads the sizes"
+            if misshapen == ["pos_embed"]:
+                advice = "another grid? old_grid_size=(rows, columns) interpolates them"
+            if all(name.startswith("head") for name in misshapen):
+                advice = "other classes? drop='head', keep='head' keeps the model's"
+            lines.append(f"Misshapen ({advice}):{listing(misshapen, given, wanted)}")
+        super().__init__("\n".join(lines))
 
 
 def load_weights(
@@ -29,8 +63,9 @@ def load_weights(
     keep: Names = (),
     old_grid_size: Size | None = None,
 ) -> VisionTransformer:
-    """Load a state dict in our names, all of it or nothing, and return the model.
+    """Load a state dict, all of it or nothing, and return the model.
 
+    Names of timm, torchvision and Hugging Face are translated by ``in_our_names``.
     The number of heads, the norms' eps, the kind of GELU and what the head reads are in
     no tensor, so they are not checked here. ``first_difference`` checks them.
 
@@ -48,7 +83,7 @@ def load_weights(
             has to be known, or a tensor holds no finite numbers.
     """
     own = model.state_dict()
-    given = without(without_prefix(state_dict), drop, "drop")
+    given = without(in_our_names(state_dict), drop, "drop")
     wanted = without(own, keep, "keep")
     given = on_the_grid(given, wanted, model.patch_embed.grid_size, old_grid_size)
     unexpected = [name for name in given if name not in wanted]
@@ -56,7 +91,7 @@ def load_weights(
     shared = [name for name in given if name in wanted]
     misshapen = [name for name in shared if given[name].shape != wanted[name].shape]
     if unexpected or missing or misshapen:
-        raise mismatch(given, wanted, unexpected, missing, misshapen)
+        raise WeightsMismatch(given, wanted, unexpected, missing, misshapen)
     model.load_state_dict(own | fitted("the weights", given, wanted))
     return model
 
@@ -74,57 +109,20 @@ def on_the_grid(
     """
     if "pos_embed" not in given or "pos_embed" not in wanted:
         return given
-    came, expected = given["pos_embed"].shape, wanted["pos_embed"].shape
+    positions, expected = given["pos_embed"], wanted["pos_embed"].shape
     rows, columns = grid_size
-    places = rows * columns
-    if old_grid_size is None:
-        side = math.isqrt(places)
-        if came == expected and side**2 == places and rows != columns:
-            raise ValueError(
-                f"old_grid_size: got None, and {places} positions may be of "
-                f"{side}×{side} patches or of {rows}×{columns}, as the model's are; "
-                "expected the (rows, columns) of the images they were trained with"
-            )
-        return given
-    old_grid = as_pair(old_grid_size, "old_grid_size")
-    first = expected[1] - places  # of tokens in front of the patches
-    if len(came) != 3 or came[1] != first + math.prod(old_grid):
-        raise ValueError(
-            f"old_grid_size: got {old_grid} and positions of shape {tuple(came)}, "
-            f"expected (1, {first} + rows·columns, D)"
+    N = rows * columns
+    if old_grid_size is not None:
+        positions = interpolate_position_embedding(
+            positions, grid_size, old_grid_size, expected[1] - N
         )
-    return given | {"pos_embed": other_grid(given["pos_embed"], grid_size, old_grid)}
-
-
-def mismatch(
-    given: StateDict,
-    wanted: StateDict,
-    unexpected: list[str],
-    missing: list[str],
-    misshapen: list[str],
-) -> WeightsMismatch:
-    """Return the error that lists all tensors that do not fit, with what to do."""
-    lines = ["the weights do not fit, and the model is as before."]
-    if len(missing) == len(wanted):
-        lines.append("No name fits: which from_... function knows their library?")
-    # To follow both would replace a trained head of another name by a fresh one.
-    other_head = any(re.search("head|classifier", name) for name in unexpected)
-    drop = "" if other_head else " (drop=... leaves them out)"
-    keep = "" if other_head else " (keep=... leaves the model's as they are)"
-    if unexpected:
-        advice = f"with no place in the model{drop}"
-        lines.append(f"Unexpected, {advice}:{listing(unexpected, given)}")
-    if missing:
-        advice = f"not among the weights{keep}"
-        lines.append(f"Missing, {advice}:{listing(missing, wanted)}")
-    if misshapen:
-        advice = "another configuration? config_of reads the sizes"
-        if misshapen == ["pos_embed"]:
-            advice = "another grid? old_grid_size=(rows, columns) interpolates them"
-        if all(name.startswith("head") for name in misshapen):
-            advice = "other classes? drop='head', keep='head' keeps the model's head"
-        lines.append(f"Misshapen ({advice}):{listing(misshapen, given, wanted)}")
-    return WeightsMismatch("\n".join(lines), unexpected, missing, misshapen)
+    elif positions.shape == expected and rows != columns and math.isqrt(N) ** 2 == N:
+        raise ValueError(
+            f"old_grid_size: got None, and {N} positions may be of a square of patches "
+            f"or of {rows}×{columns}, as the model's are; expected the (rows, columns) "
+            "of the images they were trained with"
+        )
+    return given | {"pos_embed": positions}
 
 
 def model_of(
@@ -134,7 +132,7 @@ def model_of(
     old_grid_size: Size | None = None,
     **overrides: Any,
 ) -> VisionTransformer:
-    """Build the model that a state dict in our names is of, in evaluation mode.
+    """Build the model that a state dict is of, in evaluation mode.
 
     With a distillation token it is a ``DistilledVisionTransformer``; with registers, or
     without a class token, a ``VariantVisionTransformer``. It is in float32, or in
@@ -142,14 +140,15 @@ def model_of(
 
     Arguments and errors are those of ``config_of`` and ``load_weights``.
     """
-    weights = without(without_prefix(state_dict), drop, "drop")
+    weights = without(in_our_names(state_dict), drop, "drop")
     config = config_of(weights, num_heads, old_grid_size, **overrides)
-    classes: dict[type, type[VisionTransformer]] = {
-        variants.VariantConfig: variants.VariantVisionTransformer,
-        variants.DistilledConfig: variants.DistilledVisionTransformer,
-    }
+    classes: tuple[Any, ...] = (
+        VisionTransformer,
+        variants.VariantVisionTransformer,
+        variants.DistilledVisionTransformer,
+    )
     with torch.random.fork_rng(devices=[]):
-        model = classes.get(type(config), VisionTransformer)(config)
+        model = {c.config_class: c for c in classes}[type(config)](config)
     model.to(torch.promote_types(weights["pos_embed"].dtype, torch.float32))
     weights = families.at_our_places(
         weights, old_grid_size or model.patch_embed.grid_size
@@ -165,7 +164,7 @@ def config_of(
     old_grid_size: Size | None = None,
     **overrides: Any,
 ) -> ViTConfig:
-    """Read the configuration, also a variant's, off a state dict in our names.
+    """Read the configuration, also a variant's, off a state dict.
 
     Args:
         num_heads: h, which is in no shape; left out, heads of d = 64 are assumed, as in
@@ -178,16 +177,14 @@ def config_of(
     Raises: ValueError if ours cannot be that model, a tensor that shows a size is
         missing or has another rank, or something has to be given.
     """
-    weights = without_prefix(state_dict)
+    weights = in_our_names(state_dict)
     families.check_family(weights)
     ranks = {"patch_embed.proj.weight": 4, "pos_embed": 3, "blocks.0.mlp.fc1.weight": 2}
     for name, rank in ranks.items():
         if name not in weights or weights[name].ndim != rank:
             came = tuple(weights[name].shape) if name in weights else "nothing"
-            raise ValueError(
-                f"state_dict: got {came} for {name!r}, expected a tensor of rank "
-                f"{rank}; the from_... functions translate the names of others"
-            )
+            got = f"state_dict: got {came} for {name!r}"
+            raise ValueError(f"{got}, expected a tensor of rank {rank}")
     embed_dim, in_channels, *patch_size = weights["patch_embed.proj.weight"].shape
     hidden_dim = len(weights["blocks.0.mlp.fc1.weight"])
     mlp_ratio = hidden_dim / embed_dim

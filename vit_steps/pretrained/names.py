@@ -4,14 +4,13 @@ Each library has a table from our names, on the left, to its own. It is used bac
 to read their weights, and forwards to write ours for them.
 """
 
-import os
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor
 
-from vit_steps.pretrained.families import remark
+from vit_steps.pretrained.families import OTHERS
 
 StateDict = dict[str, Tensor]
 Names = str | Iterable[str]
@@ -52,8 +51,8 @@ TORCHVISION = {
     "head.{p}": "heads.head.{p}",
 }
 
-# Hugging Face keeps queries, keys and values apart. The first spelling of each is in
-# files and in the modules of transformers 4, the second in those of transformers 5.
+# Hugging Face keeps queries, keys and values apart. The first spelling of each is that
+# of transformers 5's modules, which is written; files have the older one.
 _EMBEDDINGS = {
     "cls_token": "embeddings.cls_token",
     "pos_embed": "embeddings.position_embeddings",
@@ -64,144 +63,59 @@ _VIT = _EMBEDDINGS | {
     "pre_logits.fc.{p}": "pooler.dense.{p}",  # in ViTModel alone
     "head.{p}": "classifier.{p}",  # in ViTForImageClassification alone
 }
-# No head: DINOv2's classifier reads the class token and the mean of the patches.
 _DINOV2 = _EMBEDDINGS | {
     "reg_token": "embeddings.register_tokens",  # in Dinov2WithRegistersModel alone
     "blocks.{i}.ls1.gamma": "encoder.layer.{i}.layer_scale1.lambda1",
     "blocks.{i}.ls2.gamma": "encoder.layer.{i}.layer_scale2.lambda1",
 }
-_SAVED = "attention.attention.query attention.attention.key attention.attention.value "
-_SAVED += "attention.output.dense"
-_NOW = "attention.q_proj attention.k_proj attention.v_proj attention.o_proj"
-_VIT_NORMS, _DINOV2_NORMS = "layernorm_before layernorm_after", "norm1 norm2"
 _LAYER, _MLP = "encoder.layer.{i}", "mlp.fc1 mlp.fc2"
-HUGGINGFACE_SAVED = _VIT | _blocks(
-    _LAYER, f"{_VIT_NORMS} {_SAVED} intermediate.dense output.dense"
+_NORMS = "layernorm_before layernorm_after"
+_QKV = "attention.q_proj attention.k_proj attention.v_proj attention.o_proj"
+_OLD_QKV = " ".join(f"attention.attention.{part}" for part in ("query", "key", "value"))
+_OLD_QKV += " attention.output.dense"
+HUGGINGFACE = _VIT | _blocks("layers.{i}", f"{_NORMS} {_QKV} {_MLP}")
+DINOV2 = _DINOV2 | _blocks(_LAYER, f"norm1 norm2 {_QKV} {_MLP}")
+_OLDER = (
+    _blocks(_LAYER, f"{_NORMS} {_OLD_QKV} intermediate.dense output.dense"),
+    _blocks(_LAYER, f"norm1 norm2 {_OLD_QKV} {_MLP}"),
 )
-HUGGINGFACE = _VIT | _blocks("layers.{i}", f"{_VIT_NORMS} {_NOW} {_MLP}")
-DINOV2_SAVED = _DINOV2 | _blocks(_LAYER, f"{_DINOV2_NORMS} {_SAVED} {_MLP}")
-DINOV2 = _DINOV2 | _blocks(_LAYER, f"{_DINOV2_NORMS} {_NOW} {_MLP}")
-TABLES = (TIMM, TORCHVISION, HUGGINGFACE_SAVED, HUGGINGFACE, DINOV2_SAVED, DINOV2)
-
-# Google's code, with dots for its slashes. Versions differ in the numbers {n}.
-_FLAX_ATTENTION = "MultiHeadDotProductAttention_{n}"
-FLAX = {
-    "cls_token": "cls",
-    "pos_embed": "Transformer.posembed_input.pos_embedding",
-    "patch_embed.proj.{p}": "embedding.{p}",
-    "norm.{p}": "Transformer.encoder_norm.{p}",
-    "pre_logits.fc.{p}": "pre_logits.{p}",
-    "head.{p}": "head.{p}",
-} | _blocks(
-    "Transformer.encoderblock_{i}",
-    f"LayerNorm_0 LayerNorm_{{n}} {_FLAX_ATTENTION}.query {_FLAX_ATTENTION}.key "
-    f"{_FLAX_ATTENTION}.value {_FLAX_ATTENTION}.out MlpBlock_{{n}}.Dense_0 "
-    "MlpBlock_{n}.Dense_1",
-)
+_TABLES = (TIMM, TORCHVISION, HUGGINGFACE, DINOV2, *_OLDER)
+OURS = {theirs: ours for table in _TABLES for ours, theirs in table.items()} | {
+    "register_tokens": "reg_token",  # in the files of DINOv2's authors
+    "blocks.{i}.gamma_1": "blocks.{i}.ls1.gamma",  # in those of DeiT III's
+    "blocks.{i}.gamma_2": "blocks.{i}.ls2.gamma",
+    "heads.{p}": "head.{p}",  # where torchvision's was replaced
+    "embeddings.distillation_token": "reg_token",  # in Hugging Face's DeiT
+    "cls_classifier.{p}": "head.{p}",
+    "distillation_classifier.{p}": "head_dist.{p}",
+}
 
 # A number that is left out may stand before {i}, as in DINOv2's chunks of blocks, and
 # before {p}, where a dropout was put in front of a head for fine-tuning.
 _MEANINGS = {
     "i": r"(?:\d+\.)?(?P<i>\d+)",
-    "n": r"\d+",
     "p": r"(?:\d+\.)?(?P<p>weight|bias)",
     "rest": "(?P<rest>.+)",
 }
 
 
-# -- From their names to ours. A name that no table has stays as it is, so that
-# ``load_weights`` finds it and lists it.
+# -- From their names to ours.
 
 
-def from_timm(state_dict: StateDict) -> StateDict:
-    """Return timm's state dict in our names, which are the same.
+def in_our_names(state_dict: StateDict) -> StateDict:
+    """Return a state dict of ours, timm, torchvision or Hugging Face in our names.
 
-    The files of DeiT's and DINOv2's authors are read too; drop the ``mask_token`` of
-    the latter. As in all the ``from_...`` functions, a prefix of every name is left
-    out, such as ``module.`` or ``teacher.backbone.``.
+    A prefix of every name is left out, such as ``module.`` or ``teacher.backbone.``. A
+    name that no table has stays as it is, so that ``load_weights`` finds and lists it;
+    drop the ``mask_token`` of DINOv2. A distillation token that no head reads is a
+    register here, and the pooler of Hugging Face's ``ViTModel``, the paper's linear and
+    tanh before the head, is ``pre_logits``.
 
-    Raises: ValueError if it is not a dict from names to tensors, or holds two models,
-        as all the ``from_...`` functions do.
+    Raises: ValueError if it is not a dict from names to tensors, or holds two models.
     """
-    authors = {
-        "reg_token": "register_tokens",  # DINOv2's
-        "blocks.{i}.ls1.gamma": "blocks.{i}.gamma_1",  # DeiT III's
-        "blocks.{i}.ls2.gamma": "blocks.{i}.gamma_2",
-    }
-    return _read(state_dict, TIMM, authors)
-
-
-def from_torchvision(state_dict: StateDict) -> StateDict:
-    """Return torchvision's state dict in our names, a replaced head included."""
-    return _read(state_dict, TORCHVISION, {"head.{p}": "heads.{p}"})
-
-
-def from_huggingface(state_dict: StateDict) -> StateDict:
-    """Return the state dict of a Hugging Face ViT or DeiT in our names.
-
-    Both spellings are read. A distillation token that no head reads is a register here,
-    and ``ViTModel``'s pooler, the paper's linear and tanh before the head, is
-    ``pre_logits``. These models have ``norm_eps`` 1e-12, which is in no tensor;
-    ``copy_huggingface`` takes it from their configuration.
-    """
-    deit = {
-        "dist_token": "embeddings.distillation_token",
-        "head.{p}": "cls_classifier.{p}",
-        "head_dist.{p}": "distillation_classifier.{p}",
-    }
-    ours = _read(state_dict, HUGGINGFACE_SAVED, HUGGINGFACE, deit)
-    if "head_dist.weight" not in ours:
-        ours = rename(ours, {"dist_token": "reg_token"})
-    return ours
-
-
-def from_dinov2(state_dict: StateDict) -> StateDict:
-    """Return the state dict of a Hugging Face ``Dinov2Model`` in our names.
-
-    Both spellings are read, and ``Dinov2WithRegistersModel``; drop the ``mask_token``.
-    """
-    return _read(state_dict, DINOV2_SAVED, DINOV2)
-
-
-def from_npz(path: str | os.PathLike[str]) -> StateDict:
-    """Read a file of the paper's authors, such as ``ViT-B_16.npz``, in our names.
-
-    Files of Google's vision_transformer and big_vision are read, but not those that
-    hold all blocks in one array. Number of heads and eps are the paper's.
-
-    Raises: ValueError if it is not such a file; OSError if it cannot be opened.
-    """
-    import numpy as np
-
-    tensors = {}
-    with np.load(path) as file:
-        for name, array in file.items():
-            new_name = re.sub("/(kernel|scale)$", "/weight", name).replace("/", ".")
-            tensors[new_name] = _from_flax(name, torch.as_tensor(array))
-    return _read(tensors, FLAX, {"pos_embed": "pos_embedding"})
-
-
-def _from_flax(name: str, tensor: Tensor) -> Tensor:
-    """Return a tensor of Flax, where inputs come before outputs, in PyTorch's order."""
-    if tensor.ndim == 4:
-        tensor = tensor.permute(3, 2, 0, 1)  # (P, P, C, D) -> (D, C, P, P)
-    elif name.endswith("/out/kernel"):
-        tensor = tensor.flatten(0, 1).T  # (h, d, D) -> (D, D)
-    elif name.endswith("/kernel"):
-        tensor = tensor.flatten(1).T  # (D, h, d) or (D, M) -> (D, D) or (M, D)
-    elif name.endswith("/bias"):
-        tensor = tensor.flatten()  # (h, d) -> (D,)
-    return tensor.contiguous()
-
-
-def _read(state_dict: StateDict, *tables: dict[str, str]) -> StateDict:
-    """Rename from right to left by tables; stack queries, keys, values in this order.
-
-    Where one of the three is missing or has another shape, they stay as they are.
-    """
-    patches = tables[0]["patch_embed.proj.{p}"].removesuffix(".{p}")
-    ours_of = {theirs: ours for table in tables for ours, theirs in table.items()}
-    weights = rename(without_prefix(state_dict, patches), ours_of)
+    weights = rename(_without_prefix(state_dict), OURS)
+    if "head_dist.weight" in weights and "dist_token" not in weights:
+        weights = rename(weights, {"reg_token": "dist_token"})
     for name in [name for name in weights if ".attn.q." in name]:
         names = [name.replace(".q.", f".{letter}.") for letter in "qkv"]
         parts = [weights[n] for n in names if n in weights]
@@ -211,15 +125,33 @@ def _read(state_dict: StateDict, *tables: dict[str, str]) -> StateDict:
     return weights
 
 
+def _without_prefix(state_dict: StateDict) -> StateDict:
+    """Return a state dict without what is before the name of its patch embedding.
+
+    A head may be outside the backbone, and have only the first part of the prefix.
+    """
+    check_state_dict(state_dict)
+    patches = "|".join(t for t in OURS if OURS[t] == "patch_embed.proj.{p}")
+    ending = re.compile(rf"(|.*\.)(?:{patches.replace('.{p}', '')})\.weight")
+    prefixes = [match[1] for match in map(ending.fullmatch, state_dict) if match]
+    if len(prefixes) > 1:
+        raise ValueError(
+            f"state_dict: got several models, with the prefixes {prefixes}, expected "
+            "one; take the tensors whose names start with one of them"
+        )
+    for part in "".join(prefixes).split(".")[:-1]:
+        state_dict = rename(state_dict, {f"{part}.{{rest}}": "{rest}"})
+    return state_dict
+
+
 # -- From our names to theirs. A name that they have no place for is an error.
 
 
 def to_timm(state_dict: StateDict) -> StateDict:
     """Return our state dict for timm's ``VisionTransformer``.
 
-    Raises: WeightsMismatch with the names that the other side has no place for;
-        ``without`` leaves them out. ``to_torchvision``, ``to_huggingface`` and
-        ``to_dinov2`` do the same.
+    Raises: ValueError with the names that the other side has no place for, as all
+        ``to_...`` functions do; ``without`` leaves them out.
     """
     return rename(state_dict, TIMM, "timm")
 
@@ -229,29 +161,28 @@ def to_torchvision(state_dict: StateDict) -> StateDict:
     return rename(state_dict, TORCHVISION, "torchvision")
 
 
-def to_huggingface(state_dict: StateDict, saved: bool = True) -> StateDict:
-    """Return our state dict for ``ViTForImageClassification``, or for ``ViTModel``.
+def to_huggingface(state_dict: StateDict) -> StateDict:
+    """Return our state dict for a model of Hugging Face's, as in transformers 5.
 
-    Without a head it is for the latter. The ``saved`` names, those in files, are read
-    by ``from_pretrained`` in every version; the others are transformers 5's modules'.
+    With LayerScale that is ``Dinov2Model``, or ``Dinov2WithRegistersModel``, which have
+    no head, and a ``mask_token`` for pre-training that is not among ours. Otherwise it
+    is ``ViTForImageClassification``, or ``ViTModel`` if there is no head.
     """
-    table = HUGGINGFACE_SAVED if saved else HUGGINGFACE
-    if "head.weight" not in state_dict:
-        return rename(_split_qkv(state_dict), table, "ViTModel")
-    table = {ours: f"vit.{theirs}" for ours, theirs in table.items()}
-    table |= {"head.{p}": "classifier.{p}"}
-    del table["pre_logits.fc.{p}"]  # this class has no pooler
-    return rename(_split_qkv(state_dict), table, "ViTForImageClassification")
-
-
-def to_dinov2(state_dict: StateDict, saved: bool = True) -> StateDict:
-    """Return our state dict, without its head, for ``Dinov2Model``; ``saved`` as above.
-
-    With registers it is for ``Dinov2WithRegistersModel``. Their ``mask_token``, which
-    is used in pre-training only, is not among ours.
-    """
-    table = DINOV2_SAVED if saved else DINOV2
-    return rename(_split_qkv(state_dict), table, "Dinov2Model")
+    table, kind = HUGGINGFACE, "ViTModel"
+    if "blocks.0.ls1.gamma" in state_dict:
+        table, kind = DINOV2, "Dinov2Model"
+    elif "head.weight" in state_dict:
+        table = {ours: f"vit.{theirs}" for ours, theirs in table.items()}
+        table["head.{p}"], kind = "classifier.{p}", "ViTForImageClassification"
+        del table["pre_logits.fc.{p}"]  # this class has no pooler
+    split: StateDict = {}
+    for name, tensor in state_dict.items():
+        parts = {name: tensor}
+        if ".attn.qkv." in name:
+            letters = [name.replace(".qkv.", f".{letter}.") for letter in "qkv"]
+            parts = dict(zip(letters, tensor.chunk(3), strict=True))  # (D, ...) each
+        split |= parts
+    return rename(split, table, kind)
 
 
 # -- What the functions above are made of.
@@ -275,42 +206,17 @@ def without(state_dict: StateDict, names: Names, argument: str = "names") -> Sta
     return left
 
 
-def without_prefix(
-    state_dict: StateDict, patches: str = "patch_embed.proj"
-) -> StateDict:
-    """Return a state dict without what wrappers put before the names.
-
-    Args:
-        patches: the layer that embeds patches; what is before its name is the prefix. A
-            head may be outside the backbone and have only the first part of the prefix.
-
-    Raises: ValueError if it is not a dict from names to tensors, or holds two models.
-    """
-    check_state_dict(state_dict)
-    ending = re.compile(rf"(|.*\.){re.escape(patches)}\.weight")
-    prefixes = [match[1] for match in map(ending.fullmatch, state_dict) if match]
-    if len(prefixes) > 1:
-        raise ValueError(
-            f"state_dict: got several models, with the prefixes {prefixes}, expected "
-            "one; take the tensors whose names start with one of them"
-        )
-    for part in "".join(prefixes).split(".")[:-1]:
-        state_dict = rename(state_dict, {f"{part}.{{rest}}": "{rest}"})
-    return state_dict
-
-
 def check_state_dict(state_dict: StateDict) -> None:
     """Raise ValueError unless it is a dict from names to tensors."""
     if not isinstance(state_dict, dict):
-        raise ValueError(
-            f"state_dict: got {type(state_dict).__name__}, expected a dict from names "
-            "to tensors; model.state_dict() returns one, and torch.load(path) reads one"
-        )
-    others = {n: x for n, x in state_dict.items() if not isinstance(x, Tensor)}
-    nested = [name for name, value in others.items() if isinstance(value, dict)]
+        got = type(state_dict).__name__
+        advice = "model.state_dict() returns one, and torch.load(path) reads one"
+        raise ValueError(f"state_dict: got {got}, expected a dict of tensors; {advice}")
+    others = {n: type(x) for n, x in state_dict.items() if not isinstance(x, Tensor)}
+    nested = [name for name, kind in others.items() if issubclass(kind, dict)]
     for name in nested or others:
         advice = f"give state_dict[{name!r}]" if nested else "leave it out"
-        got = f"{name!r} is a {type(others[name]).__name__}"
+        got = f"{name!r} is a {others[name].__name__}"
         raise ValueError(f"state_dict: {got}, expected a tensor; {advice}")
 
 
@@ -322,8 +228,7 @@ def rename(
     translate = translator(table)
     unknown = [name for name in state_dict if translate(name) is None]
     if receiver and unknown:
-        message = f"{receiver} has no place for:{listing(unknown, state_dict)}"
-        raise WeightsMismatch(message, unexpected=unknown)
+        raise ValueError(f"{receiver} has no place for:{listing(unknown, state_dict)}")
     renamed: StateDict = {}
     for name, tensor in state_dict.items():
         new_name = translate(name) or name
@@ -351,31 +256,6 @@ def translator(table: dict[str, str]) -> Callable[[str], str | None]:
     return translate
 
 
-def _split_qkv(state_dict: StateDict) -> StateDict:
-    split = dict(state_dict)
-    for name in state_dict:
-        if ".attn.qkv." in name:
-            for letter, part in zip("qkv", split.pop(name).chunk(3), strict=True):
-                split[name.replace(".qkv.", f".{letter}.")] = part  # (D, ...)
-    return split
-
-
-class WeightsMismatch(ValueError):
-    """Weights and model do not fit. Lists each tensor by name, with what to do."""
-
-    def __init__(
-        self,
-        message: str,
-        unexpected: Collection[str] = (),
-        missing: Collection[str] = (),
-        misshapen: Collection[str] = (),
-    ) -> None:
-        super().__init__(message)
-        self.unexpected = tuple(unexpected)  # in the file, with no place in the model
-        self.missing = tuple(missing)  # in the model alone
-        self.misshapen = tuple(misshapen)  # in both, with different shapes
-
-
 def listing(
     names: Iterable[str],
     tensors: StateDict,
@@ -384,14 +264,16 @@ def listing(
     """Return names and shapes, one per line; blocks with equal lines are joined."""
     numbers_of: dict[str, list[str]] = {}
     for name in names:
-        line = re.sub(r"\.\d+\.", ".#.", name, count=1)
-        line += f" {tuple(tensors[name].shape)}"
+        line = re.sub(
+            r"\.\d+\.", ".#.", f"{name} {tuple(tensors[name].shape)}", count=1
+        )
         if expected is not None:
             line += f", expected {tuple(expected[name].shape)}"
-        line += remark(name, tensors[name], (expected or tensors)[name])
+        reasons = [what for part, what in OTHERS.items() if re.search(part, name)]
+        line += "".join(f": {what}" for what in reasons[:1])
         numbers_of.setdefault(line, []).extend(re.findall(r"\.(\d+)\.", name)[:1])
-    lines = []
+    lines = ""
     for line, numbers in numbers_of.items():
         several = numbers[0] if len(numbers) == 1 else f"{{{','.join(numbers)}}}"
-        lines.append("\n  " + line.replace("#", several))
-    return "".join(lines)
+        lines += "\n  " + line.replace("#", several)
+    return lines

@@ -16,4 +16,3 @@ from vit_steps.variants.small_changes import (
 )
 from vit_steps.variants.swin import SwinConfig as SwinConfig
 from vit_steps.variants.swin import SwinTransformer as SwinTransformer
-from vit_steps.variants.swin import window_attention_cost as window_attention_cost

@@ -50,9 +50,5 @@ def any_size(model: VisionTransformer) -> AnySizeVisionTransformer:
 
     Raises: ValueError for a variant, which has other tokens.
     """
-    if type(model) is not VisionTransformer:
-        raise ValueError(
-            f"model: got a {type(model).__name__}, expected a VisionTransformer"
-        )
     weights = model.state_dict()
     return rebuilt(model, AnySizeVisionTransformer, model.config, weights)

@@ -34,32 +34,22 @@ class DistilledVisionTransformer(VisionTransformer):
 
     The class token's head learns the labels, the distillation token's head the answers
     of a teacher. In use, the logits of both are averaged. Parameters are named as in
-    timm. A plain ``ViTConfig`` is taken too, and kept as a ``DistilledConfig``.
+    timm.
 
     Shape: (B, C, H, W) -> (B, K)
     """
 
     config: DistilledConfig
     config_class = DistilledConfig
+    heads = ("head", "head_dist")
 
-    def __init__(self, config: ViTConfig) -> None:
+    def __init__(self, config: DistilledConfig) -> None:
         super().__init__(config)
         rows, columns = self.patch_embed.grid_size
         self.dist_token = nn.Parameter(torch.zeros(1, 1, config.embed_dim))
         T = self.num_prefix_tokens + rows * columns
         self.pos_embed = learned_position_embedding(T, config.embed_dim)
         self.head_dist = self.make_head()
-
-    def reset_classifier(self, num_classes: int) -> None:
-        """Give the model two new heads for K classes, or none if K is 0."""
-        super().reset_classifier(num_classes)
-        self.head_dist = self.new_head()
-
-    def reset_parameters(self) -> None:
-        """Initialise all parameters anew, for example after ``to_empty``."""
-        super().reset_parameters()
-        for parameter in (self.dist_token, *self.head_dist.parameters()):
-            nn.init.zeros_(parameter)
 
     def embed(self, images: Tensor) -> Tensor:
         """Embed the images: (B, C, H, W) -> (B, 2 + N, D), class token first."""

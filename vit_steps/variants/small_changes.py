@@ -69,36 +69,22 @@ class VariantVisionTransformer(VisionTransformer):
     config: VariantConfig
     config_class = VariantConfig
 
-    def __init__(self, config: ViTConfig) -> None:
+    def __init__(self, config: VariantConfig) -> None:
         super().__init__(config)
-        if self.config.positions == "sincos":
+        if config.positions == "sincos":
             del self.pos_embed
-            self.register_buffer("pos_embed", self.fixed_positions())
-        elif not self.config.has_cls_token:
+            positions = sincos_position_embedding(
+                embed_dim=config.embed_dim,
+                grid_size=self.patch_embed.grid_size,
+                cls_token=config.has_cls_token,
+            )
+            self.register_buffer("pos_embed", positions)
+        elif not config.has_cls_token:
             self.pos_embed = nn.Parameter(self.pos_embed.detach()[:, 1:].clone())
-        if not self.config.has_cls_token:
+        if not config.has_cls_token:
             self.register_parameter("cls_token", None)
-        registers = torch.empty(1, self.config.num_registers, self.config.embed_dim)
+        registers = torch.empty(1, config.num_registers, config.embed_dim)
         self.reg_token = nn.Parameter(nn.init.trunc_normal_(registers, std=0.02))
-
-    def fixed_positions(self) -> Tensor:
-        """Return the sines and cosines of the model's grid."""
-        return sincos_position_embedding(
-            embed_dim=self.config.embed_dim,
-            grid_size=self.patch_embed.grid_size,
-            cls_token=self.config.has_cls_token,
-        )
-
-    def reset_embedding(self) -> None:
-        """Initialise patch embedding, tokens and positions anew."""
-        self.patch_embed.reset_parameters()
-        if self.config.has_cls_token:
-            nn.init.zeros_(self.cls_token)
-        if self.config.positions == "sincos":
-            self.pos_embed.copy_(self.fixed_positions())
-        else:
-            nn.init.trunc_normal_(self.pos_embed, std=0.02)
-        nn.init.trunc_normal_(self.reg_token, std=0.02)
 
     def embed(self, images: Tensor) -> Tensor:
         """Embed images: (B, 1 + R + N, D), or (B, R + N, D) without a class token."""

@@ -1,12 +1,12 @@
 """Swin: attention in windows, which shift from block to block (arXiv 2103.14030)."""
 
-from dataclasses import asdict, dataclass
+from collections import OrderedDict
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vit_steps.cost import AttentionCost, attention_cost
 from vit_steps.encoder import MLP, DropPath
 from vit_steps.patch_embedding import check_images
 from vit_steps.sizes import (
@@ -14,13 +14,14 @@ from vit_steps.sizes import (
     as_pair,
     as_size,
     check_count,
-    check_counts,
+    check_each,
     check_fields,
     check_heads,
     check_number,
     check_rate,
     patch_grid,
 )
+from vit_steps.transfer import start_anew
 
 
 def window_partition(x: Tensor, window_size: int) -> Tensor:
@@ -84,38 +85,6 @@ def shifted_window_mask(
             number += 1
     region = window_partition(region, window_size).squeeze(-1)  # (windows, w²)
     return region[:, :, None] == region[:, None, :]
-
-
-def window_attention_cost(
-    num_tokens: int,
-    embed_dim: int,
-    window_size: int,
-    num_heads: int = 1,
-    bytes_per_number: int = 4,
-) -> AttentionCost:
-    """Return the cost of one layer of attention in windows, for one image.
-
-    Each of the N / w² windows costs as much as attention among w² tokens, so the sum is
-    linear in N: equation 2 in arXiv 2103.14030. ``matrix_bytes`` counts one head's
-    matrices in all windows.
-
-    Raises: ValueError if the windows do not hold all tokens, or as in
-        ``attention_cost``.
-    """
-    check_count(window_size, "window_size")
-    if num_tokens % window_size**2:
-        raise ValueError(
-            f"num_tokens: got {num_tokens}, expected a multiple of {window_size**2}, "
-            f"the tokens of a window of {window_size = }"
-        )
-    windows = num_tokens // window_size**2
-    one = attention_cost(
-        num_tokens=window_size**2,
-        embed_dim=embed_dim,
-        num_heads=num_heads,
-        bytes_per_number=bytes_per_number,
-    )
-    return AttentionCost(**{name: windows * n for name, n in asdict(one).items()})
 
 
 class WindowAttention(nn.Module):
@@ -244,7 +213,7 @@ class SwinConfig:
         check_fields(self, check_count, "patch_size", "in_channels", "embed_dim")
         check_fields(self, check_count, "window_size")
         check_fields(self, check_count, "num_classes", least=0)
-        check_fields(self, check_counts, "depths", "num_heads")
+        check_fields(self, check_each, "depths", "num_heads", each=check_count)
         check_fields(self, check_number, "mlp_ratio", least=1 / self.embed_dim)
         check_fields(self, check_rate, "drop_path_rate")
         if len(self.num_heads) != len(self.depths):
@@ -267,31 +236,26 @@ class SwinConfig:
         return patch_grid(self.image_size, self.patch_size * 2**stage)
 
 
-class SwinStage(nn.Module):
-    """Blocks at one resolution, after a merging from the second stage on."""
-
-    def __init__(
-        self, config: SwinConfig, stage: int, drop_path_rates: list[float]
-    ) -> None:
-        super().__init__()
-        embed_dim = config.embed_dim * 2**stage
-        self.downsample = PatchMerging(embed_dim // 2) if stage else nn.Identity()
-        blocks = (
-            SwinBlock(
-                embed_dim=embed_dim,
-                resolution=config.grid_size(stage),
-                num_heads=config.num_heads[stage],
-                window_size=config.window_size,
-                shifted=index % 2 == 1,
-                mlp_ratio=config.mlp_ratio,
-                drop_path_rate=rate,
-            )
-            for index, rate in enumerate(drop_path_rates)
+def swin_stage(
+    config: SwinConfig, stage: int, drop_path_rates: list[float]
+) -> nn.Module:
+    """Return the blocks of one resolution, after a merging from the second stage on."""
+    embed_dim = config.embed_dim * 2**stage
+    down = PatchMerging(embed_dim // 2) if stage else nn.Identity()
+    blocks = (
+        SwinBlock(
+            embed_dim=embed_dim,
+            resolution=config.grid_size(stage),
+            num_heads=config.num_heads[stage],
+            window_size=config.window_size,
+            shifted=index % 2 == 1,
+            mlp_ratio=config.mlp_ratio,
+            drop_path_rate=rate,
         )
-        self.blocks = nn.Sequential(*blocks)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.blocks(self.downsample(x))
+        for index, rate in enumerate(drop_path_rates)
+    )
+    parts = OrderedDict[str, nn.Module](downsample=down, blocks=nn.Sequential(*blocks))
+    return nn.Sequential(parts)
 
 
 class SwinPatches(nn.Module):
@@ -324,7 +288,7 @@ class SwinTransformer(nn.Module):
         rates = torch.linspace(0.0, config.drop_path_rate, depth, device="cpu").tolist()
         stages = []
         for stage, blocks in enumerate(config.depths):
-            stages.append(SwinStage(config, stage, drop_path_rates=rates[:blocks]))
+            stages.append(swin_stage(config, stage, drop_path_rates=rates[:blocks]))
             rates = rates[blocks:]
         self.layers = nn.Sequential(*stages)
         features = config.embed_dim * 2 ** (len(config.depths) - 1)
@@ -340,11 +304,7 @@ class SwinTransformer(nn.Module):
 
     def reset_parameters(self) -> None:
         """Initialise parameters and tables as in a new model, after ``to_empty``."""
-        new = SwinTransformer(self.config)
-        pairs = [(self.parameters(), new.parameters()), (self.buffers(), new.buffers())]
-        for ours, fresh in pairs:
-            for old, value in zip(ours, fresh, strict=True):
-                old.data.copy_(value)
+        start_anew(self)
 
     def forward(self, images: Tensor) -> Tensor:
         """Return the logits of the mean token: (B, C, H, W) -> (B, K)."""
