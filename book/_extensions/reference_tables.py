@@ -22,7 +22,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import vit_check
-from vit_check.chapters.questions import CHAPTERS
+from vit_check import chapters
 
 EXERCISES = Path(__file__).resolve().parents[2] / "notebooks" / "exercises"
 
@@ -65,19 +65,17 @@ class ValueTable(SphinxDirective):
         return self.parse_text_to_nodes(list_table(rows, ["header-rows: 1"]))
 
 
-def checks() -> Iterable[tuple[str, list[str]]]:
-    """Yield each chapter's name in ``vit_check`` and the names of its checks."""
-    for questions in CHAPTERS:
-        folder = questions.__name__.rpartition(".")[0]
-        names = [n for n in vit_check.__all__ if find_spec(f"{folder}.{n}")]
-        yield folder.rpartition(".")[2], names
+def checks() -> Iterable[tuple[Path, list[str]]]:
+    """Yield each chapter's exercises and the names of its checks."""
+    for path in sorted(EXERCISES.glob("[0-9][0-9]_*.ipynb")):
+        folder = f"{chapters.__name__}.{path.stem[3:]}"
+        yield path, [n for n in vit_check.__all__ if find_spec(f"{folder}.{n}")]
 
 
 class CheckTable(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         rows = []
-        for chapter, names in checks():
-            [path] = EXERCISES.glob(f"[0-9][0-9]_{chapter}.ipynb")
+        for path, names in checks():
             address = f"/notebooks/exercises/{path.stem}"
             link = f":doc:`exercises {int(path.stem[:2])} <{address}>`"
             for name in names:

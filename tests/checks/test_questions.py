@@ -1,10 +1,15 @@
 """Test the values that exercises ask for: each is computed, each slip is recognised."""
 
+import re
+from importlib import import_module
+
 import pytest
 
 import vit_check as check
+from tests.conftest import ROOT
 from vit_check import CheckFailed
 from vit_check.chapters.questions import QUESTIONS
+from vit_check.engine.questions import questions
 
 
 def failed(name, value):
@@ -47,3 +52,95 @@ def test_no_sentence_tells_the_answer():
 def test_a_question_that_is_not_there():
     with pytest.raises(ValueError, match="name: got 'nonsense', expected a question"):
         check.answer("nonsense", 1)
+
+
+TABLE = """
+tokens: the number of tokens, with
+    class token
+  = N + 1 +
+    0
+  rounding 1e-2
+  N
+    the class token is
+    a token too
+  math.isqrt(N)
+  2 * side()
+    that is along one side
+  ? How many
+    patches?
+  ? Rows times columns.
+  ? 2 × 2 + 1.
+share: a share from 0 to 1
+  accept no_share
+  ? One.
+  ? Two.
+  ? Three.
+"""
+
+
+def no_share(given):
+    return None if given == 0.5 else "is no share"
+
+
+def test_a_question_is_read_from_its_lines():
+    computed = []
+    names = {"N": 4, "side": lambda: computed.append(1) or 3, "no_share": no_share}
+    tokens, share = questions(TABLE, names)
+    assert (tokens.name, tokens.rounding) == ("tokens", 0.01)
+    assert tokens.signature == "the number of tokens, with class token"
+    assert tokens.hints == ("How many patches?", "Rows times columns.", "2 × 2 + 1.")
+    assert tokens.expected() == 5
+    first, second, third = tokens.slips
+    assert first.sentence == "the class token is a token too"
+    assert second.sentence == third.sentence == "that is along one side"
+    assert not computed
+    assert (first.value, second.value, third.value, third.value) == (4, 2, 6, 6)
+    assert len(computed) == 1, "once, when it is asked for"
+    assert (share.expected, share.accept(0.4)) == (None, "is no share")
+
+
+ASKED = "x: a number\n  = 5\n  4\n    too small\n  ? One.\n  ? Two.\n  ? Three.\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("x: a number", "a number", "questions: 'a number' is not \"name: what is"),
+        ("x: a number", "the x: a number", "questions: 'the x: a number' is not"),
+        ("  = 5\n", "", 'question x: expected one line with "= value" or "accept'),
+        ("  = 5\n", "  = 5\n  = 6\n", "question x: expected one line with"),
+        ("  = 5\n", "  5\n", "question x: expected one line with"),
+        ("    too small\n", "", "question x: '4' has no sentence behind four spaces"),
+        ("  ? Three.\n", "", "question x: got 2 hints behind"),
+        ("  ? Three.", "  Three.", "question x: 'Three.' has no sentence behind four"),
+        ("  ? Three.", " ? Three.", "question x: ' . Three.' has neither two spaces"),
+        ("= 5", "accept five", "question x: accept: there is no function 'five' in"),
+        ("= 5", "accept len", "question x: accept: the function has the sentences"),
+        ("= 5", "= 5\n  rounding much", "question x: could not convert .* 'much'"),
+    ],
+)
+def test_an_error_in_a_question_has_its_name(old, new, said):
+    assert len(questions(ASKED, {})) == 1
+    with pytest.raises(ValueError, match=said):
+        questions(ASKED.replace(old, new), {"len": len})
+
+
+@pytest.mark.parametrize("code", ["5 +", "side(5)", "1 / 0"])
+def test_a_value_that_cannot_be_computed_has_the_name_of_its_question(code):
+    said = "question x: '.*' cannot be computed, .*Error"
+    (asked,) = questions(ASKED.replace("= 5", f"= {code}"), {})
+    with pytest.raises(ValueError, match=said):
+        asked.expected()
+    (asked,) = questions(ASKED.replace("  4", f"  {code}"), {})
+    with pytest.raises(ValueError, match=said):
+        asked.slips[0].value  # noqa: B018
+
+
+@pytest.mark.parametrize("path", [*ROOT.glob("vit_check/chapters/*/questions.py")])
+def test_nothing_stands_in_a_file_of_questions_without_being_used(path):
+    """Ruff does not look into the table."""
+    text = path.read_text(encoding="utf-8")
+    module = import_module(f"vit_check.chapters.{path.parent.name}.questions")
+    names = {name for name in vars(module) if not name.startswith("__")}
+    once = {name for name in names if len(re.findall(rf"\b{name}\b", text)) == 1}
+    assert once == {"QUESTIONS"}

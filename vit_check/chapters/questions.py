@@ -1,49 +1,30 @@
-"""The values that the exercises ask for by name."""
+"""The values that the exercises ask for by name, from each chapter's ``questions``."""
 
 import difflib
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
-from vit_check.chapters.attention_maps import questions as attention_maps
-from vit_check.chapters.bug_clinic import questions as bug_clinic
-from vit_check.chapters.class_token_and_position import (
-    questions as class_token_and_position,
-)
-from vit_check.chapters.encoder_block import questions as encoder_block
-from vit_check.chapters.multi_head_attention import questions as multi_head_attention
-from vit_check.chapters.patch_embedding import questions as patch_embedding
-from vit_check.chapters.pretrained_weights import questions as pretrained_weights
-from vit_check.chapters.scale import questions as scale
-from vit_check.chapters.scaled_dot_product_attention import (
-    questions as scaled_dot_product_attention,
-)
-from vit_check.chapters.speed import questions as speed
-from vit_check.chapters.swin_and_deit import questions as swin_and_deit
-from vit_check.chapters.training import questions as training
-from vit_check.chapters.vision_transformer import questions as vision_transformer
-from vit_check.chapters.why_patches import questions as why_patches
+from vit_check import chapters
+from vit_check.engine.questions import questions
 from vit_check.engine.values import ValueCheck
 from vit_check.engine.verdict import Misused
 
-CHAPTERS = [
-    why_patches,
-    patch_embedding,
-    class_token_and_position,
-    scaled_dot_product_attention,
-    multi_head_attention,
-    encoder_block,
-    vision_transformer,
-    training,
-    attention_maps,
-    pretrained_weights,
-    speed,
-    scale,
-    swin_and_deit,
-    bug_clinic,
-]
 
-QUESTIONS: dict[str, ValueCheck] = {
-    question.name: question for chapter in CHAPTERS for question in chapter.QUESTIONS
-}
+def _found() -> dict[str, ValueCheck]:
+    found: dict[str, ValueCheck] = {}
+    for chapter in iter_modules(chapters.__path__, f"{chapters.__name__}."):
+        if not chapter.ispkg:
+            continue
+        module = import_module(f"{chapter.name}.questions")
+        for question in questions(module.QUESTIONS, vars(module)):
+            if question.name in found:
+                raise ValueError(f"question {question.name}: the name is taken")
+            found[question.name] = question
+    return found
+
+
+QUESTIONS = _found()
 
 
 def answer(name: str, value: Any, hint: int = 0) -> None:

@@ -34,6 +34,8 @@ from vit_check.engine.verdict import Mistake
 
 Answer = Callable[..., Any]
 
+ALWAYS_NAMED: dict[str, Any] = {"math": math, "torch": torch, "F": F}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -57,11 +59,15 @@ def rows(table: str) -> list[Row]:
 
     Raises: ValueError if a row has no code.
     """
-    return [_row(block) for block in re.split(r"\n(?=\S)", table.strip())]
+    return [_row(*block) for block in blocks(table)]
 
 
-def _row(block: str) -> Row:
-    name, *lines = block.splitlines()
+def blocks(table: str) -> list[list[str]]:
+    """The lines of a table, in blocks that begin where a line is not indented."""
+    return [block.splitlines() for block in re.split(r"\n(?=\S)", table.strip())]
+
+
+def _row(name: str, *lines: str) -> Row:
     code: list[str] = []
     for line in lines:
         if re.match(r"  -> ", line):
@@ -150,7 +156,7 @@ class Edited:
 
         Raises: ValueError if an edit does not fit.
         """
-        scope: dict[str, Any] = {"math": math, "torch": torch, "F": F}
+        scope = dict(ALWAYS_NAMED)
         for function in (*self.parts, self.right):
             scope |= vars(inspect.getmodule(function))
         scope |= self.named

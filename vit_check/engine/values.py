@@ -18,8 +18,12 @@ from vit_check.engine.verdict import Finding
 class Slip:
     """A wrong value that many give, and what they have overlooked."""
 
-    value: Any
+    computed: Callable[[], Any]
     sentence: str
+
+    @property
+    def value(self) -> Any:
+        return self.computed()
 
 
 class ValueCheck(Check):

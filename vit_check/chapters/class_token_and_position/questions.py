@@ -6,7 +6,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from vit_check.engine.values import Slip, ValueCheck
 from vit_steps.cost import token_count
 
 BANNER, PATCH, BATCH, D = (96, 160), 16, 10, 48
@@ -14,16 +13,16 @@ N = token_count(BANNER, PATCH)
 SEATS = 8  # images in each batch that the faulty positions are trained with
 
 
-def _clocks(places: Tensor, speeds: Tensor) -> Tensor:
+def clocks_at(places: Tensor, speeds: Tensor) -> Tensor:
     """(places,) -> (places, 2·clocks): sine and cosine of each clock, in turns."""
     angles = places.double()[:, None] * speeds  # (places, clocks)
     return torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
 
 
-_SPEEDS = torch.tensor([1.0, 0.01], dtype=torch.float64)
+SPEEDS = torch.tensor([1.0, 0.01], dtype=torch.float64)
 
 
-def _turned(angles: Tensor, order: tuple[int, ...] = (0, 1, 2, 3)) -> Tensor:
+def turned(angles: Tensor, order: tuple[int, ...] = (0, 1, 2, 3)) -> Tensor:
     blocks = []
     for angle in angles.tolist():
         c, s = math.cos(angle), math.sin(angle)
@@ -31,40 +30,40 @@ def _turned(angles: Tensor, order: tuple[int, ...] = (0, 1, 2, 3)) -> Tensor:
     return torch.block_diag(*blocks)[list(order)][:, list(order)]
 
 
-_WRONG_TURNS = (
+WRONG_TURNS = (
     (
-        _turned(-3 * _SPEEDS),
+        turned(-3 * SPEEDS),
         "turns the clocks back by three: see which of sine and cosine comes first, "
         "and which of the two sines in a block has the minus",
     ),
-    (_turned(_SPEEDS), "turns the clocks on by one step, expected three"),
+    (turned(SPEEDS), "turns the clocks on by one step, expected three"),
     (
-        _turned(torch.tensor([3.0, 0.01])),
+        turned(torch.tensor([3.0, 0.01])),
         "turns the first clock on by three steps and the second by one",
     ),
     (
-        _turned(torch.tensor([3.0, 3.0])),
+        turned(torch.tensor([3.0, 3.0])),
         "turns both clocks alike; the second is a hundred times slower",
     ),
     (
-        _turned(3 * _SPEEDS, (0, 2, 1, 3)),
+        turned(3 * SPEEDS, (0, 2, 1, 3)),
         "takes both sines to come before both cosines; here they take turns",
     ),
     (torch.eye(4, dtype=torch.float64), "leaves every position where it is"),
 )
 
 
-def _three_steps_on(given: Any) -> str | None:
+def three_steps_on(given: Any) -> str | None:
     try:
         matrix = torch.tensor(given, dtype=torch.float64)
     except (TypeError, ValueError, RuntimeError):
         return "is no matrix: expected four rows of four numbers"
     if tuple(matrix.shape) != (4, 4):
         return f"has shape {tuple(matrix.shape)}, expected (4, 4)"
-    clocks = _clocks(torch.arange(40), _SPEEDS)  # (40, 4)
+    clocks = clocks_at(torch.arange(40), SPEEDS)  # (40, 4)
     if torch.allclose(clocks[:-3] @ matrix.T, clocks[3:], atol=1e-4):
         return None
-    for wrong, sentence in _WRONG_TURNS:
+    for wrong, sentence in WRONG_TURNS:
         if torch.allclose(matrix, wrong, atol=1e-4):
             return sentence
     if torch.allclose(matrix @ clocks[0], clocks[3], atol=1e-4):
@@ -72,13 +71,13 @@ def _three_steps_on(given: Any) -> str | None:
     return "does not take position p to position p + 3: try it on p = 0, then on p = 1"
 
 
-_WAYS = ("as trained", "interpolated", "along the line", "none")
+WAYS = ("as trained", "interpolated", "along the line", "none")
 
 
-def _larger_images(given: Any) -> str | None:
-    if not isinstance(given, dict) or set(given) != set(_WAYS):
-        return f"is to be a dict with the keys {', '.join(map(repr, _WAYS))}"
-    for name in _WAYS:
+def larger_images(given: Any) -> str | None:
+    if not isinstance(given, dict) or set(given) != set(WAYS):
+        return f"is to be a dict with the keys {', '.join(map(repr, WAYS))}"
+    for name in WAYS:
         share = given[name]
         if isinstance(share, bool) or not isinstance(share, int | float):
             return f"has no number under {name!r}: expected a share between 0 and 1"
@@ -105,212 +104,139 @@ def _larger_images(given: Any) -> str | None:
     return None
 
 
-def _read_from(number: int, old: int = 49, new: int = 100) -> tuple[int, int]:
+def read_from(number: int, old: int = 49, new: int = 100) -> tuple[int, int]:
     middle = (number + 0.5) * old / new - 0.5
     return divmod(round(middle), 7)
 
 
-QUESTIONS = [
-    ValueCheck(
-        "banner_tokens_shape",
-        "the shape of the tokens of 10 images of 96×160, patches of 16, D = 48",
-        lambda: (BATCH, 1 + N, D),
-        [
-            Slip((BATCH, N, D), "the class token is a token too"),
-            Slip((BATCH, 2 + N, D), "one class token an image, no more"),
-            Slip((1 + N, BATCH, D), "the batch comes first"),
-            Slip((BATCH, D, 1 + N), "the tokens come before their numbers"),
-            Slip(
-                (BATCH, 1 + N, 2 * D),
-                "positions are added to the tokens, which stay as long as they are",
-            ),
-            Slip((1, 1 + N, D), "that is the shape of the positions, without a batch"),
-            Slip(
-                (BATCH, 1 + 96 * 160 // 16, D),
-                "a patch is 16 pixels high and 16 wide",
-            ),
-        ],
-        hints=(
-            "How many patches lie down the image, how many across?",
-            "6 rows of 10 patches, and one token more.",
-            "(B, T, D) with B = 10, T = 6·10 + 1, D = 48.",
-        ),
-    ),
-    ValueCheck(
-        "banner_parameters",
-        "how many numbers are learned in class token and positions together",
-        lambda: D + (1 + N) * D,
-        [
-            Slip(
-                (1 + N) * D,
-                "one vector is missing: the class token has D numbers, and its "
-                "position has D more",
-            ),
-            Slip(N * D, "neither the class token nor its position is counted"),
-            Slip(
-                BATCH * D + (1 + N) * D,
-                "the images of a batch share one class token",
-            ),
-            Slip(
-                BATCH * (D + (1 + N) * D),
-                "the images of a batch share class token and positions",
-            ),
-            Slip(2 + N, "each of these vectors has D numbers"),
-            Slip(
-                D + (1 + N) * D + (3 * PATCH**2 + 1) * D,
-                "the patch embedding is counted too; only class token and positions "
-                "are asked for",
-            ),
-        ],
-        hints=(
-            "Write down the shapes of the two parameters.",
-            "(1, 1, D) and (1, T, D).",
-            "48 + 61·48.",
-        ),
-    ),
-    ValueCheck(
-        "class_token_gradients",
-        "each number of the class token's gradient, for the sum over the batch and for "
-        "the mean",
-        lambda: (BATCH, 1),
-        [
-            Slip(
-                (1, 1),
-                "there is one class token for all ten images, and the pulls add up",
-            ),
-            Slip((BATCH, BATCH), "a mean over the batch divides each pull by B"),
-            Slip((1, BATCH), "the two are the wrong way round"),
-            Slip((1, 1 / BATCH), "each is what one image pulls; all of them pull"),
-            Slip(
-                (BATCH * D, D),
-                "that is the sum of the gradient's D numbers; one of them is asked for",
-            ),
-            Slip(
-                (BATCH * (1 + N), 1 + N),
-                "the class token is one of the T tokens of an image, not in all",
-            ),
-        ],
-        hints=(
-            "If one number of the class token grows by 1, how many of the tokens' "
-            "numbers grow, and by how much?",
-            "One in each image, by 1.",
-            "The sum grows by B; the mean over the batch is the sum divided by B.",
-        ),
-    ),
-    ValueCheck(
-        "row_that_is_added",
-        "the row of the positions that the faulty code adds to token 5 of image 1",
-        lambda: 1,
-        [
-            Slip(5, "that is the row it should be; see what x.size(0) counts"),
-            Slip(6, "no token is counted here; see what x.size(0) counts"),
-            Slip(0, "row 0 goes to image 0"),
-            Slip(13, "rows are not counted on from image to image"),
-        ],
-        hints=(
-            "What are the shapes of x and of self.positions[: x.size(0)]?",
-            "(B, T, D) + (B, 1, D): which axis is matched with which?",
-            "The first axis is the image's place in the batch.",
-        ),
-    ),
-    ValueCheck(
-        "rows_that_learn",
-        "how many rows of the positions get a gradient in batches of 8",
-        lambda: SEATS,
-        [
-            Slip(17, "that is all of them; see how many are added to anything"),
-            Slip(16, "see how many of them are added to anything at all"),
-            Slip(1, "one row for each image of the batch, not one in all"),
-            Slip(0, "some are added to tokens, and so they learn"),
-        ],
-        hints=(
-            "Which rows does the slice take?",
-            "x.size(0) is 8 now.",
-            "Rows 0 to 7; the others are never added to anything.",
-        ),
-    ),
-    ValueCheck(
-        "three_steps_on",
-        "a 4×4 matrix that takes every position p to position p + 3",
-        None,
-        [],
-        hints=(
-            "Each clock has a block of its own, 2×2; between clocks there are zeros.",
-            "sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b - "
-            "sin a sin b. The angle b is 3 for the first clock.",
-            "A block is [[cos b, sin b], [-sin b, cos b]] with b = 3, then b = 0.03.",
-        ),
-        accept=_three_steps_on,
-    ),
-    ValueCheck(
-        "slowest_clock",
-        "the steps in which the slowest clock of the two-dimensional code for D = 768 "
-        "goes round once",
-        lambda: 2 * math.pi * 10000 ** (191 / 192),
-        [
-            Slip(
-                2 * math.pi * 10000,
-                "that is the limit, which is not reached: the last exponent is below 1",
-            ),
-            Slip(
-                2 * math.pi * 10000 ** (383 / 384),
-                "so it is in one dimension, with D/2 clocks; here there are D/4 for "
-                "the row",
-            ),
-            Slip(10000 ** (191 / 192), "so far it has turned by 1 radian, no more"),
-            Slip(
-                2 * math.pi * 10000 ** (191 / 384),
-                "the exponent runs over the D/4 clocks of one half, from 0 to 1",
-            ),
-            Slip(
-                360 * 10000 ** (191 / 192),
-                "the angle is in radians, of which a whole turn has 2π",
-            ),
-        ],
-        hints=(
-            "How many clocks does the row have? Number them from 0.",
-            "D/4 = 192 clocks; clock i turns by 10000 to the power -i/192 a step.",
-            "2π divided by what clock 191 turns in one step.",
-        ),
-        rounding=1e-3,
-    ),
-    ValueCheck(
-        "positions_for_larger_images",
-        "four shares of images that are classified rightly",
-        None,
-        [],
-        hints=(
-            "Call accuracy four times, once with the images of 28×28.",
-            "model_with(positions, 40) is the model for 10×10 patches.",
-            "For interpolated: accuracy(model_with(interpolate_position_embedding("
-            "trained, 10), 40), larger).",
-        ),
-        accept=_larger_images,
-    ),
-    ValueCheck(
-        "left_edge_reads_from",
-        "the (row, column) of the old grid that new patch (5, 0) gets its position "
-        "from",
-        lambda: _read_from(50),
-        [
-            Slip(
-                (3, 0),
-                "that would be right for a picture; along the line it comes elsewhere",
-            ),
-            Slip((5, 0), "that is its place in the new grid"),
-            Slip((7, 0), "the line is shrunk: place 50 of 100 is in the middle of 49"),
-            Slip((2, 4), "the grid that was trained has 7 columns, not 10"),
-            Slip(
-                (3, 4),
-                "that is one place too far: half a place is taken away at the end, and "
-                "the result is rounded to the nearest",
-            ),
-        ],
-        hints=(
-            "Which number does new patch (5, 0) have, reading row by row?",
-            "New place i of 100 has its middle at (i + 0.5)·49/100 - 0.5 of the old "
-            "line.",
-            "24.2, so old number 24, in rows of 7.",
-        ),
-    ),
-]
+QUESTIONS = """
+banner_tokens_shape: the shape of the tokens of 10 images of 96×160, patches of 16, D =
+    48
+  = (BATCH, 1 + N, D)
+  (BATCH, N, D)
+    the class token is a token too
+  (BATCH, 2 + N, D)
+    one class token an image, no more
+  (1 + N, BATCH, D)
+    the batch comes first
+  (BATCH, D, 1 + N)
+    the tokens come before their numbers
+  (BATCH, 1 + N, 2 * D)
+    positions are added to the tokens, which stay as long as they are
+  (1, 1 + N, D)
+    that is the shape of the positions, without a batch
+  (BATCH, 1 + 96 * 160 // 16, D)
+    a patch is 16 pixels high and 16 wide
+  ? How many patches lie down the image, how many across?
+  ? 6 rows of 10 patches, and one token more.
+  ? (B, T, D) with B = 10, T = 6·10 + 1, D = 48.
+banner_parameters: how many numbers are learned in class token and positions together
+  = D + (1 + N) * D
+  (1 + N) * D
+    one vector is missing: the class token has D numbers, and its position has D more
+  N * D
+    neither the class token nor its position is counted
+  BATCH * D + (1 + N) * D
+    the images of a batch share one class token
+  BATCH * (D + (1 + N) * D)
+    the images of a batch share class token and positions
+  2 + N
+    each of these vectors has D numbers
+  D + (1 + N) * D + (3 * PATCH**2 + 1) * D
+    the patch embedding is counted too; only class token and positions are asked for
+  ? Write down the shapes of the two parameters.
+  ? (1, 1, D) and (1, T, D).
+  ? 48 + 61·48.
+class_token_gradients: each number of the class token's gradient, for the sum over the
+    batch and for the mean
+  = (BATCH, 1)
+  (1, 1)
+    there is one class token for all ten images, and the pulls add up
+  (BATCH, BATCH)
+    a mean over the batch divides each pull by B
+  (1, BATCH)
+    the two are the wrong way round
+  (1, 1 / BATCH)
+    each is what one image pulls; all of them pull
+  (BATCH * D, D)
+    that is the sum of the gradient's D numbers; one of them is asked for
+  (BATCH * (1 + N), 1 + N)
+    the class token is one of the T tokens of an image, not in all
+  ? If one number of the class token grows by 1, how many of the tokens' numbers grow,
+    and by how much?
+  ? One in each image, by 1.
+  ? The sum grows by B; the mean over the batch is the sum divided by B.
+row_that_is_added: the row of the positions that the faulty code adds to token 5 of
+    image 1
+  = 1
+  5
+    that is the row it should be; see what x.size(0) counts
+  6
+    no token is counted here; see what x.size(0) counts
+  0
+    row 0 goes to image 0
+  13
+    rows are not counted on from image to image
+  ? What are the shapes of x and of self.positions[: x.size(0)]?
+  ? (B, T, D) + (B, 1, D): which axis is matched with which?
+  ? The first axis is the image's place in the batch.
+rows_that_learn: how many rows of the positions get a gradient in batches of 8
+  = SEATS
+  17
+    that is all of them; see how many are added to anything
+  16
+    see how many of them are added to anything at all
+  1
+    one row for each image of the batch, not one in all
+  0
+    some are added to tokens, and so they learn
+  ? Which rows does the slice take?
+  ? x.size(0) is 8 now.
+  ? Rows 0 to 7; the others are never added to anything.
+three_steps_on: a 4×4 matrix that takes every position p to position p + 3
+  accept three_steps_on
+  ? Each clock has a block of its own, 2×2; between clocks there are zeros.
+  ? sin(a + b) = sin a cos b + cos a sin b, and cos(a + b) = cos a cos b - sin a sin b.
+    The angle b is 3 for the first clock.
+  ? A block is [[cos b, sin b], [-sin b, cos b]] with b = 3, then b = 0.03.
+slowest_clock: the steps in which the slowest clock of the two-dimensional code for D =
+    768 goes round once
+  = 2 * math.pi * 10000 ** (191 / 192)
+  rounding 1e-3
+  2 * math.pi * 10000
+    that is the limit, which is not reached: the last exponent is below 1
+  2 * math.pi * 10000 ** (383 / 384)
+    so it is in one dimension, with D/2 clocks; here there are D/4 for the row
+  10000 ** (191 / 192)
+    so far it has turned by 1 radian, no more
+  2 * math.pi * 10000 ** (191 / 384)
+    the exponent runs over the D/4 clocks of one half, from 0 to 1
+  360 * 10000 ** (191 / 192)
+    the angle is in radians, of which a whole turn has 2π
+  ? How many clocks does the row have? Number them from 0.
+  ? D/4 = 192 clocks; clock i turns by 10000 to the power -i/192 a step.
+  ? 2π divided by what clock 191 turns in one step.
+positions_for_larger_images: four shares of images that are classified rightly
+  accept larger_images
+  ? Call accuracy four times, once with the images of 28×28.
+  ? model_with(positions, 40) is the model for 10×10 patches.
+  ? For interpolated: accuracy(model_with(interpolate_position_embedding(trained, 10),
+    40), larger).
+left_edge_reads_from: the (row, column) of the old grid that new patch (5, 0) gets its
+    position from
+  = read_from(50)
+  (3, 0)
+    that would be right for a picture; along the line it comes elsewhere
+  (5, 0)
+    that is its place in the new grid
+  (7, 0)
+    the line is shrunk: place 50 of 100 is in the middle of 49
+  (2, 4)
+    the grid that was trained has 7 columns, not 10
+  (3, 4)
+    that is one place too far: half a place is taken away at the end, and the result is
+    rounded to the nearest
+  ? Which number does new patch (5, 0) have, reading row by row?
+  ? New place i of 100 has its middle at (i + 0.5)·49/100 - 0.5 of the old line.
+  ? 24.2, so old number 24, in rows of 7.
+"""

@@ -1,17 +1,15 @@
 """What the exercises of chapter 10 ask."""
 
-import math
 from typing import Any
 
 import torch
 
 from vit_check.chapters.pretrained_weights.fold_normalization import fold_normalization
-from vit_check.engine.values import Slip, ValueCheck
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.pretrained import config_of
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
-_STRANGE = ViTConfig(
+STRANGE = ViTConfig(
     image_size=224,
     patch_size=14,
     num_classes=40,
@@ -22,10 +20,10 @@ _STRANGE = ViTConfig(
 )
 
 
-def _told() -> dict[str, Any]:
+def told() -> dict[str, Any]:
     """What the shapes of the strange file tell."""
     with torch.device("meta"):
-        state = VisionTransformer(_STRANGE).state_dict()
+        state = VisionTransformer(STRANGE).state_dict()
     config = config_of(state)
     return {
         "embed_dim": config.embed_dim,
@@ -37,7 +35,7 @@ def _told() -> dict[str, Any]:
     }
 
 
-_MISREAD = {
+MISREAD = {
     ("depth", 8): "is off by one: the blocks are numbered from 0",
     ("hidden", 960): "is read off qkv, which has 3·D rows; the MLP's first layer is "
     "mlp.fc1",
@@ -54,8 +52,8 @@ _MISREAD = {
 }
 
 
-def _wrong_size(given: Any) -> str | None:
-    right = _told()
+def wrong_size(given: Any) -> str | None:
+    right = told()
     if not isinstance(given, dict):
         return f"is to be a dictionary with the keys {', '.join(right)}"
     for name in [*right, *given]:
@@ -69,12 +67,12 @@ def _wrong_size(given: Any) -> str | None:
         if value != right[name]:
             why = "is not what the shapes say"
             if isinstance(value, int | float):
-                why = _MISREAD.get((name, value), why)
+                why = MISREAD.get((name, value), why)
             return f"has a wrong {name}: it {why}"
     return None
 
 
-_TOLD_BY = {
+TOLD_BY = {
     "a": "q, k and v have D rows each, however many heads share D",
     "b": "the first layer of the MLP has M rows",
     "c": "eps is a small number that is added under a root",
@@ -84,31 +82,31 @@ _TOLD_BY = {
 }
 
 
-def _wrong_letter(given: Any) -> str | None:
-    letters = "".join(given) if _are_words(given) else given
+def wrong_letter(given: Any) -> str | None:
+    letters = "".join(given) if are_words(given) else given
     if not isinstance(letters, str):
         return "is to be letters from a to f in one word, such as 'ab'"
     found = {letter for letter in letters.casefold() if letter not in " ,.;"}
-    if not found <= set(_TOLD_BY):
+    if not found <= set(TOLD_BY):
         return "is to be letters from a to f in one word, such as 'ab'"
     for letter in "bd":
         if letter in found:
-            return f"has one too many: {_TOLD_BY[letter]}"
+            return f"has one too many: {TOLD_BY[letter]}"
     missing = [letter for letter in "caef" if letter not in found]
-    return f"lacks at least one: {_TOLD_BY[missing[0]]}" if missing else None
+    return f"lacks at least one: {TOLD_BY[missing[0]]}" if missing else None
 
 
-def _are_words(given: Any) -> bool:
+def are_words(given: Any) -> bool:
     return isinstance(given, list) and all(isinstance(item, str) for item in given)
 
 
-def _row_of_a_key() -> int:
+def row_of_a_key() -> int:
     D, d, head, number = 96, 16, 2, 5
     rows = torch.arange(3 * D).reshape(3, D // d, d)  # (3, h, d)
     return int(rows[1, head, number])
 
 
-def _folded() -> list[float]:
+def folded() -> list[float]:
     one = torch.ones(1, dtype=torch.float64)
     weight, bias = fold_normalization.reference(
         0.2 * one.reshape(1, 1, 1, 1), 0.1 * one, 0.5 * one, 0.5 * one
@@ -116,12 +114,12 @@ def _folded() -> list[float]:
     return [round(weight.item(), 9), round(bias.item(), 9)]
 
 
-def _heads_in_the_card() -> int:
+def heads_in_the_card() -> int:
     _, card = read_checkpoint("cluttered-digits")
     return int(card["config"]["num_heads"])
 
 
-def _shares(given: Any) -> str | None:
+def shares(given: Any) -> str | None:
     heads = ["1", "2", "4", "8", "16"]
     if not isinstance(given, dict) or sorted(given) != sorted(heads):
         return "is to be a dictionary with the keys 1, 2, 4, 8 and 16"
@@ -150,141 +148,92 @@ def _shares(given: Any) -> str | None:
     return None
 
 
-QUESTIONS = [
-    ValueCheck(
-        "told_by_shapes",
-        "what the shapes say: embed_dim, depth, hidden, patch_size, image_size and "
-        "num_classes, by these names",
-        None,
-        [],
-        hints=(
-            "A linear layer's weight is (out, in), a convolution's is (out, in, rows, "
-            "columns). Start with patch_embed.proj.weight.",
-            "The positions are 1 + N: take the class token away, and N is rows times "
-            "columns of the grid. The blocks are numbered from 0.",
-            "256 patches are a grid of 16 × 16, and a patch has 14 pixels along a "
-            "side.",
-        ),
-        accept=_wrong_size,
-    ),
-    ValueCheck(
-        "not_told_by_shapes",
-        "the letters of what no shape tells, such as 'ab'",
-        None,
-        [],
-        hints=(
-            "For each letter, imagine two models that differ in it alone. Would any "
-            "tensor have another shape?",
-            "A number of heads only cuts up D, an eps is added inside a norm, a GELU "
-            "has no parameters, and images are prepared before the model sees them.",
-            "Four of the six letters: all but the two that are read off mlp.fc1 and "
-            "patch_embed.proj.",
-        ),
-        accept=_wrong_letter,
-    ),
-    ValueCheck(
-        "row_of_a_key",
-        "the row of attn.qkv.weight that makes number 5 of head 2's keys",
-        _row_of_a_key,
-        [
-            Slip(37, "that row makes a query: the keys come after all D of those"),
-            Slip(229, "that row makes a value: the keys are the second third"),
-            Slip(
-                117,
-                "that would be right if each head had its q, k and v together; here "
-                "all queries come first",
-            ),
-            Slip(102, "the numbers of a head are counted from 0"),
-            Slip(85, "head 2 is the third: two heads come before it"),
-        ],
-        hints=(
-            "First: which rows belong to queries, which to keys?",
-            "D rows of queries come first. Then the keys, head by head, D / h rows "
-            "each.",
-            "96 + 2 · 16 + 5.",
-        ),
-    ),
-    ValueCheck(
-        "nan_comparisons",
-        "two truth values: of nan > 1e-5 and of nan <= 1e-5",
-        lambda: (math.nan > 1e-5, math.nan <= 1e-5),
-        [
-            Slip(
-                (True, False),
-                "NaN is not larger than anything: no comparison with it by > is true",
-            ),
-            Slip((False, True), "NaN is not smaller than anything either"),
-            Slip((True, True), "it cannot be both larger and not larger"),
-        ],
-        hints=(
-            "NaN is what comes out of 0/0. Is it larger than 1?",
-            "By the standard for floating-point numbers, every comparison with NaN by "
-            "<, <=, >, >= or == has the same result.",
-            "Type float('nan') > 0 into a cell.",
-        ),
-    ),
-    ValueCheck(
-        "folded_by_hand",
-        "the new weight and the new bias, in a tuple",
-        _folded,
-        [
-            Slip(
-                (0.4, 0.0),
-                "the bias is computed with the old weight; the mean is divided by the "
-                "standard deviation too",
-            ),
-            Slip((0.4, 0.1), "the weight is right; the mean moves the bias as well"),
-            Slip((0.4, 0.3), "the weight is right; the mean is subtracted, not added"),
-            Slip(
-                (0.2, 0.1),
-                "neither has changed: divide the pixel by the standard deviation and "
-                "subtract the mean, and both do",
-            ),
-            Slip(
-                (0.1, 0.05),
-                "the pixel is divided by the standard deviation, so the weight is "
-                "divided by it as well",
-            ),
-            Slip((0.2, 0.0), "the standard deviation is left out"),
-            Slip((0.4, -0.2), "the old bias is lost: the mean's share is added to it"),
-        ],
-        hints=(
-            "Put (x - 0.5) / 0.5 in the place of the pixel and multiply out.",
-            "0.2 · (x - 0.5) / 0.5 + 0.1: what is x multiplied by, and what is left "
-            "when x is 0?",
-            "0.2 / 0.5, and 0.1 - 0.2 · 0.5 / 0.5.",
-        ),
-    ),
-    ValueCheck(
-        "shares_by_heads",
-        "the share of pictures read right, by number of heads",
-        None,
-        [],
-        hints=(
-            "Build a model with each number of heads, load the same weights into each, "
-            "and count how many of its answers are the labels.",
-            "replace(config, num_heads=h) makes the configuration; the weights fit, "
-            "since no shape depends on h.",
-            "model = VisionTransformer(replace(config, num_heads=h)).eval(); "
-            "load_weights(model, weights); (model(pictures).argmax(1) == "
-            "labels).float().mean().item()",
-        ),
-        accept=_shares,
-    ),
-    ValueCheck(
-        "heads_of_the_file",
-        "the number of heads that the weights were trained with",
-        _heads_in_the_card,
-        [
-            Slip(1, "with one head this file is worst of all"),
-            Slip(8, "near, but not the best of the five"),
-            Slip(2, "with so few heads a good third of the pictures is read wrong"),
-            Slip(16, "with so many heads two pictures in five are read wrong"),
-        ],
-        hints=(
-            "Which of the five numbers reads most pictures right?",
-            "max(shares, key=shares.get)",
-            "It is neither the smallest nor the largest of the five, and D / h is 16.",
-        ),
-    ),
-]
+QUESTIONS = """
+told_by_shapes: what the shapes say: embed_dim, depth, hidden, patch_size, image_size
+    and num_classes, by these names
+  accept wrong_size
+  ? A linear layer's weight is (out, in), a convolution's is (out, in, rows, columns).
+    Start with patch_embed.proj.weight.
+  ? The positions are 1 + N: take the class token away, and N is rows times columns of
+    the grid. The blocks are numbered from 0.
+  ? 256 patches are a grid of 16 × 16, and a patch has 14 pixels along a side.
+not_told_by_shapes: the letters of what no shape tells, such as 'ab'
+  accept wrong_letter
+  ? For each letter, imagine two models that differ in it alone. Would any tensor have
+    another shape?
+  ? A number of heads only cuts up D, an eps is added inside a norm, a GELU has no
+    parameters, and images are prepared before the model sees them.
+  ? Four of the six letters: all but the two that are read off mlp.fc1 and
+    patch_embed.proj.
+row_of_a_key: the row of attn.qkv.weight that makes number 5 of head 2's keys
+  = row_of_a_key()
+  37
+    that row makes a query: the keys come after all D of those
+  229
+    that row makes a value: the keys are the second third
+  117
+    that would be right if each head had its q, k and v together; here all queries come
+    first
+  102
+    the numbers of a head are counted from 0
+  85
+    head 2 is the third: two heads come before it
+  ? First: which rows belong to queries, which to keys?
+  ? D rows of queries come first. Then the keys, head by head, D / h rows each.
+  ? 96 + 2 · 16 + 5.
+nan_comparisons: two truth values: of nan > 1e-5 and of nan <= 1e-5
+  = (math.nan > 1e-5, math.nan <= 1e-5)
+  (True, False)
+    NaN is not larger than anything: no comparison with it by > is true
+  (False, True)
+    NaN is not smaller than anything either
+  (True, True)
+    it cannot be both larger and not larger
+  ? NaN is what comes out of 0/0. Is it larger than 1?
+  ? By the standard for floating-point numbers, every comparison with NaN by <, <=, >,
+    >= or == has the same result.
+  ? Type float('nan') > 0 into a cell.
+folded_by_hand: the new weight and the new bias, in a tuple
+  = folded()
+  (0.4, 0.0)
+    the bias is computed with the old weight; the mean is divided by the standard
+    deviation too
+  (0.4, 0.1)
+    the weight is right; the mean moves the bias as well
+  (0.4, 0.3)
+    the weight is right; the mean is subtracted, not added
+  (0.2, 0.1)
+    neither has changed: divide the pixel by the standard deviation and subtract the
+    mean, and both do
+  (0.1, 0.05)
+    the pixel is divided by the standard deviation, so the weight is divided by it as
+    well
+  (0.2, 0.0)
+    the standard deviation is left out
+  (0.4, -0.2)
+    the old bias is lost: the mean's share is added to it
+  ? Put (x - 0.5) / 0.5 in the place of the pixel and multiply out.
+  ? 0.2 · (x - 0.5) / 0.5 + 0.1: what is x multiplied by, and what is left when x is 0?
+  ? 0.2 / 0.5, and 0.1 - 0.2 · 0.5 / 0.5.
+shares_by_heads: the share of pictures read right, by number of heads
+  accept shares
+  ? Build a model with each number of heads, load the same weights into each, and count
+    how many of its answers are the labels.
+  ? replace(config, num_heads=h) makes the configuration; the weights fit, since no
+    shape depends on h.
+  ? model = VisionTransformer(replace(config, num_heads=h)).eval(); load_weights(model,
+    weights); (model(pictures).argmax(1) == labels).float().mean().item()
+heads_of_the_file: the number of heads that the weights were trained with
+  = heads_in_the_card()
+  1
+    with one head this file is worst of all
+  8
+    near, but not the best of the five
+  2
+    with so few heads a good third of the pictures is read wrong
+  16
+    with so many heads two pictures in five are read wrong
+  ? Which of the five numbers reads most pictures right?
+  ? max(shares, key=shares.get)
+  ? It is neither the smallest nor the largest of the five, and D / h is 16.
+"""

@@ -6,17 +6,16 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from vit_check.engine.values import Slip, ValueCheck
 from vit_steps.training import learning_rate
 
 
-def _half_step() -> int:
+def half_step() -> int:
     total, warm = 20 * math.ceil(5000 / 96), 2 * math.ceil(5000 / 96)
     fall = range(warm, total)
     return min(fall, key=lambda step: abs(learning_rate(step, total, warm, 2.0) - 1.0))
 
 
-def _gradient() -> list[float]:
+def gradient() -> list[float]:
     p = torch.tensor([[4.0, 2.0, 1.0, 1.0]], dtype=torch.float64)
     logits = p.log().requires_grad_()
     F.cross_entropy(logits, torch.tensor([1]), label_smoothing=0.2).backward()
@@ -24,7 +23,7 @@ def _gradient() -> list[float]:
     return logits.grad[0].tolist()
 
 
-def _lowest_step() -> int:
+def lowest_step() -> int:
     total, warm = 60, 12
 
     def faulty(step: int) -> float:
@@ -33,7 +32,7 @@ def _lowest_step() -> int:
     return min(range(warm, total + 1), key=faulty)
 
 
-def _by_heart(given: Any) -> str | None:
+def by_heart(given: Any) -> str | None:
     if given == [None, None]:
         return "is not given yet: it is to be the losses of the first and the last step"
     numbers = isinstance(given, list) and len(given) == 2
@@ -53,13 +52,13 @@ def _by_heart(given: Any) -> str | None:
     return None
 
 
-_RECIPES = ("as it is", "a tenth of the rate", "no clipping")
+RECIPES = ("as it is", "a tenth of the rate", "no clipping")
 
 
-def _nine_runs(given: Any) -> str | None:
-    if not isinstance(given, dict) or set(given) != set(_RECIPES):
-        return f"is not a dict with the names {', '.join(_RECIPES)}"
-    for name in _RECIPES:
+def nine_runs(given: Any) -> str | None:
+    if not isinstance(given, dict) or set(given) != set(RECIPES):
+        return f"is not a dict with the names {', '.join(RECIPES)}"
+    for name in RECIPES:
         runs = given[name]
         if not isinstance(runs, list) or len(runs) != 3:
             return f"has no three numbers for {name!r}, one for each seed"
@@ -67,7 +66,7 @@ def _nine_runs(given: Any) -> str | None:
             return f"has something else than accuracies from 0 to 1 for {name!r}"
     if all(len(set(runs)) == 1 for runs in given.values()):
         return "has the same number for every seed: the seed is not passed on"
-    usual, slow, _ = (given[name] for name in _RECIPES)
+    usual, slow, _ = (given[name] for name in RECIPES)
     if not min(usual) > max(slow):
         return (
             "has no gap between the recipe and a tenth of its rate: are the changes "
@@ -78,219 +77,135 @@ def _nine_runs(given: Any) -> str | None:
     return None
 
 
-QUESTIONS = [
-    ValueCheck(
-        "steps_of_a_training",
-        "three whole numbers: steps in an epoch, in all, of these warm-up",
-        lambda: (
-            math.ceil(5000 / 96),
-            20 * math.ceil(5000 / 96),
-            2 * math.ceil(5000 / 96),
-        ),
-        [
-            Slip(
-                (52, 1040, 104),
-                "leaves out the last batch of an epoch, which is smaller and is a step "
-                "all the same",
-            ),
-            Slip(
-                (53, 1042, 105),
-                "rounds up once for the whole training; every epoch has its own last "
-                "batch",
-            ),
-            Slip(
-                (5000, 100_000, 10_000),
-                "counts images; a step takes a whole batch of them",
-            ),
-            Slip((96, 1920, 192), "takes the images of a batch for the steps"),
-            Slip(
-                (53, 1060, 2),
-                "gives the warm-up in epochs, expected in steps",
-            ),
-            Slip(
-                (53, 20, 2),
-                "gives training and warm-up in epochs, expected in steps",
-            ),
-            Slip(
-                (53, 1166, 106),
-                "adds the warm-up to the 20 epochs; it is the first two of them",
-            ),
-        ],
-        hints=(
-            "How many batches of 96 does it take to see 5000 images once?",
-            "52 full batches leave 8 images, which are one more step.",
-            "(53, 20 · 53, 2 · 53).",
-        ),
-    ),
-    ValueCheck(
-        "step_at_half_the_rate",
-        "the step, from 0, at which the rate has fallen to half its peak",
-        _half_step,
-        [
-            Slip(
-                530, "is the middle of the training; the fall begins after the warm-up"
-            ),
-            Slip(477, "is half as long as the fall; count from step 0"),
-            Slip(52, "is in the warm-up, where the rate passes its half on the way up"),
-            Slip(53, "is in the warm-up, where the rate passes its half on the way up"),
-            Slip(
-                795, "is three quarters of the way; half a cosine is half down halfway"
-            ),
-        ],
-        hints=(
-            "How far along its way is half a cosine at half its height?",
-            "Halfway between the end of the warm-up and the end of the training.",
-            "(106 + 1060) / 2.",
-        ),
-    ),
-    ValueCheck(
-        "gradient_of_a_smoothed_loss",
-        "four numbers, the gradient for each logit",
-        _gradient,
-        [
-            Slip([0.5, -0.75, 0.125, 0.125], "is the gradient without smoothing"),
-            Slip(
-                [-0.45, 0.6, -0.075, -0.075],
-                "has the wrong sign: a gradient points uphill, to a smaller logit for "
-                "the right class",
-            ),
-            Slip(
-                [0.5 - 0.2 / 3, 0.25 - 0.8, 0.125 - 0.2 / 3, 0.125 - 0.2 / 3],
-                "spreads ε over the three wrong classes; the right one has its share",
-            ),
-            Slip(
-                [0.45, -0.55, 0.075, 0.075],
-                "leaves the right class without its share of ε: the four should add up "
-                "to 0",
-            ),
-            Slip(
-                [0.5, -0.55, 0.125, 0.125],
-                "takes ε from the right class and gives it to none: the four should "
-                "add up to 0",
-            ),
-            Slip([0.05, 0.85, 0.05, 0.05], "is the target alone"),
-            Slip(
-                [0.5, 0.25, 0.125, 0.125], "is the probabilities; take the target off"
-            ),
-        ],
-        hints=(
-            "What is the gradient without smoothing, and where is the label in it?",
-            "Probability minus target, class by class; the sum is 0.",
-            "The target is 0.05, 0.85, 0.05, 0.05.",
-        ),
-        rounding=2e-3,
-    ),
-    ValueCheck(
-        "gap_of_the_best_logits",
-        "the right logit minus another where the smoothed loss is smallest",
-        lambda: math.log((1 - 0.2 + 0.2 / 4) / (0.2 / 4)),
-        [
-            Slip(math.log(16), "leaves the right class without its share of ε"),
-            Slip(
-                math.log(4), "compares 0.8 with the whole of ε; each class has a part"
-            ),
-            Slip(
-                17.0, "is the ratio of the probabilities; logits are their logarithms"
-            ),
-            Slip(0.8, "is the difference of the probabilities, expected of the logits"),
-            Slip(math.log(12), "spreads ε over the three wrong classes alone"),
-            Slip(
-                -math.log(17), "has the wrong sign: the right logit is the larger one"
-            ),
-            Slip(math.log10(17), "is to base 10, expected the natural logarithm"),
-        ],
-        hints=(
-            "Where is the gradient 0?",
-            "Where p is the target. What are two logits apart if one probability is "
-            "so many times the other?",
-            "ln of 0.85 divided by 0.05.",
-        ),
-        rounding=2e-3,
-    ),
-    ValueCheck(
-        "step_of_the_lowest_rate",
-        "the step, from 0, at which the faulty rate is lowest after the warm-up",
-        _lowest_step,
-        [
-            Slip(60, "is where it should be lowest; this schedule is there earlier"),
-            Slip(0, "is in the warm-up; the question is where it is lowest after that"),
-            Slip(12, "is where the fall begins"),
-            Slip(36, "counts from the end of the warm-up; this schedule does not"),
-        ],
-        hints=(
-            "Half a cosine is down where progress is 1.",
-            "For which step is step / (60 - 12) equal to 1?",
-            "60 - 12.",
-        ),
-    ),
-    ValueCheck(
-        "losses_of_one_batch",
-        "the loss of the first and of the last of 60 steps on one batch",
-        None,
-        [],
-        hints=(
-            "Collect what your train_step returns, 60 times.",
-            "One optimizer, made once, before the loop; the same 32 digits each time.",
-            "losses = [train_step(model, optimizer, few_images, few_labels, 1.0) for _ "
-            "in range(60)].",
-        ),
-        accept=_by_heart,
-    ),
-    ValueCheck(
-        "weight_of_a_last_image",
-        "how many times as much a digit of the last batch counts as one of a full "
-        "batch",
-        lambda: 64 / (225 - 3 * 64),
-        [
-            Slip(33 / 64, "is the other way round: the fewer share a quarter"),
-            Slip(1.0, "would be so if the batches were equally large"),
-            Slip(4.0, "is the number of batches"),
-            Slip(0.25, "is what the last batch as a whole counts"),
-            Slip(225 / 33, "compares the last batch with all digits"),
-        ],
-        hints=(
-            "How many digits are in the last batch?",
-            "Each batch counts a quarter, shared by 64 digits, or by 33.",
-            "64 / 33.",
-        ),
-        rounding=6e-3,
-    ),
-    ValueCheck(
-        "runs_of_three_recipes",
-        "a dict of three lists of three accuracies",
-        None,
-        [],
-        hints=(
-            "For each of the three names, call trained_accuracy with the seeds 0, 1, "
-            "2.",
-            "The change is passed by name: trained_accuracy(seed, **change).",
-            "{name: [trained_accuracy(seed, **change) for seed in range(3)] for name, "
-            "change in changes.items()}.",
-        ),
-        accept=_nine_runs,
-    ),
-    ValueCheck(
-        "difference_beyond_luck",
-        '"a tenth of the rate", "no clipping", "both" or "neither"',
-        lambda: "a tenth of the rate",
-        [
-            Slip(
-                "no clipping",
-                "has a range that overlaps with the recipe's: other seeds could have "
-                "changed the order",
-            ),
-            Slip(
-                "both", "is one too many: one of the two ranges overlaps the recipe's"
-            ),
-            Slip(
-                "neither",
-                "overlooks one: all three runs of it are below all three of the recipe",
-            ),
-        ],
-        hints=(
-            "For each name, write down the smallest and the largest number.",
-            "A difference is beyond luck here if two ranges do not overlap.",
-            "One change costs far more than a seed does, the other no more than that.",
-        ),
-    ),
-]
+QUESTIONS = """
+steps_of_a_training: three whole numbers: steps in an epoch, in all, of these warm-up
+  = (math.ceil(5000 / 96), 20 * math.ceil(5000 / 96), 2 * math.ceil(5000 / 96))
+  (52, 1040, 104)
+    leaves out the last batch of an epoch, which is smaller and is a step all the same
+  (53, 1042, 105)
+    rounds up once for the whole training; every epoch has its own last batch
+  (5000, 100_000, 10_000)
+    counts images; a step takes a whole batch of them
+  (96, 1920, 192)
+    takes the images of a batch for the steps
+  (53, 1060, 2)
+    gives the warm-up in epochs, expected in steps
+  (53, 20, 2)
+    gives training and warm-up in epochs, expected in steps
+  (53, 1166, 106)
+    adds the warm-up to the 20 epochs; it is the first two of them
+  ? How many batches of 96 does it take to see 5000 images once?
+  ? 52 full batches leave 8 images, which are one more step.
+  ? (53, 20 · 53, 2 · 53).
+step_at_half_the_rate: the step, from 0, at which the rate has fallen to half its peak
+  = half_step()
+  530
+    is the middle of the training; the fall begins after the warm-up
+  477
+    is half as long as the fall; count from step 0
+  52
+  53
+    is in the warm-up, where the rate passes its half on the way up
+  795
+    is three quarters of the way; half a cosine is half down halfway
+  ? How far along its way is half a cosine at half its height?
+  ? Halfway between the end of the warm-up and the end of the training.
+  ? (106 + 1060) / 2.
+gradient_of_a_smoothed_loss: four numbers, the gradient for each logit
+  = gradient()
+  rounding 2e-3
+  [0.5, -0.75, 0.125, 0.125]
+    is the gradient without smoothing
+  [-0.45, 0.6, -0.075, -0.075]
+    has the wrong sign: a gradient points uphill, to a smaller logit for the right class
+  [0.5 - 0.2 / 3, 0.25 - 0.8, 0.125 - 0.2 / 3, 0.125 - 0.2 / 3]
+    spreads ε over the three wrong classes; the right one has its share
+  [0.45, -0.55, 0.075, 0.075]
+    leaves the right class without its share of ε: the four should add up to 0
+  [0.5, -0.55, 0.125, 0.125]
+    takes ε from the right class and gives it to none: the four should add up to 0
+  [0.05, 0.85, 0.05, 0.05]
+    is the target alone
+  [0.5, 0.25, 0.125, 0.125]
+    is the probabilities; take the target off
+  ? What is the gradient without smoothing, and where is the label in it?
+  ? Probability minus target, class by class; the sum is 0.
+  ? The target is 0.05, 0.85, 0.05, 0.05.
+gap_of_the_best_logits: the right logit minus another where the smoothed loss is
+    smallest
+  = math.log((1 - 0.2 + 0.2 / 4) / (0.2 / 4))
+  rounding 2e-3
+  math.log(16)
+    leaves the right class without its share of ε
+  math.log(4)
+    compares 0.8 with the whole of ε; each class has a part
+  17.0
+    is the ratio of the probabilities; logits are their logarithms
+  0.8
+    is the difference of the probabilities, expected of the logits
+  math.log(12)
+    spreads ε over the three wrong classes alone
+  -math.log(17)
+    has the wrong sign: the right logit is the larger one
+  math.log10(17)
+    is to base 10, expected the natural logarithm
+  ? Where is the gradient 0?
+  ? Where p is the target. What are two logits apart if one probability is so many times
+    the other?
+  ? ln of 0.85 divided by 0.05.
+step_of_the_lowest_rate: the step, from 0, at which the faulty rate is lowest after the
+    warm-up
+  = lowest_step()
+  60
+    is where it should be lowest; this schedule is there earlier
+  0
+    is in the warm-up; the question is where it is lowest after that
+  12
+    is where the fall begins
+  36
+    counts from the end of the warm-up; this schedule does not
+  ? Half a cosine is down where progress is 1.
+  ? For which step is step / (60 - 12) equal to 1?
+  ? 60 - 12.
+losses_of_one_batch: the loss of the first and of the last of 60 steps on one batch
+  accept by_heart
+  ? Collect what your train_step returns, 60 times.
+  ? One optimizer, made once, before the loop; the same 32 digits each time.
+  ? losses = [train_step(model, optimizer, few_images, few_labels, 1.0) for _ in
+    range(60)].
+weight_of_a_last_image: how many times as much a digit of the last batch counts as one
+    of a full batch
+  = 64 / (225 - 3 * 64)
+  rounding 6e-3
+  33 / 64
+    is the other way round: the fewer share a quarter
+  1.0
+    would be so if the batches were equally large
+  4.0
+    is the number of batches
+  0.25
+    is what the last batch as a whole counts
+  225 / 33
+    compares the last batch with all digits
+  ? How many digits are in the last batch?
+  ? Each batch counts a quarter, shared by 64 digits, or by 33.
+  ? 64 / 33.
+runs_of_three_recipes: a dict of three lists of three accuracies
+  accept nine_runs
+  ? For each of the three names, call trained_accuracy with the seeds 0, 1, 2.
+  ? The change is passed by name: trained_accuracy(seed, **change).
+  ? {name: [trained_accuracy(seed, **change) for seed in range(3)] for name, change in
+    changes.items()}.
+difference_beyond_luck: "a tenth of the rate", "no clipping", "both" or "neither"
+  = "a tenth of the rate"
+  "no clipping"
+    has a range that overlaps with the recipe's: other seeds could have changed the
+    order
+  "both"
+    is one too many: one of the two ranges overlaps the recipe's
+  "neither"
+    overlooks one: all three runs of it are below all three of the recipe
+  ? For each name, write down the smallest and the largest number.
+  ? A difference is beyond luck here if two ranges do not overlap.
+  ? One change costs far more than a seed does, the other no more than that.
+"""

@@ -2,18 +2,12 @@
 
 from typing import Any
 
-from vit_check.engine.values import Slip, ValueCheck
 from vit_steps.cost import attention_cost, token_count
 
-_SIDE = 14  # patches along a side, at 224 pixels and P = 16
-
-_RIGHT_LINES = {
-    "a": "a is right: the square has T rows of T numbers",
-    "b": "b is right: each head keeps a square of its own",
-}
+SIDE = 14  # patches along a side, at 224 pixels and P = 16
 
 
-def _largest_side() -> int:
+def largest_side() -> int:
     """The last multiple of 16 at which the square takes a quarter of a block or less.
 
     Of ViT-B/16: a block's linear part is the projections and an MLP of twice as much.
@@ -26,7 +20,7 @@ def _largest_side() -> int:
         side += 16
 
 
-def _growth(given: Any) -> str | None:
+def growth(given: Any) -> str | None:
     keys = ("bytes", "explicit", "fused")
     if not isinstance(given, dict) or set(given) != set(keys):
         return 'is to be a dictionary with the keys "bytes", "explicit" and "fused"'
@@ -59,155 +53,137 @@ def _growth(given: Any) -> str | None:
     return None
 
 
-QUESTIONS = [
-    ValueCheck(
-        "tokens_at_384",
-        "the number of tokens of a 384×384 image in patches of 16, with class token",
-        lambda: token_count(384, 16) + 1,
-        [
-            Slip(576, "the class token is a token too"),
-            Slip(24, "that is the patches along one side; an image has two"),
-            Slip(384 * 384, "that many pixels; a token is a patch of 16×16 of them"),
-        ],
-        hints=(
-            "How many patches of 16 lie along a side of 384?",
-            "Patches down times patches across, and one token more.",
-            "24 × 24 + 1.",
-        ),
-    ),
-    ValueCheck(
-        "patches_of_a_phone_photo",
-        "the number of patches of 16 in a photo of 4032×3024 pixels",
-        lambda: token_count((4032, 3024), 16),
-        [
-            Slip(47_629, "N counts patches; the class token makes it T"),
-            Slip(4032 // 16, "that is one side; the photo has two"),
-            Slip(4032 // 16 + 3024 // 16, "rows and columns are multiplied, not added"),
-            Slip(4032 * 3024, "that many pixels; a patch holds 16×16 of them"),
-            Slip(4032 * 3024 // 16, "a patch of 16 takes 16 pixels each way"),
-        ],
-        hints=(
-            "Divide each side by 16.",
-            "There are 252 rows of patches, and how many columns?",
-            "252 × 189.",
-        ),
-    ),
-    ValueCheck(
-        "growth_of_the_square",
-        "how many times as large one head's square becomes when P goes from 16 to 4, "
-        "without the class token",
-        lambda: float(
-            attention_cost(token_count(224, 4), 64).matrix_bytes
-            / attention_cost(token_count(224, 16), 64).matrix_bytes
-        ),
-        [
-            Slip(4, "that is the factor along one side of the image"),
-            Slip(16, "that is the factor of the tokens; the square is N by N"),
-            Slip(8, "first the tokens: how many small patches lie in a large one?"),
-            Slip(64, "the tokens grow with both sides, and the square has N times N"),
-            Slip(1 / 256, "smaller patches are more patches: the square grows"),
-            Slip(1 / 16, "smaller patches are more patches: the square grows"),
-            Slip(1 / 4, "smaller patches are more patches: the square grows"),
-        ],
-        hints=(
-            "First the tokens: how many patches of 4×4 lie in one of 16×16?",
-            "N becomes 16 times as large. The square has N rows of N numbers.",
-            "16 × 16.",
-        ),
-    ),
-    ValueCheck(
-        "faulty_lines_of_the_bill",
-        "the letters of the faulty lines, in the order of the alphabet",
-        lambda: "cd",
-        [
-            Slip("c", "c is one; at a single head the bill still differs"),
-            Slip("d", "d is one; the bill also changes with the heads"),
-            Slip("dc", "both letters are right; write them in alphabetical order"),
-            *(
-                Slip(text, 'both letters are right; write them as one word, as in "ab"')
-                for text in ("c, d", "c,d", "c d", "c and d", ["c", "d"])
-            ),
-            *(
-                Slip(lines, _RIGHT_LINES[lines[0]])
-                for lines in "a ab abc abcd abd ac acd ad b bc bcd bd".split()
-            ),
-        ],
-        hints=(
-            "Two things are to be explained: the bill grows with the heads, and at one "
-            "head it is too small.",
-            "A head's vectors have D/h numbers. How many multiply-accumulates do h "
-            "such products take together? And how many D×D matrices does a layer have?",
-            "The line of the products has one factor too many; the line of the "
-            "projections has one matrix too few.",
-        ),
-    ),
-    ValueCheck(
-        "largest_side_at_a_quarter",
-        "the largest image side, a multiple of 16, at which the quadratic part takes "
-        "no more than a quarter of a block's MACs",
-        _largest_side,
-        [
-            Slip(640, "at 640 the tokens are 40·40 + 1, which is past the limit"),
-            Slip(39, "that many patches along a side; the side is asked for in pixels"),
-            Slip(1536, "that is the largest T; the side of the image is asked for"),
-            Slip(1535, "that is the largest N; the side of the image is asked for"),
-            Slip(1072, "that is where it takes a half; a quarter comes earlier"),
-        ],
-        hints=(
-            "The share is T / (T + 6D). For which T is it a quarter?",
-            "4T = T + 6D gives T = 2D. One of these tokens is the class token; the "
-            "others fill a square of patches.",
-            "The largest square number of at most 1,535 is 39².",
-        ),
-    ),
-    ValueCheck(
-        "pairs_in_rows_and_columns",
-        "the number of scores when each of 14×14 tokens attends its own row and column",
-        lambda: token_count(224, 16) * (2 * _SIDE - 1),
-        [
-            Slip(196 * 28, "a token is in its row and in its column: count it once"),
-            Slip(28, "that is for one token, and counts the token itself twice"),
-            Slip(196 * 26, "a token attends itself as well"),
-            Slip(196 * 196, "that is every pair, as in ordinary attention"),
-            Slip(27, "that is for one token; there are 196 of them"),
-            Slip(196 * 13, "a token attends its row and its column"),
-            Slip(196 * 14, "a token attends its row and its column"),
-        ],
-        hints=(
-            "How many tokens does one token attend? Count the squares of the cross.",
-            "14 in its row, 14 in its column, and one of them is in both.",
-            "196 × 27.",
-        ),
-    ),
-    ValueCheck(
-        "growth_for_four_times_the_tokens",
-        "a dictionary of three factors, from 1,024 to 4,096 tokens",
-        None,
-        [],
-        hints=(
-            "Each factor is what 4,096 tokens take, divided by what 1,024 take.",
-            "A tensor's bytes are numel() times element_size(). Of several times take "
-            "the smallest: what disturbs a run can only make it slower.",
-            "{'bytes': large / small, 'explicit': seconds_for(explicit, 4096) / "
-            "seconds_for(explicit, 1024), 'fused': ...}.",
-        ),
-        accept=_growth,
-    ),
-    ValueCheck(
-        "growth_of_fused_time",
-        'the word "linear" or the word "quadratic"',
-        lambda: "quadratic",
-        [
-            Slip(
-                "linear",
-                "linear is what fused attention does to the memory; with four times "
-                "the tokens, its time grew by much more than four",
-            )
-        ],
-        hints=(
-            "Linear growth would give a factor of about 4.",
-            "Quadratic growth would give a factor of about 16. Which is nearer?",
-            "Every pair of tokens still has to be multiplied.",
-        ),
-    ),
-]
+QUESTIONS = """
+tokens_at_384: the number of tokens of a 384×384 image in patches of 16, with class
+    token
+  = token_count(384, 16) + 1
+  576
+    the class token is a token too
+  24
+    that is the patches along one side; an image has two
+  384 * 384
+    that many pixels; a token is a patch of 16×16 of them
+  ? How many patches of 16 lie along a side of 384?
+  ? Patches down times patches across, and one token more.
+  ? 24 × 24 + 1.
+patches_of_a_phone_photo: the number of patches of 16 in a photo of 4032×3024 pixels
+  = token_count((4032, 3024), 16)
+  47_629
+    N counts patches; the class token makes it T
+  4032 // 16
+    that is one side; the photo has two
+  4032 // 16 + 3024 // 16
+    rows and columns are multiplied, not added
+  4032 * 3024
+    that many pixels; a patch holds 16×16 of them
+  4032 * 3024 // 16
+    a patch of 16 takes 16 pixels each way
+  ? Divide each side by 16.
+  ? There are 252 rows of patches, and how many columns?
+  ? 252 × 189.
+growth_of_the_square: how many times as large one head's square becomes when P goes from
+    16 to 4, without the class token
+  = float(attention_cost(token_count(224, 4), 64).matrix_bytes /
+    attention_cost(token_count(224, 16), 64).matrix_bytes)
+  4
+    that is the factor along one side of the image
+  16
+    that is the factor of the tokens; the square is N by N
+  8
+    first the tokens: how many small patches lie in a large one?
+  64
+    the tokens grow with both sides, and the square has N times N
+  1 / 256
+  1 / 16
+  1 / 4
+    smaller patches are more patches: the square grows
+  ? First the tokens: how many patches of 4×4 lie in one of 16×16?
+  ? N becomes 16 times as large. The square has N rows of N numbers.
+  ? 16 × 16.
+faulty_lines_of_the_bill: the letters of the faulty lines, in the order of the alphabet
+  = "cd"
+  "c"
+    c is one; at a single head the bill still differs
+  "d"
+    d is one; the bill also changes with the heads
+  "dc"
+    both letters are right; write them in alphabetical order
+  "c, d"
+  "c,d"
+  "c d"
+  "c and d"
+  ["c", "d"]
+    both letters are right; write them as one word, as in "ab"
+  "a"
+  "ab"
+  "abc"
+  "abcd"
+  "abd"
+  "ac"
+  "acd"
+  "ad"
+    a is right: the square has T rows of T numbers
+  "b"
+  "bc"
+  "bcd"
+  "bd"
+    b is right: each head keeps a square of its own
+  ? Two things are to be explained: the bill grows with the heads, and at one head it is
+    too small.
+  ? A head's vectors have D/h numbers. How many multiply-accumulates do h such products
+    take together? And how many D×D matrices does a layer have?
+  ? The line of the products has one factor too many; the line of the projections has
+    one matrix too few.
+largest_side_at_a_quarter: the largest image side, a multiple of 16, at which the
+    quadratic part takes no more than a quarter of a block's MACs
+  = largest_side()
+  640
+    at 640 the tokens are 40·40 + 1, which is past the limit
+  39
+    that many patches along a side; the side is asked for in pixels
+  1536
+    that is the largest T; the side of the image is asked for
+  1535
+    that is the largest N; the side of the image is asked for
+  1072
+    that is where it takes a half; a quarter comes earlier
+  ? The share is T / (T + 6D). For which T is it a quarter?
+  ? 4T = T + 6D gives T = 2D. One of these tokens is the class token; the others fill a
+    square of patches.
+  ? The largest square number of at most 1,535 is 39².
+pairs_in_rows_and_columns: the number of scores when each of 14×14 tokens attends its
+    own row and column
+  = token_count(224, 16) * (2 * SIDE - 1)
+  196 * 28
+    a token is in its row and in its column: count it once
+  28
+    that is for one token, and counts the token itself twice
+  196 * 26
+    a token attends itself as well
+  196 * 196
+    that is every pair, as in ordinary attention
+  27
+    that is for one token; there are 196 of them
+  196 * 13
+  196 * 14
+    a token attends its row and its column
+  ? How many tokens does one token attend? Count the squares of the cross.
+  ? 14 in its row, 14 in its column, and one of them is in both.
+  ? 196 × 27.
+growth_for_four_times_the_tokens: a dictionary of three factors, from 1,024 to 4,096
+    tokens
+  accept growth
+  ? Each factor is what 4,096 tokens take, divided by what 1,024 take.
+  ? A tensor's bytes are numel() times element_size(). Of several times take the
+    smallest: what disturbs a run can only make it slower.
+  ? {'bytes': large / small, 'explicit': seconds_for(explicit, 4096) /
+    seconds_for(explicit, 1024), 'fused': ...}.
+growth_of_fused_time: the word "linear" or the word "quadratic"
+  = "quadratic"
+  "linear"
+    linear is what fused attention does to the memory; with four times the tokens, its
+    time grew by much more than four
+  ? Linear growth would give a factor of about 4.
+  ? Quadratic growth would give a factor of about 16. Which is nearer?
+  ? Every pair of tokens still has to be multiplied.
+"""

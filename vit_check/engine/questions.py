@@ -1,0 +1,149 @@
+"""Questions as a table of text.
+
+    tokens_at_384: the number of tokens of a 384×384 image in patches of 16, with
+        class token
+      = token_count(384, 16) + 1
+      576
+        the class token is a token too
+      23
+      24
+        that is the patches along one side; an image has two
+      ? How many patches of 16 lie along a side of 384?
+      ? Patches down times patches across, and one token more.
+      ? 24 × 24 + 1.
+
+First the name, a colon and what is asked. Behind two spaces stand ``=`` and the right
+value, then wrong values that many give, each line or several with a sentence behind
+four spaces, then three hints behind ``?``, each saying more than the one before. What
+is too long for a line goes on behind four spaces.
+
+Numbers may differ by 1 in 100,000; ``rounding 2e-3`` allows for 2 in 1,000. Where many
+values are right, ``accept f`` stands in place of ``=``, and no wrong values: ``f`` is a
+function of the file, from a value to what is wrong with it, or None.
+
+Values are written in Python. They may use ``math``, ``torch``, ``F`` and what stands in
+the file, and are computed when they are asked for the first time.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from vit_check.engine.table import ALWAYS_NAMED, blocks
+from vit_check.engine.values import Slip, ValueCheck
+
+
+def questions(table: str, names: Mapping[str, Any]) -> list[ValueCheck]:
+    """Return the questions of a table, in their order.
+
+    Args:
+        names: what stands in the file.
+
+    Raises: ValueError if a question cannot be read, with its name.
+    """
+    scope = ALWAYS_NAMED | dict(names)
+    return [_question(block, scope) for block in blocks(table)]
+
+
+def _question(block: list[str], scope: dict[str, Any]) -> ValueCheck:
+    name, _, what = _joined(block).partition(": ")
+    if not name.isidentifier() or not what:
+        raise ValueError(f'questions: {block[0]!r} is not "name: what is asked"')
+    try:
+        return _read(name, what, _entries(block), scope)
+    except ValueError as error:
+        raise ValueError(f"question {name}: {error}") from None
+
+
+def _read(
+    name: str, what: str, entries: list[tuple[str, str]], scope: dict[str, Any]
+) -> ValueCheck:
+    rights, accepts, hints, slips = [], [], [], []
+    rounding = 1e-5
+    values: list[Expression] = []  # that wait for their sentence
+    for line, below in entries:
+        sign, _, rest = line.partition(" ")
+        text = f"{rest} {below}".strip()
+        match sign:
+            case "=":
+                rights.append(Expression(name, text, scope))
+            case "accept" if callable(scope.get(text)):
+                accepts.append(scope[text])
+            case "accept":
+                raise ValueError(f"accept: there is no function {text!r} in the file")
+            case "rounding":
+                rounding = float(text)
+            case "?":
+                hints.append(text)
+            case _:
+                values.append(Expression(name, line, scope))
+                if below:
+                    slips += [Slip(value, below) for value in values]
+                    values = []
+    if values:
+        raise ValueError(
+            f"{values[0].code!r} has no sentence behind four spaces "
+            '(a right value begins with "=", a hint with "?")'
+        )
+    if len(rights) + len(accepts) != 1:
+        raise ValueError('expected one line with "= value" or "accept function"')
+    if accepts and slips:
+        raise ValueError("accept: the function has the sentences, expected no others")
+    if len(hints) != 3:
+        raise ValueError(f'got {len(hints)} hints behind "?", expected 3')
+    return ValueCheck(
+        name,
+        what,
+        rights[0] if rights else None,
+        slips,
+        (hints[0], hints[1], hints[2]),
+        accepts[0] if accepts else None,
+        rounding,
+    )
+
+
+def _joined(block: list[str]) -> str:
+    """The first line of a block and what goes on with it behind four spaces."""
+    lines = [block[0]]
+    for line in block[1:]:
+        if not line.startswith("    "):
+            break
+        lines.append(line.strip())
+    return " ".join(lines)
+
+
+def _entries(block: list[str]) -> list[tuple[str, str]]:
+    """The lines behind two spaces, each with what stands below it behind four."""
+    found: list[tuple[str, str]] = [("", "")]  # the name's
+    for line in block[1:]:
+        if line.startswith("    "):
+            above, below = found[-1]
+            found[-1] = above, f"{below} {line.strip()}".strip()
+        elif line.startswith("  ") and line[2] not in " \t":
+            found.append((line[2:], ""))
+        elif line:
+            raise ValueError(f"{line!r} has neither two spaces in front nor four")
+    return found[1:]
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A value of a question, computed when it is called for the first time."""
+
+    question: str
+    code: str
+    scope: dict[str, Any]
+
+    def __call__(self) -> Any:
+        return self._value
+
+    @cached_property
+    def _value(self) -> Any:
+        try:
+            return eval(self.code, self.scope)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise ValueError(
+                f"question {self.question}: {self.code!r} cannot be computed, {reason}"
+            ) from error
