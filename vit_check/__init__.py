@@ -4,172 +4,43 @@
 >>> check.patchify(my_patchify)
 patchify: right
 >>> check.multi_head_attention(MyAttention, hint=1)
+
+A check is found by its place: ``chapters/<chapter>/patchify.py`` holds ``patchify``.
 """
 
 import difflib
+from importlib import import_module
+from pkgutil import walk_packages
+from types import ModuleType
 from typing import Any
 
-from vit_check.chapters.attention_maps.attention_distance import attention_distance
-from vit_check.chapters.attention_maps.attention_rollout import attention_rollout
-from vit_check.chapters.attention_maps.class_token_attention import (
-    class_token_attention,
-)
-from vit_check.chapters.attention_maps.class_token_to_patches import (
-    class_token_to_patches,
-)
-from vit_check.chapters.attention_maps.mask_patches import mask_patches
-from vit_check.chapters.attention_maps.mass_inside import mass_inside
-from vit_check.chapters.bug_clinic.batch_effect import batch_effect
-from vit_check.chapters.bug_clinic.silent_parameters import silent_parameters
-from vit_check.chapters.class_token_and_position.class_token import class_token
-from vit_check.chapters.class_token_and_position.embed_images import embed_images
-from vit_check.chapters.class_token_and_position.interpolate_position_embedding import (
-    interpolate_position_embedding,
-)
-from vit_check.chapters.class_token_and_position.position_embedding import (
-    position_embedding,
-)
-from vit_check.chapters.class_token_and_position.sincos_position_embedding import (
-    sincos_position_embedding,
-)
-from vit_check.chapters.encoder_block.drop_path import drop_path
-from vit_check.chapters.encoder_block.encoder_block import encoder_block
-from vit_check.chapters.encoder_block.layer_norm import layer_norm
-from vit_check.chapters.encoder_block.mlp import mlp
-from vit_check.chapters.multi_head_attention.merge_heads import merge_heads
-from vit_check.chapters.multi_head_attention.multi_head_attention import (
-    multi_head_attention,
-)
-from vit_check.chapters.multi_head_attention.reorder_qkv import reorder_qkv
-from vit_check.chapters.multi_head_attention.split_heads import split_heads
-from vit_check.chapters.patch_embedding.patch_embedding import patch_embedding
-from vit_check.chapters.patch_embedding.patchify import patchify
-from vit_check.chapters.patch_embedding.unpatchify import unpatchify
-from vit_check.chapters.pretrained_weights.fold_normalization import fold_normalization
-from vit_check.chapters.pretrained_weights.join_qkv import join_qkv
-from vit_check.chapters.pretrained_weights.linear_to_conv import linear_to_conv
-from vit_check.chapters.pretrained_weights.load_checked import load_checked
-from vit_check.chapters.pretrained_weights.logits_agree import logits_agree
-from vit_check.chapters.pretrained_weights.rename_weights import rename_weights
+from vit_check import chapters
 from vit_check.chapters.questions import QUESTIONS, answer
-from vit_check.chapters.scale.average_gradients import average_gradients
-from vit_check.chapters.scale.batch_shares import batch_shares
-from vit_check.chapters.scale.training_bytes import training_bytes
-from vit_check.chapters.scale.training_days import training_days
-from vit_check.chapters.scaled_dot_product_attention.attend_one_query import (
-    attend_one_query,
-)
-from vit_check.chapters.scaled_dot_product_attention.causal_mask import causal_mask
-from vit_check.chapters.scaled_dot_product_attention.masked_attention import (
-    masked_attention,
-)
-from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attention import (  # noqa: E501
-    scaled_dot_product_attention,
-)
-from vit_check.chapters.scaled_dot_product_attention.softmax import softmax
-from vit_check.chapters.speed.accumulate_gradients import accumulate_gradients
-from vit_check.chapters.speed.attention_in_blocks import attention_in_blocks
-from vit_check.chapters.swin_and_deit.distillation_step import distillation_step
-from vit_check.chapters.swin_and_deit.drop_registers import drop_registers
-from vit_check.chapters.swin_and_deit.hard_distillation_loss import (
-    hard_distillation_loss,
-)
-from vit_check.chapters.swin_and_deit.mean_pool import mean_pool
-from vit_check.chapters.swin_and_deit.relative_position_index import (
-    relative_position_index,
-)
-from vit_check.chapters.swin_and_deit.shifted_window_mask import shifted_window_mask
-from vit_check.chapters.swin_and_deit.soft_distillation_loss import (
-    soft_distillation_loss,
-)
-from vit_check.chapters.swin_and_deit.window_partition import window_partition
-from vit_check.chapters.swin_and_deit.window_reverse import window_reverse
-from vit_check.chapters.training.accuracy import accuracy
-from vit_check.chapters.training.adamw_step import adamw_step
-from vit_check.chapters.training.clip_gradients import clip_gradients
-from vit_check.chapters.training.clipped_train_step import clipped_train_step
-from vit_check.chapters.training.cross_entropy import cross_entropy
-from vit_check.chapters.training.evaluate_accuracy import evaluate_accuracy
-from vit_check.chapters.training.learning_rate import learning_rate
-from vit_check.chapters.training.parameter_groups import parameter_groups
-from vit_check.chapters.training.train_step import train_step
-from vit_check.chapters.vision_transformer.parameter_count import parameter_count
-from vit_check.chapters.vision_transformer.vision_transformer import vision_transformer
-from vit_check.chapters.why_patches.attention_cost import attention_cost
-from vit_check.chapters.why_patches.block_macs import block_macs
-from vit_check.chapters.why_patches.token_count import token_count
 from vit_check.engine.check import Check
 from vit_check.engine.verdict import CheckFailed, Misused
 
-__all__ = [
-    "CheckFailed",
-    "accumulate_gradients",
-    "accuracy",
-    "adamw_step",
-    "answer",
-    "answers",
-    "attend_one_query",
-    "attention_cost",
-    "attention_distance",
-    "attention_in_blocks",
-    "attention_rollout",
-    "average_gradients",
-    "batch_effect",
-    "batch_shares",
-    "block_macs",
-    "causal_mask",
-    "class_token",
-    "class_token_attention",
-    "class_token_to_patches",
-    "clip_gradients",
-    "clipped_train_step",
-    "cross_entropy",
-    "distillation_step",
-    "drop_path",
-    "drop_registers",
-    "embed_images",
-    "encoder_block",
-    "evaluate_accuracy",
-    "fold_normalization",
-    "hard_distillation_loss",
-    "interpolate_position_embedding",
-    "join_qkv",
-    "layer_norm",
-    "learning_rate",
-    "linear_to_conv",
-    "load_checked",
-    "logits_agree",
-    "mask_patches",
-    "masked_attention",
-    "mass_inside",
-    "mean_pool",
-    "merge_heads",
-    "mlp",
-    "multi_head_attention",
-    "parameter_count",
-    "parameter_groups",
-    "patch_embedding",
-    "patchify",
-    "position_embedding",
-    "relative_position_index",
-    "rename_weights",
-    "reorder_qkv",
-    "scaled_dot_product_attention",
-    "shifted_window_mask",
-    "silent_parameters",
-    "sincos_position_embedding",
-    "soft_distillation_loss",
-    "softmax",
-    "split_heads",
-    "token_count",
-    "train_step",
-    "training_bytes",
-    "training_days",
-    "unpatchify",
-    "vision_transformer",
-    "window_partition",
-    "window_reverse",
-]
+
+def _found_in(package: ModuleType) -> dict[str, Check]:
+    """The checks that stand in a file of their name.
+
+    Raises: ValueError if there are two of one name.
+    """
+    found: dict[str, Check] = {}
+    for file in walk_packages(package.__path__, f"{package.__name__}."):
+        name = file.name.rpartition(".")[2]
+        check = vars(import_module(file.name)).get(name)
+        if isinstance(check, Check):
+            if name in found:
+                raise ValueError(f"{file.name}: there is another check by this name")
+            found[name] = check
+    return found
+
+
+CHECKS = _found_in(chapters)
+globals().update(CHECKS)
+
+__all__ = ["CheckFailed", "answer", "answers"]
+__all__ += sorted(CHECKS)
 
 
 def answers(hint: int = 0, **given: Any) -> None:
@@ -198,8 +69,8 @@ def answers(hint: int = 0, **given: Any) -> None:
 
 
 def _by_name(name: str) -> Check:
-    check = QUESTIONS.get(name) or globals().get(name)
-    if not isinstance(check, Check):
+    check = QUESTIONS.get(name) or CHECKS.get(name)
+    if check is None:
         near = difflib.get_close_matches(name, [*__all__, *QUESTIONS], n=3)
         said = f"; did you mean {' or '.join(near)}?" if near else ""
         raise Misused(f"{name}: expected the name of a check or a question{said}")
@@ -213,7 +84,7 @@ class _NoSuchCheck(AttributeError):
         return [str(self)]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Check:
     if name.startswith("_"):
         raise AttributeError(name)
     if name in QUESTIONS:

@@ -20,7 +20,6 @@ from tests.checks.answers import RIGHT, WRONG, made
 from tests.conftest import ROOT
 from tests.patience import SECONDS
 from vit_check import CheckFailed
-from vit_check.engine.check import Check
 from vit_check.engine.comparing import difference
 from vit_check.engine.functions import FunctionCheck
 
@@ -28,11 +27,7 @@ ANSWERS = ROOT / "tests" / "checks" / "answers"
 for path in sorted(ANSWERS.glob("*/*.py")):
     importlib.import_module(f"tests.checks.answers.{path.parent.name}.{path.stem}")
 
-CHECKS = {
-    name: thing
-    for name in check.__all__
-    if isinstance((thing := getattr(check, name)), Check)
-}
+CHECKS = check.CHECKS
 FUNCTIONS = [name for name in CHECKS if isinstance(CHECKS[name], FunctionCheck)]
 
 

@@ -1,15 +1,16 @@
 """Test that imports point one way, and that they load no heavy package."""
 
-import ast
 import subprocess
 import sys
-from itertools import chain
+from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 
 import vit_check
 import vit_steps
 from tests.conftest import ROOT
+from vit_check import CHECKS, chapters
 from vit_check.engine.check import Check
 
 
@@ -59,13 +60,21 @@ def test_a_student_sees_checks_and_nothing_else():
     assert offered.keys() - pieces == {"answer", "answers"}
 
 
-def test_a_check_stands_alone_in_a_file_of_its_name():
-    found = []
-    for path in (ROOT / "vit_check/chapters").glob("*/*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        made = [n for n in tree.body if isinstance(n, ast.Assign)]
-        targets = chain(*(ast.walk(target) for n in made for target in n.targets))
-        names = {n.id for n in targets if isinstance(n, ast.Name)} & {*dir(vit_check)}
-        assert names <= {path.stem}, path
-        found += names
-    assert sorted([*found, "answer", "answers"]) == sorted(dir(vit_check))
+def test_a_check_is_found_in_the_file_of_its_name():
+    for file in walk_packages(chapters.__path__, f"{chapters.__name__}."):
+        for name, thing in vars(import_module(file.name)).items():
+            if isinstance(thing, Check):
+                said = f"{file.name}: {name}: expected the name of the file"
+                assert thing.name == name and CHECKS.get(name) is thing, said
+
+
+def test_two_checks_of_one_name_are_refused(tmp_path, monkeypatch):
+    for chapter in ("first", "second"):
+        (tmp_path / "twice" / chapter).mkdir(parents=True)
+        (tmp_path / "twice" / chapter / "__init__.py").touch()
+        code = "from vit_check import patchify"
+        (tmp_path / "twice" / chapter / "patchify.py").write_text(code)
+    (tmp_path / "twice" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match="twice.second.patchify: there is another"):
+        vit_check._found_in(import_module("twice"))

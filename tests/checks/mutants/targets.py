@@ -15,7 +15,6 @@ import nbformat
 
 import vit_check as check
 import vit_steps
-from vit_check.engine.check import Check
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_steps import variants
@@ -74,7 +73,7 @@ class Target:
 
     def whole_check(self):
         """Return the check, in the form for this kind of answer."""
-        return _checks()[self.check].form_for(self.built(self.source))
+        return check.CHECKS[self.check].form_for(self.built(self.source))
 
     def quick_check(self):
         """Return the check without its known mistakes; it refuses the same answers."""
@@ -85,12 +84,6 @@ def _without_mistakes(found):
     quick = object.__new__(type(found))
     quick.__dict__.update(found.__dict__, mistakes=[])
     return quick
-
-
-@functools.cache
-def _checks():
-    things = {name: getattr(check, name) for name in check.__all__}
-    return {name: thing for name, thing in things.items() if isinstance(thing, Check)}
 
 
 @functools.cache
@@ -191,11 +184,11 @@ def _checked_in(source):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             of = node.func.value
             if isinstance(of, ast.Name) and of.id == "check":
-                if node.func.attr in _checks():
+                if node.func.attr in check.CHECKS:
                     yield node.func.attr, node.args[0]
                 elif node.func.attr == "answers":
                     yield from (
-                        (k.arg, k.value) for k in node.keywords if k.arg in _checks()
+                        (k.arg, k.value) for k in node.keywords if k.arg in check.CHECKS
                     )
 
 
@@ -243,7 +236,7 @@ def _text(nodes):
 
 
 def _references() -> Iterator[Target]:
-    for name, found in _checks().items():
+    for name, found in check.CHECKS.items():
         forms = [found]
         if isinstance(found, ModuleCheck):
             own = _package_class(name)
