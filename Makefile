@@ -11,6 +11,7 @@
 # make fonts        make the book's fonts again (needs npm)
 # make address      write the address in _config.yml to all files that need it in full
 # make format       format package, tests and notebooks
+# make new-check    make the files of a new check   (NAME=mix_heads CHAPTER=talking_heads)
 # make retrain      train the models that ship again and compare (an hour or more)
 # make bench        compare speed, memory and import time with other libraries (about half an hour)
 # make bench-lab    time the answers of the lab (needs Chromium or Chrome)
@@ -30,7 +31,7 @@ BUILT := _build/built
 FILES := find . \( -name .git $(foreach name,.github .venv _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 
-.PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format retrain bench bench-lab grade bench-grade mutants clean
+.PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format new-check retrain bench bench-lab grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -105,6 +106,9 @@ address: .venv/ready
 format: .venv/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+new-check: .venv/ready
+	@$(BIN)/python -m tests.checks.new_check "$(NAME)" "$(CHAPTER)"
 
 retrain: .venv/ready
 	$(BIN)/python -m experiments.retrain

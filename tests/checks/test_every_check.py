@@ -17,6 +17,7 @@ from torch import nn
 
 import vit_check as check
 from tests.checks.answers import RIGHT, WRONG, made
+from tests.checks.new_check import left_to_write
 from tests.conftest import ROOT
 from tests.patience import SECONDS
 from vit_check import CheckFailed
@@ -57,10 +58,19 @@ def failure(name, answer, seed=None):
 
 
 @pytest.mark.parametrize("name", CHECKS)
+def test_nothing_of_a_check_is_left_to_write(name):
+    left = left_to_write(name)
+    assert not left, "\n".join(left)
+
+
+@pytest.mark.parametrize("name", CHECKS)
 def test_each_check_has_its_answers(name):
-    assert len(RIGHT[name]) >= 3
-    assert len(WRONG[name]) >= 8
-    assert len(CHECKS[name].mistakes) >= 5
+    for what, given, least in (
+        ("mistakes in its table", CHECKS[name].mistakes, 5),
+        ("right answers in tests/checks/answers", RIGHT[name], 3),
+        ("wrong answers in tests/checks/answers", WRONG[name], 8),
+    ):
+        assert len(given) >= least, f"{name}: {len(given)} {what}, expected {least}"
     assert len(CHECKS[name].hints) == 3
     names = [mistake.name for mistake in CHECKS[name].mistakes]
     assert len(set(names)) == len(names)

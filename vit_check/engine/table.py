@@ -64,7 +64,8 @@ def rows(table: str) -> list[Row]:
 
 def blocks(table: str) -> list[list[str]]:
     """The lines of a table, in blocks that begin where a line is not indented."""
-    return [block.splitlines() for block in re.split(r"\n(?=\S)", table.strip())]
+    parts = re.split(r"\n(?=\S)", table.strip())
+    return [part.splitlines() for part in parts if part]
 
 
 def _row(name: str, *lines: str) -> Row:

@@ -1,0 +1,118 @@
+"""Make the files of a new check, with what is to be written in them.
+
+make new-check NAME=mix_heads CHAPTER=talking_heads
+"""
+
+import re
+import sys
+
+from tests.conftest import ROOT
+from vit_check import CHECKS
+from vit_check.chapters.questions import QUESTIONS
+
+TO_WRITE = "TO WRITE"  # stands in each line that is to be replaced
+
+CHECK = '''"""The check of ``NAME``."""
+
+from collections.abc import Iterator
+
+import torch
+from torch import Generator, Tensor
+
+from vit_check.engine.check import Case
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.table import mistakes
+
+
+def right_NAME(x: Tensor) -> Tensor:
+    raise NotImplementedError("TO WRITE: the right answer, one assignment a line")
+
+
+def _inputs(generator: Generator) -> Iterator[Case]:
+    # TO WRITE: arguments of several sizes, no two of them equal
+    yield [torch.randn(2, 3, 5, generator=generator)]
+
+
+# TO WRITE: at least 5 mistakes, as vit_check/engine/table.py explains
+MISTAKES = """
+"""
+
+NAME = FunctionCheck(
+    "NAME",
+    "NAME(x) -> TO WRITE: what comes out, with its shape",
+    right_NAME,
+    _inputs,
+    mistakes(right_NAME, MISTAKES),
+    hints=(
+        "TO WRITE: what to look at",
+        "TO WRITE: what is to be done",
+        "TO WRITE: nearly the line itself",
+    ),
+)
+'''
+
+ANSWERS = '''from tests.checks.answers import right, wrong_edits
+
+
+# TO WRITE: at least 3 right answers, each in another style
+@right("NAME")
+def first_style(x):
+    raise NotImplementedError
+
+
+# TO WRITE: at least 8 wrong ones; what no edit makes is a function under @wrong
+wrong_edits(
+    "NAME",
+    first_style,
+    """
+""",
+)
+'''
+
+
+def make(name, chapter, root=ROOT):
+    """Write the files.
+
+    Raises: ValueError if there is no such chapter or the name is taken.
+    """
+    chapters = root / "vit_check" / "chapters"
+    known = sorted(path.parent.name for path in chapters.glob("*/questions.py"))
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise ValueError(f"NAME: got {name!r}, expected a name such as split_heads")
+    if name in CHECKS or name in QUESTIONS or list(chapters.glob(f"*/{name}.py")):
+        raise ValueError(f"NAME: {name} is taken")
+    if chapter not in known:
+        raise ValueError(
+            f"CHAPTER: got {chapter!r}, expected one of {', '.join(known)}"
+        )
+    made = {
+        chapters / chapter / f"{name}.py": CHECK,
+        root / "tests" / "checks" / "answers" / chapter / f"{name}.py": ANSWERS,
+    }
+    for path, text in made.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.replace("NAME", name), encoding="utf-8")
+    return list(made)
+
+
+def left_to_write(name, root=ROOT):
+    """Return the lines in a check's two files that are still to be written."""
+    files = [
+        *root.glob(f"vit_check/chapters/*/{name}.py"),
+        *root.glob(f"tests/checks/answers/*/{name}.py"),
+    ]
+    return [
+        f"{path.relative_to(root)}:{number}: {line.strip()}"
+        for path in files
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1)
+        if TO_WRITE in line
+    ]
+
+
+if __name__ == "__main__":
+    try:
+        for path in make(*sys.argv[1:]):
+            print(f"made {path.relative_to(ROOT)}")
+    except ValueError as error:
+        sys.exit(f"Stopped: {error}")
+    print(f"pytest -x tests/checks -k {sys.argv[1]}    says what is to be written")

@@ -1,0 +1,60 @@
+"""Test ``make new-check``: its files can be read, and say what is to be written."""
+
+import runpy
+
+import pytest
+
+from tests.checks.answers import RIGHT, WRONG
+from tests.checks.new_check import left_to_write, make
+from vit_check.engine.check import Check
+
+
+@pytest.fixture
+def root(tmp_path):
+    chapter = tmp_path / "vit_check" / "chapters" / "training"
+    chapter.mkdir(parents=True)
+    (chapter / "questions.py").touch()
+    return tmp_path
+
+
+def test_a_new_check_says_what_is_to_be_written(root):
+    check, answers = make("mix_heads", "training", root)
+    made = runpy.run_path(str(check))["mix_heads"]
+    assert isinstance(made, Check) and made.name == "mix_heads"
+    assert list(made.mistakes) == []
+    try:
+        runpy.run_path(str(answers))
+        assert [len(RIGHT["mix_heads"]), WRONG["mix_heads"]] == [1, []]
+    finally:
+        del RIGHT["mix_heads"], WRONG["mix_heads"]
+    left = left_to_write("mix_heads", root)
+    assert len(left) == 9
+    start = "vit_check/chapters/training/mix_heads.py:14: "
+    assert left[0].startswith(start) and "TO WRITE: the right answer" in left[0]
+    assert left[-1].endswith("what no edit makes is a function under @wrong")
+
+
+@pytest.mark.parametrize(
+    ("name", "chapter", "said"),
+    [
+        ("Mix-Heads", "training", "NAME: got 'Mix-Heads', expected a name such as"),
+        ("", "training", "NAME: got '', expected a name such as split_heads"),
+        ("patchify", "training", "NAME: patchify is taken"),
+        ("tokens_at_384", "training", "NAME: tokens_at_384 is taken"),
+        (
+            "mix_heads",
+            "trainings",
+            "CHAPTER: got 'trainings', expected one of training",
+        ),
+    ],
+)
+def test_a_name_that_is_taken_or_no_name_is_refused(root, name, chapter, said):
+    with pytest.raises(ValueError, match=said):
+        make(name, chapter, root)
+    assert not left_to_write(name, root)
+
+
+def test_nothing_is_overwritten(root):
+    make("mix_heads", "training", root)
+    with pytest.raises(ValueError, match="NAME: mix_heads is taken"):
+        make("mix_heads", "training", root)
