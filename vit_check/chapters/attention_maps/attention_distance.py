@@ -1,80 +1,107 @@
 """Check of chapter 9: how far attention looks."""
 
-from functools import partial
-
 import torch
 from torch import Tensor
 
-from vit_check.chapters.attention_maps.drawn_maps import Weights, drawn_weights, shares
+from vit_check.chapters.attention_maps.drawn_maps import Weights, drawn_weights
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
-from vit_steps import attention_maps as right
+from vit_check.engine.table import mistakes
 
 
-def _distance(
-    weights: Weights,
-    grid_size: tuple[int, int],
-    patch_size: int,
-    patches: str = "without the first",
-    divide: bool = True,
-    along: str = "columns",
-    measure: str = "straight",
-    result: str = "(L, h)",
-    asked: str = "rows",
+def right_distance(
+    weights: Weights, grid_size: tuple[int, int], patch_size: int
 ) -> Tensor:
-    """Mean attention distance with a place for each usual mistake."""
     rows, columns = grid_size
-    N = rows * columns
-    width = {"columns": columns, "rows": rows}[along]
-    place = torch.arange(N)
-    down = (place // width)[:, None] - place // width
-    across = (place % width)[:, None] - place % width
-    distances = {
-        "straight": (down**2 + across**2) ** 0.5,
-        "straight, squared": (down**2 + across**2) ** 0.5,
-        "squared": (down**2 + across**2) * 1.0,
-        "steps": (down.abs() + across.abs()) * 1.0,
-        "larger": torch.maximum(down.abs(), across.abs()) * 1.0,
-        "rows alone": down.abs() * 1.0,
-        "index": (place[:, None] - place).abs() * 1.0,
-    }[measure].to(weights[0])  # (N, N)
-    distances = patch_size * distances
-    distances = distances**2 if measure == "straight, squared" else distances
+    place = torch.arange(rows * columns)
+    down = (place // columns)[:, None] - place // columns
+    across = (place % columns)[:, None] - place % columns
+    far = patch_size * (down**2 + across**2).double().sqrt()  # (N, N)
     means = []
     for block in weights:
-        table = {
-            "without the first": block[..., 1:, 1:],
-            "without the last": block[..., :-1, :-1],
-            "class token asks": block[..., :1, 1:],
-            "without itself": block[..., 1:, 1:],
-        }[patches]
-        table = table.mT if asked == "columns" else table
-        if patches == "without itself":
-            table = block[..., 1:, 1:] * (1 - torch.eye(N).to(block))
-        table = shares(table) if divide else table
-        if measure == "straight" and result == "of the largest":
-            nearest = table.argmax(dim=-1)  # (B, h, N)
-            distance = distances[place, nearest]
-        else:
-            origin = distances[:1] if patches == "class token asks" else distances
-            distance = (table * origin).sum(dim=-1)  # (B, h, N)
-        means.append(distance)
-    stacked = torch.stack(means)  # (L, B, h, N)
-    return {
-        "(L, h)": lambda: stacked.mean(dim=(1, 3)),
-        "of the largest": lambda: stacked.mean(dim=(1, 3)),
-        "(h, L)": lambda: stacked.mean(dim=(1, 3)).T,
-        "summed": lambda: stacked.mean(dim=1).sum(dim=2),
-        "heads": lambda: stacked.mean(dim=(1, 2, 3)),
-        "images": lambda: stacked.mean(dim=3),
-        "patches": lambda: stacked.mean(dim=1),
-    }[result]()
+        patches = block[..., 1:, 1:]
+        shares = patches / patches.sum(dim=-1, keepdim=True)
+        distance = (shares * far.to(block)).sum(dim=-1)  # (B, h, N)
+        means.append(distance.mean(dim=(0, 2)))
+    return torch.stack(means)  # (L, h)
 
+
+MISTAKES = """
+last token dropped
+  block[..., 1:, 1:] -> block[..., :-1, :-1]
+    the last token is dropped instead of the first: the class token, at index 0, is
+    taken for a patch, and every patch stands one place too late
+not divided
+  / patches.sum(dim=-1, keepdim=True) -> nothing
+    a patch's shares of the patches do not sum to 1 any more when the class token is
+    left out: divide them by their sum
+without itself
+  block[..., 1:, 1:] -> block[..., 1:, 1:] * (far > 0)
+    what a patch pays to itself is left out: it belongs to the mean, with a distance of
+    0
+not divided, and rows for columns
+  / patches.sum(dim=-1, keepdim=True) -> nothing
+  // columns -> // rows
+  % columns -> % rows
+    there are two mistakes: the shares of the patches do not sum to 1, and the places
+    are counted with the number of rows instead of columns
+rows for columns
+  // columns -> // rows
+  % columns -> % rows
+    places are counted with the number of rows instead of columns: a new row begins
+    after as many patches as there are columns
+in patches
+  patch_size * -> nothing
+    the distance is in patches, expected in pixels
+squared
+  .sqrt() -> nothing
+    the squared distance is averaged: the root is missing
+squared in pixels
+  patch_size * -> patch_size**2 *
+  .sqrt() -> nothing
+    the squared distance is averaged: the root is missing
+along the grid
+  (down**2 + across**2).double().sqrt() -> (down.abs() + across.abs())
+    rows and columns are added up, as a rook moves; expected the straight distance of
+    two centres
+the larger of the two
+  (down**2 + across**2).double().sqrt() -> torch.maximum(down.abs(), across.abs())
+    the larger of the distances down and across is taken, expected the straight distance
+down alone
+  + across**2 -> nothing
+    only the distance in rows counts: columns are left out
+difference of indices
+  (down**2 + across**2).double().sqrt() -> (place[:, None] - place).abs()
+    the difference of the patches' numbers is taken for their distance: the patch below
+    has a number that is larger by a whole row
+columns ask
+  block[..., 1:, 1:] -> block[..., 1:, 1:].mT
+    rows and columns of the table are exchanged: a row belongs to the token that looks,
+    and its shares are the weights of the mean
+most attended alone
+  (shares * far.to(block)).sum(dim=-1) -> far.to(block)[place, shares.argmax(dim=-1)]
+    the distance to the most attended patch alone is taken, expected the mean over all,
+    with the attention as weights
+summed over patches
+  distance.mean(dim=(0, 2)) -> distance.mean(dim=0).sum(dim=1)
+    the distances of the patches are summed, expected their mean
+heads averaged
+  distance.mean(dim=(0, 2)) -> distance.mean()
+    the heads are averaged, (L,), expected each by itself, (L, h)
+images kept
+  distance.mean(dim=(0, 2)) -> distance.mean(dim=2)
+    there is a distance for each image, (L, B, h), expected their mean, (L, h)
+patches kept
+  distance.mean(dim=(0, 2)) -> distance.mean(dim=0)
+    there is a distance for each patch, (L, h, N), expected their mean, (L, h)
+heads before blocks
+  torch.stack(means) -> torch.stack(means, dim=1)
+    the heads come before the blocks, (h, L), expected (L, h)
+"""
 
 attention_distance = FunctionCheck(
     "attention_distance",
     "attention_distance(weights, grid_size, patch_size) -> (L, h)",
-    right.attention_distance,
+    right_distance,
     lambda g: iter(
         [
             [drawn_weights(g, 3, 4, 2, 16), (3, 5), 8],
@@ -82,115 +109,7 @@ attention_distance = FunctionCheck(
             [drawn_weights(g, 3, 2, 3, 10), (3, 3), 4],
         ]
     ),
-    [
-        Mistake(
-            "last token dropped",
-            "the last token is dropped instead of the first: the class token, at index "
-            "0, is taken for a patch, and every patch stands one place too late",
-            partial(_distance, patches="without the last"),
-        ),
-        Mistake(
-            "not divided",
-            "a patch's shares of the patches do not sum to 1 any more when the class "
-            "token is left out: divide them by their sum",
-            partial(_distance, divide=False),
-        ),
-        Mistake(
-            "without itself",
-            "what a patch pays to itself is left out: it belongs to the mean, with a "
-            "distance of 0",
-            partial(_distance, patches="without itself"),
-        ),
-        Mistake(
-            "not divided, and rows for columns",
-            "there are two mistakes: the shares of the patches do not sum to 1, and "
-            "the places are counted with the number of rows instead of columns",
-            partial(_distance, divide=False, along="rows"),
-        ),
-        Mistake(
-            "rows for columns",
-            "places are counted with the number of rows instead of columns: a new row "
-            "begins after as many patches as there are columns",
-            partial(_distance, along="rows"),
-        ),
-        Mistake(
-            "in patches",
-            "the distance is in patches, expected in pixels",
-            lambda weights, grid_size, patch_size: _distance(weights, grid_size, 1),
-        ),
-        Mistake(
-            "squared",
-            "the squared distance is averaged: the root is missing",
-            partial(_distance, measure="squared"),
-        ),
-        Mistake(
-            "squared in pixels",
-            "the squared distance is averaged: the root is missing",
-            partial(_distance, measure="straight, squared"),
-        ),
-        Mistake(
-            "along the grid",
-            "rows and columns are added up, as a rook moves; expected the straight "
-            "distance of two centres",
-            partial(_distance, measure="steps"),
-        ),
-        Mistake(
-            "the larger of the two",
-            "the larger of the distances down and across is taken, expected the "
-            "straight distance",
-            partial(_distance, measure="larger"),
-        ),
-        Mistake(
-            "down alone",
-            "only the distance in rows counts: columns are left out",
-            partial(_distance, measure="rows alone"),
-        ),
-        Mistake(
-            "difference of indices",
-            "the difference of the patches' numbers is taken for their distance: the "
-            "patch below has a number that is larger by a whole row",
-            partial(_distance, measure="index"),
-        ),
-        Mistake(
-            "columns ask",
-            "rows and columns of the table are exchanged: a row belongs to the token "
-            "that looks, and its shares are the weights of the mean",
-            partial(_distance, asked="columns"),
-        ),
-        Mistake(
-            "most attended alone",
-            "the distance to the most attended patch alone is taken, expected the mean "
-            "over all, with the attention as weights",
-            partial(_distance, result="of the largest"),
-        ),
-        Mistake(
-            "summed over patches",
-            "the distances of the patches are summed, expected their mean",
-            partial(_distance, result="summed"),
-        ),
-        Mistake(
-            "heads averaged",
-            "the heads are averaged, (L,), expected each by itself, (L, h)",
-            partial(_distance, result="heads"),
-        ),
-        Mistake(
-            "images kept",
-            "there is a distance for each image, (L, B, h), expected their mean, (L, "
-            "h)",
-            partial(_distance, result="images"),
-        ),
-        Mistake(
-            "patches kept",
-            "there is a distance for each patch, (L, h, N), expected their mean, (L, "
-            "h)",
-            partial(_distance, result="patches"),
-        ),
-        Mistake(
-            "heads before blocks",
-            "the heads come before the blocks, (h, L), expected (L, h)",
-            partial(_distance, result="(h, L)"),
-        ),
-    ],
+    mistakes(right_distance, MISTAKES),
     hints=(
         "Give it a table in which every patch attends only to itself, then one in "
         "which each attends to its right neighbour. What should come out?",

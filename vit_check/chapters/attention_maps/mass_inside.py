@@ -1,66 +1,27 @@
 """Check of chapter 9: how much of a map lies inside a box."""
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
-from vit_steps import attention_maps as right
+from vit_check.engine.table import mistakes
 
 
-def _mass(
-    attention: Tensor,
-    boxes: Tensor,
-    image_size: tuple[int, int],
-    patch_size: int,
-    sides: str = "top left bottom right",
-    count: str = "by area",
-    end: int = 0,
-    order: str = "rows",
-    result: str = "inside",
-    one_box: bool = False,
-    sides_long: bool = False,
+def right_mass(
+    attention: Tensor, boxes: Tensor, image_size: tuple[int, int], patch_size: int
 ) -> Tensor:
-    """The share inside the box with a place for each usual mistake."""
     (H, W), P = image_size, patch_size
     inside = []
-    for box in (boxes[:1].expand_as(boxes) if one_box else boxes).tolist():
-        named = dict(zip(sides.split(), box, strict=True))
-        top, left = named["top"], named["left"]
-        bottom, right_ = named["bottom"] + end, named["right"] + end
-        if sides_long:
-            bottom, right_ = top + bottom, left + right_
-        pixels = torch.zeros(H, W, dtype=attention.dtype)
-        pixels[max(top, 0) : bottom, max(left, 0) : right_] = 1
+    for top, left, bottom, right in boxes.tolist():
+        pixels = attention.new_zeros(H, W)
+        pixels[top:bottom, left:right] = 1
         blocks = pixels.unfold(0, P, P).unfold(1, P, P)  # (rows, columns, P, P)
-        share = {
-            "by area": blocks.mean(dim=(2, 3)),
-            "whole if touched": blocks.amax(dim=(2, 3)),
-            "whole or not": blocks.amin(dim=(2, 3)),
-            "by its first pixel": blocks[:, :, 0, 0],
-            "by its middle": blocks[:, :, P // 2, P // 2],
-            "in pixels": blocks.sum(dim=(2, 3)),
-            "rounded down": blocks.mean(dim=(2, 3)),
-        }[count]  # (rows, columns)
-        if count == "rounded down":
-            whole = torch.zeros_like(share)
-            whole[top // P : bottom // P, left // P : right_ // P] = 1
-            share = whole
-        inside.append((share if order == "rows" else share.T).flatten())
+        inside.append(blocks.mean(dim=(2, 3)).flatten())
     share = torch.stack(inside)  # (B, N)
-    mass = (attention * share).sum(dim=1)  # (B,)
-    return {
-        "inside": mass,
-        "outside": 1 - mass,
-        "area": share.mean(dim=1),
-        "over area": mass / share.mean(dim=1),
-        "mean": mass.mean(),
-        "average": (attention * share).mean(dim=1),
-    }[result]
+    return (attention * share).sum(dim=1)  # (B,)
 
 
 def _mass_inputs(generator: Generator) -> Iterator[Case]:
@@ -76,113 +37,76 @@ def _mass_inputs(generator: Generator) -> Iterator[Case]:
         yield [(1.5 * raw).softmax(dim=1), boxes, (H, W), P]
 
 
+MISTAKES = """
+whole patch if touched
+  blocks.mean -> blocks.amax
+    a patch that the box cuts counts whole, expected by the share of its area inside
+cut patches left out
+  blocks.mean -> blocks.amin
+    a patch that the box cuts does not count, expected by the share of its area inside
+rounded down
+  top:bottom, left:right
+  -> top // P * P : bottom // P * P, left // P * P : right // P * P
+    the sides of the box are rounded down to whole patches, expected each patch by the
+    share of its area inside
+by the first pixel
+  blocks.mean(dim=(2, 3)) -> blocks[:, :, 0, 0]
+    a patch counts whole or not at all, by its first pixel, expected by the share of its
+    area inside
+by the middle
+  blocks.mean(dim=(2, 3)) -> blocks[:, :, P // 2, P // 2]
+    a patch counts whole or not at all, by its middle, expected by the share of its area
+    inside
+pixels counted whole
+  blocks.mean -> blocks.sum
+    every pixel inside counts with the whole share of its patch, expected with its part
+    of it: a patch has P·P pixels
+left before top
+  top, left, bottom, right in -> left, top, right, bottom in
+    the box is read as left, top, right, bottom; it is top, left, bottom, right
+height and width of the box
+  top:bottom, left:right -> top : top + bottom, left : left + right
+    bottom and right are taken for the height and the width of the box; they are a row
+    and a column of the image
+first image's box
+  boxes.tolist() -> boxes[:1].expand_as(boxes).tolist()
+    all images get the box of the first; each has a row of its own
+one pixel too many
+  top:bottom, left:right -> top : bottom + 1, left : right + 1
+    the box is a pixel too large: bottom and right are the first pixels outside
+one pixel too few
+  top:bottom, left:right -> top : bottom - 1, left : right - 1
+    the box is a pixel too small: bottom and right are the first pixels outside, so the
+    ones before them are in
+columns first
+  blocks.mean(dim=(2, 3)) -> blocks.mean(dim=(2, 3)).T
+    the patches are counted down the columns; they are numbered row by row
+outside
+  return (attention * share).sum(dim=1) -> return 1 - (attention * share).sum(dim=1)
+    the share outside the box is returned
+area of the box
+  return (attention * share).sum(dim=1) -> return share.mean(dim=1)
+    the box's share of the image is returned: the attention takes no part
+divided by the area
+  share).sum(dim=1) -> share).sum(dim=1) / share.mean(dim=1)
+    the share is divided by the box's area, expected the share itself
+width first
+  (H, W), P -> (W, H), P
+    image_size is read as (width, height); the height comes first
+averaged over patches
+  share).sum -> share).mean
+    the shares inside are averaged over all patches, expected added up
+averaged over images
+  share).sum(dim=1) -> share).sum(dim=1).mean()
+    the images are averaged, expected a number for each, (B,)
+"""
+
 mass_inside = FunctionCheck(
     "mass_inside",
     "mass_inside(attention, boxes, image_size, patch_size) -> (B,)",
-    right.mass_inside,
+    right_mass,
     _mass_inputs,
-    [
-        Mistake(
-            "whole patch if touched",
-            "a patch that the box cuts counts whole, expected by the share of its area "
-            "inside",
-            partial(_mass, count="whole if touched"),
-        ),
-        Mistake(
-            "cut patches left out",
-            "a patch that the box cuts does not count, expected by the share of its "
-            "area inside",
-            partial(_mass, count="whole or not"),
-        ),
-        Mistake(
-            "rounded down",
-            "the sides of the box are rounded down to whole patches, expected each "
-            "patch by the share of its area inside",
-            partial(_mass, count="rounded down"),
-        ),
-        Mistake(
-            "by the first pixel",
-            "a patch counts whole or not at all, by its first pixel, expected by the "
-            "share of its area inside",
-            partial(_mass, count="by its first pixel"),
-        ),
-        Mistake(
-            "by the middle",
-            "a patch counts whole or not at all, by its middle, expected by the share "
-            "of its area inside",
-            partial(_mass, count="by its middle"),
-        ),
-        Mistake(
-            "pixels counted whole",
-            "every pixel inside counts with the whole share of its patch, expected "
-            "with its part of it: a patch has P·P pixels",
-            partial(_mass, count="in pixels"),
-        ),
-        Mistake(
-            "left before top",
-            "the box is read as left, top, right, bottom; it is top, left, bottom, "
-            "right",
-            partial(_mass, sides="left top right bottom"),
-        ),
-        Mistake(
-            "height and width of the box",
-            "bottom and right are taken for the height and the width of the box; they "
-            "are a row and a column of the image",
-            partial(_mass, sides_long=True),
-        ),
-        Mistake(
-            "first image's box",
-            "all images get the box of the first; each has a row of its own",
-            partial(_mass, one_box=True),
-        ),
-        Mistake(
-            "one pixel too many",
-            "the box is a pixel too large: bottom and right are the first pixels "
-            "outside",
-            partial(_mass, end=1),
-        ),
-        Mistake(
-            "one pixel too few",
-            "the box is a pixel too small: bottom and right are the first pixels "
-            "outside, so the ones before them are in",
-            partial(_mass, end=-1),
-        ),
-        Mistake(
-            "columns first",
-            "the patches are counted down the columns; they are numbered row by row",
-            partial(_mass, order="columns"),
-        ),
-        Mistake(
-            "outside",
-            "the share outside the box is returned",
-            partial(_mass, result="outside"),
-        ),
-        Mistake(
-            "area of the box",
-            "the box's share of the image is returned: the attention takes no part",
-            partial(_mass, result="area"),
-        ),
-        Mistake(
-            "divided by the area",
-            "the share is divided by the box's area, expected the share itself",
-            partial(_mass, result="over area"),
-        ),
-        Mistake(
-            "width first",
-            "image_size is read as (width, height); the height comes first",
-            lambda attention, boxes, size, P: _mass(attention, boxes, size[::-1], P),
-        ),
-        Mistake(
-            "averaged over patches",
-            "the shares inside are averaged over all patches, expected added up",
-            partial(_mass, result="average"),
-        ),
-        Mistake(
-            "averaged over images",
-            "the images are averaged, expected a number for each, (B,)",
-            partial(_mass, result="mean"),
-        ),
-    ],
+    mistakes(right_mass, MISTAKES),
     hints=(
         "Spread each patch's share evenly over its P·P pixels. Which pixels lie in the "
         "box?",

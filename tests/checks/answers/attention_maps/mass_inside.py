@@ -1,7 +1,7 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 from vit_steps.attention_maps import (
     mass_inside,
 )
@@ -41,62 +41,6 @@ def with_a_pooled_mask(attention, boxes, image_size, patch_size):
     return torch.linalg.vecdot(attention, share)
 
 
-def masses(attention, boxes, image_size, patch_size, pool=F.avg_pool2d, end=0):
-    mask = torch.zeros(len(boxes), 1, *image_size, dtype=attention.dtype)
-    for picture, (y, x, y_end, x_end) in zip(mask, boxes.tolist(), strict=True):
-        picture[:, y : y_end + end, x : x_end + end] = 1
-    return (attention * pool(mask, patch_size).flatten(1)).sum(1)
-
-
-@wrong("mass_inside", "whole patch if touched")
-def counts_what_it_touches(attention, boxes, image_size, patch_size):
-    return masses(attention, boxes, image_size, patch_size, F.max_pool2d)
-
-
-@wrong("mass_inside", "cut patches left out")
-def counts_what_is_whole(attention, boxes, image_size, patch_size):
-    whole = lambda x, P: -F.max_pool2d(-x, P)  # noqa: E731
-    return masses(attention, boxes, image_size, patch_size, whole)
-
-
-@wrong("mass_inside", "left before top")
-def x_before_y(attention, boxes, image_size, patch_size):
-    return masses(attention, boxes[:, [1, 0, 3, 2]], image_size, patch_size)
-
-
-@wrong("mass_inside", "one pixel too many")
-def ends_included(attention, boxes, image_size, patch_size):
-    return masses(attention, boxes, image_size, patch_size, end=1)
-
-
-@wrong("mass_inside", "columns first")
-def down_the_columns(attention, boxes, image_size, patch_size):
-    turned = lambda x, P: F.avg_pool2d(x, P).mT  # noqa: E731
-    return masses(attention, boxes, image_size, patch_size, turned)
-
-
-@wrong("mass_inside", "pixels counted whole")
-def forgets_the_pixels_part(attention, boxes, image_size, patch_size):
-    return masses(attention, boxes, image_size, patch_size) * patch_size**2
-
-
-@wrong("mass_inside", "averaged over images")
-def one_number(attention, boxes, image_size, patch_size):
-    return masses(attention, boxes, image_size, patch_size).mean()
-
-
-@wrong("mass_inside", "averaged over patches")
-def mean_for_sum(attention, boxes, image_size, patch_size):
-    return masses(attention, boxes, image_size, patch_size) / attention.shape[1]
-
-
-@wrong("mass_inside", "divided by the area")
-def how_much_denser(attention, boxes, image_size, patch_size):
-    top, left, bottom, right = boxes.unbind(1)
-    area = (bottom - top) * (right - left) / (image_size[0] * image_size[1])
-    return masses(attention, boxes, image_size, patch_size) / area
-
-
 @wrong("mass_inside", "by the middle")
 def middle_in_or_out(attention, boxes, image_size, P):
     rows, columns = image_size[0] // P, image_size[1] // P
@@ -107,32 +51,6 @@ def middle_in_or_out(attention, boxes, image_size, P):
         :, None
     ]
     return (attention * inside.flatten(1)).sum(1)
-
-
-@wrong("mass_inside", "dtype")
-def as_float32(attention, boxes, image_size, patch_size):
-    return masses(attention.float(), boxes, image_size, patch_size)
-
-
-@wrong("mass_inside", "rounded down")
-def whole_patches(attention, boxes, image_size, patch_size):
-    rows, columns = image_size[0] // patch_size, image_size[1] // patch_size
-    grids = attention.reshape(-1, rows, columns)
-    sides = [[side // patch_size for side in box] for box in boxes.tolist()]
-    cut = zip(grids, sides, strict=True)
-    return torch.stack([g[t:b, left:r].sum() for g, (t, left, b, r) in cut])
-
-
-@wrong("mass_inside", "width first")
-def width_before_height(attention, boxes, image_size, patch_size):
-    W, H = image_size
-    return mass_inside(attention, boxes, (H, W), patch_size)
-
-
-def pixels_of(attention, image_size, patch_size):
-    (H, W), P = image_size, patch_size
-    maps = attention.reshape(-1, H // P, W // P) / P**2
-    return maps.repeat_interleave(P, dim=1).repeat_interleave(P, dim=2)
 
 
 @right("mass_inside")
@@ -148,19 +66,38 @@ def mass_by_overlaps(attention, boxes, image_size, patch_size):
     return torch.einsum("brc,br,bc->b", maps, high, wide) / P**2
 
 
-@wrong("mass_inside", "height and width of the box")
-def mass_in_a_box_as_coco_has_it(attention, boxes, image_size, patch_size):
-    pixels = pixels_of(attention, image_size, patch_size)
-    return torch.stack(
-        [
-            picture[top : top + height, left : left + width].sum()
-            for picture, (top, left, height, width) in zip(pixels, boxes, strict=True)
-        ]
-    )
-
-
-@wrong("mass_inside", "first image's box")
-def mass_in_the_first_box(attention, boxes, image_size, patch_size):
-    top, left, bottom, right = boxes[0]
-    pixels = pixels_of(attention, image_size, patch_size)
-    return pixels[:, top:bottom, left:right].sum(dim=(1, 2))
+wrong_edits(
+    "mass_inside",
+    with_a_pooled_mask,
+    """
+whole patch if touched
+  F.avg_pool2d -> F.max_pool2d
+cut patches left out
+  F.avg_pool2d(mask, -> -F.max_pool2d(-mask,
+left before top
+  (y, x, y_end, x_end) -> (x, y, x_end, y_end)
+one pixel too many
+  y:y_end, x:x_end -> y : y_end + 1, x : x_end + 1
+columns first
+  F.avg_pool2d(mask, patch_size) -> F.avg_pool2d(mask, patch_size).mT
+pixels counted whole
+  vecdot(attention, share) -> vecdot(attention, share) * patch_size**2
+averaged over images
+  vecdot(attention, share) -> vecdot(attention, share).mean()
+averaged over patches
+  vecdot(attention, share) -> vecdot(attention, share) / attention.shape[1]
+divided by the area
+  vecdot(attention, share) -> vecdot(attention, share) / mask.mean((1, 2, 3))
+dtype
+  dtype=attention.dtype -> dtype=torch.float32
+  vecdot(attention, -> vecdot(attention.float(),
+rounded down
+  zip(mask, boxes, -> zip(mask, boxes // patch_size * patch_size,
+width first
+  *image_size -> *image_size[::-1]
+height and width of the box
+  y:y_end, x:x_end -> y : y + y_end, x : x + x_end
+first image's box
+  zip(mask, boxes, -> zip(mask, boxes[:1].expand_as(boxes),
+""",
+)
