@@ -49,7 +49,8 @@ def misplaced(
     right = _origin(expected[*place], sources, axes.source)
     if one is None or right is None:
         return None
-    shared = one.items() & right.items()  # an axis on which both agree is not said
+    same = one["of"] == right["of"]  # then an axis on which both agree is not said
+    shared = one.items() & right.items() if same else set()
     here = _said(dict(zip(axes.output.split(), place, strict=False)))
     there = _said({axis: at for axis, at in one.items() if (axis, at) not in shared})
     due = _said({axis: at for axis, at in right.items() if (axis, at) not in shared})

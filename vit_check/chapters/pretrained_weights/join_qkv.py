@@ -1,8 +1,6 @@
 """The check of ``join_qkv``, chapter 10."""
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Any
 
 import torch
 from torch import Generator, Tensor
@@ -10,14 +8,21 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.moved import Axes
+from vit_check.engine.table import mistakes
 
 
-def _join(*parts: Tensor, weights: str = "qkv", biases: str = "qkv") -> Any:
-    """Stacked in an order, one for the weights and one for the biases."""
-    weight = torch.cat([parts[2 * "qkv".index(letter)] for letter in weights])
-    bias = torch.cat([parts[2 * "qkv".index(letter) + 1] for letter in biases])
-    return weight, bias
+def right_join(
+    q_weight: Tensor,
+    q_bias: Tensor,
+    k_weight: Tensor,
+    k_bias: Tensor,
+    v_weight: Tensor,
+    v_bias: Tensor,
+) -> tuple[Tensor, Tensor]:
+    weights = [q_weight, k_weight, v_weight]
+    biases = [q_bias, k_bias, v_bias]
+    return torch.cat(weights), torch.cat(biases)
 
 
 def _join_inputs(generator: Generator) -> Iterator[Case]:
@@ -26,101 +31,69 @@ def _join_inputs(generator: Generator) -> Iterator[Case]:
         yield [normal(generator, *shape, dtype=dtype) for shape in shapes]
 
 
-_ORDERS = {
-    "q and k swapped": ("kqv", "the keys come before the queries"),
-    "k and v swapped": ("qvk", "the values come before the keys"),
-    "reversed": ("vkq", "the order is v, k, q"),
-    "v first": ("vqk", "the values come first"),
-    "k first": ("kvq", "the queries come last"),
-}
-
+MISTAKES = """
+q and k swapped
+  [q_weight, k_weight, v_weight] -> [k_weight, q_weight, v_weight]
+  [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
+    the keys come before the queries: the rows of the joint matrix are those of q, then
+    k, then v
+k and v swapped
+  [q_weight, k_weight, v_weight] -> [q_weight, v_weight, k_weight]
+  [q_bias, k_bias, v_bias] -> [q_bias, v_bias, k_bias]
+    the values come before the keys: the rows of the joint matrix are those of q, then
+    k, then v
+k first
+  [q_weight, k_weight, v_weight] -> [k_weight, v_weight, q_weight]
+  [q_bias, k_bias, v_bias] -> [k_bias, v_bias, q_bias]
+    the queries come last: the rows of the joint matrix are those of q, then k, then v
+biases in another order
+  [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
+    weight and bias are joined in two different orders: a row of the matrix then gets
+    the bias of another one
+rows interleaved
+  torch.cat(weights), torch.cat(biases)
+  -> torch.stack(weights, dim=1).flatten(0, 1), torch.stack(biases, dim=1).flatten()
+    the rows of q, k and v take turns; all D rows of q are to come first, then those of
+    k, then those of v
+side by side
+  torch.cat(weights) -> torch.cat(weights, dim=1)
+    the matrices are joined side by side, (D, 3D); a weight is (out, in), and it is the
+    outputs that there are three times as many of
+transposed
+  torch.cat(weights) -> torch.cat(weights).T
+    the joint matrix is transposed at the end, (D, 3D): nn.Linear keeps its weight as
+    (out, in)
+each transposed
+  torch.cat(weights) -> torch.cat([weight.T for weight in weights])
+    each matrix is transposed before it is joined; both sides keep weights as (out, in),
+    so there is nothing to turn
+stacked
+  torch.cat -> torch.stack
+    the matrices are stacked along a new axis, (3, D, D); no axis is to be added
+biases of zero
+  torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
+    the biases are replaced by zeros: the three that came are to be kept
+keys without bias
+  [q_bias, k_bias, v_bias] -> [q_bias, torch.zeros_like(k_bias), v_bias]
+    the bias of the keys is left at zero; these weights have one
+biases forgotten
+  , torch.cat(biases) -> nothing
+    only the weight is returned; the biases are joined as well and make the second of
+    two
+bias first
+  torch.cat(weights), torch.cat(biases) -> torch.cat(biases), torch.cat(weights)
+    the bias is returned first, expected (weight, bias)
+summed
+  torch.cat -> sum
+    the matrices are added up, (D, D); the sum cannot be taken apart again
+"""
 
 join_qkv = FunctionCheck(
     "join_qkv",
     "join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)",
-    _join,
+    right_join,
     _join_inputs,
-    [
-        *(
-            Mistake(
-                name,
-                f"{sentence}: the rows of the joint matrix are those of q, then k, "
-                "then v",
-                partial(_join, weights=order, biases=order),
-            )
-            for name, (order, sentence) in _ORDERS.items()
-        ),
-        Mistake(
-            "biases in another order",
-            "weight and bias are joined in two different orders: a row of the matrix "
-            "then gets the bias of another one",
-            partial(_join, biases="kqv"),
-        ),
-        Mistake(
-            "rows interleaved",
-            "the rows of q, k and v take turns; all D rows of q are to come first, "
-            "then those of k, then those of v",
-            lambda *p: (
-                torch.stack(p[0::2], dim=1).flatten(0, 1),
-                torch.stack(p[1::2], dim=1).flatten(),
-            ),
-        ),
-        Mistake(
-            "side by side",
-            "the matrices are joined side by side, (D, 3D); a weight is (out, in), and "
-            "it is the outputs that there are three times as many of",
-            lambda *p: (torch.cat(p[0::2], dim=1), torch.cat(p[1::2])),
-        ),
-        Mistake(
-            "transposed",
-            "the joint matrix is transposed at the end, (D, 3D): nn.Linear keeps its "
-            "weight as (out, in)",
-            lambda *p: (torch.cat(p[0::2]).T, torch.cat(p[1::2])),
-        ),
-        Mistake(
-            "each transposed",
-            "each matrix is transposed before it is joined; both sides keep weights as "
-            "(out, in), so there is nothing to turn",
-            lambda *p: (torch.cat([w.T for w in p[0::2]]), torch.cat(p[1::2])),
-        ),
-        Mistake(
-            "stacked",
-            "the matrices are stacked along a new axis, (3, D, D); no axis is to be "
-            "added",
-            lambda *p: (torch.stack(p[0::2]), torch.stack(p[1::2])),
-        ),
-        Mistake(
-            "biases of zero",
-            "the biases are replaced by zeros: the three that came are to be kept",
-            lambda *p: (torch.cat(p[0::2]), torch.zeros_like(torch.cat(p[1::2]))),
-        ),
-        Mistake(
-            "keys without bias",
-            "the bias of the keys is left at zero; these weights have one",
-            lambda *p: _join(*p[:3], torch.zeros_like(p[3]), *p[4:]),
-        ),
-        Mistake(
-            "biases forgotten",
-            "only the weight is returned; the biases are joined as well and make the "
-            "second of two",
-            lambda *p: torch.cat(p[0::2]),
-        ),
-        Mistake(
-            "bias first",
-            "the bias is returned first, expected (weight, bias)",
-            lambda *p: (torch.cat(p[1::2]), torch.cat(p[0::2])),
-        ),
-        Mistake(
-            "queries three times",
-            "the queries stand in all three places",
-            partial(_join, weights="qqq", biases="qqq"),
-        ),
-        Mistake(
-            "summed",
-            "the matrices are added up, (D, D); the sum cannot be taken apart again",
-            lambda *p: (p[0] + p[2] + p[4], p[1] + p[3] + p[5]),
-        ),
-    ],
+    mistakes(right_join, MISTAKES),
     hints=(
         "The joint layer puts out 3·D numbers a token, and the model cuts them into "
         "three pieces of D. Which piece does it take for the queries?",
@@ -130,4 +103,5 @@ join_qkv = FunctionCheck(
     ),
     shape="(3D, D)",
     gradients=False,
+    moves=Axes("row column", "row column"),
 )

@@ -8,11 +8,14 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.moved import Axes
+from vit_check.engine.table import mistakes
 
 
-def _to_conv(weight: Tensor, P: int) -> Tensor:
-    return weight.reshape(len(weight), P, P, -1).permute(0, 3, 1, 2)
+def right_conv(weight: Tensor, patch_size: int) -> Tensor:
+    D, P = len(weight), patch_size
+    patches = weight.reshape(D, P, P, -1)  # (D, P, P, C)
+    return patches.permute(0, 3, 1, 2)
 
 
 def _conv_inputs(generator: Generator) -> Iterator[Case]:
@@ -25,74 +28,48 @@ def _conv_inputs(generator: Generator) -> Iterator[Case]:
         yield [normal(generator, D, P * P * C, dtype=dtype), P]
 
 
+MISTAKES = """
+reshaped alone
+  reshape(D, P, P, -1) -> reshape(D, -1, P, P)
+  .permute(0, 3, 1, 2) -> nothing
+    the shape is right and the order is not: the numbers come as row, column, channel,
+    and a reshape to (D, C, P, P) reads them as channel, row, column
+rows and columns swapped
+  permute(0, 3, 1, 2) -> permute(0, 3, 2, 1)
+    rows and columns of the patch are swapped
+channels last
+  .permute(0, 3, 1, 2) -> nothing
+    the channels still come last, (D, P, P, C), expected (D, C, P, P)
+channels in the middle
+  reshape(D, P, P, -1) -> reshape(D, P, -1, P)
+  permute(0, 3, 1, 2) -> permute(0, 2, 1, 3)
+    the vector is read as row, channel, column; it is row, column, channel
+weight turned
+  reshape(D, P, P, -1) -> reshape(P, P, -1, D)
+  permute(0, 3, 1, 2) -> permute(3, 2, 0, 1)
+    the weight is read as (P·P·C, D); nn.Linear keeps it as (out, in), so D comes first
+D last
+  permute(0, 3, 1, 2) -> permute(3, 1, 2, 0)
+    D comes last, expected (D, C, P, P)
+C before D
+  permute(0, 3, 1, 2) -> permute(3, 0, 1, 2)
+    the first two axes are (C, D); a convolution's weight is (out, in, rows, columns)
+flipped
+  permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
+    the patch is flipped, as a convolution in mathematics has it; PyTorch's conv2d does
+    not flip
+flattened
+  permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flatten(1)
+    the channel comes first now, but the axes are not apart: (D, C·P·P), expected (D, C,
+    P, P)
+"""
+
 linear_to_conv = FunctionCheck(
     "linear_to_conv",
     "linear_to_conv(weight, patch_size) -> (D, C, P, P)",
-    _to_conv,
+    right_conv,
     _conv_inputs,
-    [
-        Mistake(
-            "reshaped alone",
-            "the shape is right and the order is not: the numbers come as row, column, "
-            "channel, and a reshape to (D, C, P, P) reads them as channel, row, column",
-            lambda w, P: w.reshape(len(w), -1, P, P),
-        ),
-        Mistake(
-            "rows and columns swapped",
-            "rows and columns of the patch are swapped",
-            lambda w, P: _to_conv(w, P).mT,
-        ),
-        Mistake(
-            "channels reshaped, then swapped",
-            "the channels are read first and rows and columns swapped; in the vector "
-            "the channels come last",
-            lambda w, P: w.reshape(len(w), -1, P, P).mT,
-        ),
-        Mistake(
-            "channels last",
-            "the channels still come last, (D, P, P, C), expected (D, C, P, P)",
-            lambda w, P: w.reshape(len(w), P, P, -1),
-        ),
-        Mistake(
-            "channels in the middle",
-            "the vector is read as row, channel, column; it is row, column, channel",
-            lambda w, P: w.reshape(len(w), P, -1, P).transpose(1, 2),
-        ),
-        Mistake(
-            "weight turned",
-            "the weight is read as (P·P·C, D); nn.Linear keeps it as (out, in), so D "
-            "comes first",
-            lambda w, P: w.reshape(P, P, -1, len(w)).permute(3, 2, 0, 1),
-        ),
-        Mistake(
-            "D last",
-            "D comes last, expected (D, C, P, P)",
-            lambda w, P: _to_conv(w, P).permute(1, 2, 3, 0),
-        ),
-        Mistake(
-            "C before D",
-            "the first two axes are (C, D); a convolution's weight is (out, in, rows, "
-            "columns)",
-            lambda w, P: _to_conv(w, P).transpose(0, 1),
-        ),
-        Mistake(
-            "flipped",
-            "the patch is flipped, as a convolution in mathematics has it; PyTorch's "
-            "conv2d does not flip",
-            lambda w, P: _to_conv(w, P).flip(2, 3),
-        ),
-        Mistake(
-            "channels reversed",
-            "the channels come in reverse order, blue first",
-            lambda w, P: _to_conv(w, P).flip(1),
-        ),
-        Mistake(
-            "flattened",
-            "the channel comes first now, but the axes are not apart: (D, C·P·P), "
-            "expected (D, C, P, P)",
-            lambda w, P: _to_conv(w, P).flatten(1),
-        ),
-    ],
+    mistakes(right_conv, MISTAKES),
     hints=(
         "Take D = 1 and number the weights 0, 1, 2, ... Which three belong to the "
         "pixel in the upper left corner?",
@@ -102,4 +79,5 @@ linear_to_conv = FunctionCheck(
     ),
     shape="(D, C, P, P)",
     gradients=False,
+    moves=Axes("filter number", "filter channel row column"),
 )

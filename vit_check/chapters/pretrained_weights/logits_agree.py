@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -11,29 +10,14 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
-def _agree(
-    got: Tensor,
-    expected: Tensor,
-    atol: float,
-    signed: bool = False,
-    nan_passes: bool = False,
-    broadcast: bool = False,
-    of: str = "max",
-    rtol: float = 0.0,
-) -> bool:
-    """A comparison with a place for each usual mistake."""
-    if got.shape != expected.shape and not broadcast:
+def right_agree(got: Tensor, expected: Tensor, atol: float) -> bool:
+    if got.shape != expected.shape:
         return False
-    off = got - expected
-    if of == "sum":
-        off = off.sum().abs()
-    off = off if signed else off.abs()
-    off = off - rtol * expected.abs()
-    largest = off.mean() if of == "mean" else off.max()
-    return not bool(largest > atol) if nan_passes else bool(largest <= atol)
+    off = (got - expected).abs()
+    return bool(off.max() <= atol)
 
 
 def _agree_inputs(generator: Generator) -> Iterator[Case]:
@@ -95,120 +79,77 @@ def _true_or_false(output: Any) -> Any:
     return output
 
 
+MISTAKES = """
+as it was
+  got.shape != expected.shape -> False
+  .abs() -> nothing
+  off.max() <= atol -> not off.max() > atol
+    three kinds of wrong logits still pass: some too low, NaN, and logits of another
+    shape
+sign
+  .abs() -> nothing
+    a logit that is far too low passes: the sign of a difference does not matter, its
+    size does
+NaN passes
+  off.max() <= atol -> not off.max() > atol
+    NaN passes: a comparison with NaN is never true, so ask whether the difference is
+    small, not whether it is large
+NaN and shapes
+  got.shape != expected.shape -> False
+  off.max() <= atol -> not off.max() > atol
+    NaN passes, since no comparison with it is true, and so do logits of another shape,
+    which are stretched until they fit
+two NaN agree
+  off.max() <= atol -> torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)
+    NaN on both sides passes: equal_nan=True takes it for agreement, and a NaN is no
+    answer, whichever model gives it
+broadcast
+  got.shape != expected.shape -> False
+    logits of another shape pass: (B, 1) is stretched to (B, K) before it is subtracted
+mean
+  off.max -> off.mean
+    a single logit that is off passes, since the mean over all is small: one wrong logit
+    is a wrong model
+sum
+  (got - expected).abs() -> (got - expected).sum().abs()
+    differences that cancel pass: take their sizes before anything is summed
+relative
+  off.max() <= atol -> torch.allclose(got, expected, atol=atol)
+    large logits may be off by more than atol: a relative tolerance is added, as
+    torch.allclose and assert_close do unless they are told rtol=0
+answers alone
+  = lambda got, expected, atol: torch.equal(got.argmax(-1), expected.argmax(-1))
+    only the answers are compared, the largest logit of each row: a wrong model may give
+    the same ones
+first image
+  = lambda got, expected, atol: right_agree(got[:1], expected[:1], atol)
+    only the first image is compared
+to the bit
+  = lambda got, expected, atol: torch.equal(got, expected)
+    differences below atol are refused: two right models round differently
+one is enough
+  off.max() <= atol -> (off <= atol).any()
+    a single logit that agrees is enough; all of them have to
+smaller than atol
+  <= atol -> < atol
+    equal logits do not agree where atol is 0: no difference is smaller than 0, so ask
+    whether each is at most atol
+numbers counted
+  got.shape != expected.shape -> got.numel() != expected.numel()
+  got - expected -> got.flatten() - expected.flatten()
+    logits (K, B) and (B, K) agree: there are as many numbers in both, and the shapes
+    differ
+reversed
+  = lambda *given: not right_agree(*given)
+    says True where they differ and False where they agree
+"""
+
 logits_agree = FunctionCheck(
     "logits_agree",
     "logits_agree(got, expected, atol) -> True or False",
-    _agree,
+    right_agree,
     _agree_inputs,
-    [
-        Mistake(
-            "as it was",
-            "three kinds of wrong logits still pass: some too low, NaN, and logits of "
-            "another shape",
-            partial(_agree, signed=True, nan_passes=True, broadcast=True),
-        ),
-        Mistake(
-            "sign",
-            "a logit that is far too low passes: the sign of a difference does not "
-            "matter, its size does",
-            partial(_agree, signed=True),
-        ),
-        Mistake(
-            "NaN passes",
-            "NaN passes: a comparison with NaN is never true, so ask whether the "
-            "difference is small, not whether it is large",
-            partial(_agree, nan_passes=True),
-        ),
-        Mistake(
-            "NaN and shapes",
-            "NaN passes, since no comparison with it is true, and so do logits of "
-            "another shape, which are stretched until they fit",
-            partial(_agree, nan_passes=True, broadcast=True),
-        ),
-        Mistake(
-            "two NaN agree",
-            "NaN on both sides passes: equal_nan=True takes it for agreement, and a "
-            "NaN is no answer, whichever model gives it",
-            lambda got, expected, atol: (
-                got.shape == expected.shape
-                and torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)
-            ),
-        ),
-        Mistake(
-            "broadcast",
-            "logits of another shape pass: (B, 1) is stretched to (B, K) before it is "
-            "subtracted",
-            partial(_agree, broadcast=True),
-        ),
-        Mistake(
-            "mean",
-            "a single logit that is off passes, since the mean over all is small: one "
-            "wrong logit is a wrong model",
-            partial(_agree, of="mean"),
-        ),
-        Mistake(
-            "sum",
-            "differences that cancel pass: take their sizes before anything is summed",
-            partial(_agree, of="sum"),
-        ),
-        Mistake(
-            "relative",
-            "large logits may be off by more than atol: a relative tolerance is added, "
-            "as torch.allclose and assert_close do unless they are told rtol=0",
-            lambda got, expected, atol: (
-                torch.allclose(got, expected, atol=atol) and got.shape == expected.shape
-            ),
-        ),
-        Mistake(
-            "answers alone",
-            "only the answers are compared, the largest logit of each row: a wrong "
-            "model may give the same ones",
-            lambda got, expected, atol: torch.equal(
-                got.argmax(-1), expected.argmax(-1)
-            ),
-        ),
-        Mistake(
-            "first image",
-            "only the first image is compared",
-            lambda got, expected, atol: _agree(got[:1], expected[:1], atol),
-        ),
-        Mistake(
-            "to the bit",
-            "differences below atol are refused: two right models round differently",
-            lambda got, expected, atol: torch.equal(got, expected),
-        ),
-        Mistake(
-            "one is enough",
-            "a single logit that agrees is enough; all of them have to",
-            lambda got, expected, atol: (
-                got.shape == expected.shape
-                and bool(((got - expected).abs() <= atol).any())
-            ),
-        ),
-        Mistake(
-            "smaller than atol",
-            "equal logits do not agree where atol is 0: no difference is smaller than "
-            "0, so ask whether each is at most atol",
-            lambda got, expected, atol: (
-                got.shape == expected.shape
-                and bool(((got - expected).abs() < atol).all())
-            ),
-        ),
-        Mistake(
-            "numbers counted",
-            "logits (K, B) and (B, K) agree: there are as many numbers in both, and "
-            "the shapes differ",
-            lambda got, expected, atol: (
-                got.numel() == expected.numel()
-                and _agree(got.flatten(), expected.flatten(), atol)
-            ),
-        ),
-        Mistake(
-            "reversed",
-            "says True where they differ and False where they agree",
-            lambda *given: not _agree(*given),
-        ),
-    ],
+    mistakes(right_agree, MISTAKES),
     hints=(
         "Try it on logits that are 0.5 too low, on one that is NaN, and on a column "
         "(B, 1) beside (B, K).",

@@ -1,7 +1,6 @@
-import torch
 from einops import rearrange
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("linear_to_conv")
@@ -33,39 +32,10 @@ def conv_with_view(weight, patch_size):
     return weight.view(weight.size(0), C, patch_size, patch_size)
 
 
-@wrong("linear_to_conv", "rows and columns swapped")
-def conv_columns_first(weight, patch_size):
-    pattern = "d (p1 p2 c) -> d c p2 p1"
-    return rearrange(weight, pattern, p1=patch_size, p2=patch_size)
-
-
-@wrong("linear_to_conv", "channels last")
-def conv_as_in_tensorflow(weight, patch_size):
-    pattern = "d (p1 p2 c) -> d p1 p2 c"
-    return rearrange(weight, pattern, p1=patch_size, p2=patch_size)
-
-
-@wrong("linear_to_conv", "channels in the middle")
-def conv_row_channel_column(weight, patch_size):
-    pattern = "d (p1 c p2) -> d c p1 p2"
-    return rearrange(weight, pattern, p1=patch_size, p2=patch_size)
-
-
 @wrong("linear_to_conv", "weight turned")
 def conv_of_a_kernel(weight, patch_size):
     P, D = patch_size, weight.shape[0]
     return weight.reshape(P, P, weight.shape[1] // P**2, D).permute(3, 2, 0, 1)
-
-
-@wrong("linear_to_conv", "flipped")
-def conv_of_mathematics(weight, patch_size):
-    return torch.flip(conv_with_einops(weight, patch_size), dims=[-1, -2])
-
-
-@wrong("linear_to_conv", "C before D")
-def conv_in_out(weight, patch_size):
-    pattern = "d (p1 p2 c) -> c d p1 p2"
-    return rearrange(weight, pattern, p1=patch_size, p2=patch_size)
 
 
 @wrong("linear_to_conv", "raises")
@@ -74,7 +44,21 @@ def conv_of_colour_pictures(weight, patch_size):
     return weight.reshape(len(weight), P, P, 3).permute(0, 3, 1, 2)
 
 
-@wrong("linear_to_conv", "flattened")
-def conv_still_flat(weight, patch_size):
-    pattern = "d (p1 p2 c) -> d (c p1 p2)"
-    return rearrange(weight, pattern, p1=patch_size, p2=patch_size)
+wrong_edits(
+    "linear_to_conv",
+    conv_with_einops,
+    """
+rows and columns swapped
+  d c p1 p2 -> d c p2 p1
+channels last
+  d c p1 p2 -> d p1 p2 c
+channels in the middle
+  (p1 p2 c) -> (p1 c p2)
+flipped
+  p2=patch_size) -> p2=patch_size).flip(-1, -2)
+C before D
+  d c p1 p2 -> c d p1 p2
+flattened
+  d c p1 p2 -> d (c p1 p2)
+""",
+)

@@ -1,7 +1,6 @@
 import torch
-from torch import nn
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("logits_agree")
@@ -32,29 +31,11 @@ def agree_with_not(got, expected, atol):
     return not (got - expected).abs().max().item() > atol and not got.isnan().any()
 
 
-@wrong("logits_agree", "numbers counted")
-def agree_when_flat(got, expected, atol):
-    return (
-        got.numel() == expected.numel()
-        and ((got.flatten() - expected.flatten()).abs() <= atol).all()
-    )
-
-
-@wrong("logits_agree", "smaller than atol")
-def agree_below_atol(got, expected, atol):
-    return got.shape == expected.shape and ((got - expected).abs() < atol).all().item()
-
-
 @wrong("logits_agree", "smaller than atol")
 def agree_if_the_largest_is_below(got, expected, atol):
     if got.shape != expected.shape or got.isnan().any() or expected.isnan().any():
         return False
     return (got - expected).abs().max() < atol
-
-
-@wrong("logits_agree", "value")
-def agree_number_by_number(got, expected, atol):
-    return torch.isclose(got, expected, rtol=0, atol=atol)
 
 
 @right("logits_agree")
@@ -82,11 +63,6 @@ def agree_as_a_colleague_wrote(got, expected, atol):
     return True
 
 
-@wrong("logits_agree", "sign")
-def agree_without_abs(got, expected, atol):
-    return got.shape == expected.shape and (got - expected).max() < atol
-
-
 @wrong("logits_agree", "NaN passes")
 def agree_unless_large(got, expected, atol):
     if got.shape != expected.shape or (got - expected).abs().max() > atol:
@@ -99,43 +75,33 @@ def agree_with_abs_added(got, expected, atol):
     return not (got - expected).abs().max() > atol
 
 
-@wrong("logits_agree", "broadcast")
-def agree_in_any_shape(got, expected, atol):
-    return torch.allclose(got, expected, rtol=0, atol=atol)
-
-
-@wrong("logits_agree", "mean")
-def agree_on_average(got, expected, atol):
-    return got.shape == expected.shape and nn.L1Loss()(got, expected).item() <= atol
-
-
-@wrong("logits_agree", "relative")
-def agree_with_default_rtol(got, expected, atol):
-    try:
-        torch.testing.assert_close(got, expected, rtol=1e-5, atol=atol)
-        return True
-    except AssertionError:
-        return False
-
-
-@wrong("logits_agree", "answers alone")
-def agree_in_their_answers(got, expected, atol):
-    return torch.equal(got.argmax(dim=1), expected.argmax(dim=1))
-
-
-@wrong("logits_agree", "to the bit")
-def agree_exactly(got, expected, atol):
-    return torch.equal(got, expected)
-
-
-@wrong("logits_agree", "value")
-def agree_with_a_number(got, expected, atol):
-    return (got - expected).abs().max().item()
-
-
-@wrong("logits_agree", "two NaN agree")
-def agree_with_equal_nan(got, expected, atol):
-    if got.shape != expected.shape:
-        return False
-    close = torch.isclose(got, expected, rtol=0, atol=atol, equal_nan=True)
-    return close.all().item()
+wrong_edits(
+    "logits_agree",
+    agree_with_all,
+    """
+numbers counted
+  got.shape == expected.shape -> got.numel() == expected.numel()
+  got - expected -> got.flatten() - expected.flatten()
+smaller than atol
+  <= atol -> < atol
+sign
+  .abs() -> nothing
+broadcast
+  got.shape == expected.shape and -> nothing
+mean
+  ((got - expected).abs() <= atol).all() -> (got - expected).abs().mean() <= atol
+answers alone
+  = lambda got, expected, atol: torch.equal(got.argmax(1), expected.argmax(1))
+to the bit
+  ((got - expected).abs() <= atol).all() -> torch.equal(got, expected)
+two NaN agree
+  ((got - expected).abs() <= atol).all()
+  -> torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)
+relative
+  ((got - expected).abs() <= atol).all() -> torch.allclose(got, expected, atol=atol)
+value
+  = lambda got, expected, atol: torch.isclose(got, expected, rtol=0, atol=atol)
+value
+  = lambda got, expected, atol: (got - expected).abs().max().item()
+""",
+)
