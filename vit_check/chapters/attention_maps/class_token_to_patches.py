@@ -5,11 +5,14 @@ from collections.abc import Iterator
 import torch
 from torch import Generator
 
-from vit_check.chapters.attention_maps.drawn_maps import ROWS, drawn_weights, shares
+from vit_check.chapters.attention_maps.drawn_maps import (
+    OF_A_ROW,
+    drawn_weights,
+    patch_shares,
+)
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
-from vit_steps import attention_maps as right
+from vit_check.engine.table import mistakes
 
 
 def _with_a_lonely_token(generator: Generator) -> Iterator[Case]:
@@ -20,26 +23,22 @@ def _with_a_lonely_token(generator: Generator) -> Iterator[Case]:
     yield [lonely]
 
 
+MISTAKES = """
+row of NaN
+  .clamp_min(1e-12) -> nothing
+    where the class token pays the patches nothing, 0 is divided by 0: such a row should
+    be zeros
+divided over everything
+  paid.sum(dim=-1, keepdim=True) -> paid.sum()
+    all rows of the batch are divided by one sum, expected each row by its own
+"""
+
 class_token_to_patches = FunctionCheck(
     "class_token_to_patches",
     "class_token_to_patches(attention) -> (..., N)",
-    right.class_token_to_patches,
+    patch_shares,
     _with_a_lonely_token,
-    [
-        *(Mistake(name, text, row) for name, text, row in ROWS),
-        Mistake(
-            "row of NaN",
-            "where the class token pays the patches nothing, 0 is divided by 0: such a "
-            "row should be zeros",
-            lambda a: shares(a[..., 0, 1:]),
-        ),
-        Mistake(
-            "divided over everything",
-            "all rows of the batch are divided by one sum, expected each row by its "
-            "own",
-            lambda a: a[..., 0, 1:] / a[..., 0, 1:].sum(),
-        ),
-    ],
+    mistakes(patch_shares, OF_A_ROW + MISTAKES),
     hints=(
         "Which row of the table is the class token's, and which of its numbers is no "
         "patch's?",
