@@ -3,7 +3,7 @@ from collections import OrderedDict
 
 from torch import nn
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 PIECES = {
     "patch_embed.proj": "conv_proj",
@@ -22,37 +22,12 @@ PIECES = {
 OTHERS = ("fc_norm", "head_dist", "aux_head")
 
 
-def by_pieces(state_dict, pieces=PIECES):
-    renamed = {}
-    for name, tensor in state_dict.items():
-        for old, new in pieces.items():
-            if not name.startswith(OTHERS):
-                name = name.replace(old, new)
-        renamed[name] = tensor
-    return renamed
-
-
 @right("rename_weights")
-def rename_by_pieces(state_dict):
-    return by_pieces(state_dict)
-
-
-@wrong("rename_weights", "piece of another name")
-def rename_by_replacing(state_dict):
+def by_pieces(state_dict):
     renamed = {}
     for name, tensor in state_dict.items():
         for old, new in PIECES.items():
-            name = name.replace(old, new)
-        renamed[name] = tensor
-    return renamed
-
-
-@wrong("rename_weights", "piece of another name")
-def rename_by_pieces_with_dots(state_dict):
-    renamed = {}
-    for name, tensor in state_dict.items():
-        for old, new in (PIECES | {"head.": "heads.head."}).items():
-            if old != "head":
+            if not name.startswith(OTHERS):
                 name = name.replace(old, new)
         renamed[name] = tensor
     return renamed
@@ -114,11 +89,6 @@ def rename_twentyfour_blocks(state_dict):
 @wrong("rename_weights", "raises")
 def rename_only_what_it_knows(state_dict):
     return {whole_names(32)[name]: tensor for name, tensor in state_dict.items()}
-
-
-@wrong("rename_weights", "copied")
-def rename_and_clone(state_dict):
-    return {name: t.clone() for name, t in by_pieces(state_dict).items()}
 
 
 @right("rename_weights")
@@ -216,24 +186,6 @@ def rename_by_splitting(state_dict):
     return renamed
 
 
-@wrong("rename_weights", "unchanged")
-def rename_and_forget(state_dict):
-    renamed = {}
-    for name, tensor in state_dict.items():
-        for old, new in PIECES.items():
-            name.replace(old, new)
-        renamed[name] = tensor
-    return renamed
-
-
-@wrong("rename_weights", "blocks from 1")
-def rename_counting_from_one(state_dict):
-    return {
-        re.sub(r"layer_(\d+)", lambda m: f"layer_{int(m[1]) + 1}", name): tensor
-        for name, tensor in by_pieces(state_dict).items()
-    }
-
-
 @wrong("rename_weights", "first digit")
 def rename_one_character(state_dict):
     renamed = {}
@@ -245,79 +197,6 @@ def rename_one_character(state_dict):
     return by_pieces(renamed)
 
 
-@wrong("rename_weights", "norms swapped")
-def rename_norms_otherwise(state_dict):
-    return by_pieces(state_dict, PIECES | {"norm1": "ln_2", "norm2": "ln_1"})
-
-
-@wrong("rename_weights", "MLP swapped")
-def rename_mlp_otherwise(state_dict):
-    return by_pieces(state_dict, PIECES | {"mlp.fc2": "mlp.0", "mlp.fc1": "mlp.3"})
-
-
-@wrong("rename_weights", "dot left")
-def rename_with_a_dot(state_dict):
-    pieces = PIECES | {"attn.qkv.": "self_attention.in_proj."}
-    return by_pieces(state_dict, pieces)
-
-
-@wrong("rename_weights", "MLP numbers kept")
-def rename_fc_by_its_number(state_dict):
-    return {
-        new.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2"): tensor
-        for new, tensor in by_pieces(state_dict).items()
-    }
-
-
-@wrong("rename_weights", "head left")
-def rename_all_but_the_head(state_dict):
-    return by_pieces(state_dict, {o: n for o, n in PIECES.items() if o != "head"})
-
-
-@wrong("rename_weights", "biases forgotten")
-def rename_weights_alone(state_dict):
-    return {
-        name: tensor
-        for name, tensor in by_pieces(state_dict).items()
-        if not name.endswith("bias")
-    }
-
-
-@wrong("rename_weights", "token and positions dropped")
-def rename_layers(state_dict):
-    return {
-        name: tensor
-        for name, tensor in by_pieces(state_dict).items()
-        if name.endswith(("weight", "bias"))
-    }
-
-
-@wrong("rename_weights", "old names kept")
-def rename_into_the_same(state_dict):
-    both = dict(state_dict)
-    both.update(by_pieces(state_dict))
-    return both
-
-
-@wrong("rename_weights", "weights transposed")
-def rename_and_turn(state_dict):
-    return {
-        name: tensor.t() if tensor.dim() == 2 else tensor
-        for name, tensor in by_pieces(state_dict).items()
-    }
-
-
-@wrong("rename_weights", "unknown names vanish")
-def rename_what_is_known(state_dict):
-    return {
-        new: tensor
-        for (old, tensor), new in zip(
-            state_dict.items(), by_pieces(state_dict), strict=True
-        )
-        if old != new
-    }
-
-
 @wrong("rename_weights", "changes its input")
 def rename_with_pop(state_dict):
     for name in list(state_dict):
@@ -326,16 +205,47 @@ def rename_with_pop(state_dict):
     return state_dict
 
 
-@wrong("rename_weights", "norm inside norm1")
-def rename_norm_first(state_dict):
-    return by_pieces(state_dict, {"norm": "encoder.ln"} | PIECES)
-
-
-@wrong("rename_weights", "missing")
-def rename_without_the_last_norm(state_dict):
-    return by_pieces(state_dict, {o: n for o, n in PIECES.items() if o != "norm."})
-
-
-@wrong("rename_weights", "not a dictionary")
-def rename_into_a_list(state_dict):
-    return list(by_pieces(state_dict).items())
+wrong_edits(
+    "rename_weights",
+    by_pieces,
+    """
+piece of another name
+  not name.startswith(OTHERS) -> True
+piece of another name
+  not name.startswith(OTHERS) -> old != "head"
+  PIECES.items() -> (PIECES | {"head.": "heads.head."}).items()
+copied
+  [name] = tensor -> [name] = tensor.clone()
+unchanged
+  name = name.replace(old, new) -> name.replace(old, new)
+norms swapped
+  PIECES.items() -> (PIECES | {"norm1": "ln_2", "norm2": "ln_1"}).items()
+MLP swapped
+  PIECES.items() -> (PIECES | {"mlp.fc2": "mlp.0", "mlp.fc1": "mlp.3"}).items()
+dot left
+  PIECES.items() -> (PIECES | {"attn.qkv.": "self_attention.in_proj."}).items()
+MLP numbers kept
+  renamed[name] -> renamed[name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
+head left
+  if not name -> if old != "head" and not name
+biases forgotten
+  renamed[name] = -> if not name.endswith("bias"): renamed[name] =
+token and positions dropped
+  renamed[name] = -> if name.endswith(("weight", "bias")): renamed[name] =
+old names kept
+  renamed = {} -> renamed = dict(state_dict)
+weights transposed
+  [name] = tensor -> [name] = tensor.t() if tensor.dim() == 2 else tensor
+unknown names vanish
+  renamed[name] = -> if name not in state_dict: renamed[name] =
+norm inside norm1
+  PIECES.items() -> ({"norm": "encoder.ln"} | PIECES).items()
+missing
+  if not name -> if old != "norm." and not name
+not a dictionary
+  return renamed -> return list(renamed.items())
+blocks from 1
+  renamed[name]
+  -> renamed[re.sub(r"layer_(\\d+)", lambda m: f"layer_{int(m[1]) + 1}", name)]
+""",
+)
