@@ -93,7 +93,7 @@ def _rename_them(
     }
 
 
-def right_names(given: Mapping[str, Tensor]) -> dict[str, Tensor]:
+def right_names(given: dict[str, Tensor]) -> dict[str, Tensor]:
     renamed = {}
     for name, tensor in rename_by_table(given, TORCHVISION).items():
         renamed[name] = tensor

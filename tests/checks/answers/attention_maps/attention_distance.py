@@ -5,9 +5,7 @@ from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong_edits
 from tests.checks.answers.attention_maps.shared import grid
-from vit_steps.attention_maps import (
-    attention_distance,
-)
+from vit_steps.attention_maps import attention_distance
 
 right("attention_distance")(attention_distance)
 

@@ -2,9 +2,7 @@ import torch
 from einops import reduce
 
 from tests.checks.answers import right, wrong, wrong_edits
-from vit_steps.attention_maps import (
-    attention_rollout,
-)
+from vit_steps.attention_maps import attention_rollout
 
 right("attention_rollout")(attention_rollout)
 

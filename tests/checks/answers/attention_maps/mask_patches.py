@@ -3,9 +3,7 @@ from einops import rearrange
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
-from vit_steps.attention_maps import (
-    mask_patches,
-)
+from vit_steps.attention_maps import mask_patches
 
 right("mask_patches")(mask_patches)
 

@@ -2,9 +2,7 @@ import torch
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
-from vit_steps.attention_maps import (
-    mass_inside,
-)
+from vit_steps.attention_maps import mass_inside
 
 right("mass_inside")(mass_inside)
 
