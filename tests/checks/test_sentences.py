@@ -234,3 +234,24 @@ def test_a_sentence_names_the_widths_of_a_block_with_another_ratio(ratio):
     words = said(check.encoder_block, Fixed)
     there = f"those beside D×D go to or from [{10 * ratio}]"
     assert words.endswith("all are D×D" if ratio == 1 else there)
+
+
+def test_it_is_said_where_a_number_came_from():
+    def reversed_parts(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias):
+        weights = torch.cat([v_weight, k_weight, q_weight])
+        return weights, torch.cat([v_bias, k_bias, q_bias])
+
+    assert said(check.join_qkv, reversed_parts).endswith(
+        "what was at row 0, column 0 of v_weight, expected what was at row 0, column 0 "
+        "of q_weight"
+    )
+
+    def channels_flipped(weight, patch_size):
+        P = patch_size
+        patches = weight.reshape(len(weight), P, P, -1)
+        return patches.permute(0, 3, 1, 2).flip(1)
+
+    assert said(check.linear_to_conv, channels_flipped).endswith(
+        "filter 0, channel 0, row 0, column 0 of the output holds what was at number 2, "
+        "expected what was at number 0"
+    )

@@ -56,6 +56,9 @@ k and v swapped
 k first
   q_weight, k_weight, v_weight] -> k_weight, v_weight, q_weight]
   q_bias, k_bias, v_bias] -> k_bias, v_bias, q_bias]
+moved
+  q_weight, k_weight, v_weight] -> v_weight, k_weight, q_weight]
+  q_bias, k_bias, v_bias] -> v_bias, k_bias, q_bias]
 biases in another order
   q_bias, k_bias, v_bias] -> k_bias, q_bias, v_bias]
 rows interleaved
