@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 from vit_steps.pretrained import load_weights
 
 
@@ -55,12 +55,6 @@ def load_and_go_back(model, state_dict):
         raise ValueError(f"nothing was loaded: {error}") from error
 
 
-@wrong("load_checked", "PyTorch's own error")
-def load_strictly(model, state_dict):
-    model.load_state_dict(state_dict, strict=True)
-    return model
-
-
 @wrong("load_checked", "half loaded")
 def load_and_translate(model, state_dict):
     try:
@@ -85,65 +79,11 @@ def load_what_fits(model, state_dict):
     return model
 
 
-@wrong("load_checked", "missing ignored")
-def load_looking_at_the_file(model, state_dict):
-    _, unexpected, shapes = faults(model, state_dict)
-    if unexpected or shapes:
-        raise ValueError(f"{unexpected} {shapes}")
-    model.load_state_dict(state_dict, strict=False)
-
-
-@wrong("load_checked", "unexpected ignored")
-def load_looking_at_the_model(model, state_dict):
-    missing, _, shapes = faults(model, state_dict)
-    if missing or shapes:
-        raise ValueError(f"{missing} {shapes}")
-    model.load_state_dict(state_dict, strict=False)
-
-
-@wrong("load_checked", "shapes ignored")
-def load_looking_at_names(model, state_dict):
-    missing, unexpected, _ = faults(model, state_dict)
-    if missing or unexpected:
-        raise ValueError(f"missing: {missing}, unexpected: {unexpected}")
-    model.load_state_dict(state_dict)
-
-
-@wrong("load_checked", "one kind at a time")
-def load_one_complaint_after_another(model, state_dict):
-    for names in faults(model, state_dict):
-        if names:
-            raise ValueError(f"{names}")
-    model.load_state_dict(state_dict)
-
-
-@wrong("load_checked", "no names")
-def load_with_a_short_message(model, state_dict):
-    if any(faults(model, state_dict)):
-        raise ValueError("state dict does not match the model")
-    model.load_state_dict(state_dict)
-
-
 @wrong("load_checked", "assert")
 def load_with_assert(model, state_dict):
     for names in faults(model, state_dict):
         assert not names, names
     model.load_state_dict(state_dict)
-
-
-@wrong("load_checked", "printed")
-def load_or_print(model, state_dict):
-    if any(faults(model, state_dict)):
-        print("does not fit:", *faults(model, state_dict))
-        return
-    model.load_state_dict(state_dict)
-
-
-@wrong("load_checked", "not loaded")
-def load_nothing(model, state_dict):
-    if any(faults(model, state_dict)):
-        raise ValueError(str(faults(model, state_dict)))
-    model.state_dict().update(state_dict)
 
 
 @wrong("load_checked", "by place")
@@ -195,19 +135,37 @@ def load_without_buffers(model, state_dict):
     model.load_state_dict(state_dict)
 
 
-@wrong("load_checked", "buffers not loaded")
-def load_parameter_by_parameter(model, state_dict):
-    if any(faults(model, state_dict)):
-        raise ValueError(str(faults(model, state_dict)))
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            parameter.copy_(state_dict[name])
-
-
-@wrong("load_checked", "order matters")
-def load_comparing_lists(model, state_dict):
-    if list(model.state_dict()) != list(state_dict):
-        raise ValueError(str(faults(model, state_dict)))
-    if any(faults(model, state_dict)):
-        raise ValueError(str(faults(model, state_dict)))
-    model.load_state_dict(state_dict)
+wrong_edits(
+    "load_checked",
+    load_by_sets,
+    """
+PyTorch's own error
+  missing or unexpected or shapes -> False
+missing ignored
+  missing or -> nothing
+  missing {missing}, -> nothing
+  load_state_dict(state_dict) -> load_state_dict(state_dict, strict=False)
+unexpected ignored
+  or unexpected -> nothing
+  unexpected {unexpected}, -> nothing
+  load_state_dict(state_dict) -> load_state_dict(state_dict, strict=False)
+shapes ignored
+  or shapes -> nothing
+  , shape {shapes} -> nothing
+one kind at a time
+  f"missing {missing}, unexpected {unexpected}, shape {shapes}"
+  -> str(missing or unexpected or shapes)
+no names
+  f"missing {missing}, unexpected {unexpected}, shape {shapes}"
+  -> "state dict does not match the model"
+printed
+  raise ValueError -> return print
+not loaded
+  model.load_state_dict -> model.state_dict().update
+order matters
+  if missing -> if list(model.state_dict()) != list(state_dict) or missing
+buffers not loaded
+  load_state_dict(state_dict)
+  -> load_state_dict({n: state_dict[n] for n, _ in model.named_parameters()}, False)
+""",
+)
