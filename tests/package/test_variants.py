@@ -162,7 +162,7 @@ def test_maps_show_the_patches(build, prefix, speaks):
     torch.testing.assert_close(attention_distance(weights, GRID, 4, prefix), expected)
     if not speaks and prefix == 0:
         with pytest.raises(
-            ValueError, match="num_prefix_tokens: got 0, expected 1, the"
+            ValueError, match="num_prefix_tokens: got 0, expected an int from 1"
         ):
             class_token_attention(weights, prefix)
     elif speaks:
@@ -174,7 +174,7 @@ def test_maps_show_the_patches(build, prefix, speaks):
 @pytest.mark.parametrize("prefix", [0, 9, -1])
 def test_a_map_needs_a_class_token_and_a_patch(prefix):
     with pytest.raises(
-        ValueError, match=f"num_prefix_tokens: got {prefix}, expected 1,"
+        ValueError, match=f"num_prefix_tokens: got {prefix}, expected an int from 1"
     ):
         class_token_to_patches(torch.rand(9, 9), prefix)
 
