@@ -33,14 +33,14 @@ one dimension
     the positions are resized along the line of patches: lay them out as the grid they
     belong to first, rows by columns
 class token lost
-  [cls_position, patch_positions -> [patch_positions
+  [first, patch_positions -> [patch_positions
     the class token's position is gone: put it back in front
 class token last
-  [cls_position, patch_positions.to(pos_embed.dtype)]
-  -> [patch_positions, cls_position]
+  [first, patch_positions.to(pos_embed.dtype)]
+  -> [patch_positions, first]
     the class token's position has gone to the end, expected at index 0
 class token zero
-  [cls_position -> [torch.zeros_like(cls_position)
+  [first -> [torch.zeros_like(first)
     the class token's position has become zeros; it is to stay as it is
 rows and columns swapped
   as_image, (rows, columns) -> as_image, (columns, rows)
