@@ -276,12 +276,12 @@ class ModuleCheck(Check):
 
     def _changed(
         self, sizes: Mapping[str, Any], any_number: bool
-    ) -> Iterator[dict[str, int]]:
+    ) -> Iterator[dict[str, float]]:
         """Sizes, one or two, that may be built in."""
         numbers = {
             name: {self.sizes[name], self.other_sizes[name]} - {value}
             for name, value in sizes.items()
-            if type(value) is int
+            if type(value) in (int, float)
         }
         for name, likely in numbers.items():
             others = {*range(2, 13)} - {sizes[name]} if any_number else set()
@@ -414,7 +414,7 @@ class ModuleCheck(Check):
         return self.initial(reading, sizes)
 
 
-def _built_in_as(built_in: Mapping[str, int], sizes: Mapping[str, Any]) -> Finding:
+def _built_in_as(built_in: Mapping[str, float], sizes: Mapping[str, Any]) -> Finding:
     asked_for = {name: sizes[name] for name in built_in}
     are = "is" if len(built_in) == 1 else "are"
     return Finding(

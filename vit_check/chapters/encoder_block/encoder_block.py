@@ -487,7 +487,7 @@ _HINTS_OF_BLOCK = (
 encoder_block = ModuleCheck(
     "encoder_block",
     "class EncoderBlock(embed_dim, num_heads, mlp_ratio), called with x (B, T, D)",
-    sizes={"embed_dim": 10, "num_heads": 2, "mlp_ratio": 6},
+    sizes={"embed_dim": 10, "num_heads": 2, "mlp_ratio": 2.5},
     other_sizes={"embed_dim": 12, "num_heads": 3, "mlp_ratio": 5},
     inputs=lambda generator, sizes: [
         0.1 + 0.3 * normal(generator, 4, 7, sizes["embed_dim"])
