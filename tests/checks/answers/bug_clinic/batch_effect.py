@@ -141,3 +141,14 @@ def asks_again(model, images):
 def counts_answers(model, images):
     alone = torch.cat([model(one) for one in images.split(1)]).argmax(dim=1)
     return (model(images).argmax(dim=1) != alone).float().mean().item()
+
+
+@wrong("batch_effect", "value")
+@torch.no_grad()
+def among_copies_of_itself(model, images):
+    was = model.training
+    model.eval()
+    together = model(images)
+    alone = [model(image.expand_as(images))[0] for image in images]
+    model.train(was)
+    return (together - torch.stack(alone)).abs().max().item()

@@ -170,3 +170,14 @@ def adds_the_gradient_up(model, images):
 def the_parameters_themselves(model, images):
     silent = with_a_random_pull(model, images)
     return [p for name, p in model.named_parameters() if name in silent]
+
+
+@wrong("silent_parameters", "value")
+def small_ones_too(model, images):
+    model.zero_grad()
+    pulled(model, images)
+    return [
+        name
+        for name, p in model.named_parameters()
+        if p.grad is None or p.grad.abs().max() < 1e-2
+    ]
