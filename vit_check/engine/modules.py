@@ -64,8 +64,8 @@ class ModuleCheck(Check):
         normalize: brings an answer's output into the form of the reference's.
         tried: with how many of the readings each mistake is tried.
         widths: of what is drawn, where other than usual: ``vectors``, ``matrices``.
-        coinciding: makes inputs with axes of the same length, on which an answer runs
-            that raises elsewhere, so that its mistake can be told.
+        more_inputs: makes other inputs for the first sizes: with axes of the same
+            length, on which an answer runs that raises elsewhere, or larger ones.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ModuleCheck(Check):
         initial: Callable[[Weights, Mapping[str, Any]], Finding | None] | None = None,
         function: FunctionCheck | None = None,
         normalize: Callable[[Any], Any] | None = None,
-        coinciding: Callable[[Generator, Mapping[str, Any]], list[Tensor]]
+        more_inputs: Callable[[Generator, Mapping[str, Any]], list[Tensor]]
         | None = None,
         tried: int = 48,
         widths: Mapping[str, float] | None = None,
@@ -96,13 +96,19 @@ class ModuleCheck(Check):
         self.reading, self.reference = reading, reference
         self.shape, self.lacking, self.initial = shape, lacking, initial
         self.function, self.normalize = function, normalize
-        self.coinciding, self.tried = coinciding, tried
+        self.more_inputs, self.tried = more_inputs, tried
         self.widths = {} if widths is None else widths
 
     @property
     def forms(self) -> Mapping[str, Check]:
         own: dict[str, Check] = {"itself": self}
         return own if self.function is None else own | {"function": self.function}
+
+    @cached_property
+    def _called_with(self) -> str:
+        """The name of its input."""
+        (name,) = re.findall(r"called with (\w+)", self.signature)
+        return str(name)
 
     @cached_property
     def _of_one_size(self) -> "ModuleCheck":
@@ -148,12 +154,16 @@ class ModuleCheck(Check):
         for built_with, dtype in ((first, "float64"), (other, "float32")):
             seed = int(torch.randint(2**31, (), generator=generator))
             yield [built_with, self.inputs(generator, built_with), seed, dtype]
-        if self.coinciding is not None:
-            yield [first, self.coinciding(generator, first), seed, dtype]
+        if self.more_inputs is not None:
+            yield [first, self.more_inputs(generator, first), seed, "float64"]
 
     def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
         """Where it is right with other sizes, that is said too."""
-        right = [sizes for sizes, *_ in passed if sizes != case[0]]
+        right = [sizes for sizes, *_ in passed]
+        if case[0] in right:  # it is another input that makes the difference
+            given = listed({self._called_with: case[1][0]})
+            sentence = f"{finding.sentence}, for {given}"
+            return Finding(finding.mistake, sentence)
         if not right or finding.mistake not in _MAY_COME_OF_SIZES:
             return finding
         said = finding.sentence
@@ -301,8 +311,7 @@ class ModuleCheck(Check):
                 found = self._built_in(record, parts, sizes, []) or lacks
                 if found is not None:
                     return self._with_sizes_said(found, record, sizes)
-            (called_with,) = re.findall(r"called with (\w+)", self.signature)
-            given = listed({called_with: inputs[0]})
+            given = listed({self._called_with: inputs[0]})
             trouble = Finding(
                 trouble.mistake,
                 f"{trouble.sentence}, for {given} and built with {listed(sizes)}",

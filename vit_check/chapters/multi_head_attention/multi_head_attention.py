@@ -382,6 +382,18 @@ def _heads_inputs(generator: Generator, sizes: Mapping[str, Any]) -> list[Tensor
     ]
 
 
+def _loud(generator: Generator, sizes: Mapping[str, Any]) -> list[Tensor]:
+    """Return more tokens than elsewhere, two so loud that their scores are thousands.
+
+    They are opposed, so that in every head a score is far above 0.
+    """
+    shape = (1, 66, sizes["embed_dim"])
+    x = torch.randn(shape, generator=generator, dtype=torch.float64)
+    x[:, 5] *= 60
+    x[:, 6] = -x[:, 5]
+    return [x]
+
+
 def _heads_function_inputs(generator: Generator) -> Iterator[Case]:
     for B, T, D, h, dtype in (
         (2, 7, 20, 4, torch.float64),
@@ -394,6 +406,8 @@ def _heads_function_inputs(generator: Generator) -> Iterator[Case]:
         )
         weights = [w / w.shape[-1] ** 0.5 if w.ndim == 2 else 0.5 * w for w in weights]
         yield [t.to(dtype) for t in (x, *weights)] + [h]
+    loud = _loud(generator, {"embed_dim": D})
+    yield [*loud, *(weight.double() for weight in weights), h]
 
 
 _HINTS_OF_HEADS = (
@@ -411,6 +425,7 @@ multi_head_attention = ModuleCheck(
     sizes={"embed_dim": 20, "num_heads": 4},  # h is not 3, as q, k, v are
     other_sizes={"embed_dim": 12, "num_heads": 2},
     inputs=_heads_inputs,
+    more_inputs=_loud,
     reading=_readings,
     reference=_right_heads,
     mistakes=[*_OF_HEADS, _NORM_INSIDE],

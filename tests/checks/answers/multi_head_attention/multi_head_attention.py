@@ -762,3 +762,28 @@ right("multi_head_attention")(BiasOfTheOutputAlone)
 @right("multi_head_attention")
 class BiasesInAnyOrder(BiasOfTheOutputAlone):
     order = ("wq", "wv", "bq", "bv", "wk", "wo", "bo")
+
+
+@wrong("multi_head_attention", "not finite")
+class ExponentialsTooLarge(Heads):
+    def forward(self, x):
+        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
+        shares = self.scores(q, k).exp()
+        return self.out(self.merge(shares / shares.sum(dim=-1, keepdim=True) @ v))
+
+
+@wrong("multi_head_attention", "values")
+class WindowsOf64(Heads):
+    def forward(self, x):
+        return torch.cat(
+            [super(WindowsOf64, self).forward(y) for y in x.split(64, 1)], 1
+        )
+
+
+@wrong("multi_head_attention", "not finite")
+def exponentials_too_large(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
+    q, k, v = F.linear(x, qkv_w, qkv_b).chunk(3, dim=-1)
+    q, k, v = (split_with_einops(part, num_heads) for part in (q, k, v))
+    shares = (q @ k.mT / math.sqrt(q.shape[-1])).exp()
+    found = merge_with_einops(shares / shares.sum(dim=-1, keepdim=True) @ v)
+    return F.linear(found, proj_w, proj_b)
