@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from vit_check.chapters.class_token_and_position.class_token import NOT_LEARNED
 from vit_check.engine.drawing import normal
-from vit_check.engine.modules import ModuleCheck, run_module
+from vit_check.engine.modules import ModuleCheck, built, run_module
 from vit_check.engine.reading import Part, Weights
 from vit_check.engine.verdict import Finding, Mistake
 from vit_steps.embedding import ViTEmbedding
@@ -199,8 +199,7 @@ def _embed(
 def _right_embedding(
     weights: Weights, sizes: Mapping[str, Any], images: Tensor
 ) -> Tensor:
-    with torch.device("meta"):  # its own weights are not needed
-        embedding = ViTEmbedding(**sizes)
+    embedding = built(ViTEmbedding, *sizes.values())
     tokens: Tensor = run_module(embedding, weights, images)
     return tokens
 

@@ -23,7 +23,7 @@ from vit_check.chapters.multi_head_attention.multi_head_attention import (
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, run_module
+from vit_check.engine.modules import ModuleCheck, built, run_module
 from vit_check.engine.reading import (
     Linear,
     Part,
@@ -433,8 +433,8 @@ def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
 
 
 def _right_block(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    block = EncoderBlock(sizes["embed_dim"], sizes["num_heads"], sizes["mlp_ratio"])
-    return run_module(block, weights, x)[0]
+    D, h, ratio = sizes["embed_dim"], sizes["num_heads"], sizes["mlp_ratio"]
+    return run_module(built(EncoderBlock, D, h, ratio), weights, x)[0]
 
 
 def output_of_tuple(output: Any) -> Any:

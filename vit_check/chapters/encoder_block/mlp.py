@@ -13,7 +13,7 @@ from vit_check.chapters.encoder_block.layer_norm import normed
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, run_module
+from vit_check.engine.modules import ModuleCheck, built, run_module
 from vit_check.engine.reading import (
     Linear,
     Part,
@@ -238,7 +238,7 @@ def mlp_weights(fc1: Linear, fc2: Linear) -> Weights:
 
 
 def _right_mlp(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    layer = MLP(sizes["embed_dim"], sizes["hidden_dim"])
+    layer = built(MLP, sizes["embed_dim"], sizes["hidden_dim"])
     own = {k.removeprefix("mlp."): v for k, v in weights.items() if "fc" in k}
     return run_module(layer, own, x)
 

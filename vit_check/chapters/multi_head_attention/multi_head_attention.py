@@ -14,7 +14,7 @@ from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attentio
 )
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, run_module
+from vit_check.engine.modules import ModuleCheck, built, run_module
 from vit_check.engine.reading import (
     Linear,
     Part,
@@ -159,8 +159,8 @@ def _output_of_tuple(output: Any) -> Any:
 
 
 def _right_heads(weights: Weights, sizes: Mapping[str, Any], x: Tensor) -> Tensor:
-    layer = MultiHeadAttention(sizes["embed_dim"], sizes["num_heads"])
-    own = {name: weights[name] for name in layer.state_dict()}
+    layer = built(MultiHeadAttention, sizes["embed_dim"], sizes["num_heads"])
+    own = {name: weights[name] for name, _ in layer.named_parameters()}
     return run_module(layer, own, x)[0]
 
 

@@ -17,7 +17,7 @@ from vit_check.chapters.patch_embedding.patchify import (
 )
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, run_module
+from vit_check.engine.modules import ModuleCheck, built, run_module
 from vit_check.engine.reading import Part, Weights
 from vit_check.engine.verdict import Finding, Mistake
 from vit_steps.patch_embedding import PatchEmbedding
@@ -438,8 +438,7 @@ def _right_embedding(
     weights: Weights, sizes: Mapping[str, Any], images: Tensor
 ) -> Tensor:
     names = ("image_size", "patch_size", "in_channels", "embed_dim")
-    with torch.device("meta"):
-        module = PatchEmbedding(*(sizes[name] for name in names))
+    module = built(PatchEmbedding, *(sizes[name] for name in names))
     output: Tensor = run_module(module, weights, images)
     return output
 

@@ -775,9 +775,8 @@ class ExponentialsTooLarge(Heads):
 @wrong("multi_head_attention", "values")
 class WindowsOf64(Heads):
     def forward(self, x):
-        return torch.cat(
-            [super(WindowsOf64, self).forward(y) for y in x.split(64, 1)], 1
-        )
+        attend = super().forward
+        return torch.cat([attend(window) for window in x.split(64, 1)], dim=1)
 
 
 @wrong("multi_head_attention", "not finite")
