@@ -350,7 +350,8 @@ class ModuleCheck(Check):
             shapes = ", ".join(f"{p.name} {tuple(p.value.shape)}" for p in parts)
             found = Finding(
                 "parameters",
-                f"has other parameters than expected: {shapes or 'none at all'}",
+                "has parameters that cannot be read here as those of such a module, "
+                f"whatever it computes: {shapes or 'none at all'}",
             )
         return self._with_sizes_said(found, record, sizes)
 

@@ -19,6 +19,7 @@ from vit_check.engine.reading import (
     Part,
     Sizes,
     Weights,
+    is_vector,
     layer_norms,
     linears,
     sides,
@@ -167,7 +168,7 @@ def mlp_readings(
 ) -> Iterator[list[tuple[Linear, Linear]]]:
     """Every way to read linear maps as the two layers of each of ``depth`` MLPs."""
     matrices = [p for p in parts if p.kind != "table" and sides(p) == {D, M}]
-    vectors = [p for p in parts if p.value.ndim == 1]
+    vectors = [p for p in parts if is_vector(p)]
     if len(matrices) != 2 * depth:
         return
     for first in (0, 1):  # matrices of their own fit both ways

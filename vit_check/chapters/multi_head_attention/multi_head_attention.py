@@ -1,6 +1,7 @@
 """Check of chapter 5: the whole layer of several heads."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -117,9 +118,18 @@ def _readings(parts: list[Part], sizes: Mapping[str, Any]) -> Iterator[Weights]:
 
 
 def maps_from_heads(parts: list[Part], D: int, h: int) -> list[Linear]:
-    """An output matrix for each head, from its d numbers to D."""
+    """An output matrix for each head, from its d numbers to D.
+
+    Where none of them has a bias, one beside them is that of their sum.
+    """
     layers = [p for p in parts if p.kind in ("linear", "norm")]
-    return [m for m in linears(layers, D // h) if m.outs == D] if h > 1 else []
+    found = [m for m in linears(layers, D // h) if m.outs == D] if h > 1 else []
+    names = [p.name for p in layers if tuple(p.value.shape) == (D, D // h)]
+    beside = [p for p in parts if p.kind == "own" and p.value.numel() == D]
+    beside = [p for p in beside if all(name.startswith(p.owner) for name in names)]
+    if found and len(beside) == 1 and all(m.bias is None for m in found):
+        found[0] = replace(found[0], bias=beside[0].value.flatten())
+    return found
 
 
 def _attention_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:

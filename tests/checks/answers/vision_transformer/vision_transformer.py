@@ -718,3 +718,45 @@ class WithPositionsOfBase(Net):
         super().__init__(*sizes)
         D = self.head.in_features
         self.pos = nn.Parameter(torch.zeros(1, 197, D))
+
+
+@right("vision_transformer")
+class PositionsApart(Net):
+    """The class token's position is a vector, those of the patches are an image."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        side = sizes[0] // sizes[1]
+        self.cls = nn.Parameter(torch.zeros(self.embed_dim))
+        self.cls_pos = nn.Parameter(torch.zeros(1, 1, self.embed_dim))
+        self.pos = nn.Parameter(torch.zeros(1, self.embed_dim, side, side))
+
+    def embed(self, images):
+        patches = (self.proj(images) + self.pos).flatten(2).mT
+        cls = (self.cls + self.cls_pos).expand(len(images), -1, -1)
+        return torch.cat([cls, patches], dim=1)
+
+
+@wrong("vision_transformer", "mean of the patches")
+class PositionsApartAveraged(PositionsApart):
+    def forward(self, images):
+        x = self.norm(self.encode(self.embed(images)))
+        return self.head(x[:, 1:].mean(dim=1))
+
+
+@wrong("vision_transformer", "unused")
+class PositionsApartOneForgotten(PositionsApart):
+    def embed(self, images):
+        patches = (self.proj(images) + self.pos).flatten(2).mT
+        return torch.cat([self.cls.expand(len(images), 1, -1), patches], dim=1)
+
+
+@right("vision_transformer")
+class PositionsTurned(Net):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.pos = nn.Parameter(self.pos[0].detach().T.contiguous())
+
+    def embed(self, images):
+        cls = self.cls.expand(images.shape[0], -1, -1)
+        return torch.cat([cls, self.patches(images)], dim=1) + self.pos.T
