@@ -216,8 +216,7 @@ def _bias_of(part: Part, outs: int, vectors: Sequence[Part]) -> Part | None:
     return next(iter(named or in_layer), None)
 
 
-_WORDS = ("weight", "kernel", "gamma", "scale", "gain")
-_WORDS += ("bias", "beta", "shift", "offset")
+_WORDS = "weight kernel gamma scale gain bias beta shift offset".split()
 
 
 def _stem(name: str) -> str:
