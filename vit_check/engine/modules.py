@@ -42,6 +42,7 @@ MOST_PARAMETERS = 256  # tensors
 MOST_NUMBERS = 2**23  # in all of them
 MOST_READINGS = 5_000
 READ_AT_ONCE = 64
+AT_ONCE = 16  # readings from which on it is quicker to compute them at once
 
 
 class ModuleCheck(Check):
@@ -350,8 +351,7 @@ class ModuleCheck(Check):
             shapes = ", ".join(f"{p.name} {tuple(p.value.shape)}" for p in parts)
             found = Finding(
                 "parameters",
-                "has parameters that cannot be read here as those of such a module, "
-                f"whatever it computes: {shapes or 'none at all'}",
+                f"has other parameters than expected: {shapes or 'none at all'}",
             )
         return self._with_sizes_said(found, record, sizes)
 
@@ -458,7 +458,7 @@ def _put_out(
     A mistake may raise with some readings; what it puts out then equals nothing.
     """
     numbers = sum(value.numel() for w in readings for value in w.values())
-    if len(readings) > 15 and numbers < MOST_NUMBERS:
+    if len(readings) >= AT_ONCE and numbers < MOST_NUMBERS:
         # The fused kernels of attention are not made for many readings at once.
         with contextlib.suppress(Exception), sdpa_kernel(SDPBackend.MATH):
             stacked = {
