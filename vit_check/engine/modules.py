@@ -608,11 +608,13 @@ def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:
     )
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def built(kind: Callable[..., nn.Module], *sizes: Any) -> nn.Module:
-    """Return a module of the package, without numbers, for ``run_module``."""
-    with torch.device("meta"):
-        return kind(*sizes)
+    """Return a module of the package for ``run_module``, made once.
+
+    On the device meta, the numbers that it begins with would load the compiler.
+    """
+    return kind(*sizes)
 
 
 def run_module(module: nn.Module, weights: Weights, *inputs: Tensor) -> Any:

@@ -63,9 +63,10 @@ def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[tuple[Tensor, Tensor]]
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
     vectors = [p for p in without_norms(parts, D) if p.value.numel() == D]
     for part in parts:
-        of_own = [v for v in vectors if v.kind == "own"]
-        of_layer = [v for v in vectors if v.owner == part.owner]
-        for bias in of_own if part.kind == "own" else of_layer:
+        biases = [v for v in vectors if v.owner == part.owner]
+        if part.kind == "own" and not biases:
+            biases = [v for v in vectors if v.kind == "own"]
+        for bias in biases:
             for filters in itertools.islice(as_filters(part, D, (C, P, P)), 2):
                 yield filters, bias.value.flatten()
 

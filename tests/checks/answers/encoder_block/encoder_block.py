@@ -9,6 +9,7 @@ from tests.checks.answers.encoder_block.shared import (
     TORCHVISION,
     by_the_formula,
 )
+from tests.checks.answers.multi_head_attention.multi_head_attention import AsInFlax
 from vit_steps import EncoderBlock, MultiHeadAttention
 
 
@@ -616,3 +617,13 @@ for ratio in (0.5, 1, 2, 3):
 class RatioCutToAWholeNumber(Block):
     def __init__(self, embed_dim, num_heads, mlp_ratio=4.0):
         super().__init__(embed_dim, num_heads, int(mlp_ratio))
+
+
+@right("encoder_block")
+class WithFlaxsAttention(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio=4.0):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        self.attention = AsInFlax(embed_dim, num_heads)
+
+    def attn(self, x):
+        return self.attention(x)

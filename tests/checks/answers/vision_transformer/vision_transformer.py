@@ -6,6 +6,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong
+from tests.checks.answers.encoder_block.encoder_block import Block
+from tests.checks.answers.multi_head_attention.multi_head_attention import AsInKeras
 from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, optional, patchify
 
 TIMM, TORCHVISION = optional.timm(), optional.torchvision()
@@ -760,3 +762,29 @@ class PositionsTurned(Net):
     def embed(self, images):
         cls = self.cls.expand(images.shape[0], -1, -1)
         return torch.cat([cls, self.patches(images)], dim=1) + self.pos.T
+
+
+class KerasBlock(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        self.attention = AsInKeras(embed_dim, num_heads)
+
+    def attn(self, x):
+        return self.attention(x)
+
+    def forward(self, x):
+        return super().forward(x), None
+
+
+@right("vision_transformer")
+class TensorsOfItsOwn(Net):
+    block = KerasBlock
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        kernel = self.proj.weight.flatten(1).T.contiguous()
+        self.kernel, self.bias = nn.Parameter(kernel), nn.Parameter(self.proj.bias)
+        del self.proj
+
+    def patches(self, images):
+        return patchify(images, self.patch_size) @ self.kernel + self.bias
