@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from vit_check.chapters.training.train_step import (
+from vit_check.chapters.training.stepping import (
     OF_STEPS,
     right_step,
     step,
@@ -16,7 +16,7 @@ clipped_train_step = FunctionCheck(
     "clipped_train_step",
     "train_step(model, optimizer, images, labels, clip_norm) -> the loss, a number",
     right_step,
-    partial(step_inputs, clips=True),
+    step_inputs,
     [
         Mistake(
             "not clipped",

@@ -231,3 +231,24 @@ wrong_edits("drop_path", with_dropout_of_channels, OF_CHANNELS)
 wrong_edits("drop_path", with_bernoulli_of_the_keep_probability, OF_BERNOULLI)
 wrong_edits("drop_path", with_numpy, OF_NUMPY)
 wrong_edits("drop_path", as_in_timm, OF_TIMM)
+
+
+@wrong("drop_path", "value")
+def kept_without_a_gradient(x, drop_prob, training):
+    return as_in_timm(x.detach(), drop_prob, training) if training else x
+
+
+@wrong("drop_path", "value")
+def one_coin_for_two_neighbours(x, drop_prob, training):
+    if not training or drop_prob == 0:
+        return x
+    coins = torch.rand((len(x) + 1) // 2) >= drop_prob
+    return x * coins.repeat_interleave(2)[: len(x), None, None] / (1 - drop_prob)
+
+
+@wrong("drop_path", "value")
+def coins_of_half_a_batch(x, drop_prob, training):
+    if not training or drop_prob == 0:
+        return x
+    coins = torch.rand(len(x) // 2) >= drop_prob
+    return x * coins.repeat(2)[:, None, None] / (1 - drop_prob)

@@ -9,6 +9,7 @@ from tests.checks.answers.encoder_block.shared import (
     TORCHVISION,
     by_the_formula,
 )
+from tests.checks.answers.multi_head_attention.multi_head_attention import AsInFlax
 from vit_steps import EncoderBlock, MultiHeadAttention
 
 
@@ -94,7 +95,7 @@ class PreNorms(nn.Module):
 
     def __init__(self, dim, heads, ratio):
         super().__init__()
-        self.ff = self.Branch(dim, Feed(dim, dim * ratio))
+        self.ff = self.Branch(dim, Feed(dim, int(dim * ratio)))
         self.attend = self.Branch(dim, self.Attention(dim, heads))
 
     def forward(self, x):
@@ -120,7 +121,7 @@ class WithANormOfItsOwn(nn.Module):
         make = lambda: nn.Linear(embed_dim, embed_dim)  # noqa: E731
         self.q, self.k, self.v, self.o = make(), make(), make(), make()
         self.norms = nn.ModuleList([self.Norm(embed_dim) for _ in range(2)])
-        self.ffn = Feed(embed_dim, embed_dim * mlp_ratio)
+        self.ffn = Feed(embed_dim, int(embed_dim * mlp_ratio))
 
     def forward(self, x):
         y = self.norms[0](x)
@@ -153,7 +154,7 @@ class TwoSubBlocks(nn.Module):
         self.msa_block = self.Attention(embedding_dim, num_heads)
         self.mlp_block = nn.Sequential(
             nn.LayerNorm(embedding_dim, eps=1e-6),
-            Feed(embedding_dim, mlp_ratio * embedding_dim),
+            Feed(embedding_dim, int(mlp_ratio * embedding_dim)),
         )
 
     def forward(self, x):
@@ -319,7 +320,7 @@ built in
 built in
   super().__init__() -> super().__init__(); num_heads = 5
 built in
-  super().__init__() -> super().__init__(); mlp_ratio = 6
+  super().__init__() -> super().__init__(); mlp_ratio = 2.5
 built in
   super().__init__() -> super().__init__(); mlp_ratio = 5
 built in
@@ -448,3 +449,19 @@ wrong_edits("encoder_block", Block, OF_BLOCK)
 wrong_edits("encoder_block", pytorchs, OF_PYTORCHS)
 wrong_edits("encoder_block", block_of_callables, OF_CALLABLES)
 wrong_edits("encoder_block", RawNorms, OF_RAW_NORMS)
+
+
+@wrong("encoder_block", "MLP missing")
+class RatioCutToAWholeNumber(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio=4.0):
+        super().__init__(embed_dim, num_heads, int(mlp_ratio))
+
+
+@right("encoder_block")
+class WithFlaxsAttention(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio=4.0):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        self.attention = AsInFlax(embed_dim, num_heads)
+
+    def attn(self, x):
+        return self.attention(x)

@@ -1,4 +1,4 @@
-"""The check of ``train_step``, chapter 8."""
+"""What the check of a training step runs, and what goes wrong in one."""
 
 import inspect
 import math
@@ -11,7 +11,6 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
 from vit_check.engine.check import Case
-from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
 from vit_check.engine.verdict import Mistake
 from vit_check.engine.watching import Trouble
@@ -195,7 +194,7 @@ def right_step(model: Any, optimizer: Any, x: Any, y: Any, **clip: Any) -> Tenso
     return package_step(model, optimizer, x, y, **clip)
 
 
-def step_inputs(generator: Generator, clips: bool) -> Iterator[Case]:
+def step_inputs(generator: Generator) -> Iterator[Case]:
     C, H, W, hidden, K = 1, 2, 3, 5, 4
     for kind, lr, limit in (
         ("SGD", 0.4, "shorter"),
@@ -211,15 +210,12 @@ def step_inputs(generator: Generator, clips: bool) -> Iterator[Case]:
         sizes = (6, 9, 7)
         images = [torch.randn(B, C, H, W, generator=generator) for B in sizes]
         labels = [torch.randint(K, (B,), generator=generator) for B in sizes]
-        case: Case = [weights, images, labels, kind, lr]
-        if clips:
-            model = _Network(weights)
-            loss = F.cross_entropy(model(images[0]), labels[0])
-            found = torch.autograd.grad(loss, list(model.parameters()))
-            gradient = torch.cat([g.flatten() for g in found])
-            lengths = {"shorter": gradient.abs().max() / 3, "longer": gradient.norm()}
-            case.append(1.5 * lengths[limit].item())
-        yield case
+        model = _Network(weights)
+        loss = F.cross_entropy(model(images[0]), labels[0])
+        found = torch.autograd.grad(loss, list(model.parameters()))
+        gradient = torch.cat([g.flatten() for g in found])
+        lengths = {"shorter": gradient.abs().max() / 3, "longer": gradient.norm()}
+        yield [weights, images, labels, kind, lr, 1.5 * lengths[limit].item()]
 
 
 OF_STEPS = [
@@ -316,22 +312,3 @@ OF_STEPS = [
         partial(step, says="afterwards"),
     ),
 ]
-
-
-train_step = FunctionCheck(
-    "train_step",
-    "train_step(model, optimizer, images, labels) -> the loss, a number",
-    right_step,
-    partial(step_inputs, clips=False),
-    OF_STEPS,
-    hints=(
-        "Five things happen: logits, loss, old gradients cleared, new gradients, a "
-        "step. Which is missing, or in the wrong place?",
-        "Old gradients may be cleared anywhere before backward(), and never between "
-        "backward() and the step.",
-        "loss = F.cross_entropy(model(images), labels); optimizer.zero_grad(); "
-        "loss.backward(); optimizer.step(); return loss.item().",
-    ),
-    gradients=False,
-    scenario=steps,
-)
