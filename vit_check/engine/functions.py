@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case, Check
 from vit_check.engine.comparing import difference, same
+from vit_check.engine.moved import Axes, misplaced
 from vit_check.engine.observing import (
     Record,
     observe_call,
@@ -38,6 +39,8 @@ class FunctionCheck(Check):
             ``scenario(function, *arguments)`` makes it, calls the function, and returns
             what is to be compared.
         normalize: brings an answer's output into the form of the reference's.
+        moves: the names of the axes, where an answer only moves numbers about: then it
+            is said where a number came from.
     """
 
     def __init__(
@@ -53,9 +56,11 @@ class FunctionCheck(Check):
         gradients: bool = True,
         scenario: Callable[..., Any] | None = None,
         normalize: Callable[[Any], Any] | None = None,
+        moves: Axes | None = None,
     ) -> None:
         super().__init__(name, signature, mistakes, hints)
         self.reference, self.inputs = reference, inputs
+        self.moves = moves
         self.shape, self.batched, self.gradients = shape, batched, gradients
         self.scenario, self.normalize = scenario, normalize
 
@@ -82,8 +87,13 @@ class FunctionCheck(Check):
             return NOT_REPEATABLE
         finding = difference(output, expected["output"], self.shape)
         if finding is not None:
-            known = self._known(case, output, expected["output"])
-            return known or batch_mixed(record) or batch_built_in(record) or finding
+            return (
+                self._known(case, output, expected["output"])
+                or batch_mixed(record)
+                or batch_built_in(record)
+                or self._misplaced(case, output, expected["output"], finding)
+                or finding
+            )
         if difference(again, expected["output"]) is not None:
             return NOT_REPEATABLE
         for before, after in zip(case, record["after"], strict=True):
@@ -116,6 +126,19 @@ class FunctionCheck(Check):
                 return wrong_gradient(got)
         return None
 
+    def _misplaced(
+        self, case: Case, output: Any, right: Any, finding: Finding
+    ) -> Finding | None:
+        if self.moves is None or finding.mistake not in ("values", "order", "axes"):
+            return None
+        names = self._argument_names()
+        given = dict(zip(names, map(plain, case), strict=False))
+        return misplaced(output, right, given, self.moves)
+
+    def _argument_names(self) -> list[str]:
+        inside = re.search(r"\((.*?)\)", self.signature)
+        return [n.split("=")[0].strip() for n in inside[1].split(",")] if inside else []
+
     def _known(self, case: Case, output: Any, right: Any) -> Finding | None:
         for mistake in self.mistakes:
             try:
@@ -143,10 +166,7 @@ class FunctionCheck(Check):
         """The same answer; what it raises knows the arguments it was raised for."""
         if isinstance(answer, type):  # what it is may matter to the scenario
             return answer
-        inside = re.search(r"\((.*?)\)", self.signature)
-        names = (
-            [n.split("=")[0].strip() for n in inside[1].split(",")] if inside else []
-        )
+        names = self._argument_names()
 
         @functools.wraps(answer)
         def noting(*arguments: Any, **named: Any) -> Any:

@@ -7,18 +7,19 @@ from typing import Any
 from torch import Generator, Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.encoder_block.layer_norm import normed
+from vit_check.chapters.encoder_block.layer_norm import layer_normed
 from vit_check.chapters.encoder_block.mlp import (
     OF_MLP,
-    Function,
     mlp_lacks,
     mlp_readings,
     mlp_weights,
     two_layers,
 )
 from vit_check.chapters.multi_head_attention.multi_head_attention import (
+    OF_HEADS,
     maps_from_heads,
     multi_head_attention,
+    several_heads,
 )
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
@@ -35,231 +36,137 @@ from vit_check.engine.reading import (
     sides,
     without_norms,
 )
-from vit_check.engine.verdict import Finding, Mistake
+from vit_check.engine.table import mistakes, rows
+from vit_check.engine.verdict import Finding
 from vit_steps.encoder import EncoderBlock
 
-Step = Callable[[Tensor], Any]
+Step = Callable[[Tensor], Tensor]
 
 
-def _block(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
+def wired(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
     x = x + attn(norm1(x))
     return x + mlp(norm2(x))
 
 
-def _post_norm(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
-    x = norm1(x + attn(x))
-    return norm2(x + mlp(x))
+OF_WIRING = rows("""
+residual from the normed x
+  x = x + attn(norm1(x)) -> x = norm1(x); x = x + attn(x)
+  return x + mlp(norm2(x)) -> x = norm2(x); return x + mlp(x)
+    the residual is the normed x: add to the x from before the norm
+residual from the normed x at attention
+  x = x + attn(norm1(x)) -> x = norm1(x); x = x + attn(x)
+    what attention found is added to the normed x: add it to the x from before the norm
+residual from the normed x at the MLP
+  return x + mlp(norm2(x)) -> x = norm2(x); return x + mlp(x)
+    what the MLP computed is added to the normed x: add it to the x from before the norm
+no residual
+  x + attn -> attn
+  x + mlp -> mlp
+    nothing is added to what came in: x is replaced by what attention and MLP compute
+no residual at attention
+  x + attn -> attn
+    what attention found replaces x; it should be added to it
+no residual at the MLP
+  x + mlp -> mlp
+    what the MLP computed replaces x; it should be added to it
+post-norm
+  x + attn(norm1(x)) -> norm1(x + attn(x))
+  x + mlp(norm2(x)) -> norm2(x + mlp(x))
+    the norms come after the sums, which is post-norm; each belongs inside its branch,
+    in front of attention and of the MLP
+one norm for both
+  norm2(x) -> norm1(x)
+    attention and MLP look through the same norm, and the other norm is not used
+no norms
+  norm1(x) -> x
+  norm2(x) -> x
+    neither attention nor MLP looks through a norm
+attention without norm
+  norm1(x) -> x
+    attention reads x without a norm
+MLP without norm
+  norm2(x) -> x
+    the MLP reads x without a norm
+norm behind the branch
+  attn(norm1(x)) -> norm1(attn(x))
+  mlp(norm2(x)) -> norm2(mlp(x))
+    the norms come after attention and MLP; they belong in front of them
+norm at the end
+  x + mlp(norm2(x)) -> norm2(x + mlp(x))
+    the second norm comes after the last sum; it belongs in front of the MLP
+parallel
+  x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
+  return x + mlp -> return y + mlp
+    the MLP reads the x from before attention: the two run side by side, and the MLP
+    does not see what attention found
+MLP first
+  attn(norm1(x)) -> mlp(norm1(x))
+  mlp(norm2(x)) -> attn(norm2(x))
+    the MLP comes before attention; attention comes first
+attention lost
+  x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
+  mlp(norm2(x)) -> mlp(norm2(y))
+    the second sum starts from the block's input: what attention found reaches the MLP,
+    but is not added to the stream
+residual twice
+  x + attn -> x + x + attn
+  x + mlp -> x + x + mlp
+    x is added twice, inside attention and MLP and outside of them once more
+no attention
+  x = x + attn(norm1(x)) -> pass
+    attention takes no part: tokens do not meet
+no MLP
+  return x + mlp(norm2(x)) -> return x
+    the MLP takes no part
+""")
 
 
-def _from_normed(
-    x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step, where: str
-) -> Tensor:
-    normed = norm1(x)
-    x = attn(normed) + (normed if where != "MLP" else x)
-    normed = norm2(x)
-    return mlp(normed) + (normed if where != "attention" else x)
+def pre_norm_block(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
+    """A block with these weights, as functions whose sources can be edited."""
 
-
-def _no_residual(
-    x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step, where: str
-) -> Tensor:
-    x = attn(norm1(x)) + (x if where == "MLP" else 0)
-    return mlp(norm2(x)) + (x if where == "attention" else 0)
-
-
-def _one_norm(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
-    x = x + attn(norm1(x))
-    return x + mlp(norm1(x))
-
-
-def _norms_missing(
-    x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step, where: str
-) -> Tensor:
-    x = x + attn(norm1(x) if where == "MLP" else x)
-    return x + mlp(norm2(x) if where == "attention" else x)
-
-
-def _norm_behind(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
-    x = x + norm1(attn(x))
-    return x + norm2(mlp(x))
-
-
-def _parallel(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
-    return x + attn(norm1(x)) + mlp(norm2(x))
-
-
-def _mlp_first(x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step) -> Tensor:
-    x = x + mlp(norm1(x))
-    return x + attn(norm2(x))
-
-
-def _attention_lost(
-    x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step
-) -> Tensor:
-    return x + mlp(norm2(x + attn(norm1(x))))
-
-
-def _residual_twice(
-    x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step
-) -> Tensor:
-    x = x + (x + attn(norm1(x)))
-    return x + (x + mlp(norm2(x)))
-
-
-def _norm_at_the_end(
-    x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step
-) -> Tensor:
-    x = x + attn(norm1(x))
-    return norm2(x + mlp(x))
-
-
-def _half(
-    x: Tensor, norm1: Step, attn: Step, norm2: Step, mlp: Step, part: str
-) -> Tensor:
-    return x + (attn(norm1(x)) if part == "attention" else mlp(norm2(x)))
-
-
-_OF_WIRING = [
-    Mistake(
-        "residual from the normed x",
-        "the residual is the normed x: add to the x from before the norm",
-        partial(_from_normed, where="both"),
-    ),
-    Mistake(
-        "residual from the normed x at attention",
-        "what attention found is added to the normed x: add it to the x from before "
-        "the norm",
-        partial(_from_normed, where="attention"),
-    ),
-    Mistake(
-        "residual from the normed x at the MLP",
-        "what the MLP computed is added to the normed x: add it to the x from before "
-        "the norm",
-        partial(_from_normed, where="MLP"),
-    ),
-    Mistake(
-        "no residual",
-        "nothing is added to what came in: x is replaced by what attention and MLP "
-        "compute",
-        partial(_no_residual, where="both"),
-    ),
-    Mistake(
-        "no residual at attention",
-        "what attention found replaces x; it should be added to it",
-        partial(_no_residual, where="attention"),
-    ),
-    Mistake(
-        "no residual at the MLP",
-        "what the MLP computed replaces x; it should be added to it",
-        partial(_no_residual, where="MLP"),
-    ),
-    Mistake(
-        "post-norm",
-        "the norms come after the sums, which is post-norm; each belongs inside its "
-        "branch, in front of attention and of the MLP",
-        _post_norm,
-    ),
-    Mistake(
-        "one norm for both",
-        "attention and MLP look through the same norm, and the other norm is not used",
-        _one_norm,
-    ),
-    Mistake(
-        "no norms",
-        "neither attention nor MLP looks through a norm",
-        partial(_norms_missing, where="both"),
-    ),
-    Mistake(
-        "attention without norm",
-        "attention reads x without a norm",
-        partial(_norms_missing, where="attention"),
-    ),
-    Mistake(
-        "MLP without norm",
-        "the MLP reads x without a norm",
-        partial(_norms_missing, where="MLP"),
-    ),
-    Mistake(
-        "norm behind the branch",
-        "the norms come after attention and MLP; they belong in front of them",
-        _norm_behind,
-    ),
-    Mistake(
-        "norm at the end",
-        "the second norm comes after the last sum; it belongs in front of the MLP",
-        _norm_at_the_end,
-    ),
-    Mistake(
-        "parallel",
-        "the MLP reads the x from before attention: the two run side by side, and the "
-        "MLP does not see what attention found",
-        _parallel,
-    ),
-    Mistake(
-        "MLP first",
-        "the MLP comes before attention; attention comes first",
-        _mlp_first,
-    ),
-    Mistake(
-        "attention lost",
-        "the second sum starts from the block's input: what attention found reaches "
-        "the MLP, but is not added to the stream",
-        _attention_lost,
-    ),
-    Mistake(
-        "residual twice",
-        "x is added twice, inside attention and MLP and outside of them once more",
-        _residual_twice,
-    ),
-    Mistake(
-        "no attention",
-        "attention takes no part: tokens do not meet",
-        partial(_half, part="MLP"),
-    ),
-    Mistake(
-        "no MLP",
-        "the MLP takes no part",
-        partial(_half, part="attention"),
-    ),
-]
-
-
-def _of_block(
-    weights: Weights,
-    sizes: Sizes,
-    x: Tensor,
-    wiring: Callable[..., Tensor] = _block,
-    eps: float = 1e-6,
-    attend: Any = None,
-    think: Any = two_layers,
-    level: Callable[..., Tensor] = F.layer_norm,
-) -> Tensor:
-    """A block with a place for each usual mistake."""
-
-    def norm(name: str) -> Function:
+    def norm(name: str) -> Step:
         weight, bias = weights[f"{name}.weight"], weights[f"{name}.bias"]
-        return lambda x: level(x, x.shape[-1:], weight, bias, eps)
+        return lambda x: F.layer_norm(x, x.shape[-1:], weight, bias, 1e-6)
 
     of_attention = {
         name.removeprefix("attn."): value
         for name, value in weights.items()
         if name.startswith("attn.")
     }
-    return wiring(
+    return wired(
         x,
         norm("norm1"),
-        partial(attend or _attend, of_attention, sizes),
+        partial(several_heads, of_attention, sizes),
         norm("norm2"),
-        partial(think, weights, sizes),
+        partial(two_layers, weights, sizes),
     )
 
 
-def _attend(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    assert multi_head_attention.function is not None
-    return multi_head_attention.function.reference(
-        x, *(weights[name] for name in _OF_ATTENTION), sizes["num_heads"]
-    )
+def by_std(x: Tensor, shape: Any, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
+    """A norm that divides by the sample's standard deviation plus eps."""
+    mean, std = x.mean(dim=-1, keepdim=True), x.std(dim=-1, keepdim=True)
+    return weight * (x - mean) / (std + eps) + bias
 
+
+OF_NORMS = rows("""
+eps 1e-5
+  weight, bias, 1e-6 -> weight, bias, 1e-5
+    the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
+eps 1e-12
+  weight, bias, 1e-6 -> weight, bias, 1e-12
+    the norms' eps is 1e-12; the Vision Transformer's is 1e-6
+divided by std + eps
+  F.layer_norm -> by_std
+    the norms divide by std + eps, the std of a sample, with D - 1 below the sum; a
+    layer norm divides by √(variance + eps), with D below it
+PyTorch's defaults
+  x + attn(norm1(x)) -> norm1(x + attn(x))
+  x + mlp(norm2(x)) -> norm2(x + mlp(x))
+  weight, bias, 1e-6 -> weight, bias, 1e-5
+  F.gelu -> F.relu
+    this is nn.TransformerEncoderLayer with its defaults: the norms after the sums, a
+    ReLU, and an eps of 1e-5
+""")
 
 _OF_ATTENTION = ("qkv.weight", "qkv.bias", "proj.weight", "proj.bias")
 
@@ -279,71 +186,31 @@ _USUAL_IN_ATTENTION = {
     "projection unused",
 }
 
+PARTS_OF_BLOCK = (several_heads, two_layers, wired)
 
-def by_std(x: Tensor, shape: Any, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
-    """A norm that divides by the sample's standard deviation plus eps."""
-    mean, std = x.mean(dim=-1, keepdim=True), x.std(dim=-1, keepdim=True)
-    return weight * (x - mean) / (std + eps) + bias
-
-
-_ONE_FAULT = [
-    *(
-        Mistake(m.name, m.sentence, partial(_of_block, wiring=m.wrong))
-        for m in _OF_WIRING
-    ),
-    Mistake(
-        "eps 1e-5",
-        "the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6",
-        partial(_of_block, eps=1e-5),
-    ),
-    Mistake(
-        "eps 1e-12",
-        "the norms' eps is 1e-12; the Vision Transformer's is 1e-6",
-        partial(_of_block, eps=1e-12),
-    ),
-    Mistake(
-        "divided by std + eps",
-        "the norms divide by std + eps, the std of a sample, with D - 1 below the sum; "
-        "a layer norm divides by √(variance + eps), with D below it",
-        partial(_of_block, level=by_std),
-    ),
-    Mistake(
-        "PyTorch's defaults",
-        "this is nn.TransformerEncoderLayer with its defaults: the norms after the "
-        "sums, a ReLU, and an eps of 1e-5",
-        partial(
-            _of_block,
-            wiring=_post_norm,
-            eps=1e-5,
-            think=partial(two_layers, bend=F.relu),
-        ),
-    ),
-    *(
-        Mistake(m.name, m.sentence, partial(_of_block, think=m.wrong))
-        for m in OF_MLP
-        if "inside" not in m.name
-    ),
-    *(
-        Mistake(m.name, m.sentence, partial(_of_block, attend=m.wrong))
-        for m in multi_head_attention.mistakes
-        if m.name in _USUAL_IN_ATTENTION
-    ),
+OF_BLOCK = [
+    *OF_WIRING,
+    *OF_NORMS,
+    *(row for row in rows(OF_MLP) if "inside" not in row.name),
+    *(row for row in rows(OF_HEADS) if row.name in _USUAL_IN_ATTENTION),
 ]
 
+_NORMS_SWAPPED = rows("""
+norms swapped
+  = lambda x, norm1, attn, norm2, mlp: wired(x, norm2, attn, norm1, mlp)
+    norm2 is in front of attention and norm1 in front of the MLP
+""")
+
 # An answer with PyTorch's eps may have a second mistake beside it.
-OF_BLOCK = [
-    *_ONE_FAULT,
-    *(
-        Mistake(
-            f"{m.name} with PyTorch's eps",
-            f"{m.sentence}; and the norms' eps is 1e-5, PyTorch's default, expected "
-            "1e-6",
-            partial(m.wrong, eps=1e-5),
-            readings=4,
-        )
-        for m in _ONE_FAULT
-        if "eps" not in m.name and m.name != "PyTorch's defaults"
-    ),
+(_WITH_PYTORCHS_EPS,) = rows("""
+with PyTorch's eps
+  weight, bias, 1e-6 -> weight, bias, 1e-5
+    and the norms' eps is 1e-5, PyTorch's default, expected 1e-6
+""")
+_TWO_FAULTS = [
+    row.beside(_WITH_PYTORCHS_EPS)
+    for row in OF_BLOCK
+    if "eps" not in row.name and row.name != "PyTorch's defaults"
 ]
 
 
@@ -454,9 +321,9 @@ def _callables_for_block(
     into, back = layers
     return answer(
         x,
-        lambda x: normed(x, norm1[0], norm1[1]),
+        lambda x: layer_normed(x, norm1[0], norm1[1]),
         lambda x: shares.softmax(dim=-1) @ x @ values,
-        lambda x: normed(x, norm2[0], norm2[1]),
+        lambda x: layer_normed(x, norm2[0], norm2[1]),
         lambda x: F.gelu(x @ into) @ back,
     )
 
@@ -494,7 +361,10 @@ encoder_block = ModuleCheck(
     ],
     reading=_block_reading,
     reference=_right_block,
-    mistakes=OF_BLOCK,
+    mistakes=[
+        *mistakes(pre_norm_block, OF_BLOCK, parts=PARTS_OF_BLOCK),
+        *mistakes(pre_norm_block, _TWO_FAULTS, parts=PARTS_OF_BLOCK, readings=4),
+    ],
     hints=_HINTS_OF_BLOCK,
     shape="(B, T, D)",
     lacking=_block_lacks,
@@ -502,16 +372,9 @@ encoder_block = ModuleCheck(
     function=FunctionCheck(
         "encoder_block",
         "encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)",
-        _block,
+        wired,
         _block_function_inputs,
-        [
-            *_OF_WIRING,
-            Mistake(
-                "norms swapped",
-                "norm2 is in front of attention and norm1 in front of the MLP",
-                lambda x, norm1, attn, norm2, mlp: _block(x, norm2, attn, norm1, mlp),
-            ),
-        ],
+        mistakes(wired, OF_WIRING + _NORMS_SWAPPED),
         _HINTS_OF_BLOCK,
         shape="(B, T, D)",
         batched=(0,),

@@ -1,7 +1,6 @@
 """Check of chapter 6: a LayerNorm."""
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -10,39 +9,14 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
-def normed(
-    x: Tensor,
-    weight: Tensor | float,
-    bias: Tensor | float,
-    eps: float = 1e-6,
-    axes: tuple[int, ...] = (-1,),
-    correction: int = 0,
-    centre: bool = True,
-    variance: str = "centred",
-    root: str = "around eps",
-    keepdim: bool = True,
-) -> Tensor:
-    """LayerNorm with a place for each usual mistake."""
-    mean = x.mean(dim=axes, keepdim=keepdim)
-    if variance == "centred":
-        var = x.var(dim=axes, correction=correction, keepdim=keepdim)
-    else:
-        var = x.square().mean(dim=axes, keepdim=keepdim)
-        var = var - mean.square() if variance == "of squares less mean" else var
-    width = {
-        "around eps": (var + eps).sqrt(),
-        "before eps": var.sqrt() + eps,
-        "missing": var + eps,
-        "no division": torch.ones_like(var),
-    }[root]
-    return (x - mean if centre else x) / width * weight + bias
-
-
-def _normed_late(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-6) -> Tensor:
-    return (normed(x, 1.0, 0.0, eps) + bias) * weight
+def layer_normed(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor:
+    mean = x.mean(dim=-1, keepdim=True)
+    var = x.var(dim=-1, correction=0, keepdim=True)
+    normed = (x - mean) / torch.sqrt(var + eps)
+    return normed * weight + bias
 
 
 def _norm_inputs(generator: Generator) -> Iterator[Case]:
@@ -74,132 +48,90 @@ def _normed_by(answer: Any, x: Tensor, *others: Any) -> Any:
         return answer(x, *others)
 
 
+MISTAKES = """
+unbiased
+  correction=0 -> correction=1
+    the variance is divided by D - 1, as torch.var and torch.std do unless told
+    otherwise; LayerNorm divides by D
+over tokens
+  dim=-1 -> dim=1
+    mean and variance run over the tokens; each token is normed by itself, over its D
+    numbers
+over the batch
+  dim=-1 -> dim=0
+    mean and variance run over the batch; each token is normed by itself, over its D
+    numbers
+over batch and tokens
+  dim=-1 -> dim=(0, 1)
+    mean and variance run over all tokens of the batch, as in a BatchNorm; each token is
+    normed by itself, over its D numbers
+over tokens and numbers
+  dim=-1 -> dim=(1, 2)
+    mean and variance run over all numbers of an image; each token is normed for itself
+over everything
+  dim=-1 -> dim=(0, 1, 2)
+    mean and variance run over the whole tensor; each token is normed for itself, over
+    its D numbers
+no shift
+  x - mean -> x
+    the mean is not subtracted
+RMS
+  x - mean -> x
+  x.var(dim=-1, correction=0, keepdim=True) -> x.square().mean(dim=-1, keepdim=True)
+    neither the token nor its variance has the mean subtracted: this is RMSNorm, another
+    norm
+squares not centred
+  x.var(dim=-1, correction=0, keepdim=True) -> x.square().mean(dim=-1, keepdim=True)
+    the variance is the mean of the squares; subtract the mean before you square
+difference of squares
+  x.var(dim=-1, correction=0, keepdim=True)
+  -> x.square().mean(dim=-1, keepdim=True) - mean.square()
+    the variance is the mean of the squares less the square of the mean: for numbers far
+    from 0 both are large, and in float32 what lies between them is lost; subtract the
+    mean first, then square
+no division
+  / torch.sqrt(var + eps) -> nothing
+    the mean is subtracted, but nothing is divided by the standard deviation
+no root
+  torch.sqrt(var + eps) -> (var + eps)
+    it is divided by the variance; divide by its root
+eps outside the root
+  torch.sqrt(var + eps) -> (torch.sqrt(var) + eps)
+    eps is added to the standard deviation; it belongs under the root, to the variance
+eps 1e-5
+  var + eps -> var + 1e-5
+    eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
+no eps
+  var + eps -> var + 1e-12
+    eps is missing, or so small that it has no effect: a token of equal numbers would be
+    divided by zero
+eps ignored
+  var + eps -> var + 1e-6
+    the argument eps has no effect
+neither weight nor bias
+  * weight + bias -> nothing
+    weight and bias have no effect
+no weight
+  * weight -> nothing
+    the weight has no effect
+no bias
+  * weight + bias -> * weight
+    the bias has no effect
+bias before weight
+  normed * weight + bias -> (normed + bias) * weight
+    the bias is added before the weight is multiplied, and so is multiplied too
+no keepdim
+  , keepdim=True -> nothing
+    mean and variance have lost their last axis, and (B, T) stretched over (B, T, D)
+    pairs them with the wrong tokens: keepdim=True keeps the axis
+"""
+
 layer_norm = FunctionCheck(
     "layer_norm",
     "layer_norm(x, weight, bias, eps=1e-6) -> (B, T, D)",
-    normed,
+    layer_normed,
     _norm_inputs,
-    [
-        Mistake(
-            "unbiased",
-            "the variance is divided by D - 1, as torch.var and torch.std do unless "
-            "told otherwise; LayerNorm divides by D",
-            partial(normed, correction=1),
-        ),
-        Mistake(
-            "over tokens",
-            "mean and variance run over the tokens; each token is normed by itself, "
-            "over its D numbers",
-            partial(normed, axes=(1,)),
-        ),
-        Mistake(
-            "over the batch",
-            "mean and variance run over the batch; each token is normed by itself, "
-            "over its D numbers",
-            partial(normed, axes=(0,)),
-        ),
-        Mistake(
-            "over batch and tokens",
-            "mean and variance run over all tokens of the batch, as in a BatchNorm; "
-            "each token is normed by itself, over its D numbers",
-            partial(normed, axes=(0, 1)),
-        ),
-        Mistake(
-            "over tokens and numbers",
-            "mean and variance run over all numbers of an image; each token is normed "
-            "for itself",
-            partial(normed, axes=(1, 2)),
-        ),
-        Mistake(
-            "over everything",
-            "mean and variance run over the whole tensor; each token is normed for "
-            "itself, over its D numbers",
-            partial(normed, axes=(0, 1, 2)),
-        ),
-        Mistake(
-            "no shift",
-            "the mean is not subtracted",
-            partial(normed, centre=False),
-        ),
-        Mistake(
-            "RMS",
-            "neither the token nor its variance has the mean subtracted: this is "
-            "RMSNorm, another norm",
-            partial(normed, centre=False, variance="of squares"),
-        ),
-        Mistake(
-            "squares not centred",
-            "the variance is the mean of the squares; subtract the mean before you "
-            "square",
-            partial(normed, variance="of squares"),
-        ),
-        Mistake(
-            "difference of squares",
-            "the variance is the mean of the squares less the square of the mean: for "
-            "numbers far from 0 both are large, and in float32 what lies between them "
-            "is lost; subtract the mean first, then square",
-            partial(normed, variance="of squares less mean"),
-        ),
-        Mistake(
-            "no division",
-            "the mean is subtracted, but nothing is divided by the standard deviation",
-            partial(normed, root="no division"),
-        ),
-        Mistake(
-            "no root",
-            "it is divided by the variance; divide by its root",
-            partial(normed, root="missing"),
-        ),
-        Mistake(
-            "eps outside the root",
-            "eps is added to the standard deviation; it belongs under the root, to "
-            "the variance",
-            partial(normed, root="before eps"),
-        ),
-        Mistake(
-            "eps 1e-5",
-            "eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6",
-            lambda x, weight, bias, eps=1e-6: normed(x, weight, bias, 1e-5),
-        ),
-        Mistake(
-            "no eps",
-            "eps is missing, or so small that it has no effect: a token of equal "
-            "numbers would be divided by zero",
-            lambda x, weight, bias, eps=1e-6: normed(x, weight, bias, 1e-12),
-        ),
-        Mistake(
-            "eps ignored",
-            "the argument eps has no effect",
-            lambda x, weight, bias, eps=1e-6: normed(x, weight, bias, 1e-6),
-        ),
-        Mistake(
-            "neither weight nor bias",
-            "weight and bias have no effect",
-            lambda x, weight, bias, eps=1e-6: normed(x, 1.0, 0.0, eps),
-        ),
-        Mistake(
-            "no weight",
-            "the weight has no effect",
-            lambda x, weight, bias, eps=1e-6: normed(x, 1.0, bias, eps),
-        ),
-        Mistake(
-            "no bias",
-            "the bias has no effect",
-            lambda x, weight, bias, eps=1e-6: normed(x, weight, 0.0, eps),
-        ),
-        Mistake(
-            "bias before weight",
-            "the bias is added before the weight is multiplied, and so is multiplied "
-            "too",
-            _normed_late,
-        ),
-        Mistake(
-            "no keepdim",
-            "mean and variance have lost their last axis, and (B, T) stretched over "
-            "(B, T, D) pairs them with the wrong tokens: keepdim=True keeps the axis",
-            partial(normed, keepdim=False),
-        ),
-    ],
+    mistakes(layer_normed, MISTAKES),
     hints=(
         "Take one token by hand: which numbers go into its mean, and how many of "
         "them are there?",

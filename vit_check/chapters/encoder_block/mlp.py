@@ -1,7 +1,6 @@
 """Check of chapter 6: the MLP, two layers with a GELU between them."""
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -9,7 +8,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.encoder_block.layer_norm import normed
+from vit_check.chapters.encoder_block.layer_norm import layer_normed
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
@@ -23,111 +22,69 @@ from vit_check.engine.reading import (
     linears,
     sides,
 )
-from vit_check.engine.verdict import Finding, Mistake
+from vit_check.engine.table import mistakes
+from vit_check.engine.verdict import Finding
 from vit_steps.encoder import MLP
 
-Function = Callable[[Tensor], Tensor]
+
+def two_layers(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
+    hidden = x @ weights["mlp.fc1.weight"].T + weights["mlp.fc1.bias"]
+    bent = F.gelu(hidden)
+    return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
 
 
-def two_layers(
-    weights: Weights,
-    sizes: Sizes,
-    x: Tensor,
-    bend: Function = F.gelu,
-    before: Function | None = None,
-    after: Function | None = None,
-) -> Tensor:
-    """An MLP with a place for each usual mistake."""
-    x = x if before is None else before(x)
-    hidden = bend(x @ weights["mlp.fc1.weight"].T + weights["mlp.fc1.bias"])
-    x = hidden @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
-    return x if after is None else after(x)
-
-
-def _straight(x: Tensor) -> Tensor:
-    return x
-
-
-def _tanh_gelu(x: Tensor) -> Tensor:
-    return F.gelu(x, approximate="tanh")
-
-
-def _normed_inside(weights: Weights, sizes: Sizes, x: Tensor, eps: float) -> Tensor:
+def normed_inside(x: Tensor, weights: Weights, eps: float) -> Tensor:
     weight, bias = weights.get("norm.weight", 1.0), weights.get("norm.bias", 0.0)
-    return two_layers(weights, sizes, normed(x, weight, bias, eps))
+    return layer_normed(x, weight, bias, eps)
 
 
-OF_MLP = [
-    Mistake(
-        "ReLU",
-        "between the layers is a ReLU, expected a GELU",
-        partial(two_layers, bend=F.relu),
-    ),
-    Mistake(
-        "tanh GELU",
-        "the GELU is the one with tanh, which nearly agrees; expected the exact one, "
-        "x·Φ(x)",
-        partial(two_layers, bend=_tanh_gelu),
-    ),
-    Mistake(
-        "quick GELU",
-        "the GELU is x·sigmoid(1.702·x), which nearly agrees; expected the "
-        "exact one, x·Φ(x)",
-        partial(two_layers, bend=lambda x: x * torch.sigmoid(1.702 * x)),
-    ),
-    Mistake(
-        "SiLU",
-        "between the layers is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)",
-        partial(two_layers, bend=F.silu),
-    ),
-    Mistake(
-        "no activation",
-        "nothing is between the two layers, so that together they are one matrix",
-        partial(two_layers, bend=_straight),
-    ),
-    Mistake(
-        "activation at the end",
-        "a GELU comes after the second layer too, so that little below zero is left "
-        "to add to the stream",
-        partial(two_layers, after=F.gelu),
-    ),
-    Mistake(
-        "activation only at the end",
-        "the GELU comes after the second layer; it belongs between the two",
-        partial(two_layers, bend=_straight, after=F.gelu),
-    ),
-    Mistake(
-        "activation at the start",
-        "the GELU comes before the first layer; it belongs between the two",
-        partial(two_layers, bend=_straight, before=F.gelu),
-    ),
-    Mistake(
-        "chance without x",
-        "between the layers is Φ(x) alone; GELU is x·Φ(x)",
-        partial(two_layers, bend=lambda x: (1 + torch.erf(x / math.sqrt(2))) / 2),
-    ),
-    Mistake(
-        "softmax between",
-        "a softmax is between the layers, expected a GELU",
-        partial(two_layers, bend=lambda x: x.softmax(dim=-1)),
-    ),
-    Mistake(
-        "residual inside",
-        "x is added inside: the residual belongs to the block, not to the MLP",
-        lambda weights, sizes, x: x + two_layers(weights, sizes, x),
-    ),
-    Mistake(
-        "norm inside",
-        "x is normed inside: the norm belongs to the block, not to the MLP",
-        partial(_normed_inside, eps=1e-6),
-    ),
-    Mistake(
-        "norm inside, eps 1e-5",
-        "x is normed inside: the norm belongs to the block, not to the MLP; and its "
-        "eps is 1e-5, where the Vision Transformer's is 1e-6",
-        partial(_normed_inside, eps=1e-5),
-    ),
-]
+OF_MLP = """
+ReLU
+  F.gelu -> F.relu
+    between the layers is a ReLU, expected a GELU
+tanh GELU
+  F.gelu(hidden) -> F.gelu(hidden, approximate="tanh")
+    the GELU is the one with tanh, which nearly agrees; expected the exact one, x·Φ(x)
+quick GELU
+  F.gelu(hidden) -> hidden * torch.sigmoid(1.702 * hidden)
+    the GELU is x·sigmoid(1.702·x), which nearly agrees; expected the exact one, x·Φ(x)
+SiLU
+  F.gelu -> F.silu
+    between the layers is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)
+no activation
+  F.gelu(hidden) -> hidden
+    nothing is between the two layers, so that together they are one matrix
+activation at the end
+  return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
+  -> return F.gelu(bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"])
+    a GELU comes after the second layer too, so that little below zero is left to add to
+    the stream
+activation only at the end
+  F.gelu(hidden) -> hidden
+  return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
+  -> return F.gelu(bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"])
+    the GELU comes after the second layer; it belongs between the two
+activation at the start
+  F.gelu(hidden) -> hidden
+  hidden = x @ -> hidden = F.gelu(x) @
+    the GELU comes before the first layer; it belongs between the two
+chance without x
+  F.gelu(hidden) -> (1 + torch.erf(hidden / math.sqrt(2))) / 2
+    between the layers is Φ(x) alone; GELU is x·Φ(x)
+softmax between
+  F.gelu(hidden) -> hidden.softmax(dim=-1)
+    a softmax is between the layers, expected a GELU
+residual inside
+  return bent @ -> return x + bent @
+    x is added inside: the residual belongs to the block, not to the MLP
+norm inside
+  hidden = x @ -> hidden = normed_inside(x, weights, 1e-6) @
+    x is normed inside: the norm belongs to the block, not to the MLP
+norm inside, eps 1e-5
+  hidden = x @ -> hidden = normed_inside(x, weights, 1e-5) @
+    x is normed inside: the norm belongs to the block, not to the MLP; and its eps is
+    1e-5, where the Vision Transformer's is 1e-6
+"""
 
 
 def _with_mlp_weights(
@@ -278,7 +235,7 @@ mlp = ModuleCheck(
     inputs=lambda generator, sizes: [normal(generator, 2, 5, sizes["embed_dim"])],
     reading=_mlp_reading,
     reference=_right_mlp,
-    mistakes=OF_MLP,
+    mistakes=mistakes(two_layers, OF_MLP),
     hints=_HINTS_OF_MLP,
     shape="(B, T, D)",
     lacking=_mlp_lacks,
@@ -287,10 +244,11 @@ mlp = ModuleCheck(
         "mlp(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias) -> (B, T, D)",
         _with_mlp_weights,
         _mlp_function_inputs,
-        [
-            Mistake(m.name, m.sentence, partial(_with_mlp_weights, variant=m.wrong))
-            for m in OF_MLP
-        ],
+        mistakes(
+            two_layers,
+            OF_MLP,
+            as_given=lambda wrong: partial(_with_mlp_weights, variant=wrong),
+        ),
         _HINTS_OF_MLP,
         shape="(B, T, D)",
         batched=(0,),

@@ -3,124 +3,23 @@
 import math
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
-from vit_steps.attention import scaled_dot_product_attention as right_attention
+from vit_check.engine.table import mistakes
 
 
 def attend(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    mask: Tensor | None = None,
-    scale: float | None = None,
-    axis: int = -1,
-    masked: str = "rightly",
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Attention with a place for each usual mistake."""
-    scale = q.shape[-1] ** 0.5 if scale is None else scale
-    scores = q @ k.transpose(-2, -1) / scale  # (..., T_q, T_k)
-    fills = {"rightly": -math.inf, "inverted": -math.inf, "nan": -math.inf}
-    fills |= {"level": -1e9, "high": 1e9, "low": -100.0}
-    if mask is not None and masked in fills:
-        keep = ~mask if masked == "inverted" else mask
-        scores = scores.masked_fill(~keep, fills[masked])
-    if mask is not None and masked == "multiplied":
-        scores = scores * mask
-    if mask is not None and masked == "added":
-        scores = scores + mask.to(scores.dtype)
-    weights = scores.softmax(dim=axis)
-    if mask is not None and masked == "late":
-        weights = weights * mask
-    if mask is not None and masked == "low":
-        weights = weights * mask.any(-1, keepdim=True)
-    if masked != "nan":
-        weights = weights.nan_to_num(0.0)
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -math.inf)
+    weights = scores.softmax(dim=-1).nan_to_num(0.0)
     return weights @ v, weights
-
-
-def _scaled_by(size: str, q: Tensor, k: Tensor, v: Tensor, *mask: Any) -> Any:
-    scales = {
-        "nothing": 1.0,
-        "d": float(q.shape[-1]),
-        "keys": k.shape[-2] ** 0.5,
-        "queries": q.shape[-2] ** 0.5,
-        "values": v.shape[-1] ** 0.5,
-        "8": 8.0,
-        "axis 1": q.shape[1] ** 0.5,
-        "inverse": q.shape[-1] ** -0.5,
-    }
-    return attend(q, k, v, mask[0] if mask else None, scales[size])
-
-
-def _scaled_late(q: Tensor, k: Tensor, v: Tensor, *mask: Any) -> Any:
-    _, weights = attend(q, k, v, mask[0] if mask else None, 1.0)
-    weights = weights / q.shape[-1] ** 0.5
-    return weights @ v, weights
-
-
-def _unshared(q: Tensor, k: Tensor, v: Tensor, *mask: Any) -> Any:
-    scores = _scores(q, k)
-    return scores @ v, scores
-
-
-def _scores(q: Tensor, k: Tensor) -> Tensor:
-    return q @ k.mT / q.shape[-1] ** 0.5
-
-
-def _shared_over_everything(q: Tensor, k: Tensor, v: Tensor, *mask: Any) -> Any:
-    scores = _scores(q, k)
-    if mask:
-        scores = scores.masked_fill(~mask[0], -math.inf)
-    weights = scores.flatten(-2).softmax(dim=-1).reshape(scores.shape)
-    return weights @ v, weights
-
-
-def _shared_twice(q: Tensor, k: Tensor, v: Tensor, *mask: Any) -> Any:
-    weights = right_attention(q, k, v, *mask)[1].softmax(dim=-1)
-    return weights @ v, weights
-
-
-def _scores_for_weights(q: Tensor, k: Tensor, v: Tensor, *mask: Any) -> Any:
-    return right_attention(q, k, v, *mask)[0], _scores(q, k)
-
-
-def _keys_reshaped(q: Tensor, k: Tensor, v: Tensor, *mask: Any) -> Any:
-    turned = k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
-    return attend(q, turned.transpose(-2, -1), v, *mask)
-
-
-def _weights_turned(*arguments: Any) -> Any:
-    weights = right_attention(*arguments)[1]
-    return weights.mT @ arguments[2], weights
-
-
-def _weights_summed(*arguments: Any) -> Any:
-    """What the letters "qk,kd->kd" or "qk,vd->qd" gather in an einsum."""
-    weights = right_attention(*arguments)[1]
-    return weights.sum(dim=-2).unsqueeze(-1) * arguments[2], weights
-
-
-def _values_summed(*arguments: Any) -> Any:
-    weights = right_attention(*arguments)[1]
-    values = arguments[2].sum(dim=-2, keepdim=True)
-    return weights.sum(dim=-1, keepdim=True) * values, weights
-
-
-def _heads_averaged(*arguments: Any) -> Any:
-    output, weights = right_attention(*arguments)
-    return output, weights.mean(dim=-3)
-
-
-def _without_future(q: Tensor, k: Tensor, v: Tensor, *mask: Any) -> Any:
-    past = torch.ones(q.shape[-2], k.shape[-2], dtype=torch.bool).tril()
-    return right_attention(q, k, v, past & mask[0] if mask else past)
 
 
 def attention_inputs(generator: Generator, masks: bool) -> Iterator[Case]:
@@ -164,178 +63,120 @@ def _far_from_zero(generator: Generator) -> Case:
     return [q, k, v, seen.expand(2, 4, 5)]
 
 
-OF_ATTENTION = [
-    Mistake(
-        "no scale",
-        "the scores are not divided by √d before the softmax",
-        partial(_scaled_by, "nothing"),
-    ),
-    Mistake(
-        "scale by d",
-        "the scores are divided by d; their standard deviation grows like √d, so "
-        "divide by that",
-        partial(_scaled_by, "d"),
-    ),
-    Mistake(
-        "scale by tokens",
-        "the scores are divided by the root of the number of keys; their spread "
-        "grows with d, the length of the vectors that are multiplied",
-        partial(_scaled_by, "keys"),
-    ),
-    Mistake(
-        "scale by queries",
-        "the scores are divided by the root of the number of queries; their spread "
-        "grows with d, the length of the vectors that are multiplied",
-        partial(_scaled_by, "queries"),
-    ),
-    Mistake(
-        "scale by axis 1",
-        "the scores are divided by the root of q.shape[1], which is not d: d is the "
-        "last axis, whatever stands in front",
-        partial(_scaled_by, "axis 1"),
-    ),
-    Mistake(
-        "scale by d_v",
-        "the scores are divided by the root of the values' length; it is queries and "
-        "keys that are multiplied, and theirs is d",
-        partial(_scaled_by, "values"),
-    ),
-    Mistake(
-        "scale by 8",
-        "the scores are divided by 8, which is √d where d is 64; here d is the length "
-        "of the queries that come in",
-        partial(_scaled_by, "8"),
-    ),
-    Mistake(
-        "scale inverted",
-        "the scores are multiplied by √d instead of divided",
-        partial(_scaled_by, "inverse"),
-    ),
-    Mistake(
-        "scale late",
-        "the division by √d comes after the softmax, where the weights of a query no "
-        "longer sum to 1",
-        _scaled_late,
-    ),
-    Mistake(
-        "softmax over queries",
-        "the softmax runs over the queries: each column of the weights sums to 1, and "
-        "each row should",
-        partial(attend, axis=-2),
-    ),
-    Mistake(
-        "softmax over heads",
-        "the softmax runs over axis 1, the heads: they compete with each other, and "
-        "the keys do not",
-        partial(attend, axis=1),
-    ),
-    Mistake(
-        "softmax over the batch",
-        "the softmax runs over axis 0, the batch: its samples compete with each other, "
-        "and the keys do not",
-        partial(attend, axis=0),
-    ),
-    Mistake(
-        "softmax over everything",
-        "the softmax runs over queries and keys together: the whole table sums to 1, "
-        "and each of its rows should",
-        _shared_over_everything,
-    ),
-    Mistake(
-        "softmax twice",
-        "the softmax is taken twice, which leaves the weights nearly level",
-        _shared_twice,
-    ),
-    Mistake(
-        "no softmax",
-        "there is no softmax: the scores themselves weigh the values",
-        _unshared,
-    ),
-    Mistake(
-        "q and k swapped",
-        "q and k are swapped: the keys ask and the queries answer",
-        lambda q, k, v, *mask: attend(k, q, v, *mask),
-    ),
-    Mistake(
-        "k and v swapped",
-        "k and v are swapped: the queries are compared with the values",
-        lambda q, k, v, *mask: attend(q, v, k, *mask),
-    ),
-    Mistake(
-        "weights times keys",
-        "the weights gather keys; what they are to gather is the values",
-        lambda q, k, v, *mask: attend(q, k, k, *mask),
-    ),
-    Mistake(
-        "weights times queries",
-        "the weights gather queries; what they are to gather is the values",
-        lambda q, k, v, *mask: attend(q, k, q, *mask),
-    ),
-    Mistake(
-        "weights transposed",
-        "the weights are transposed before they meet the values: a token gathers by "
-        "how much it is looked at, not by how it looks",
-        _weights_turned,
-    ),
-    Mistake(
-        "summed over queries",
-        "each value is multiplied by all the attention it gets, and nothing is "
-        "gathered: the sum runs over the queries, and it should run over the keys",
-        _weights_summed,
-    ),
-    Mistake(
-        "values summed",
-        "every query gets the sum of all values: weights and values are added up "
-        "apart, each over a letter of its own",
-        _values_summed,
-    ),
-    Mistake(
-        "keys reshaped",
-        "the keys are reshaped where they should be transposed: the shape fits, and "
-        "the scores mix numbers of different keys",
-        _keys_reshaped,
-    ),
-    Mistake(
-        "causal",
-        "a causal mask is built in: no query sees the keys behind its own place, and "
-        "nothing here is to be hidden for its place",
-        _without_future,
-    ),
-    Mistake(
-        "scores for weights",
-        "the second thing returned is the scores, expected the weights, after the "
-        "softmax",
-        _scores_for_weights,
-    ),
-    Mistake(
-        "weights averaged",
-        "the weights returned are averaged over the heads; each head has its own",
-        _heads_averaged,
-    ),
-    Mistake(
-        "weights first",
-        "the weights are returned first, expected the output first",
-        lambda *qkv: right_attention(*qkv)[::-1],
-    ),
-    Mistake(
-        "output alone",
-        "only the output is returned, expected (output, weights)",
-        lambda *qkv: right_attention(*qkv)[0],
-    ),
-    Mistake(
-        "weights alone",
-        "only the weights are returned, expected (output, weights)",
-        lambda *qkv: right_attention(*qkv)[1],
-    ),
-]
-
+OF_ATTENTION = """
+no scale
+  / math.sqrt(q.shape[-1]) -> nothing
+    the scores are not divided by √d before the softmax
+scale by d
+  math.sqrt(q.shape[-1]) -> q.shape[-1]
+    the scores are divided by d; their standard deviation grows like √d, so divide by
+    that
+scale by tokens
+  q.shape[-1] -> k.shape[-2]
+    the scores are divided by the root of the number of keys; their spread grows with d,
+    the length of the vectors that are multiplied
+scale by queries
+  q.shape[-1] -> q.shape[-2]
+    the scores are divided by the root of the number of queries; their spread grows with
+    d, the length of the vectors that are multiplied
+scale by axis 1
+  q.shape[-1] -> q.shape[1]
+    the scores are divided by the root of q.shape[1], which is not d: d is the last
+    axis, whatever stands in front
+scale by d_v
+  q.shape[-1] -> v.shape[-1]
+    the scores are divided by the root of the values' length; it is queries and keys
+    that are multiplied, and theirs is d
+scale by 8
+  math.sqrt(q.shape[-1]) -> 8
+    the scores are divided by 8, which is √d where d is 64; here d is the length of the
+    queries that come in
+scale inverted
+  / math.sqrt -> * math.sqrt
+    the scores are multiplied by √d instead of divided
+scale late
+  / math.sqrt(q.shape[-1]) -> nothing
+  .nan_to_num(0.0) -> .nan_to_num(0.0) / math.sqrt(q.shape[-1])
+    the division by √d comes after the softmax, where the weights of a query no longer
+    sum to 1
+softmax over queries
+  softmax(dim=-1) -> softmax(dim=-2)
+    the softmax runs over the queries: each column of the weights sums to 1, and each
+    row should
+softmax over heads
+  softmax(dim=-1) -> softmax(dim=1)
+    the softmax runs over axis 1, the heads: they compete with each other, and the keys
+    do not
+softmax over the batch
+  softmax(dim=-1) -> softmax(dim=0)
+    the softmax runs over axis 0, the batch: its samples compete with each other, and
+    the keys do not
+softmax over everything
+  scores.softmax(dim=-1) -> scores.flatten(-2).softmax(dim=-1).reshape(scores.shape)
+    the softmax runs over queries and keys together: the whole table sums to 1, and each
+    of its rows should
+softmax twice
+  .nan_to_num(0.0) -> .nan_to_num(0.0).softmax(dim=-1)
+    the softmax is taken twice, which leaves the weights nearly level
+no softmax
+  .softmax(dim=-1) -> nothing
+    there is no softmax: the scores themselves weigh the values
+q and k swapped
+  q @ k.transpose(-2, -1) -> k @ q.transpose(-2, -1)
+    q and k are swapped: the keys ask and the queries answer
+k and v swapped
+  = lambda q, k, v, *mask: attend(q, v, k, *mask)
+    k and v are swapped: the queries are compared with the values
+weights times keys
+  weights @ v -> weights @ k
+    the weights gather keys; what they are to gather is the values
+weights times queries
+  weights @ v -> weights @ q
+    the weights gather queries; what they are to gather is the values
+weights transposed
+  weights @ v -> weights.mT @ v
+    the weights are transposed before they meet the values: a token gathers by how much
+    it is looked at, not by how it looks
+summed over queries
+  weights @ v -> weights.sum(dim=-2).unsqueeze(-1) * v
+    each value is multiplied by all the attention it gets, and nothing is gathered: the
+    sum runs over the queries, and it should run over the keys
+values summed
+  weights @ v -> weights.sum(dim=-1, keepdim=True) * v.sum(dim=-2, keepdim=True)
+    every query gets the sum of all values: weights and values are added up apart, each
+    over a letter of its own
+keys reshaped
+  k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
+    the keys are reshaped where they should be transposed: the shape fits, and the
+    scores mix numbers of different keys
+causal
+  scores.softmax(dim=-1)
+  -> (scores - scores.new_full(scores.shape, math.inf).triu(1)).softmax(dim=-1)
+    a causal mask is built in: no query sees the keys behind its own place, and nothing
+    here is to be hidden for its place
+scores for weights
+  v, weights -> v, scores
+    the second thing returned is the scores, expected the weights, after the softmax
+weights averaged
+  v, weights -> v, weights.mean(dim=-3)
+    the weights returned are averaged over the heads; each head has its own
+weights first
+  return weights @ v, weights -> return weights, weights @ v
+    the weights are returned first, expected the output first
+output alone
+  return weights @ v, weights -> return weights @ v
+    only the output is returned, expected (output, weights)
+weights alone
+  return weights @ v, weights -> return weights
+    only the weights are returned, expected (output, weights)
+"""
 
 scaled_dot_product_attention = FunctionCheck(
     "scaled_dot_product_attention",
     "scaled_dot_product_attention(q, k, v) -> (output, weights)",
-    right_attention,
+    attend,
     partial(attention_inputs, masks=False),
-    OF_ATTENTION,
+    mistakes(attend, OF_ATTENTION),
     hints=(
         "Write the shape of q, k, v and of the scores beside each line, then look at "
         "which axis the softmax takes.",

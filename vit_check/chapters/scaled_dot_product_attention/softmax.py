@@ -1,23 +1,19 @@
 """The check of ``softmax``, chapter 4."""
 
-import math
 from collections.abc import Iterator
-from functools import partial
-from typing import Any
 
 import torch
 from torch import Generator, Tensor
-from torch.nn import functional as F
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
-def share(scores: Tensor, taken_off: Any = 0.0, axis: int = -1) -> Tensor:
-    """A softmax with a place for each usual mistake."""
-    exps = (scores - taken_off).exp()
-    return exps / exps.sum(dim=axis, keepdim=True)
+def right_softmax(scores: Tensor) -> Tensor:
+    largest = scores.amax(dim=-1, keepdim=True)
+    exps = (scores - largest).exp()
+    return exps / exps.sum(dim=-1, keepdim=True)
 
 
 def _softmax_inputs(generator: Generator) -> Iterator[Case]:
@@ -38,163 +34,113 @@ def _softmax_inputs(generator: Generator) -> Iterator[Case]:
     yield [towering - 500]
 
 
+MISTAKES = """
+one for all rows
+  scores.amax(dim=-1, keepdim=True) -> scores.max()
+    gives NaN for a row far below another: one number is taken off the whole table, and
+    each row should lose its own largest score
+one for all rows, covered
+  scores.amax(dim=-1, keepdim=True) -> scores.max()
+  exps / exps.sum(dim=-1, keepdim=True)
+  -> (exps / exps.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
+    gives a row of zeros where it lies far below another: one number is taken off the
+    whole table, and each row should lose its own largest score
+mean subtracted
+  amax -> mean
+    gives NaN where one score towers over its row: taking off the row's mean, or its
+    smallest score, leaves that one too large for the exponential
+size subtracted
+  scores.amax -> scores.abs().amax
+    gives NaN for scores far below 0: what is taken off is the largest absolute value,
+    where it should be the largest score
+overflow
+  - largest -> nothing
+    gives NaN for scores far from 0: an exponential of 1000 is infinite, and those of a
+    row around -1000 are all 0; take the row's largest score off first
+NaN covered
+  - largest -> nothing
+  exps / exps.sum(dim=-1, keepdim=True)
+  -> (exps / exps.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
+    turns the NaN of large scores into zeros, and such a row adds up to 0; take its
+    largest score off first, and there is no NaN
+clamped
+  scores - largest -> scores.clamp(min=-80, max=80)
+    cuts large scores down to one number, so that they can no longer be told apart; take
+    the row's largest off, which keeps their differences
+sum over axis 1
+  exps.sum(dim=-1 -> exps.sum(dim=1
+    adds up over axis 1, which is the last only where there are two; dim=-1 is the last
+    of any number
+over the first axis
+  dim=-1 -> dim=0
+    adds up over the first axis; the weights are to add up to 1 over the last
+over the axis before the last
+  dim=-1 -> dim=-2
+    adds up over the axis before the last: each column sums to 1, and each row should
+over everything
+  - largest -> nothing
+  exps.sum(dim=-1, keepdim=True) -> exps.sum()
+    divides by the sum of all exponentials, so that only the whole adds up to 1; each
+    row has a sum of its own
+one sum for all rows
+  exps.sum(dim=-1, keepdim=True) -> exps.sum()
+    divides by the sum of all exponentials; each row has a sum of its own
+keepdim missing
+  - largest -> nothing
+  exps.sum(dim=-1, keepdim=True) -> exps.sum(dim=-1)
+    divides column j by the sum of row j: without keepdim=True the sums lie along the
+    last axis, and a square table takes them there without a word
+keepdim missing twice
+  , keepdim=True -> nothing
+    takes the largest of row j off column j, and divides by the sum of row j there:
+    without keepdim=True both lie along the last axis
+keepdim missing at the largest
+  amax(dim=-1, keepdim=True) -> amax(dim=-1)
+    takes the largest of row j off column j: without keepdim=True the largest scores lie
+    along the last axis
+divided by the largest score
+  scores - largest -> scores / largest
+    divides the scores by the largest of their row, which changes their differences;
+    take it off instead
+not normalised
+  - largest -> nothing
+  / exps.sum(dim=-1, keepdim=True) -> nothing
+    the exponentials are not divided by their sum, so that no row adds up to 1
+divided by the largest
+  / exps.sum(dim=-1, keepdim=True) -> nothing
+    the largest weight of each row is 1: the exponentials are not divided by their sum
+no exponential
+  (scores - largest).exp() -> scores
+    the scores themselves are divided by their sum: there is no exponential, and a
+    weight can be negative
+largest of each column
+  = lambda scores: (scores - scores.amax(dim=-2, keepdim=True)).softmax(dim=-1)
+    takes off the largest of each column, which is another number for each key and so
+    changes the weights; it should be one number for a row
+logarithm
+  = lambda scores: scores.log_softmax(dim=-1)
+    gives the logarithms of the weights, as log_softmax does
+sigmoid
+  = torch.sigmoid
+    each score is squeezed for itself, as sigmoid does: the scores of a row do not
+    compete, and their weights do not add up to 1
+sign
+  scores - largest -> scores.amin(dim=-1, keepdim=True) - scores
+    the smallest score gets the largest weight: the sign is turned round
+hard
+  return exps / exps.sum(dim=-1, keepdim=True) -> return (exps == 1).to(exps.dtype)
+    the largest score gets all the weight: that is argmax, and no softmax
+powers of two
+  .exp() -> .exp2()
+    raises 2 to the scores, where it should be e
+"""
+
 softmax = FunctionCheck(
     "softmax",
     "softmax(scores) -> weights of the same shape, over the last axis",
-    partial(torch.softmax, dim=-1),
+    right_softmax,
     _softmax_inputs,
-    [
-        Mistake(
-            "one for all rows",
-            "gives NaN for a row far below another: one number is taken off the whole "
-            "table, and each row should lose its own largest score",
-            lambda s: share(s, s.max()),
-        ),
-        Mistake(
-            "one for all rows, covered",
-            "gives a row of zeros where it lies far below another: one number is taken "
-            "off the whole table, and each row should lose its own largest score",
-            lambda s: share(s, s.max()).nan_to_num(0.0),
-        ),
-        Mistake(
-            "mean subtracted",
-            "gives NaN where one score towers over its row: taking off the row's mean, "
-            "or its smallest score, leaves that one too large for the exponential",
-            lambda s: share(s, s.mean(dim=-1, keepdim=True)),
-        ),
-        Mistake(
-            "size subtracted",
-            "gives NaN for scores far below 0: what is taken off is the largest "
-            "absolute value, where it should be the largest score",
-            lambda s: share(s, s.abs().amax(dim=-1, keepdim=True)),
-        ),
-        Mistake(
-            "overflow",
-            "gives NaN for scores far from 0: an exponential of 1000 is infinite, and "
-            "those of a row around -1000 are all 0; take the row's largest score off "
-            "first",
-            share,
-        ),
-        Mistake(
-            "NaN covered",
-            "turns the NaN of large scores into zeros, and such a row adds up to 0; "
-            "take its largest score off first, and there is no NaN",
-            lambda s: share(s).nan_to_num(0.0),
-        ),
-        Mistake(
-            "clamped",
-            "cuts large scores down to one number, so that they can no longer be told "
-            "apart; take the row's largest off, which keeps their differences",
-            lambda s: share(s.clamp(min=-80, max=80)),
-        ),
-        Mistake(
-            "sum over axis 1",
-            "adds up over axis 1, which is the last only where there are two; dim=-1 "
-            "is the last of any number",
-            lambda s: share(s, s.amax(dim=-1, keepdim=True), axis=1),
-        ),
-        Mistake(
-            "over the first axis",
-            "adds up over the first axis; the weights are to add up to 1 over the last",
-            lambda s: s.softmax(dim=0),
-        ),
-        Mistake(
-            "over the axis before the last",
-            "adds up over the axis before the last: each column sums to 1, and each "
-            "row should",
-            lambda s: s.softmax(dim=-2),
-        ),
-        Mistake(
-            "over everything",
-            "divides by the sum of all exponentials, so that only the whole adds up to "
-            "1; each row has a sum of its own",
-            lambda s: s.exp() / s.exp().sum(),
-        ),
-        Mistake(
-            "one sum for all rows",
-            "divides by the sum of all exponentials; each row has a sum of its own",
-            lambda s: (
-                (s - s.amax(dim=-1, keepdim=True)).exp()
-                / (s - s.amax(dim=-1, keepdim=True)).exp().sum()
-            ),
-        ),
-        Mistake(
-            "keepdim missing",
-            "divides column j by the sum of row j: without keepdim=True the sums lie "
-            "along the last axis, and a square table takes them there without a word",
-            lambda s: s.exp() / s.exp().sum(dim=-1),
-        ),
-        Mistake(
-            "keepdim missing twice",
-            "takes the largest of row j off column j, and divides by the sum of row j "
-            "there: without keepdim=True both lie along the last axis",
-            lambda s: (
-                (s - s.amax(dim=-1)).exp() / (s - s.amax(dim=-1)).exp().sum(dim=-1)
-            ),
-        ),
-        Mistake(
-            "keepdim missing at the largest",
-            "takes the largest of row j off column j: without keepdim=True the largest "
-            "scores lie along the last axis",
-            lambda s: share(s, s.amax(dim=-1)),
-        ),
-        Mistake(
-            "divided by the largest score",
-            "divides the scores by the largest of their row, which changes their "
-            "differences; take it off instead",
-            lambda s: (s / s.amax(dim=-1, keepdim=True)).softmax(dim=-1),
-        ),
-        Mistake(
-            "not normalised",
-            "the exponentials are not divided by their sum, so that no row adds up to "
-            "1",
-            torch.exp,
-        ),
-        Mistake(
-            "divided by the largest",
-            "the largest weight of each row is 1: the exponentials are not divided by "
-            "their sum",
-            lambda s: (s - s.amax(dim=-1, keepdim=True)).exp(),
-        ),
-        Mistake(
-            "no exponential",
-            "the scores themselves are divided by their sum: there is no exponential, "
-            "and a weight can be negative",
-            lambda s: s / s.sum(dim=-1, keepdim=True),
-        ),
-        Mistake(
-            "largest of each column",
-            "takes off the largest of each column, which is another number for each "
-            "key and so changes the weights; it should be one number for a row",
-            lambda s: (s - s.amax(dim=-2, keepdim=True)).softmax(dim=-1),
-        ),
-        Mistake(
-            "logarithm",
-            "gives the logarithms of the weights, as log_softmax does",
-            lambda s: s.log_softmax(dim=-1),
-        ),
-        Mistake(
-            "sigmoid",
-            "each score is squeezed for itself, as sigmoid does: the scores of a row "
-            "do not compete, and their weights do not add up to 1",
-            torch.sigmoid,
-        ),
-        Mistake(
-            "sign",
-            "the smallest score gets the largest weight: the sign is turned round",
-            lambda s: (-s).softmax(dim=-1),
-        ),
-        Mistake(
-            "hard",
-            "the largest score gets all the weight: that is argmax, and no softmax",
-            lambda s: F.one_hot(s.argmax(-1), s.shape[-1]).to(s.dtype),
-        ),
-        Mistake(
-            "powers of two",
-            "raises 2 to the scores, where it should be e",
-            lambda s: (s * math.log(2)).softmax(dim=-1),
-        ),
-    ],
+    mistakes(right_softmax, MISTAKES),
     hints=(
         "Print the sum of each row for a small table, then try scores of 1000.",
         "Exponentials first, then each divided by the sum of its row, with keepdim. "

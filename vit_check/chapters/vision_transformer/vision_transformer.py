@@ -1,7 +1,7 @@
 """Check of chapter 7: the whole Vision Transformer."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -11,18 +11,13 @@ from torch.nn import functional as F
 
 from vit_check.chapters.encoder_block.encoder_block import (
     OF_BLOCK,
-    by_std,
+    PARTS_OF_BLOCK,
     output_of_tuple,
+    pre_norm_block,
 )
 from vit_check.chapters.vision_transformer.reading_a_model import (
     model_lacks,
     model_readings,
-)
-from vit_check.chapters.vision_transformer.wiring import (
-    OF_WIRING,
-    Step,
-    classify,
-    with_blocks,
 )
 from vit_check.engine.check import Case, Check
 from vit_check.engine.drawing import normal
@@ -30,227 +25,261 @@ from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck, run_module
 from vit_check.engine.observing import Record
 from vit_check.engine.reading import Sizes, Weights
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes, rows
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
+Step = Callable[[Tensor], Tensor]
 
-def _embed(
-    weights: Weights,
-    images: Tensor,
-    patches: str = "rows first",
-    tokens: str = "class token first",
-) -> Tensor:
-    """The embedding with a place for each usual mistake."""
+
+def embedded(weights: Weights, images: Tensor) -> Tensor:
     kernel, bias = weights["patch_embed.proj.weight"], weights["patch_embed.proj.bias"]
-    P, D = kernel.shape[-1], kernel.shape[0]
-    B = len(images)
-    if patches == "view":
-        cut = images.reshape(B, -1, kernel[0].numel())  # (B, N, C·P·P)
-        x = cut @ kernel.flatten(1).T + bias
-    else:
-        grid = F.conv2d(images, kernel, bias, stride=P)  # (B, D, rows, columns)
-        if patches == "columns first":
-            grid = grid.mT
-        x = grid.flatten(2).mT  # (B, N, D)
-        if patches == "reshape":
-            x = grid.reshape(B, -1, D)
+    B, D, P = len(images), kernel.shape[0], kernel.shape[-1]
+    grid = F.conv2d(images, kernel, bias, stride=P)  # (B, D, rows, columns)
+    patches = grid.flatten(2).mT  # (B, N, D)
     cls, positions = weights["cls_token"].expand(B, 1, D), weights["pos_embed"]
-    if tokens == "class token last":
-        return torch.cat([x, cls], dim=1) + positions
-    if tokens == "no position for the class token":
-        return torch.cat([cls, x + positions[:, 1:]], dim=1)
-    if tokens == "positions shifted":
-        return torch.cat([cls, x + positions[:, :-1]], dim=1)
-    x = torch.cat([cls, x], dim=1)  # (B, T, D)
-    if tokens == "no positions":
-        return x
-    if tokens == "no class token's content":
-        return torch.cat([positions[:, :1].expand(B, -1, -1), x[:, 1:]], dim=1)
-    return x * positions if tokens == "multiplied" else x + positions
+    x = torch.cat([cls, patches], dim=1)  # (B, T, D)
+    return x + positions
 
 
-def _model(
-    weights: Weights,
-    sizes: Sizes,
-    images: Tensor,
-    wiring: Callable[..., Tensor] = classify,
-    embed: Callable[..., Tensor] = _embed,
-    block: Callable[..., Tensor] | None = None,
-    eps: float = 1e-6,
-    level: Callable[..., Tensor] = F.layer_norm,
+def classify(
+    images: Tensor, embed: Step, blocks: Sequence[Step], norm: Step, head: Step
 ) -> Tensor:
-    """A Vision Transformer with a place for each usual mistake."""
-    block = _RIGHT_BLOCK if block is None else block
-    blocks = []
-    for number in range(sizes["depth"]):
+    x = embed(images)  # (B, T, D)
+    for block in blocks:
+        x = block(x)
+    x = norm(x)
+    return head(x[:, 0])
+
+
+OF_WIRING = rows("""
+head on every token
+  x[:, 0] -> x
+    the head reads every token, so that each image gets T answers; it reads the class
+    token alone
+mean of the tokens
+  x[:, 0] -> x.mean(dim=1)
+    the head reads the mean of all tokens, which is a different model; here it reads the
+    class token
+mean of the patches
+  x[:, 0] -> x[:, 1:].mean(dim=1)
+    the head reads the mean of the patches' tokens, which is a different model; here it
+    reads the class token
+mean of the tokens, then norm
+  norm(x) -> norm(x.mean(dim=1))
+  x[:, 0] -> x
+    the mean of all tokens is normed and read, which is a different model; here the norm
+    comes first, and the head reads the class token
+mean of the patches, then norm
+  norm(x) -> norm(x[:, 1:].mean(dim=1))
+  x[:, 0] -> x
+    the mean of the patches' tokens is normed and read, which is a different model; here
+    the norm comes first, and the head reads the class token
+mean of the logits
+  head(x[:, 0]) -> head(x).mean(dim=1)
+    the logits of all tokens are averaged; the head reads the class token alone
+largest of the tokens
+  x[:, 0] -> x.amax(dim=1)
+    the head reads the largest number over the tokens; it reads the class token
+last token
+  x[:, 0] -> x[:, -1]
+    the head reads the last token, which is a patch; the class token is the first, at
+    index 0
+second token
+  x[:, 0] -> x[:, 1]
+    the head reads the token at index 1, which is a patch; the class token is at index 0
+first image
+  x[:, 0] -> x[0]
+    x[0] takes the first image with all its tokens; the class token of every image is
+    x[:, 0]
+no final norm
+  x = norm(x) -> pass
+    there is no norm after the last block
+norm before the blocks
+  embed(images) -> norm(embed(images))
+  x = norm(x) -> pass
+    the norm comes before the blocks; it belongs after the last one
+norm after every block
+  block(x) -> norm(block(x))
+  x = norm(x) -> pass
+    the final norm is used after every block; it belongs after the last one only
+read before the blocks
+  in blocks -> in []
+    the class token is read before the blocks, when it is the same for every image
+blocks forget
+  in blocks -> in blocks[-1:]
+    only one block takes part in the result, as if every block read the tokens of the
+    embedding; each should read what the block before it returned
+first block left out
+  in blocks -> in blocks[1:]
+    one block does not run, the first of those that are there
+last block left out
+  in blocks -> in blocks[:-1]
+    one block does not run, the last of those that are there
+first block alone
+  in blocks -> in blocks[:1]
+    only the first block runs
+first block every time
+  block(x) -> blocks[0](x)
+    the same block runs every time, and the others never do
+one block every time
+  block(x) -> blocks[-1](x)
+    the same block runs every time, and the others never do
+blocks twice
+  in blocks -> in [*blocks, *blocks]
+    the blocks run twice
+residual around the blocks
+  block(x) -> x + block(x)
+    x is added around each block once more; the residuals are inside the block
+softmax at the end
+  head(x[:, 0]) -> head(x[:, 0]).softmax(dim=-1)
+    there is a softmax after the head; the logits are returned as they are, because the
+    loss takes the softmax itself
+log-softmax at the end
+  head(x[:, 0]) -> head(x[:, 0]).log_softmax(dim=-1)
+    there is a log-softmax after the head; the logits are returned as they are
+sigmoid at the end
+  head(x[:, 0]) -> head(x[:, 0]).sigmoid()
+    there is a sigmoid after the head; the logits are returned as they are
+argmax at the end
+  head(x[:, 0]) -> head(x[:, 0]).argmax(dim=-1)
+    the number of the best class is returned, expected the logits of all K
+""")
+
+
+def model(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
+    """A model with these weights, as functions whose sources can be edited."""
+
+    def of_block(number: int) -> Weights:
         prefix = f"blocks.{number}."
-        own = {
+        return {
             name.removeprefix(prefix): value
             for name, value in weights.items()
             if name.startswith(prefix)
         }
-        blocks.append(partial(block, own, sizes))
-    width = weights["norm.weight"].shape
-    return wiring(
+
+    def norm(x: Tensor) -> Tensor:
+        scale, shift = weights["norm.weight"], weights["norm.bias"]
+        return F.layer_norm(x, x.shape[-1:], scale, shift, 1e-6)
+
+    return classify(
         images,
-        partial(embed, weights),
-        blocks,
-        lambda x: level(x, width, weights["norm.weight"], weights["norm.bias"], eps),
+        partial(embedded, weights),
+        [partial(pre_norm_block, of_block(n), sizes) for n in range(sizes["depth"])],
+        norm,
         lambda x: F.linear(x, weights["head.weight"], weights["head.bias"]),
     )
 
 
-_OF_BLOCK = {mistake.name: mistake for mistake in OF_BLOCK}
-_RIGHT_BLOCK: Callable[..., Tensor] = partial(_OF_BLOCK["eps 1e-5"].wrong, eps=1e-6)
+_BLOCKS_IN_REVERSE = rows("""
+blocks in reverse
+  in blocks -> in blocks[::-1]
+    the blocks run from the last to the first
+""")
 
-
-def _with_patches(patches: str) -> Callable[..., Tensor]:
-    return partial(_model, embed=partial(_embed, patches=patches))
-
-
-def _with_tokens(tokens: str) -> Callable[..., Tensor]:
-    return partial(_model, embed=partial(_embed, tokens=tokens))
-
+_OF_MODEL = rows("""
+eps 1e-5
+  weight, bias, 1e-6 -> weight, bias, 1e-5
+  shift, 1e-6 -> shift, 1e-5
+    the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
+eps 1e-5 in the blocks
+  weight, bias, 1e-6 -> weight, bias, 1e-5
+    the eps of the blocks' norms is 1e-5, PyTorch's default; the Vision Transformer's is
+    1e-6
+eps 1e-5 in the final norm
+  shift, 1e-6 -> shift, 1e-5
+    the eps of the final norm is 1e-5, PyTorch's default; the Vision Transformer's is
+    1e-6
+eps 1e-12
+  weight, bias, 1e-6 -> weight, bias, 1e-12
+  shift, 1e-6 -> shift, 1e-12
+    the norms' eps is 1e-12; the Vision Transformer's is 1e-6
+PyTorch's defaults
+  x + attn(norm1(x)) -> norm1(x + attn(x))
+  x + mlp(norm2(x)) -> norm2(x + mlp(x))
+  weight, bias, 1e-6 -> weight, bias, 1e-5
+  F.gelu -> F.relu
+    this is nn.TransformerEncoderLayer with its defaults: the norms after the sums, a
+    ReLU, and an eps of 1e-5
+PyTorch's defaults everywhere
+  x + attn(norm1(x)) -> norm1(x + attn(x))
+  x + mlp(norm2(x)) -> norm2(x + mlp(x))
+  weight, bias, 1e-6 -> weight, bias, 1e-5
+  F.gelu -> F.relu
+  shift, 1e-6 -> shift, 1e-5
+    this is nn.TransformerEncoderLayer with its defaults: the norms after the sums, a
+    ReLU, and an eps of 1e-5
+class token alone
+  B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
+  return joined @ -> joined = joined.transpose(0, 1); return joined @
+    the class token meets none of the patches, so that every image gets the same logits:
+    attention runs over the batch, as with batch_first=False, or a causal mask hides
+    what comes after it
+class token last
+  [cls, patches] -> [patches, cls]
+  x[:, 0] -> x[:, -1]
+    the class token comes after the patches; it belongs first, at index 0, as in every
+    checkpoint
+class token last, first read
+  [cls, patches] -> [patches, cls]
+    the class token comes after the patches, and what is read at index 0 is a patch; put
+    it first
+no position for the class token
+  x + positions -> torch.cat([cls, patches + positions[:, 1:]], dim=1)
+    the positions are added before the class token has joined, so that it gets none; it
+    has a position too, the first
+positions shifted
+  x + positions -> torch.cat([cls, patches + positions[:, :-1]], dim=1)
+    the first position goes to the first patch and the class token gets none; the first
+    position is the class token's
+no positions
+  x + positions -> x
+    the positions take no part: shuffle the patches, and nothing changes
+positions multiplied
+  x + positions -> x * positions
+    the positions are multiplied with the tokens; they are added
+class token unused
+  [cls, patches] -> [0 * cls, patches]
+    the class token's own vector takes no part: at index 0 there is only a position
+patches by columns
+  grid.flatten -> grid.mT.flatten
+    the patches are counted column by column; they go row by row, as one reads
+patches by view
+  grid.flatten(2).mT
+  -> images.reshape(B, -1, kernel[0].numel()) @ kernel.flatten(1).T + bias
+    the image is cut by a view: the shape fits, but a patch then holds pieces of rows
+    from all over the image
+reshape instead of transpose
+  grid.flatten(2).mT -> grid.reshape(B, -1, D)
+    what the convolution gives, (B, D, rows, columns), is reshaped to (B, N, D): the
+    shape fits, the numbers of different patches mix; flatten the grid, then swap the
+    axes
+""")
 
 # In a model these two are one: either way the class token meets itself alone.
 _OTHERWISE_IN_MODEL = {"PyTorch's defaults", "across the batch", "causal"}
 
 _ONE_FAULT = [
-    *(Mistake(m.name, m.sentence, partial(_model, wiring=m.wrong)) for m in OF_WIRING),
-    Mistake(
-        "eps 1e-5",
-        "the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6",
-        partial(_model, block=_OF_BLOCK["eps 1e-5"].wrong, eps=1e-5),
-    ),
-    Mistake(
-        "eps 1e-5 in the blocks",
-        "the eps of the blocks' norms is 1e-5, PyTorch's default; the Vision "
-        "Transformer's is 1e-6",
-        partial(_model, block=_OF_BLOCK["eps 1e-5"].wrong),
-    ),
-    Mistake(
-        "eps 1e-5 in the final norm",
-        "the eps of the final norm is 1e-5, PyTorch's default; the Vision "
-        "Transformer's is 1e-6",
-        partial(_model, eps=1e-5),
-    ),
-    Mistake(
-        "eps 1e-12",
-        "the norms' eps is 1e-12; the Vision Transformer's is 1e-6",
-        partial(_model, block=_OF_BLOCK["eps 1e-12"].wrong, eps=1e-12),
-    ),
-    Mistake(
-        "PyTorch's defaults",
-        _OF_BLOCK["PyTorch's defaults"].sentence,
-        partial(_model, block=_OF_BLOCK["PyTorch's defaults"].wrong),
-    ),
-    Mistake(
-        "PyTorch's defaults everywhere",
-        _OF_BLOCK["PyTorch's defaults"].sentence,
-        partial(_model, block=_OF_BLOCK["PyTorch's defaults"].wrong, eps=1e-5),
-    ),
-    Mistake(
-        "class token alone",
-        "the class token meets none of the patches, so that every image gets the same "
-        "logits: attention runs over the batch, as with batch_first=False, or a "
-        "causal mask hides what comes after it",
-        partial(_model, block=_OF_BLOCK["across the batch"].wrong),
-    ),
-    Mistake(
-        "class token last",
-        "the class token comes after the patches; it belongs first, at index 0, as "
-        "in every checkpoint",
-        partial(
-            _model,
-            wiring=partial(classify, pick="last token"),
-            embed=partial(_embed, tokens="class token last"),
-        ),
-    ),
-    Mistake(
-        "class token last, first read",
-        "the class token comes after the patches, and what is read at index 0 is a "
-        "patch; put it first",
-        _with_tokens("class token last"),
-    ),
-    Mistake(
-        "no position for the class token",
-        "the positions are added before the class token has joined, so that it gets "
-        "none; it has a position too, the first",
-        _with_tokens("no position for the class token"),
-    ),
-    Mistake(
-        "positions shifted",
-        "the first position goes to the first patch and the class token gets none; "
-        "the first position is the class token's",
-        _with_tokens("positions shifted"),
-    ),
-    Mistake(
-        "no positions",
-        "the positions take no part: shuffle the patches, and nothing changes",
-        _with_tokens("no positions"),
-    ),
-    Mistake(
-        "positions multiplied",
-        "the positions are multiplied with the tokens; they are added",
-        _with_tokens("multiplied"),
-    ),
-    Mistake(
-        "class token unused",
-        "the class token's own vector takes no part: at index 0 there is only a "
-        "position",
-        _with_tokens("no class token's content"),
-    ),
-    Mistake(
-        "patches by columns",
-        "the patches are counted column by column; they go row by row, as one reads",
-        _with_patches("columns first"),
-    ),
-    Mistake(
-        "patches by view",
-        "the image is cut by a view: the shape fits, but a patch then holds pieces "
-        "of rows from all over the image",
-        _with_patches("view"),
-    ),
-    Mistake(
-        "reshape instead of transpose",
-        "what the convolution gives, (B, D, rows, columns), is reshaped to (B, N, D): "
-        "the shape fits, the numbers of different patches mix; flatten the grid, then "
-        "swap the axes",
-        _with_patches("reshape"),
-    ),
+    *OF_WIRING,
+    *_OF_MODEL,
     *(
-        Mistake(m.name, m.sentence, partial(_model, block=m.wrong))
-        for m in OF_BLOCK
-        if "eps" not in m.name and m.name not in _OTHERWISE_IN_MODEL
-    ),
-    Mistake(
-        "divided by std + eps",
-        _OF_BLOCK["divided by std + eps"].sentence,
-        partial(_model, block=_OF_BLOCK["divided by std + eps"].wrong, level=by_std),
+        row
+        for row in OF_BLOCK
+        if "eps 1e" not in row.name and row.name not in _OTHERWISE_IN_MODEL
     ),
 ]
 
-
-def _with_pytorchs_eps(mistake: Mistake) -> Mistake:
-    """The same in a model all of whose norms have PyTorch's eps."""
-    assert isinstance(mistake.wrong, partial)
-    block = mistake.wrong.keywords.get("block") or _RIGHT_BLOCK
-    return Mistake(
-        f"{mistake.name} with PyTorch's eps",
-        f"{mistake.sentence}; and all norms have PyTorch's eps of 1e-5, expected 1e-6",
-        partial(mistake.wrong, block=partial(block, eps=1e-5), eps=1e-5),
-        readings=2,
-    )
-
-
-_OF_MODEL = [
-    *_ONE_FAULT,
-    *(
-        _with_pytorchs_eps(mistake)
-        for mistake in _ONE_FAULT
-        if "eps" not in mistake.name and "PyTorch" not in mistake.name
-    ),
+(_WITH_PYTORCHS_EPS,) = rows("""
+with PyTorch's eps
+  weight, bias, 1e-6 -> weight, bias, 1e-5
+  shift, 1e-6 -> shift, 1e-5
+    and all norms have PyTorch's eps of 1e-5, expected 1e-6
+""")
+_TWO_FAULTS = [
+    row.beside(_WITH_PYTORCHS_EPS)
+    for row in _ONE_FAULT
+    if "eps" not in row.name and "PyTorch" not in row.name
 ]
+_PARTS = (*PARTS_OF_BLOCK, pre_norm_block, embedded, classify)
 
 
 @lru_cache(maxsize=4)
@@ -271,7 +300,7 @@ def _callables_for_model(
     norm: list[Tensor],
     head: list[Tensor],
 ) -> Any:
-    def block(matrix: Tensor) -> Step:
+    def mixing_block(matrix: Tensor) -> Step:
         return lambda x: x + (x.mean(dim=1, keepdim=True) + x @ matrix).tanh()
 
     def embed(images: Tensor) -> Tensor:
@@ -280,7 +309,7 @@ def _callables_for_model(
     return answer(
         images,
         embed,
-        [block(matrix) for matrix in mixing],
+        [mixing_block(matrix) for matrix in mixing],
         lambda x: F.layer_norm(x, x.shape[-1:], norm[0], norm[1]),
         lambda x: F.linear(x, *head),
     )
@@ -382,7 +411,10 @@ vision_transformer = _ModelCheck(
     ],
     reading=model_readings,
     reference=_right_model,
-    mistakes=_OF_MODEL,
+    mistakes=[
+        *mistakes(model, _ONE_FAULT, parts=_PARTS),
+        *mistakes(model, _TWO_FAULTS, parts=_PARTS, readings=2),
+    ],
     hints=_HINTS,
     shape="(B, K)",
     lacking=model_lacks,
@@ -394,14 +426,7 @@ vision_transformer = _ModelCheck(
         "vision_transformer(images, embed, blocks, norm, head) -> (B, K)",
         classify,
         _function_inputs,
-        [
-            *OF_WIRING,
-            Mistake(
-                "blocks in reverse",
-                "the blocks run from the last to the first",
-                with_blocks(lambda blocks: blocks[::-1]),
-            ),
-        ],
+        mistakes(classify, OF_WIRING + _BLOCKS_IN_REVERSE),
         _HINTS,
         shape="(B, K)",
         batched=(0,),

@@ -1,0 +1,75 @@
+"""Test the tables of known mistakes: their rows, and the edits of a right answer."""
+
+import pytest
+
+from vit_check.engine.table import edited, mistakes, rows, source_of
+
+
+def halved(x, times):
+    """Halve a number again and again."""
+    for _ in range(times):
+        x = x / 2  # by two
+    return x
+
+
+TABLE = """
+not halved
+  x / 2 -> x
+    the number stays
+    as it is
+thirds, once
+  x / 2 -> x / 3
+  range(times)
+  -> range(1)
+    it is a third
+doubled
+  = lambda x, times: x * factor**times
+    it is doubled
+"""
+
+
+def test_a_row_has_a_name_edits_and_a_sentence():
+    first, second, third = rows(TABLE)
+    assert (first.name, first.code) == ("not halved", ["x / 2 -> x"])
+    assert first.sentence == "the number stays as it is"
+    assert second.code == ["x / 2 -> x / 3", "range(times) -> range(1)"]
+    assert third.code == ["= lambda x, times: x * factor**times"]
+
+
+def test_a_mistake_is_the_right_answer_with_its_edits():
+    stays, thirds, doubled = mistakes(halved, TABLE, factor=2)
+    assert (stays.wrong(8, 3), thirds.wrong(9, 3), doubled.wrong(1, 3)) == (8, 3, 8)
+    assert halved(8, 3) == 1, "the right answer is left alone"
+
+
+def test_a_part_that_the_right_answer_calls_is_edited_too():
+    def twice(x):
+        return halved(halved(x, 1), 1)
+
+    (stays, *_) = mistakes(twice, TABLE, parts=[halved])
+    assert stays.wrong(8) == 8
+
+
+def test_an_edit_that_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="edit: 'x / 5' does not stand in the source"):
+        edited(source_of(halved), "x / 5 -> x")
+    with pytest.raises(ValueError, match="edit: 'tim' does not stand in the source"):
+        edited(source_of(halved), "tim -> times")
+
+
+def test_spaces_and_line_breaks_do_not_matter():
+    assert edited("y = f(\n    a,  b\n) + 1", "f(a, b) -> nothing") == "y =  + 1"
+
+
+def test_a_row_without_a_sentence_is_refused():
+    with pytest.raises(ValueError, match="the row 'silent' needs code and a sentence"):
+        rows("silent\n  a -> b\n")
+
+
+def test_two_rows_stand_in_one_answer():
+    stays, *_ = rows(TABLE)
+    (second,) = rows("at once\n  range(times) -> range(1)\n    and it stops\n")
+    (both,) = mistakes(halved, [stays.beside(second)], readings=2)
+    assert (both.name, both.readings) == ("not halved at once", 2)
+    assert both.sentence == "the number stays as it is; and it stops"
+    assert both.wrong(8, 3) == 8

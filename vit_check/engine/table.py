@@ -1,0 +1,180 @@
+"""Known mistakes as a table of edits of a right answer.
+
+A row is a name, what the mistake changes, and the sentence for the student:
+
+    no scale
+      / math.sqrt(d) -> nothing
+        the scores are not divided by √d before the softmax
+    softmax over queries
+      softmax(dim=-1) -> softmax(dim=-2)
+        the softmax runs over the queries: each column sums to 1, but each row should
+    written by view
+      = by_view
+        a view moves nothing: swap the axes first
+
+Behind two spaces stand the edits, each on a line of its own or with its arrow on the
+next, and behind four the sentence. ``-> nothing`` takes something out. ``= name`` is
+another answer altogether: a function by that name, or an expression. The code may use
+``math``, ``torch``, ``F`` and what stands in the file of the right answer.
+"""
+
+import inspect
+import math
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch.nn import functional as F
+
+from vit_check.engine.verdict import Mistake
+
+Answer = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a table: its name, the lines of code, and the sentence."""
+
+    name: str
+    code: list[str]
+    sentence: str
+
+    def beside(self, other: "Row") -> "Row":
+        """Both mistakes in one answer."""
+        return Row(
+            f"{self.name} {other.name}",
+            [*self.code, *other.code],
+            f"{self.sentence}; {other.sentence}",
+        )
+
+
+def rows(table: str) -> list[Row]:
+    """Read the rows of a table, in their order.
+
+    Raises: ValueError if a row has no code or no sentence.
+    """
+    return [_row(block) for block in re.split(r"\n(?=\S)", table.strip())]
+
+
+def _row(block: str) -> Row:
+    name, *lines = block.splitlines()
+    code: list[str] = []
+    for line in lines:
+        if re.match(r"  -> ", line):
+            code[-1] += line[1:]
+        elif re.match(r"  \S", line):
+            code.append(line[2:])
+    said = [line.strip() for line in lines if line.startswith("    ")]
+    if not code or not said:
+        raise ValueError(f"table: the row {name!r} needs code and a sentence")
+    return Row(name, code, " ".join(said))
+
+
+def mistakes(
+    right: Answer,
+    table: str | Sequence[Row],
+    *,
+    parts: Sequence[Answer] = (),
+    as_given: Callable[[Answer], Answer] = lambda wrong: wrong,
+    readings: int | None = None,
+    **named: Any,
+) -> list[Mistake]:
+    """Return the rows of a table as mistakes, in their order.
+
+    Args:
+        right: the right answer that the edits are made in.
+        parts: functions that it calls and that may be edited too.
+        as_given: makes of a wrong answer the function that the check calls.
+        readings: see ``Mistake``.
+        **named: what the rows name and the files of the answer and its parts do not.
+    """
+    table = rows(table) if isinstance(table, str) else table
+    return [
+        Mistake(
+            row.name,
+            row.sentence,
+            _Called(as_given, Edited(right, tuple(row.code), tuple(parts), named)),
+            readings,
+        )
+        for row in table
+    ]
+
+
+class _Called:
+    """A wrong answer that is made when it is called for the first time."""
+
+    def __init__(self, as_given: Callable[[Answer], Answer], edited: "Edited") -> None:
+        self.as_given, self.edited = as_given, edited
+
+    @cached_property
+    def answer(self) -> Answer:
+        return self.as_given(self.edited.answer)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.answer(*arguments)
+
+
+class Edited:
+    """A right answer with edits in its source, which are made when it is asked for.
+
+    Args:
+        right: the answer.
+        code: the edits of a row, or the expression behind ``=``.
+        parts: functions that it calls and that may be edited too.
+        named: more names that the code may use.
+    """
+
+    def __init__(
+        self,
+        right: Answer,
+        code: tuple[str, ...],
+        parts: tuple[Answer, ...] = (),
+        named: dict[str, Any] | None = None,
+    ) -> None:
+        self.right, self.code, self.parts = right, code, parts
+        self.named = {} if named is None else named
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The wrong answer.
+
+        Raises: ValueError if an edit does not fit.
+        """
+        scope: dict[str, Any] = {"math": math, "torch": torch, "F": F}
+        for function in (*self.parts, self.right):
+            scope |= vars(inspect.getmodule(function))
+        scope |= self.named
+        if self.code[0].startswith("= "):
+            return eval(self.code[0].removeprefix("= "), scope)
+        source = "\n".join(map(source_of, (*self.parts, self.right)))
+        for edit in self.code:
+            source = edited(source, edit)
+        exec(compile(source, f"<{self.right.__name__}: {self.code}>", "exec"), scope)
+        return scope[self.right.__name__]
+
+
+def source_of(function: Answer) -> str:
+    """Return the source of a function, as it stands in its file."""
+    return textwrap.dedent(inspect.getsource(function))
+
+
+def edited(source: str, edit: str) -> str:
+    """Return a source with ``old -> new`` done wherever the old stands.
+
+    Spaces and line breaks do not matter, and a name is met whole or not at all.
+
+    Raises: ValueError if the old does not stand in the source.
+    """
+    old, _, new = edit.partition(" -> ")
+    new = "" if new == "nothing" else new
+    pattern = r"\s*".join(map(re.escape, re.findall(r"\w+|\S", old)))
+    start = r"(?<!\w)" if re.match(r"\w", old) else ""
+    end = r"(?!\w)" if re.search(r"\w$", old) else ""
+    changed, times = re.subn(start + pattern + end, lambda _: new, source)
+    if not times:
+        raise ValueError(f"edit: {old!r} does not stand in the source")
+    return changed
