@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 import vit_check as check
-from tests.checks.answers import RIGHT, WRONG
+from tests.checks.answers import RIGHT, WRONG, made
 from tests.conftest import ROOT
 from tests.patience import SECONDS
 from vit_check import CheckFailed
@@ -50,6 +50,7 @@ def _name(entry):
 
 def failure(name, answer, seed=None):
     """Return the name of the mistake that the check finds, None for a right answer."""
+    answer = made(answer)
     if seed is not None:
         finding = CHECKS[name].examine(answer, {}, seed)
         return finding and finding.mistake

@@ -61,9 +61,11 @@ def test_spaces_and_line_breaks_do_not_matter():
     assert edited("y = f(\n    a,  b\n) + 1", "f(a, b) -> nothing") == "y =  + 1"
 
 
-def test_a_row_without_a_sentence_is_refused():
-    with pytest.raises(ValueError, match="the row 'silent' needs code and a sentence"):
-        rows("silent\n  a -> b\n")
+def test_a_row_without_code_or_sentence_is_refused():
+    with pytest.raises(ValueError, match="the row 'silent' has no sentence"):
+        mistakes(halved, "silent\n  x -> y\n")
+    with pytest.raises(ValueError, match="the row 'empty' has no code"):
+        rows("empty\n    it is said\n")
 
 
 def test_two_rows_stand_in_one_answer():

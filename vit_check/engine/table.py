@@ -55,7 +55,7 @@ class Row:
 def rows(table: str) -> list[Row]:
     """Read the rows of a table, in their order.
 
-    Raises: ValueError if a row has no code or no sentence.
+    Raises: ValueError if a row has no code.
     """
     return [_row(block) for block in re.split(r"\n(?=\S)", table.strip())]
 
@@ -69,8 +69,8 @@ def _row(block: str) -> Row:
         elif re.match(r"  \S", line):
             code.append(line[2:])
     said = [line.strip() for line in lines if line.startswith("    ")]
-    if not code or not said:
-        raise ValueError(f"table: the row {name!r} needs code and a sentence")
+    if not code:
+        raise ValueError(f"table: the row {name!r} has no code")
     return Row(name, code, " ".join(said))
 
 
@@ -91,8 +91,13 @@ def mistakes(
         as_given: makes of a wrong answer the function that the check calls.
         readings: see ``Mistake``.
         **named: what the rows name and the files of the answer and its parts do not.
+
+    Raises: ValueError if a row has no sentence.
     """
     table = rows(table) if isinstance(table, str) else table
+    for row in table:
+        if not row.sentence:
+            raise ValueError(f"table: the row {row.name!r} has no sentence")
     return [
         Mistake(
             row.name,
@@ -137,6 +142,7 @@ class Edited:
     ) -> None:
         self.right, self.code, self.parts = right, code, parts
         self.named = {} if named is None else named
+        self.__name__ = f"{right.__name__}, edited"
 
     @cached_property
     def answer(self) -> Answer:
