@@ -1,7 +1,6 @@
 """The check of ``batch_effect``, chapter 14."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -11,7 +10,7 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
 class _Mixing(nn.Module):
@@ -44,39 +43,15 @@ def _measured(
     }
 
 
-def _effect(
-    model: nn.Module,
-    images: Tensor,
-    mode: str = "eval",
-    back: str = "as it was",
-    others: str = "none",
-    number: str = "largest",
-) -> float:
-    """The effect with a place for each usual mistake."""
+def largest_effect(model: nn.Module, images: Tensor) -> float:
     was = model.training
-    model.train({"eval": False, "as it is": was, "train": True}[mode])
+    model.eval()
     with torch.no_grad():
         together = model(images)  # (B, K)
-        parts = {
-            "none": images.split(1),
-            "half": images.split((len(images) + 1) // 2),
-            "copies": [image.expand_as(images) for image in images.split(1)],
-            "all": [images],
-        }[others]
-        alone = torch.cat([model(part)[: len(part)] for part in parts])
-        if others == "copies":
-            alone = alone[:: len(images)]  # (B, K)
-    model.train({"as it was": was, "eval": False, "train": True}[back])
+        alone = torch.cat([model(one) for one in images.split(1)])  # (B, K)
+    model.train(was)
     apart = together - alone
-    return {
-        "largest": apart.abs().max(),
-        "signed": apart.max(),
-        "mean": apart.abs().mean(),
-        "sum": apart.abs().sum(),
-        "length": apart.norm(),
-        "first": apart[0].abs().max(),
-        "answers": (together.argmax(1) != alone.argmax(1)).double().mean(),
-    }[number].item()
+    return apart.abs().max().item()
 
 
 def _effect_inputs(generator: Generator) -> Iterator[Case]:
@@ -89,80 +64,57 @@ def _effect_inputs(generator: Generator) -> Iterator[Case]:
         yield [images, mix, mode]
 
 
+MISTAKES = """
+in training mode
+  model.eval() -> nothing
+    the model is asked in the mode it happens to be in; in training mode its answers are
+    others, so call eval() first
+put into training mode
+  model.eval() -> model.train()
+    the model is put into training mode before it is asked
+signed
+  .abs() -> nothing
+    the largest difference is taken with its sign: where the logits get smaller, nothing
+    is seen, so take the absolute value first
+mean
+  max -> mean
+    the differences are averaged, expected the largest: one image that moves among many
+    that do not is enough
+sum
+  max -> sum
+    the differences are added up, expected the largest of them
+length
+  apart.abs().max() -> apart.norm()
+    the length of the difference is returned, expected its largest number
+first image
+  apart.abs() -> apart[0].abs()
+    only the first image is asked alone, expected each of them
+in halves
+  split(1) -> chunk(2)
+    the batch is cut in halves; each image is to come alone, as a batch of one
+never alone
+  split(1) -> chunk(1)
+    the batch is compared with itself: that is the test of asking again
+answers
+  apart.abs().max() -> (together.argmax(1) != alone.argmax(1)).double().mean()
+    the answers are compared, expected the logits: they move long before an answer
+    changes
+left in eval mode
+  model.train(was) -> nothing
+    the model is left in eval mode, and it came in training mode: put back what was
+    there
+left in training mode
+  model.train(was) -> model.train()
+    the model is left in training mode, and it came in eval mode: put back what was
+    there
+"""
+
 batch_effect = FunctionCheck(
     "batch_effect",
     "batch_effect(model, images) -> a float",
-    _effect,
+    largest_effect,
     _effect_inputs,
-    [
-        Mistake(
-            "in training mode",
-            "the model is asked in the mode it happens to be in; in training mode its "
-            "answers are others, so call eval() first",
-            partial(_effect, mode="as it is"),
-        ),
-        Mistake(
-            "put into training mode",
-            "the model is put into training mode before it is asked",
-            partial(_effect, mode="train"),
-        ),
-        Mistake(
-            "signed",
-            "the largest difference is taken with its sign: where the logits get "
-            "smaller, nothing is seen, so take the absolute value first",
-            partial(_effect, number="signed"),
-        ),
-        Mistake(
-            "mean",
-            "the differences are averaged, expected the largest: one image that moves "
-            "among many that do not is enough",
-            partial(_effect, number="mean"),
-        ),
-        Mistake(
-            "sum",
-            "the differences are added up, expected the largest of them",
-            partial(_effect, number="sum"),
-        ),
-        Mistake(
-            "length",
-            "the length of the difference is returned, expected its largest number",
-            partial(_effect, number="length"),
-        ),
-        Mistake(
-            "first image",
-            "only the first image is asked alone, expected each of them",
-            partial(_effect, number="first"),
-        ),
-        Mistake(
-            "in halves",
-            "the batch is cut in halves; each image is to come alone, as a batch of "
-            "one",
-            partial(_effect, others="half"),
-        ),
-        Mistake(
-            "never alone",
-            "the batch is compared with itself: that is the test of asking again",
-            partial(_effect, others="all"),
-        ),
-        Mistake(
-            "answers",
-            "the answers are compared, expected the logits: they move long before an "
-            "answer changes",
-            partial(_effect, number="answers"),
-        ),
-        Mistake(
-            "left in eval mode",
-            "the model is left in eval mode, and it came in training mode: put back "
-            "what was there",
-            partial(_effect, back="eval"),
-        ),
-        Mistake(
-            "left in training mode",
-            "the model is left in training mode, and it came in eval mode: put back "
-            "what was there",
-            partial(_effect, back="train"),
-        ),
-    ],
+    mistakes(largest_effect, MISTAKES),
     hints=(
         "Ask the model twice: once with all images, and once for each image alone. "
         "Both times it has to be in eval mode.",

@@ -1,7 +1,6 @@
 """The check of ``silent_parameters``, chapter 14."""
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -11,7 +10,7 @@ from torch.nn import functional as F
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 
 _K = 4  # a power of 2, so that what cancels is 0 to the last bit
@@ -63,45 +62,16 @@ def _named(
     return {f"what is named, for a model with {kind},": names}
 
 
-def _silent(
-    model: nn.Module,
-    images: Tensor,
-    pull: str = "random",
-    old: bool = False,
-    kinds: str = "missing zero",
-    rule: str = "all",
-    named: str = "silent",
-) -> list[str]:
-    """The test with a place for each usual mistake."""
-    if not old:
-        model.zero_grad(set_to_none=True)
+def silent(model: nn.Module, images: Tensor) -> list[str]:
+    model.zero_grad()
     logits = model(images)  # (B, K)
-    factors = torch.ones_like(logits)
-    if pull != "sum":
-        factors = torch.arange(1.0, logits.numel() + 1).to(logits).sin()
-        factors = factors.reshape(logits.shape)
-    if pull in ("one logit", "one number"):
-        factors[:, 1:] = 0
-    if pull in ("one image", "one number"):
-        factors[1:] = 0
-    (logits * factors).sum().backward()
-    found = []
-    for name, parameter in model.named_parameters():
-        if parameter.grad is None:
-            silent = "missing" in kinds
-        else:
-            zero = parameter.grad == 0
-            found_zero = {"all": zero.all(), "any": zero.any()}
-            found_zero["sum"] = parameter.grad.sum() == 0
-            silent = "zero" in kinds and bool(found_zero[rule])
-        if silent == (named != "the others"):
-            found.append(name)
-    if named == "layers":
-        found = [name.removesuffix(".weight").removesuffix(".bias") for name in found]
-        found = list(dict.fromkeys(found))
-    if named == "weights":
-        found = [name for name in found if not name.endswith("bias")]
-    return found
+    pull = torch.arange(1.0, logits.numel() + 1).to(logits).sin().reshape(logits.shape)
+    (logits * pull).sum().backward()
+    return [
+        name
+        for name, p in model.named_parameters()
+        if p.grad is None or not p.grad.any()
+    ]
 
 
 def _silent_inputs(generator: Generator) -> Iterator[Case]:
@@ -111,74 +81,62 @@ def _silent_inputs(generator: Generator) -> Iterator[Case]:
         yield [weight, normal(generator, 3, 1, 2, 3), kind]
 
 
+MISTAKES = """
+missing alone
+  or not p.grad.any() -> nothing
+    only gradients that are None are found; a gradient of zeros, as of something that is
+    multiplied by 0, teaches nothing either
+zeros alone
+  is None or not -> is not None and not
+    only gradients of zeros are found; a layer that is never called has gradients that
+    are None
+any zero
+  not p.grad.any() -> (p.grad == 0).any()
+    a parameter is called silent if any number of its gradient is 0; it learns as long
+    as one of them is not
+sum of the logits
+  logits * pull -> logits
+    the gradient is that of the sum of all logits; where they always add up to the same
+    number it is 0 for all, so give each logit another factor
+one number
+  (logits * pull) -> logits[0, 0]
+    the gradient is that of one number alone: a parameter that only others need is then
+    called silent, so give every logit of every image a part
+one logit
+  (logits * pull) -> (logits * pull)[:, 0]
+    the gradient is that of one logit alone: a parameter that only others need is then
+    called silent, so give every logit of every image a part
+one image
+  (logits * pull) -> (logits * pull)[0]
+    the gradient is that of one image alone: a parameter that only others need is then
+    called silent, so give every logit of every image a part
+sum of the gradient
+  not p.grad.any() -> p.grad.sum() == 0
+    a parameter is called silent if its gradient adds up to 0; it learns as long as one
+    of its numbers is not 0
+old gradients
+  model.zero_grad() -> nothing
+    the gradients of an earlier step are still there: backward() adds to them, so clear
+    them first or use torch.autograd.grad
+the others
+  p.grad is None or not p.grad.any() -> p.grad is not None and p.grad.any()
+    the parameters that do get a gradient are named, expected those that do not
+layers
+  [name for -> {name.rpartition(".")[0] or name for
+  any()] -> any()}
+    layers are named, expected parameters, as named_parameters() calls them
+weights alone
+  p.grad is None or not p.grad.any()
+  -> not name.endswith("bias") and (p.grad is None or not p.grad.any())
+    the biases are left out; they are parameters too
+"""
+
 silent_parameters = FunctionCheck(
     "silent_parameters",
     "silent_parameters(model, images) -> a list of names",
-    _silent,
+    silent,
     _silent_inputs,
-    [
-        Mistake(
-            "missing alone",
-            "only gradients that are None are found; a gradient of zeros, as of "
-            "something that is multiplied by 0, teaches nothing either",
-            partial(_silent, kinds="missing"),
-        ),
-        Mistake(
-            "zeros alone",
-            "only gradients of zeros are found; a layer that is never called has "
-            "gradients that are None",
-            partial(_silent, kinds="zero"),
-        ),
-        Mistake(
-            "any zero",
-            "a parameter is called silent if any number of its gradient is 0; it "
-            "learns as long as one of them is not",
-            partial(_silent, rule="any"),
-        ),
-        Mistake(
-            "sum of the logits",
-            "the gradient is that of the sum of all logits; where they always add up "
-            "to the same number it is 0 for all, so give each logit another factor",
-            partial(_silent, pull="sum"),
-        ),
-        *(
-            Mistake(
-                pull,
-                f"the gradient is that of {pull} alone: a parameter that only others "
-                "need is then called silent, so give every logit of every image a part",
-                partial(_silent, pull=pull),
-            )
-            for pull in ("one number", "one logit", "one image")
-        ),
-        Mistake(
-            "sum of the gradient",
-            "a parameter is called silent if its gradient adds up to 0; it learns as "
-            "long as one of its numbers is not 0",
-            partial(_silent, rule="sum"),
-        ),
-        Mistake(
-            "old gradients",
-            "the gradients of an earlier step are still there: backward() adds to "
-            "them, so clear them first or use torch.autograd.grad",
-            partial(_silent, old=True),
-        ),
-        Mistake(
-            "the others",
-            "the parameters that do get a gradient are named, expected those that do "
-            "not",
-            partial(_silent, named="the others"),
-        ),
-        Mistake(
-            "layers",
-            "layers are named, expected parameters, as named_parameters() calls them",
-            partial(_silent, named="layers"),
-        ),
-        Mistake(
-            "weights alone",
-            "the biases are left out; they are parameters too",
-            partial(_silent, named="weights"),
-        ),
-    ],
+    mistakes(silent, MISTAKES),
     hints=(
         "Make one number of the logits, call backward() on it, and look at the "
         "gradient of each parameter.",

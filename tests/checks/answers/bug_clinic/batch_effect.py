@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong_edits
 
 
 @right("batch_effect")
@@ -41,103 +41,32 @@ def with_finally(model, images):
             module.training = mode
 
 
-@wrong("batch_effect", "in training mode")
-@torch.no_grad()
-def without_eval(model, images):
-    together = model(images)
-    alone = torch.cat([model(image[None]) for image in images])
-    return (together - alone).abs().max().item()
+OF_ONE_BY_ONE = """
+in training mode
+  model.eval() -> nothing
+left in eval mode
+  model.train(was) -> nothing
+left in training mode
+  model.train(was) -> model.train()
+put into training mode
+  model.eval() -> model.train()
+signed
+  .abs() -> nothing
+mean
+  max -> mean
+sum
+  max -> sum
+length
+  (together - alone).abs().max() -> torch.dist(together, alone)
+first image
+  together - alone -> together[:1] - alone[:1]
+in halves
+  model(image[None]) for image in images -> model(half) for half in images.chunk(2)
+never alone
+  torch.cat([model(image[None]) for image in images]) -> model(images)
+answers
+  (together - alone).abs().max()
+  -> (together.argmax(1) != alone.argmax(1)).float().mean()
+"""
 
-
-@wrong("batch_effect", "left in eval mode")
-@torch.no_grad()
-def stays_in_eval(model, images):
-    model.eval()
-    return without_eval(model, images)
-
-
-@wrong("batch_effect", "left in training mode")
-@torch.no_grad()
-def always_back_to_training(model, images):
-    effect = stays_in_eval(model, images)
-    model.train()
-    return effect
-
-
-@wrong("batch_effect", "put into training mode")
-@torch.no_grad()
-def trains_first(model, images):
-    was = model.training
-    model.train()
-    effect = without_eval(model, images)
-    model.train(was)
-    return effect
-
-
-def in_eval(measure):
-    @torch.no_grad()
-    def effect(model, images):
-        was = model.training
-        model.eval()
-        effect = measure(model, images)
-        model.train(was)
-        return effect
-
-    effect.__name__ = measure.__name__
-    return effect
-
-
-@wrong("batch_effect", "signed")
-@in_eval
-def no_abs(model, images):
-    alone = torch.cat([model(one) for one in images.split(1)])
-    return (model(images) - alone).max().item()
-
-
-@wrong("batch_effect", "mean")
-@in_eval
-def averages(model, images):
-    alone = torch.cat([model(one) for one in images.split(1)])
-    return (model(images) - alone).abs().mean().item()
-
-
-@wrong("batch_effect", "sum")
-@in_eval
-def adds_up(model, images):
-    return sum(
-        (logits - model(image[None])[0]).abs().sum().item()
-        for image, logits in zip(images, model(images), strict=True)
-    )
-
-
-@wrong("batch_effect", "length")
-@in_eval
-def as_a_distance(model, images):
-    alone = torch.cat([model(one) for one in images.split(1)])
-    return torch.dist(model(images), alone).item()
-
-
-@wrong("batch_effect", "first image")
-@in_eval
-def only_the_first(model, images):
-    return (model(images)[:1] - model(images[:1])).abs().max().item()
-
-
-@wrong("batch_effect", "in halves")
-@in_eval
-def two_halves(model, images):
-    alone = torch.cat([model(half) for half in images.chunk(2)])
-    return (model(images) - alone).abs().max().item()
-
-
-@wrong("batch_effect", "never alone")
-@in_eval
-def asks_again(model, images):
-    return (model(images) - model(images)).abs().max().item()
-
-
-@wrong("batch_effect", "answers")
-@in_eval
-def counts_answers(model, images):
-    alone = torch.cat([model(one) for one in images.split(1)]).argmax(dim=1)
-    return (model(images).argmax(dim=1) != alone).float().mean().item()
+wrong_edits("batch_effect", one_by_one, OF_ONE_BY_ONE)
