@@ -14,9 +14,6 @@ from vit_check.chapters.attention_maps.attention_rollout import attention_rollou
 from vit_check.chapters.attention_maps.class_token_attention import (
     class_token_attention,
 )
-from vit_check.chapters.attention_maps.class_token_to_patches import (
-    class_token_to_patches,
-)
 from vit_check.chapters.attention_maps.mask_patches import mask_patches
 from vit_check.chapters.attention_maps.mass_inside import mass_inside
 from vit_check.chapters.bug_clinic.batch_effect import batch_effect
@@ -71,9 +68,6 @@ from vit_check.chapters.speed.accumulate_gradients import accumulate_gradients
 from vit_check.chapters.speed.attention_in_blocks import attention_in_blocks
 from vit_check.chapters.swin_and_deit.distillation_step import distillation_step
 from vit_check.chapters.swin_and_deit.drop_registers import drop_registers
-from vit_check.chapters.swin_and_deit.hard_distillation_loss import (
-    hard_distillation_loss,
-)
 from vit_check.chapters.swin_and_deit.mean_pool import mean_pool
 from vit_check.chapters.swin_and_deit.relative_position_index import (
     relative_position_index,
@@ -86,13 +80,11 @@ from vit_check.chapters.swin_and_deit.window_partition import window_partition
 from vit_check.chapters.swin_and_deit.window_reverse import window_reverse
 from vit_check.chapters.training.accuracy import accuracy
 from vit_check.chapters.training.adamw_step import adamw_step
-from vit_check.chapters.training.clip_gradients import clip_gradients
 from vit_check.chapters.training.clipped_train_step import clipped_train_step
 from vit_check.chapters.training.cross_entropy import cross_entropy
 from vit_check.chapters.training.evaluate_accuracy import evaluate_accuracy
 from vit_check.chapters.training.learning_rate import learning_rate
 from vit_check.chapters.training.parameter_groups import parameter_groups
-from vit_check.chapters.training.train_step import train_step
 from vit_check.chapters.vision_transformer.parameter_count import parameter_count
 from vit_check.chapters.vision_transformer.vision_transformer import vision_transformer
 from vit_check.chapters.why_patches.attention_cost import attention_cost
@@ -120,8 +112,6 @@ __all__ = [
     "causal_mask",
     "class_token",
     "class_token_attention",
-    "class_token_to_patches",
-    "clip_gradients",
     "clipped_train_step",
     "cross_entropy",
     "distillation_step",
@@ -131,7 +121,6 @@ __all__ = [
     "encoder_block",
     "evaluate_accuracy",
     "fold_normalization",
-    "hard_distillation_loss",
     "interpolate_position_embedding",
     "join_qkv",
     "layer_norm",
@@ -162,7 +151,6 @@ __all__ = [
     "softmax",
     "split_heads",
     "token_count",
-    "train_step",
     "training_bytes",
     "training_days",
     "unpatchify",

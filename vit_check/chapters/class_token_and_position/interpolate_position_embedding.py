@@ -71,7 +71,7 @@ def _interpolation_inputs(generator: Generator) -> Iterator[Case]:
     for side, D, grid_size, dtype in (
         (3, 6, (5, 7), torch.float32),
         (5, 4, (2, 3), torch.float64),
-        (4, 8, (6, 3), torch.float32),
+        (4, 8, (2, 8), torch.float32),  # as many patches as before
         (3, 5, (3, 3), torch.float32),
     ):
         yield [normal(generator, 1, 1 + side * side, D).to(dtype), grid_size]
@@ -83,6 +83,16 @@ interpolate_position_embedding = FunctionCheck(
     right_interpolation,
     _interpolation_inputs,
     [
+        Mistake(
+            "as they were",
+            "positions come back as they were wherever there are to be as many as "
+            "before: 4×4 and 2×8 are both 16, but they are another grid",
+            lambda pos, grid_size: (
+                pos
+                if math.prod(grid_size) == pos.shape[1] - 1
+                else right_interpolation(pos, grid_size)
+            ),
+        ),
         Mistake(
             "class token resized",
             "the class token is resized with the patches, along the line of tokens: "

@@ -91,7 +91,7 @@ sincos_position_embedding = FunctionCheck(
     "sincos_position_embedding",
     "sincos_position_embedding(embed_dim, grid_size, cls_token=True) -> (1, 1 + N, D)",
     right_sincos,
-    lambda generator: [[16, (3, 5), True], [24, (4, 2), False], [8, (6, 7)]],
+    lambda generator: [[16, (3, 5), True], [24, (4, 2), False], [12, (6, 7)]],
     [
         Mistake(
             "column first",

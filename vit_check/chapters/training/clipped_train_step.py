@@ -1,8 +1,6 @@
 """The check of ``clipped_train_step``, chapter 8."""
 
-from functools import partial
-
-from vit_check.chapters.training.train_step import (
+from vit_check.chapters.training.stepping import (
     OF_STEPS,
     step_inputs,
     stepped,
@@ -37,7 +35,7 @@ clipped_train_step = FunctionCheck(
     "clipped_train_step",
     "train_step(model, optimizer, images, labels, clip_norm) -> the loss, a number",
     stepped,
-    partial(step_inputs, clips=True),
+    step_inputs,
     mistakes(stepped, OF_CLIPPING + OF_STEPS),
     hints=(
         "At which moment is there a gradient to shorten, and when is it too late?",

@@ -67,6 +67,10 @@ never alone
 answers
   (together - alone).abs().max()
   -> (together.argmax(1) != alone.argmax(1)).float().mean()
+value
+  torch.cat([model(image[None]) for image in images])
+  -> torch.stack([model(image.expand_as(images))[0] for image in images])
+    among copies of itself
 """
 
 wrong_edits("batch_effect", one_by_one, OF_ONE_BY_ONE)

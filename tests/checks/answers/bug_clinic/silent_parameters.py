@@ -76,6 +76,8 @@ sum of the gradient
   not p.grad.any() -> p.grad.sum() == 0
 tensors
   [name for -> [p for
+value
+  not p.grad.any() -> p.grad.abs().max() < 1e-2
 """
 
 wrong_edits("silent_parameters", with_a_random_pull, OF_WITH_A_RANDOM_PULL)

@@ -325,3 +325,24 @@ for what, shape in (
 ):
     mistake = f"same for all samples, each {what}"
     wrong("drop_path", mistake)(one_coin_of_shape(shape))
+
+
+@wrong("drop_path", "value")
+def kept_without_a_gradient(x, drop_prob, training):
+    return as_in_timm(x.detach(), drop_prob, training) if training else x
+
+
+@wrong("drop_path", "value")
+def one_coin_for_two_neighbours(x, drop_prob, training):
+    if not training or drop_prob == 0:
+        return x
+    coins = torch.rand((len(x) + 1) // 2) >= drop_prob
+    return x * coins.repeat_interleave(2)[: len(x), None, None] / (1 - drop_prob)
+
+
+@wrong("drop_path", "value")
+def coins_of_half_a_batch(x, drop_prob, training):
+    if not training or drop_prob == 0:
+        return x
+    coins = torch.rand(len(x) // 2) >= drop_prob
+    return x * coins.repeat(2)[:, None, None] / (1 - drop_prob)

@@ -9,6 +9,7 @@ from tests.checks.answers.encoder_block.shared import (
     TORCHVISION,
     by_the_formula,
 )
+from tests.checks.answers.multi_head_attention.multi_head_attention import AsInFlax
 from vit_steps import EncoderBlock, MultiHeadAttention
 
 
@@ -25,7 +26,7 @@ class Block(nn.Module):
         self.norm1 = nn.LayerNorm(embed_dim, eps=1e-6)
         self.attention = MultiHeadAttention(embed_dim, num_heads)
         self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6)
-        self.mlp = Feed(embed_dim, int(mlp_ratio * embed_dim))
+        self.mlp = Feed(embed_dim, int(embed_dim * mlp_ratio))
 
     def attn(self, x):
         return self.attention(x)[0]
@@ -53,7 +54,7 @@ def built_in(**sizes):
 
 for name, number in (("num_heads", 2), ("num_heads", 4), ("num_heads", 5)):
     wrong("encoder_block", "built in")(built_in(**{name: number}))
-for name, number in (("mlp_ratio", 6), ("mlp_ratio", 5), ("embed_dim", 12)):
+for name, number in (("mlp_ratio", 2.5), ("mlp_ratio", 5), ("embed_dim", 12)):
     wrong("encoder_block", "built in")(built_in(**{name: number}))
 
 
@@ -113,7 +114,7 @@ class PreNorms(nn.Module):
 
     def __init__(self, dim, heads, ratio):
         super().__init__()
-        self.ff = self.Branch(dim, Feed(dim, dim * ratio))
+        self.ff = self.Branch(dim, Feed(dim, int(dim * ratio)))
         self.attend = self.Branch(dim, self.Attention(dim, heads))
 
     def forward(self, x):
@@ -139,7 +140,7 @@ class WithANormOfItsOwn(nn.Module):
         make = lambda: nn.Linear(embed_dim, embed_dim)  # noqa: E731
         self.q, self.k, self.v, self.o = make(), make(), make(), make()
         self.norms = nn.ModuleList([self.Norm(embed_dim) for _ in range(2)])
-        self.ffn = Feed(embed_dim, embed_dim * mlp_ratio)
+        self.ffn = Feed(embed_dim, int(embed_dim * mlp_ratio))
 
     def forward(self, x):
         y = self.norms[0](x)
@@ -172,7 +173,7 @@ class TwoSubBlocks(nn.Module):
         self.msa_block = self.Attention(embedding_dim, num_heads)
         self.mlp_block = nn.Sequential(
             nn.LayerNorm(embedding_dim, eps=1e-6),
-            Feed(embedding_dim, mlp_ratio * embedding_dim),
+            Feed(embedding_dim, int(mlp_ratio * embedding_dim)),
         )
 
     def forward(self, x):
@@ -610,3 +611,19 @@ class ScaledBranches(Block):
 
 for ratio in (0.5, 1, 2, 3):
     wrong("encoder_block", "MLP missing")(built_in(mlp_ratio=ratio))
+
+
+@wrong("encoder_block", "MLP missing")
+class RatioCutToAWholeNumber(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio=4.0):
+        super().__init__(embed_dim, num_heads, int(mlp_ratio))
+
+
+@right("encoder_block")
+class WithFlaxsAttention(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio=4.0):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        self.attention = AsInFlax(embed_dim, num_heads)
+
+    def attn(self, x):
+        return self.attention(x)

@@ -214,3 +214,21 @@ class OneLayerNotCalled(nn.Module):
 @wrong("mlp", "ReLU")
 def relu_with_weights(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias):
     return F.linear(F.linear(x, fc1_weight, fc1_bias).relu(), fc2_weight, fc2_bias)
+
+
+@right("mlp")
+class WithTensorsOfItsOwn(nn.Module):
+    def __init__(self, D, M):
+        super().__init__()
+        shapes = ((M, D), (1, 1, M), (D, M), (1, 1, D))
+        made = (nn.Parameter(torch.randn(shape)) for shape in shapes)
+        self.a, self.b, self.c, self.d = made
+
+    def forward(self, x):
+        return F.gelu(x @ self.a.T + self.b) @ self.c.T + self.d
+
+
+@wrong("mlp", "ReLU")
+class WithTensorsAndAReLU(WithTensorsOfItsOwn):
+    def forward(self, x):
+        return F.relu(x @ self.a.T + self.b) @ self.c.T + self.d

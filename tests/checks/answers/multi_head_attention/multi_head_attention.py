@@ -762,3 +762,101 @@ right("multi_head_attention")(BiasOfTheOutputAlone)
 @right("multi_head_attention")
 class BiasesInAnyOrder(BiasOfTheOutputAlone):
     order = ("wq", "wv", "bq", "bv", "wk", "wo", "bo")
+
+
+@wrong("multi_head_attention", "not finite")
+class ExponentialsTooLarge(Heads):
+    def forward(self, x):
+        q, k, v = (self.split(f(x)) for f in (self.query, self.key, self.value))
+        shares = self.scores(q, k).exp()
+        return self.out(self.merge(shares / shares.sum(dim=-1, keepdim=True) @ v))
+
+
+@wrong("multi_head_attention", "values")
+class WindowsOf64(Heads):
+    def forward(self, x):
+        attend = super().forward
+        return torch.cat([attend(window) for window in x.split(64, 1)], dim=1)
+
+
+@wrong("multi_head_attention", "not finite")
+def exponentials_too_large(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
+    q, k, v = F.linear(x, qkv_w, qkv_b).chunk(3, dim=-1)
+    q, k, v = (split_with_einops(part, num_heads) for part in (q, k, v))
+    shares = (q @ k.mT / math.sqrt(q.shape[-1])).exp()
+    found = merge_with_einops(shares / shares.sum(dim=-1, keepdim=True) @ v)
+    return F.linear(found, proj_w, proj_b)
+
+
+def numbers(*shape):
+    return nn.Parameter(torch.randn(shape) / max(shape[0], 1) ** 0.5)
+
+
+def attended(q, k, v):
+    return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(dim=-1) @ v
+
+
+@right("multi_head_attention")
+class AsInKeras(nn.Module):
+    def __init__(self, D, h):
+        super().__init__()
+        for name in ("query", "key", "value"):
+            setattr(self, f"{name}_kernel", numbers(D, h, D // h))
+            setattr(self, f"{name}_bias", numbers(h, D // h))
+        self.output_kernel, self.output_bias = numbers(h, D // h, D), numbers(D)
+
+    def made(self, x, name):
+        made = torch.einsum("btD,Dhd->bthd", x, getattr(self, f"{name}_kernel"))
+        return (made + getattr(self, f"{name}_bias")).transpose(1, 2)
+
+    def forward(self, x):
+        found = attended(*(self.made(x, name) for name in ("query", "key", "value")))
+        return torch.einsum("bhtd,hdD->btD", found, self.output_kernel) + (
+            self.output_bias
+        )
+
+
+@right("multi_head_attention")
+class AsInFlax(nn.Module):
+    def __init__(self, D, h):
+        super().__init__()
+        self.qkv_kernel, self.qkv_bias = numbers(D, 3, h, D // h), numbers(3, h, D // h)
+        self.out_kernel, self.out_bias = numbers(h, D // h, D), numbers(D)
+
+    def forward(self, x):
+        qkv = torch.einsum("btD,Dnhd->nbthd", x, self.qkv_kernel)
+        found = attended(*(qkv + self.qkv_bias[:, None, None]).transpose(2, 3))
+        return torch.einsum("bhtd,hdD->btD", found, self.out_kernel) + self.out_bias
+
+
+@right("multi_head_attention")
+class HeadsInFront(nn.Module):
+    def __init__(self, D, h):
+        super().__init__()
+        self.w, self.b = numbers(3, h, D, D // h), numbers(3, h, 1, D // h)
+        self.o, self.c = numbers(h, D // h, D), numbers(D)
+
+    def forward(self, x):
+        qkv = torch.einsum("btD,nhDd->nbhtd", x, self.w) + self.b[:, None]
+        return torch.einsum("bhtd,hdD->btD", attended(*qkv), self.o) + self.c
+
+
+@wrong("multi_head_attention", "no scale")
+class HeadsInFrontUnscaled(HeadsInFront):
+    def forward(self, x):
+        q, k, v = torch.einsum("btD,nhDd->nbhtd", x, self.w) + self.b[:, None]
+        found = attended(q * math.sqrt(q.shape[-1]), k, v)
+        return torch.einsum("bhtd,hdD->btD", found, self.o) + self.c
+
+
+@right("multi_head_attention")
+class OneBiasOfAllOutputs(nn.Module):
+    def __init__(self, D, h):
+        super().__init__()
+        self.h, self.qkv, self.bias = h, nn.Linear(D, 3 * D), numbers(D)
+        self.outs = nn.ModuleList(nn.Linear(D // h, D, bias=False) for _ in range(h))
+
+    def forward(self, x):
+        qkv = self.qkv(x).unflatten(-1, (3, self.h, -1)).permute(2, 0, 3, 1, 4)
+        found = attended(*qkv)
+        return self.bias + sum(out(found[:, i]) for i, out in enumerate(self.outs))

@@ -88,3 +88,8 @@ def where_the_added_mask_is_zero(n):
 @wrong("causal_mask", "reshape")
 def with_axes_for_batch_and_heads(n):
     return torch.tril(torch.ones(1, 1, n, n)).bool()
+
+
+@wrong("causal_mask", "shape")
+def cut_from_a_table(num_tokens):
+    return torch.ones(128, 128, dtype=torch.bool).tril()[:num_tokens, :num_tokens]

@@ -293,3 +293,10 @@ def weights_of_each_key(q, k, v):
 def drops_some_of_the_weights(q, k, v):
     weights = F.dropout(torch.softmax(q @ k.mT / q.shape[-1] ** 0.5, -1), 0.1)
     return weights @ v, weights
+
+
+@wrong("scaled_dot_product_attention", "not finite")
+def exponentials_too_large(q, k, v):
+    shares = (q @ k.mT / math.sqrt(q.shape[-1])).exp()
+    shares = shares / shares.sum(dim=-1, keepdim=True)
+    return shares @ v, shares

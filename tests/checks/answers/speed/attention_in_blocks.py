@@ -110,6 +110,41 @@ def divides_in_every_turn(q, k, v, block):
     return output
 
 
+@right("attention_in_blocks")
+def merged_by_logaddexp(q, k, v, block):
+    output = largest = None
+    for keys, values in zip(k.split(block), v.split(block), strict=True):
+        found = F.scaled_dot_product_attention(q, keys, value=values)
+        scores = (q @ keys.T / q.shape[-1] ** 0.5).logsumexp(dim=1)
+        if output is None:
+            output, largest = found, scores
+            continue
+        total = torch.logaddexp(largest, scores)
+        output = output * (largest - total).exp()[:, None]
+        output = output + found * (scores - total).exp()[:, None]
+        largest = total
+    return output
+
+
+@wrong("attention_in_blocks", "whole rows")
+def by_the_fused_kernel(q, k, v, block):
+    return F.scaled_dot_product_attention(q, key=k, value=v)
+
+
+@right("attention_in_blocks")
+def statistics_in_a_list(q, k, v, block):
+    kept = []
+    for keys, values in zip(k.split(block), v.split(block), strict=True):
+        scores = q @ keys.T / math.sqrt(q.shape[-1])
+        largest = scores.amax(dim=1)
+        shares = (scores - largest[:, None]).exp()
+        kept.append([largest, shares.sum(dim=1), shares @ values])
+    largest, totals, mixed = (torch.stack(each) for each in zip(*kept, strict=True))
+    factors = (largest - largest.amax(dim=0)).exp()  # (blocks, T_q)
+    total = (factors * totals).sum(dim=0)
+    return (factors[..., None] * mixed).sum(dim=0) / total[:, None]
+
+
 OF_ATTEND_WITH_SPLIT = """
 mixed not mended
   * mend[:, None] -> nothing

@@ -112,3 +112,8 @@ def as_a_float(H, P, C, K, D, L, M):
         )
     )
     return float(cost.parameters)
+
+
+@wrong("parameter_count", "value")
+def ratio_made_whole(H, P, C, K, D, L, M):
+    return on_paper(H, P, C, K, D, L, M // D * D)

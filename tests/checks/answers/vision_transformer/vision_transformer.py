@@ -6,6 +6,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong
+from tests.checks.answers.encoder_block.encoder_block import Block
+from tests.checks.answers.multi_head_attention.multi_head_attention import AsInKeras
 from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, optional, patchify
 
 TIMM, TORCHVISION = optional.timm(), optional.torchvision()
@@ -718,3 +720,71 @@ class WithPositionsOfBase(Net):
         super().__init__(*sizes)
         D = self.head.in_features
         self.pos = nn.Parameter(torch.zeros(1, 197, D))
+
+
+@right("vision_transformer")
+class PositionsApart(Net):
+    """The class token's position is a vector, those of the patches are an image."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        side = sizes[0] // sizes[1]
+        self.cls = nn.Parameter(torch.zeros(self.embed_dim))
+        self.cls_pos = nn.Parameter(torch.zeros(1, 1, self.embed_dim))
+        self.pos = nn.Parameter(torch.zeros(1, self.embed_dim, side, side))
+
+    def embed(self, images):
+        patches = (self.proj(images) + self.pos).flatten(2).mT
+        cls = (self.cls + self.cls_pos).expand(len(images), -1, -1)
+        return torch.cat([cls, patches], dim=1)
+
+
+@wrong("vision_transformer", "mean of the patches")
+class PositionsApartAveraged(PositionsApart):
+    def forward(self, images):
+        x = self.norm(self.encode(self.embed(images)))
+        return self.head(x[:, 1:].mean(dim=1))
+
+
+@wrong("vision_transformer", "unused")
+class PositionsApartOneForgotten(PositionsApart):
+    def embed(self, images):
+        patches = (self.proj(images) + self.pos).flatten(2).mT
+        return torch.cat([self.cls.expand(len(images), 1, -1), patches], dim=1)
+
+
+@right("vision_transformer")
+class PositionsTurned(Net):
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        self.pos = nn.Parameter(self.pos[0].detach().T.contiguous())
+
+    def embed(self, images):
+        cls = self.cls.expand(images.shape[0], -1, -1)
+        return torch.cat([cls, self.patches(images)], dim=1) + self.pos.T
+
+
+class KerasBlock(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        self.attention = AsInKeras(embed_dim, num_heads)
+
+    def attn(self, x):
+        return self.attention(x)
+
+    def forward(self, x):
+        return super().forward(x), None
+
+
+@right("vision_transformer")
+class TensorsOfItsOwn(Net):
+    block = KerasBlock
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        kernel = self.proj.weight.flatten(1).T.contiguous()
+        self.kernel, self.bias = nn.Parameter(kernel), nn.Parameter(self.proj.bias)
+        del self.proj
+
+    def patches(self, images):
+        return patchify(images, self.patch_size) @ self.kernel + self.bias

@@ -1,9 +1,8 @@
-"""The check of ``train_step``, chapter 8."""
+"""What the check of a training step runs, and what goes wrong in one."""
 
 import inspect
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -11,9 +10,7 @@ from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
 from vit_check.engine.check import Case
-from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 
 
@@ -149,7 +146,7 @@ def stepped(
     return loss.item()
 
 
-def step_inputs(generator: Generator, clips: bool) -> Iterator[Case]:
+def step_inputs(generator: Generator) -> Iterator[Case]:
     C, H, W, hidden, K = 1, 2, 3, 5, 4
     for kind, lr, limit in (
         ("SGD", 0.4, "shorter"),
@@ -165,15 +162,12 @@ def step_inputs(generator: Generator, clips: bool) -> Iterator[Case]:
         sizes = (6, 9, 7)
         images = [torch.randn(B, C, H, W, generator=generator) for B in sizes]
         labels = [torch.randint(K, (B,), generator=generator) for B in sizes]
-        case: Case = [weights, images, labels, kind, lr]
-        if clips:
-            model = _Network(weights)
-            loss = F.cross_entropy(model(images[0]), labels[0])
-            found = torch.autograd.grad(loss, list(model.parameters()))
-            gradient = torch.cat([g.flatten() for g in found])
-            lengths = {"shorter": gradient.abs().max() / 3, "longer": gradient.norm()}
-            case.append(1.5 * lengths[limit].item())
-        yield case
+        model = _Network(weights)
+        loss = F.cross_entropy(model(images[0]), labels[0])
+        found = torch.autograd.grad(loss, list(model.parameters()))
+        gradient = torch.cat([g.flatten() for g in found])
+        lengths = {"shorter": gradient.abs().max() / 3, "longer": gradient.norm()}
+        yield [weights, images, labels, kind, lr, 1.5 * lengths[limit].item()]
 
 
 OF_STEPS = """
@@ -242,22 +236,3 @@ loss afterwards
     the loss returned is that of the new weights, which costs another pass; expected the
     one the step was taken from
 """
-
-
-train_step = FunctionCheck(
-    "train_step",
-    "train_step(model, optimizer, images, labels) -> the loss, a number",
-    stepped,
-    partial(step_inputs, clips=False),
-    mistakes(stepped, OF_STEPS),
-    hints=(
-        "Five things happen: logits, loss, old gradients cleared, new gradients, a "
-        "step. Which is missing, or in the wrong place?",
-        "Old gradients may be cleared anywhere before backward(), and never between "
-        "backward() and the step.",
-        "loss = F.cross_entropy(model(images), labels); optimizer.zero_grad(); "
-        "loss.backward(); optimizer.step(); return loss.item().",
-    ),
-    gradients=False,
-    scenario=steps,
-)
