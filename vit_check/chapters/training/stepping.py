@@ -3,7 +3,6 @@
 import inspect
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -12,9 +11,7 @@ from torch.nn import functional as F
 
 from vit_check.engine.check import Case
 from vit_check.engine.observing import as_number
-from vit_check.engine.verdict import Mistake
 from vit_check.engine.watching import Trouble
-from vit_steps.training import train_step as package_step
 
 
 class _Network(nn.Module):
@@ -133,65 +130,20 @@ def _knows_limit(step: Callable[..., Any]) -> bool:
     return "clip_norm" in parameters or inspect.Parameter.VAR_KEYWORD in kinds
 
 
-def step(
+def stepped(
     model: nn.Module,
     optimizer: torch.optim.Optimizer,
     images: Tensor,
     labels: Tensor,
-    clip_norm: float | None = None,
-    order: str = "zero backward clip step",
-    loss: str = "rightly",
-    clip: str = "whole",
-    says: str = "a number",
-) -> Any:
-    """A step with a place for each usual mistake; ``order`` has a word a line."""
-    if order.startswith("step"):
-        optimizer.step()
+    clip_norm: float = math.inf,
+) -> float:
     logits = model(images)  # (B, K)
-    value = {
-        "rightly": lambda: F.cross_entropy(logits, labels),
-        "softmax": lambda: F.cross_entropy(logits.softmax(dim=1), labels),
-        "sum": lambda: F.cross_entropy(logits, labels, reduction="sum"),
-        "squares": lambda: F.mse_loss(logits, F.one_hot(labels, logits.shape[1]) * 1.0),
-        "uphill": lambda: -F.cross_entropy(logits, labels),
-    }[loss]()
-    for line in order.removeprefix("step ").split():
-        if line == "zero":
-            optimizer.zero_grad()
-        elif line == "backward":
-            value.backward()
-        elif line == "step":
-            optimizer.step()
-        elif line == "eval":
-            model.eval()
-        elif line == "clip" and clip_norm is not None:
-            parameters = list(model.parameters())
-            if clip == "whole":
-                nn.utils.clip_grad_norm_(parameters, clip_norm)
-            elif clip == "values":
-                nn.utils.clip_grad_value_(parameters, clip_norm)
-            elif clip == "each":
-                for parameter in parameters:
-                    nn.utils.clip_grad_norm_([parameter], clip_norm)
-            elif clip == "stretch":
-                norm = nn.utils.clip_grad_norm_(parameters, math.inf)
-                for parameter in parameters:
-                    assert parameter.grad is not None
-                    parameter.grad *= clip_norm / norm
-    if says == "graph":
-        return value
-    if says == "afterwards":
-        return F.cross_entropy(model(images), labels).item()
-    return -value.item() if loss == "uphill" else value.item()
-
-
-def _in_eval(model: nn.Module, *arguments: Any, **named: Any) -> Any:
-    model.eval()
-    return step(model, *arguments, **named)
-
-
-def right_step(model: Any, optimizer: Any, x: Any, y: Any, **clip: Any) -> Tensor:
-    return package_step(model, optimizer, x, y, **clip)
+    loss = F.cross_entropy(logits, labels)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+    optimizer.step()
+    return loss.item()
 
 
 def step_inputs(generator: Generator) -> Iterator[Case]:
@@ -218,97 +170,69 @@ def step_inputs(generator: Generator) -> Iterator[Case]:
         yield [weights, images, labels, kind, lr, 1.5 * lengths[limit].item()]
 
 
-OF_STEPS = [
-    Mistake(
-        "gradients pile up",
-        "the gradients of earlier batches are still there: PyTorch adds each new "
-        "gradient to the old ones until they are cleared",
-        partial(step, order="backward clip step"),
-    ),
-    Mistake(
-        "cleared at the end alone",
-        "the gradients are cleared only after the step: those of an earlier batch "
-        "that are there when the function is called go into its step",
-        partial(step, order="backward clip step zero"),
-    ),
-    Mistake(
-        "no step",
-        "the weights do not change: the gradients are there, but the optimizer is not "
-        "asked for a step",
-        partial(step, order="zero backward clip"),
-    ),
-    Mistake(
-        "no backward",
-        "the weights do not change: the optimizer takes its step, but no gradient has "
-        "arrived; backward() is missing, or the loss is cut off from the weights",
-        partial(step, order="zero step"),
-    ),
-    Mistake(
-        "cleared too late",
-        "the weights do not change: the gradients are cleared between backward() and "
-        "the step, which finds none",
-        partial(step, order="backward clip zero step"),
-    ),
-    Mistake(
-        "step before backward",
-        "the step comes before backward(): there is no gradient yet for it to follow",
-        partial(step, order="zero step backward"),
-    ),
-    Mistake(
-        "a batch late",
-        "the step comes before backward(): it follows the gradient of the batch before",
-        partial(step, order="step zero backward"),
-    ),
-    Mistake(
-        "two steps",
-        "two steps are taken with one gradient",
-        partial(step, order="zero backward clip step step"),
-    ),
-    Mistake(
-        "softmax before the loss",
-        "there is a softmax before the cross-entropy, which has one of its own and "
-        "expects logits",
-        partial(step, loss="softmax"),
-    ),
-    Mistake(
-        "summed",
-        "the losses of the batch are summed, expected their mean: the step would grow "
-        "with the batch",
-        partial(step, loss="sum"),
-    ),
-    Mistake(
-        "squared error",
-        "the loss is the squared difference to a one-hot target, expected the "
-        "cross-entropy of logits and labels",
-        partial(step, loss="squares"),
-    ),
-    Mistake(
-        "uphill",
-        "the step goes uphill: it follows the gradient of minus the loss",
-        partial(step, loss="uphill"),
-    ),
-    Mistake(
-        "eval mode",
-        "the model is put into eval mode before the step: batch norm and dropout then "
-        "do not train",
-        _in_eval,
-    ),
-    Mistake(
-        "left in eval mode",
-        "the model is in eval mode when the step is done, and the next step trains it "
-        "so",
-        partial(step, order="zero backward clip step eval"),
-    ),
-    Mistake(
-        "loss with its graph",
-        "the loss is returned with the graph it was computed by, which keeps a batch's "
-        "memory for as long as the loss is kept: return the number alone",
-        partial(step, says="graph"),
-    ),
-    Mistake(
-        "loss afterwards",
-        "the loss returned is that of the new weights, which costs another pass; "
-        "expected the one the step was taken from",
-        partial(step, says="afterwards"),
-    ),
-]
+OF_STEPS = """
+gradients pile up
+  optimizer.zero_grad() -> nothing
+    the gradients of earlier batches are still there: PyTorch adds each new gradient to
+    the old ones until they are cleared
+cleared at the end alone
+  optimizer.zero_grad() -> nothing
+  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
+    the gradients are cleared only after the step: those of an earlier batch that are
+    there when the function is called go into its step
+no step
+  optimizer.step() -> nothing
+    the weights do not change: the gradients are there, but the optimizer is not asked
+    for a step
+no backward
+  loss.backward() -> nothing
+    the weights do not change: the optimizer takes its step, but no gradient has
+    arrived; backward() is missing, or the loss is cut off from the weights
+cleared too late
+  optimizer.zero_grad() -> nothing
+  optimizer.step() -> optimizer.zero_grad(); optimizer.step()
+    the weights do not change: the gradients are cleared between backward() and the
+    step, which finds none
+step before backward
+  optimizer.step() -> nothing
+  loss.backward() -> optimizer.step(); loss.backward()
+    the step comes before backward(): there is no gradient yet for it to follow
+a batch late
+  optimizer.step() -> nothing
+  logits = -> optimizer.step(); logits =
+    the step comes before backward(): it follows the gradient of the batch before
+two steps
+  optimizer.step() -> optimizer.step(); optimizer.step()
+    two steps are taken with one gradient
+softmax before the loss
+  logits, labels -> logits.softmax(dim=1), labels
+    there is a softmax before the cross-entropy, which has one of its own and expects
+    logits
+summed
+  logits, labels -> logits, labels, reduction="sum"
+    the losses of the batch are summed, expected their mean: the step would grow with
+    the batch
+squared error
+  F.cross_entropy(logits, labels)
+  -> F.mse_loss(logits, F.one_hot(labels, logits.shape[1]).float())
+    the loss is the squared difference to a one-hot target, expected the cross-entropy
+    of logits and labels
+uphill
+  loss.backward() -> (-loss).backward()
+    the step goes uphill: it follows the gradient of minus the loss
+eval mode
+  logits = -> model.eval(); logits =
+    the model is put into eval mode before the step: batch norm and dropout then do not
+    train
+left in eval mode
+  return -> model.eval(); return
+    the model is in eval mode when the step is done, and the next step trains it so
+loss with its graph
+  loss.item() -> loss
+    the loss is returned with the graph it was computed by, which keeps a batch's memory
+    for as long as the loss is kept: return the number alone
+loss afterwards
+  loss.item() -> F.cross_entropy(model(images), labels).item()
+    the loss returned is that of the new weights, which costs another pass; expected the
+    one the step was taken from
+"""
