@@ -1,6 +1,7 @@
 """Test the checks of modules with unusual modules."""
 
 import functools
+import itertools
 
 import pytest
 import torch
@@ -8,7 +9,18 @@ from torch import nn
 
 import vit_check as check
 from vit_check import CheckFailed
-from vit_steps import MultiHeadAttention, ViTEmbedding, patchify
+from vit_check.engine.comparing import same
+from vit_check.engine.modules import AT_ONCE, _put_out, _put_out_by
+from vit_steps import (
+    MLP,
+    EncoderBlock,
+    MultiHeadAttention,
+    PatchEmbedding,
+    VisionTransformer,
+    ViTConfig,
+    ViTEmbedding,
+    patchify,
+)
 
 
 class First(nn.Module):
@@ -215,3 +227,38 @@ def test_an_answer_on_a_gpu_is_compared_like_any_other():
 
     check.patchify(patches_on_a_gpu)
     check.multi_head_attention(lambda **sizes: MultiHeadAttention(**sizes).cuda())
+
+
+class WindowsOf64(MultiHeadAttention):
+    def forward(self, x):
+        attend = super().forward
+        return torch.cat([attend(window)[0] for window in x.split(64, 1)], dim=1)
+
+
+def test_what_other_inputs_show_is_not_blamed_on_a_size():
+    with pytest.raises(CheckFailed, match=r"expected \S+, for x \(1, 66, 20\)$"):
+        check.multi_head_attention(WindowsOf64)
+
+
+@pytest.mark.parametrize(
+    "name, answer",
+    [
+        ("multi_head_attention", MultiHeadAttention),
+        ("encoder_block", EncoderBlock),
+        ("mlp", MLP),
+        ("patch_embedding", PatchEmbedding),
+        ("embed_images", ViTEmbedding),
+        ("vision_transformer", lambda **sizes: VisionTransformer(ViTConfig(**sizes))),
+    ],
+)
+def test_many_readings_are_computed_at_once_as_one_by_one(name, answer):
+    its_check = getattr(check, name)
+    case = next(iter(its_check.cases(torch.Generator().manual_seed(0), {})))
+    sizes, inputs, *_ = case
+    parts = its_check._parts(case, its_check.observe(answer, case))
+    readings = list(itertools.islice(its_check.reading(parts, sizes), 3))
+    readings = (AT_ONCE * readings)[:AT_ONCE]
+    for function in (its_check.reference, *(m.wrong for m in its_check.mistakes)):
+        together = _put_out(function, readings, sizes, inputs)
+        for weights, output in zip(readings[:3], together, strict=False):
+            assert same(output, _put_out_by(function, weights, sizes, inputs))

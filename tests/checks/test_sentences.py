@@ -189,7 +189,7 @@ def test_an_error_is_reported_with_its_input():
             return super().forward(x @ x)
 
     words = said(check.multi_head_attention, Raises)
-    assert "for x (2, 7, 12) and built with embed_dim=12, num_heads=2" in words
+    assert "for x (1, 66, 20) and built with embed_dim=20, num_heads=4" in words
 
 
 @pytest.mark.parametrize("batch", [1, 4])

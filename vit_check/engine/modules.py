@@ -1,15 +1,17 @@
 """Checks of modules."""
 
+import contextlib
 import copy
 import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from vit_check.engine.check import RAISED, Case, Check
 from vit_check.engine.comparing import difference, same
@@ -39,6 +41,8 @@ from vit_check.engine.watching import Trouble, listed, watch
 MOST_PARAMETERS = 256  # tensors
 MOST_NUMBERS = 2**23  # in all of them
 MOST_READINGS = 5_000
+READ_AT_ONCE = 64
+AT_ONCE = 16  # readings from which on it is quicker to compute them at once
 
 
 class ModuleCheck(Check):
@@ -64,8 +68,8 @@ class ModuleCheck(Check):
         normalize: brings an answer's output into the form of the reference's.
         tried: with how many of the readings each mistake is tried.
         widths: of what is drawn, where other than usual: ``vectors``, ``matrices``.
-        coinciding: makes inputs with axes of the same length, on which an answer runs
-            that raises elsewhere, so that its mistake can be told.
+        more_inputs: makes other inputs for the first sizes: with axes of the same
+            length, on which an answer runs that raises elsewhere, or larger ones.
     """
 
     def __init__(
@@ -85,7 +89,7 @@ class ModuleCheck(Check):
         initial: Callable[[Weights, Mapping[str, Any]], Finding | None] | None = None,
         function: FunctionCheck | None = None,
         normalize: Callable[[Any], Any] | None = None,
-        coinciding: Callable[[Generator, Mapping[str, Any]], list[Tensor]]
+        more_inputs: Callable[[Generator, Mapping[str, Any]], list[Tensor]]
         | None = None,
         tried: int = 48,
         widths: Mapping[str, float] | None = None,
@@ -96,13 +100,19 @@ class ModuleCheck(Check):
         self.reading, self.reference = reading, reference
         self.shape, self.lacking, self.initial = shape, lacking, initial
         self.function, self.normalize = function, normalize
-        self.coinciding, self.tried = coinciding, tried
+        self.more_inputs, self.tried = more_inputs, tried
         self.widths = {} if widths is None else widths
 
     @property
     def forms(self) -> Mapping[str, Check]:
         own: dict[str, Check] = {"itself": self}
         return own if self.function is None else own | {"function": self.function}
+
+    @cached_property
+    def _called_with(self) -> str:
+        """The name of its input."""
+        (name,) = re.findall(r"called with (\w+)", self.signature)
+        return str(name)
 
     @cached_property
     def _of_one_size(self) -> "ModuleCheck":
@@ -148,12 +158,16 @@ class ModuleCheck(Check):
         for built_with, dtype in ((first, "float64"), (other, "float32")):
             seed = int(torch.randint(2**31, (), generator=generator))
             yield [built_with, self.inputs(generator, built_with), seed, dtype]
-        if self.coinciding is not None:
-            yield [first, self.coinciding(generator, first), seed, dtype]
+        if self.more_inputs is not None:
+            yield [first, self.more_inputs(generator, first), seed, "float64"]
 
     def told(self, finding: Finding, case: Case, passed: list[Case]) -> Finding:
         """Where it is right with other sizes, that is said too."""
-        right = [sizes for sizes, *_ in passed if sizes != case[0]]
+        right = [sizes for sizes, *_ in passed]
+        if case[0] in right:  # it is another input that makes the difference
+            given = listed({self._called_with: case[1][0]})
+            sentence = f"{finding.sentence}, for {given}"
+            return Finding(finding.mistake, sentence)
         if not right or finding.mistake not in _MAY_COME_OF_SIZES:
             return finding
         said = finding.sentence
@@ -192,26 +206,20 @@ class ModuleCheck(Check):
         early = _finding_before_values(record)
         if early is not None:
             return early
-        for place, weights in enumerate(self._readings(parts, sizes)):
-            if same(record["output"], self._expected(weights, sizes, inputs)):
-                finding = self._finding_behind_values(
-                    case, record, parts, place, inputs
-                )
-                return finding or self._initial_finding(parts, sizes, place)
+        place = self._place_of_fitting(record["output"], parts, sizes, inputs)
+        if place is not None:
+            finding = self._finding_behind_values(case, record, parts, place, inputs)
+            return finding or self._initial_finding(parts, sizes, place)
         readings = list(itertools.islice(self._readings(parts, sizes), self.tried))
         if not readings:
             built_in = self._built_in(record, parts, sizes, inputs)
             return built_in or self._lacking(parts, sizes, record)
         right = self._expected(readings[0], sizes, inputs)
         for mistake in self.mistakes:
-            for weights in readings[: mistake.readings or self.tried]:
-                try:
-                    with torch.no_grad():
-                        wrong = plain(mistake.wrong(weights, sizes, *inputs))
-                except Exception:  # a mistake may not fit every reading
-                    continue
-                if same(record["output"], wrong):
-                    return Finding(mistake.name, mistake.sentence)
+            tried = readings[: mistake.readings or self.tried]
+            outputs = record["output"], record["alone"]
+            if _fitting(mistake.wrong, tried, sizes, inputs, *outputs) is not None:
+                return Finding(mistake.name, mistake.sentence)
         built_in = self._built_in(record, parts, sizes, inputs, fitting=True)
         if built_in is not None:
             return built_in
@@ -237,6 +245,32 @@ class ModuleCheck(Check):
         self, parts: list[Part], sizes: Mapping[str, Any]
     ) -> Iterator[Weights]:
         return itertools.islice(self.reading(parts, sizes), MOST_READINGS)
+
+    def _place_of_fitting(
+        self,
+        output: Any,
+        parts: list[Part],
+        sizes: Mapping[str, Any],
+        inputs: list[Tensor],
+    ) -> int | None:
+        """Return the place of the first reading with which the reference does this."""
+        readings = self._readings(parts, sizes)
+        first = output[:1] if isinstance(output, Tensor) and output.ndim else output
+        usual = next(readings, None)
+        if usual is None:
+            return None
+        if same(output, self._expected(usual, sizes, inputs)):
+            return 0
+        before = 1
+        for many in (7, *itertools.repeat(READ_AT_ONCE, MOST_READINGS)):
+            chunk = list(itertools.islice(readings, many))
+            place = _fitting(self.reference, chunk, sizes, inputs, output, first)
+            if place is not None:
+                return before + place
+            if len(chunk) < many:
+                return None
+            before += many
+        return None
 
     def _expected(
         self, weights: Weights, sizes: Mapping[str, Any], inputs: list[Tensor]
@@ -276,12 +310,12 @@ class ModuleCheck(Check):
 
     def _changed(
         self, sizes: Mapping[str, Any], any_number: bool
-    ) -> Iterator[dict[str, int]]:
+    ) -> Iterator[dict[str, float]]:
         """Sizes, one or two, that may be built in."""
         numbers = {
             name: {self.sizes[name], self.other_sizes[name]} - {value}
             for name, value in sizes.items()
-            if type(value) is int
+            if type(value) in (int, float)
         }
         for name, likely in numbers.items():
             others = {*range(2, 13)} - {sizes[name]} if any_number else set()
@@ -301,8 +335,7 @@ class ModuleCheck(Check):
                 found = self._built_in(record, parts, sizes, []) or lacks
                 if found is not None:
                     return self._with_sizes_said(found, record, sizes)
-            (called_with,) = re.findall(r"called with (\w+)", self.signature)
-            given = listed({called_with: inputs[0]})
+            given = listed({self._called_with: inputs[0]})
             trouble = Finding(
                 trouble.mistake,
                 f"{trouble.sentence}, for {given} and built with {listed(sizes)}",
@@ -414,7 +447,65 @@ class ModuleCheck(Check):
         return self.initial(reading, sizes)
 
 
-def _built_in_as(built_in: Mapping[str, int], sizes: Mapping[str, Any]) -> Finding:
+def _put_out(
+    function: Callable[..., Any],
+    readings: list[Weights],
+    sizes: Mapping[str, Any],
+    inputs: list[Tensor],
+) -> list[Any]:
+    """Return what a function puts out with each reading: all at once, if that works.
+
+    A mistake may raise with some readings; what it puts out then equals nothing.
+    """
+    numbers = sum(value.numel() for w in readings for value in w.values())
+    if len(readings) >= AT_ONCE and numbers < MOST_NUMBERS:
+        # The fused kernels of attention are not made for many readings at once.
+        with contextlib.suppress(Exception), sdpa_kernel(SDPBackend.MATH):
+            stacked = {
+                name: torch.stack([weights[name] for weights in readings])
+                for name in readings[0]
+            }
+            together = torch.vmap(lambda w: function(w, sizes, *inputs))(stacked)
+            return [plain(output) for output in together.unbind()]
+    return [_put_out_by(function, weights, sizes, inputs) for weights in readings]
+
+
+def _put_out_by(
+    function: Callable[..., Any],
+    weights: Weights,
+    sizes: Mapping[str, Any],
+    inputs: list[Tensor],
+) -> Any:
+    try:
+        return plain(function(weights, sizes, *inputs))
+    except Exception:
+        return {"?": "an error"}
+
+
+def _fitting(
+    function: Callable[..., Any],
+    readings: list[Weights],
+    sizes: Mapping[str, Any],
+    inputs: list[Tensor],
+    output: Any,
+    first: Any,
+) -> int | None:
+    """Return the place of the first reading with which a function puts this out.
+
+    Args:
+        first: what is put out for the first sample alone, which is asked for first.
+    """
+    with torch.no_grad():
+        alone = [x[:1] for x in inputs]
+        for place, one in enumerate(_put_out(function, readings, sizes, alone)):
+            if same(first, one) and same(
+                output, _put_out_by(function, readings[place], sizes, inputs)
+            ):
+                return place
+    return None
+
+
+def _built_in_as(built_in: Mapping[str, float], sizes: Mapping[str, Any]) -> Finding:
     asked_for = {name: sizes[name] for name in built_in}
     are = "is" if len(built_in) == 1 else "are"
     return Finding(
@@ -515,6 +606,15 @@ def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:
         f"has more parameters than the task asks for, which makes it another model: "
         f"{shapes}",
     )
+
+
+@lru_cache(maxsize=8)
+def built(kind: Callable[..., nn.Module], *sizes: Any) -> nn.Module:
+    """Return a module of the package for ``run_module``, made once.
+
+    On the device meta, the numbers that it begins with would load the compiler.
+    """
+    return kind(*sizes)
 
 
 def run_module(module: nn.Module, weights: Weights, *inputs: Tensor) -> Any:

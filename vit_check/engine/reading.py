@@ -5,6 +5,7 @@ What shapes leave open (which of four D×D matrices makes the queries?) is tried
 """
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -83,28 +84,24 @@ def sides(part: Part) -> set[int]:
 def linears(parts: Sequence[Part], ins: int) -> list[Linear]:
     """The linear maps from ``ins`` numbers among the parts, in running order.
 
-    A weight of three axes, (h, D, d) or (D, h, d), is read as one of two, and a bias of
-    two, (h, d), as one of one. A bias is the vector of the same layer, or the next one
-    of the right length.
+    A bias is the vector of the same layer, or the next one of the right length. Where a
+    weight has heads, (h, D, d), a bias may have them too, (h, d).
     """
     of_stacks = {p.name for p in parts if _is_bias_of_a_stack(p, parts)}
-    vectors = [
-        p
-        for p in parts
-        if (p.value.ndim == 1 and p.kind != "norm")
-        or (p.value.ndim > 1 and p.kind == "own" and _as_matrix(p, ins) is None)
-        or p.name in of_stacks
-    ]
-    found = []
-    named = {(p.owner, _stem(p.name)) for p in parts if p.value.ndim > 1}
+    weights, vectors = [], []
     for part in parts:
-        if part.kind in ("norm", "table") or part.value.ndim < 2:
+        if part.kind in ("norm", "table"):
             continue
-        if part.name in of_stacks:
-            continue
-        weight = _as_matrix(part, ins)
-        if weight is None:
-            continue
+        matrix = None if part.name in of_stacks else _as_matrix(part, ins)
+        if matrix is not None:
+            weights.append((part, matrix))
+        elif is_vector(part) or part.kind == "own":
+            vectors.append(part)
+    vectors.sort(key=lambda part: part.value.ndim > 1 and is_vector(part))
+    named = {(p.owner, _stem(p.name)) for p in parts if p.value.ndim > 1}
+    named -= {(p.owner, _stem(p.name)) for p in vectors if p.value.ndim > 1}
+    found = []
+    for part, weight in weights:
         own = part.kind == "own" and weight.shape[0] == weight.shape[1]
         mine = (part.owner, _stem(part.name))
         free = [v for v in vectors if (v.owner, _stem(v.name)) not in named - {mine}]
@@ -117,6 +114,11 @@ def linears(parts: Sequence[Part], ins: int) -> list[Linear]:
     return found
 
 
+def is_vector(part: Part) -> bool:
+    """Return whether all its axes but one have the length 1."""
+    return part.value.numel() == max(part.value.shape, default=0)
+
+
 def _is_bias_of_a_stack(part: Part, parts: Sequence[Part]) -> bool:
     """Whether it is (n, D), beside a stack of matrices (n, D, D) in the same module."""
     if part.kind != "own" or part.value.ndim != 2:
@@ -127,21 +129,82 @@ def _is_bias_of_a_stack(part: Part, parts: Sequence[Part]) -> bool:
 
 
 def _as_matrix(part: Part, ins: int) -> Tensor | None:
-    value = part.value
+    """Return a weight as (out, in); None if it takes another number of numbers.
+
+    In a tensor of its own, the axis of that length is what comes in, and the others,
+    in their order, are what goes out: (D, h, d), (3, h, D, d), (h, d, D). A matrix that
+    fits both ways is taken as a linear layer has it.
+    """
     if part.kind in ("linear", "convolution"):
-        weight = value.flatten(1)  # (out, in)
-        return weight if weight.shape[1] == ins else None
-    if value.ndim == 3 and value.shape[0] == ins:  # (in, h, d)
-        return value.flatten(1).T
-    if value.ndim == 3 and value.shape[1] == ins:  # (h, in, d)
-        return value.transpose(1, 2).flatten(0, 1)
-    if value.ndim == 3 and value.shape[2] == ins:  # (h, d, in)
-        return value.flatten(0, 1)
-    if value.ndim == 2 and value.shape[1] == ins:
-        return value
-    if value.ndim == 2 and value.shape[0] == ins:
-        return value.T
-    return None
+        weight = part.value.flatten(1) if part.value.ndim > 1 else None
+        return weight if weight is not None and weight.shape[1] == ins else None
+    value = part.value.squeeze()
+    axes = [axis for axis, length in enumerate(value.shape) if length == ins]
+    if value.ndim < 2 or not axes:
+        return None
+    return value.movedim(axes[-1 if value.ndim == 2 else 0], -1).flatten(0, -2)
+
+
+def as_rows(part: Part, rows: int, D: int) -> Tensor | None:
+    """Return a table as (rows, D); None if it is none.
+
+    Its D numbers may be the last axis or the first, and its rows may be a grid.
+    """
+    value = part.value.squeeze()
+    if value.numel() != rows * D:
+        return None
+    if value.ndim < 2 or value.shape[-1] == D:
+        return value.reshape(rows, D)
+    return value.flatten(1).T if value.shape[0] == D else None
+
+
+def tokens_and_positions(
+    tokens: Sequence[Part], tables: Sequence[Part], T: int, D: int
+) -> Iterator[tuple[list[Part], Tensor, Tensor]]:
+    """Return each class token (1, 1, D) with positions (1, T, D), and its parts.
+
+    The class token's position may be a vector of its own, beside a table of T - 1 rows.
+    """
+    for table in tables:
+        rows = as_rows(table, T, D)
+        for token in tokens if rows is not None else ():
+            yield [token], token.value.reshape(1, 1, D), rows[None]  # type: ignore[index]
+        rows = as_rows(table, T - 1, D)
+        for two in itertools.combinations(tokens, 2) if rows is not None else ():
+            cls, first = (part.value.reshape(1, D) for part in two)
+            yield [*two], cls[None], torch.cat([first, rows])[None]  # type: ignore[list-item]
+
+
+# The usual orders in which a patch's channels, rows and columns are flattened first.
+_ORDERS = ((0, 1, 2), (1, 2, 0), (0, 2, 1), (2, 1, 0), (1, 0, 2), (2, 0, 1))
+
+
+def as_filters(part: Part, D: int, patch: tuple[int, int, int]) -> Iterator[Tensor]:
+    """Return each way to read a weight as (D, C, P, P), the usual ones first.
+
+    A convolution's has only one; a matrix may have been made for patches that are
+    flattened in another order.
+    """
+    value, wanted = part.value, (D, *patch)
+    if part.kind in ("norm", "table") or value.numel() != math.prod(wanted):
+        return
+    while value.ndim > 4 and 1 in value.shape[1:]:  # of a convolution in space and time
+        value = value.squeeze(1 + value.shape[1:].index(1))
+    if value.ndim == 4 and value.shape[2:] != (1, 1):
+        for order in itertools.permutations(range(4)):
+            if tuple(value.permute(order).shape) == wanted:
+                yield value.permute(order)
+                if part.kind == "convolution":
+                    return
+        return
+    matrix, numbers = value.squeeze(), math.prod(patch)
+    if tuple(matrix.shape) == (numbers, D) and part.kind == "own":
+        matrix = matrix.T
+    if tuple(matrix.shape) != (D, numbers):
+        return
+    for order in _ORDERS:
+        split = matrix.unflatten(1, tuple(patch[axis] for axis in order))
+        yield split.permute(0, *(1 + order.index(axis) for axis in range(3)))
 
 
 def _bias_of(part: Part, outs: int, vectors: Sequence[Part]) -> Part | None:
@@ -153,10 +216,13 @@ def _bias_of(part: Part, outs: int, vectors: Sequence[Part]) -> Part | None:
     return next(iter(named or in_layer), None)
 
 
+_WORDS = "weight kernel gamma scale gain bias beta shift offset".split()
+
+
 def _stem(name: str) -> str:
     """The name without what says weight or bias: in_proj_weight and in_proj_bias."""
     last = ".".join(name.lower().rsplit(".", 2)[-2 if name[-1].isdigit() else -1 :])
-    for word in ("weight", "bias", "gamma", "beta", "scale", "shift", "gain", "offset"):
+    for word in _WORDS:
         last = last.replace(word, "")
     last = last.strip("_")
     return last.removeprefix("w").removeprefix("b").removeprefix("g").strip("_")

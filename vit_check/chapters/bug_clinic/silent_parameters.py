@@ -29,11 +29,12 @@ class _Wired(nn.Module):
         self.of_one_logit = nn.Parameter(torch.ones(1))
         self.of_one_image = nn.Parameter(torch.ones(_K))
         self.opposed = nn.Parameter(torch.ones(2))  # its gradient adds up to 0
+        self.faint = nn.Parameter(torch.ones(_K))  # its gradient is small
         self.centred = centred
 
     def forward(self, images: Tensor) -> Tensor:
         logits = self.fc(images.flatten(1)) + self.table[:2].sum(dim=0)  # (B, K)
-        logits = logits + self.cut.detach() + 0.0 * self.off
+        logits = logits + self.cut.detach() + 0.0 * self.off + 1e-5 * self.faint
         last_image = F.pad(self.of_one_image[None], (0, 0, len(images) - 1, 0))
         of_one = self.of_one_logit + self.opposed[:1] - self.opposed[1:]  # (1,)
         logits = logits + last_image + F.pad(of_one, (_K - 1, 0))  # (B, K)

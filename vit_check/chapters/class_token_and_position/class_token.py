@@ -154,7 +154,7 @@ class_token = ModuleCheck(
     sizes={"embed_dim": 192},
     other_sizes={"embed_dim": 24},
     inputs=lambda generator, sizes: [normal(generator, 3, 5, sizes["embed_dim"])],
-    coinciding=lambda generator, sizes: [normal(generator, 2, 1, sizes["embed_dim"])],
+    more_inputs=lambda generator, sizes: [normal(generator, 2, 1, sizes["embed_dim"])],
     reading=_class_token_readings,
     reference=lambda weights, sizes, x: _in_front(x, weights["cls_token"]),
     mistakes=mistakes(_in_front, MISTAKES, as_given=with_weight("cls_token")),

@@ -10,8 +10,13 @@ from torch.nn import functional as F
 
 from vit_check.chapters.class_token_and_position.class_token import NOT_LEARNED
 from vit_check.engine.drawing import normal
-from vit_check.engine.modules import ModuleCheck, run_module
-from vit_check.engine.reading import Part, Weights
+from vit_check.engine.modules import ModuleCheck, built, run_module
+from vit_check.engine.reading import (
+    Part,
+    Weights,
+    as_filters,
+    tokens_and_positions,
+)
 from vit_check.engine.table import mistakes
 from vit_check.engine.verdict import Finding
 from vit_steps.embedding import ViTEmbedding
@@ -31,25 +36,19 @@ def _embedding_readings(
     if any(part.kind == "norm" for part in parts):
         return
     vectors = [part for part in parts if part.value.numel() == D]
-    tables = [p.value.reshape(1, T, D) for p in parts if p.value.numel() == T * D]
-    short = [p.value.reshape(1, -1, D) for p in parts if p.value.numel() == (T - 1) * D]
+    tables = [part for part in parts if part not in vectors]
     for matrix in parts:
-        if matrix.value.numel() != D * C * P * P or matrix.value.ndim < 2:
-            continue
+        filters = list(as_filters(matrix, D, (C, P, P)))
         layer = matrix.kind in ("linear", "convolution")
         own = [v for v in vectors if layer and v.owner == matrix.owner]
         others = [v for v in vectors if v not in own]
         biases: list[Part | None] = [*own] if layer else [*others]
         for bias in biases if own else [*biases, None]:
-            left = [v.value.reshape(1, 1, D) for v in others if v is not bias]
-            pairs = [(cls, table) for table in tables for cls in left]
-            if not tables and len(left) == 2:  # the class token's position apart
-                pairs = [
-                    (left[0], torch.cat([left[1], table], dim=1)) for table in short
-                ]
-            for (cls, table), weight in itertools.product(
-                pairs, _as_filters(matrix, C, P, D)
-            ):
+            left = [v for v in others if v is not bias]
+            every = tokens_and_positions(left, tables, T, D)
+            for (used, cls, table), weight in itertools.product(every, filters):
+                if len(used) < len(left) and len(used) == 2:
+                    continue
                 yield {
                     "patch_embed.proj.weight": weight,
                     "patch_embed.proj.bias": bias.value.reshape(D)
@@ -58,21 +57,6 @@ def _embedding_readings(
                     "cls_token": cls,
                     "pos_embed": table,
                 }
-
-
-def _as_filters(matrix: Part, C: int, P: int, D: int) -> Iterator[Tensor]:
-    """A matrix as (D, C, P, P), for each order in which a patch may be flattened."""
-    value = matrix.value
-    if tuple(value.shape) == (D, C, P, P):
-        yield value
-        return
-    flat = value.flatten(1) if value.shape[0] == D else value.flatten(0, -2).T
-    if tuple(flat.shape) != (D, C * P * P):
-        return
-    lengths = (C, P, P)
-    for order in ((0, 1, 2), (1, 2, 0), (0, 2, 1), (2, 1, 0), (1, 0, 2), (2, 0, 1)):
-        laid_out = flat.reshape(D, *(lengths[axis] for axis in order))
-        yield laid_out.permute(0, *(1 + order.index(axis) for axis in range(3)))
 
 
 def _embedding_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
@@ -149,8 +133,7 @@ def tokens_of(weights: Weights, sizes: Mapping[str, Any], images: Tensor) -> Ten
 def _right_embedding(
     weights: Weights, sizes: Mapping[str, Any], images: Tensor
 ) -> Tensor:
-    with torch.device("meta"):  # its own weights are not needed
-        embedding = ViTEmbedding(**sizes)
+    embedding = built(ViTEmbedding, *sizes.values())
     tokens: Tensor = run_module(embedding, weights, images)
     return tokens
 

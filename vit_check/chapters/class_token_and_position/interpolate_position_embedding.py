@@ -1,9 +1,10 @@
 """Check of chapter 3: positions for another grid."""
 
+import math
 from collections.abc import Iterator
 
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
@@ -16,13 +17,23 @@ def _interpolation_inputs(generator: Generator) -> Iterator[Case]:
     for side, D, grid_size, dtype in (
         (3, 6, (5, 7), torch.float32),
         (5, 4, (2, 3), torch.float64),
-        (4, 8, (6, 3), torch.float32),
+        (4, 8, (2, 8), torch.float32),  # as many patches as before
         (3, 5, (3, 3), torch.float32),
     ):
         yield [normal(generator, 1, 1 + side * side, D).to(dtype), grid_size]
 
 
+def as_they_were(pos_embed: Tensor, grid_size: tuple[int, int]) -> Tensor:
+    if math.prod(grid_size) == pos_embed.shape[1] - 1:
+        return pos_embed
+    return right_interpolation(pos_embed, grid_size)
+
+
 MISTAKES = """
+as they were
+  = as_they_were
+    positions come back as they were wherever there are to be as many as before: 4×4 and
+    2×8 are both 16, but they are another grid
 class token resized
   = lambda pos, grid: F.interpolate(pos.mT, 1 + math.prod(grid), mode="linear").mT
     the class token is resized with the patches, along the line of tokens: it has no
@@ -102,7 +113,7 @@ interpolate_position_embedding = FunctionCheck(
     "interpolate_position_embedding(pos_embed, grid_size) -> (1, 1 + rows·columns, D)",
     right_interpolation,
     _interpolation_inputs,
-    mistakes(right_interpolation, MISTAKES),
+    mistakes(right_interpolation, MISTAKES, as_they_were=as_they_were),
     hints=(
         "Which row has no place in the grid? Write down the shape after every line; D "
         "is never resized.",

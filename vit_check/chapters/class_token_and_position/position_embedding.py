@@ -14,7 +14,7 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
-from vit_check.engine.reading import Part, Weights
+from vit_check.engine.reading import Part, Weights, as_rows
 from vit_check.engine.table import mistakes
 from vit_check.engine.verdict import Finding
 
@@ -92,11 +92,9 @@ def _position_readings(
     """One table of T rows; or several with T rows in all, in any order of two."""
     T, D = sizes["num_tokens"], sizes["embed_dim"]
     for part in parts:
-        if part.value.numel() == T * D:
-            if part.value.shape[-1] in (D, T * D):
-                yield {"pos_embed": part.value.reshape(1, T, D)}
-            elif tuple(part.value.shape[-2:]) == (D, T):
-                yield {"pos_embed": part.value.reshape(1, D, T).mT}
+        table = as_rows(part, T, D)
+        if table is not None:
+            yield {"pos_embed": table[None]}
     rows = [p.value.reshape(-1, D) for p in parts if p.value.shape[-1] == D]
     if len(rows) == len(parts) > 1 and sum(map(len, rows)) == T:
         for order in (rows, rows[::-1]):

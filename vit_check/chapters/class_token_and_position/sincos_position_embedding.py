@@ -119,7 +119,7 @@ sincos_position_embedding = FunctionCheck(
     "sincos_position_embedding",
     "sincos_position_embedding(embed_dim, grid_size, cls_token=True) -> (1, 1 + N, D)",
     right_sincos,
-    lambda generator: [[16, (3, 5), True], [24, (4, 2), False], [8, (6, 7)]],
+    lambda generator: [[16, (3, 5), True], [24, (4, 2), False], [12, (6, 7)]],
     mistakes(right_sincos, MISTAKES),
     hints=(
         "Print the positions for embed_dim 8 on a grid of 2 by 3. Which four numbers "

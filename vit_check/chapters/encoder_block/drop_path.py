@@ -87,7 +87,19 @@ def _effect(
         "what is alike": ", ".join(n for n in alike if alike[n]) or "nothing",
         "the factor of what is kept": left[:3].tolist(),
         "how it is drawn": drawn if share else "not at all",
+        "the gradient": _gradient(run, x),
     }
+
+
+def _gradient(run: Callable[[Tensor], Any], x: Tensor) -> str:
+    """Return whether what is kept learns, by the factor it is kept with."""
+    leaf = x.clone().requires_grad_()
+    y = run(leaf * 1)  # no leaf, so that an answer may work in place
+    if not y.requires_grad:
+        return "cut off"
+    (gradient,) = torch.autograd.grad(y.sum(), leaf)
+    right = bool(torch.isclose(gradient, y.detach() / x, atol=1e-4).all())
+    return "that of what is kept" if right else "another than that of what is kept"
 
 
 def _how_drawn(run: Callable[[Tensor], Any], x: Tensor, y: Tensor) -> str:
@@ -97,7 +109,16 @@ def _how_drawn(run: Callable[[Tensor], Any], x: Tensor, y: Tensor) -> str:
     fallen = (y == 0).sum()
     if all((run(x.clone()) == 0).sum() == fallen for _ in range(4)):
         return "equally many in each call"  # which coins hardly ever do
+    if _fall_together(y[:, 0, 0] == 0):
+        return "one coin for several samples"
     return "anew in each call"
+
+
+def _fall_together(falls: Tensor) -> bool:
+    """Return whether samples some way apart fall together more often than by chance."""
+    apart = falls.double() - falls.double().mean()
+    products = torch.fft.irfft(torch.fft.rfft(apart).abs().square(), len(apart))
+    return bool((products[1:] > 0.2 * products[0]).any())
 
 
 _AXES = ("samples", "tokens", "numbers of a token")

@@ -24,7 +24,7 @@ from vit_check.chapters.multi_head_attention.multi_head_attention import (
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, run_module
+from vit_check.engine.modules import ModuleCheck, built, run_module
 from vit_check.engine.reading import (
     Linear,
     Part,
@@ -300,8 +300,8 @@ def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
 
 
 def _right_block(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    block = EncoderBlock(sizes["embed_dim"], sizes["num_heads"], sizes["mlp_ratio"])
-    return run_module(block, weights, x)[0]
+    D, h, ratio = sizes["embed_dim"], sizes["num_heads"], sizes["mlp_ratio"]
+    return run_module(built(EncoderBlock, D, h, ratio), weights, x)[0]
 
 
 def output_of_tuple(output: Any) -> Any:
@@ -354,7 +354,7 @@ _HINTS_OF_BLOCK = (
 encoder_block = ModuleCheck(
     "encoder_block",
     "class EncoderBlock(embed_dim, num_heads, mlp_ratio), called with x (B, T, D)",
-    sizes={"embed_dim": 10, "num_heads": 2, "mlp_ratio": 6},
+    sizes={"embed_dim": 10, "num_heads": 2, "mlp_ratio": 2.5},
     other_sizes={"embed_dim": 12, "num_heads": 3, "mlp_ratio": 5},
     inputs=lambda generator, sizes: [
         0.1 + 0.3 * normal(generator, 4, 7, sizes["embed_dim"])

@@ -12,12 +12,13 @@ from vit_check.chapters.encoder_block.layer_norm import layer_normed
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, run_module
+from vit_check.engine.modules import ModuleCheck, built, run_module
 from vit_check.engine.reading import (
     Linear,
     Part,
     Sizes,
     Weights,
+    is_vector,
     layer_norms,
     linears,
     sides,
@@ -124,7 +125,7 @@ def mlp_readings(
 ) -> Iterator[list[tuple[Linear, Linear]]]:
     """Every way to read linear maps as the two layers of each of ``depth`` MLPs."""
     matrices = [p for p in parts if p.kind != "table" and sides(p) == {D, M}]
-    vectors = [p for p in parts if p.value.ndim == 1]
+    vectors = [p for p in parts if is_vector(p)]
     if len(matrices) != 2 * depth:
         return
     for first in (0, 1):  # matrices of their own fit both ways
@@ -195,7 +196,7 @@ def mlp_weights(fc1: Linear, fc2: Linear) -> Weights:
 
 
 def _right_mlp(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    layer = MLP(sizes["embed_dim"], sizes["hidden_dim"])
+    layer = built(MLP, sizes["embed_dim"], sizes["hidden_dim"])
     own = {k.removeprefix("mlp."): v for k, v in weights.items() if "fc" in k}
     return run_module(layer, own, x)
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,7 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, run_module
+from vit_check.engine.modules import ModuleCheck, built, run_module
 from vit_check.engine.reading import (
     Linear,
     Part,
@@ -49,9 +50,18 @@ def _readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
 
 
 def maps_from_heads(parts: list[Part], D: int, h: int) -> list[Linear]:
-    """An output matrix for each head, from its d numbers to D."""
+    """An output matrix for each head, from its d numbers to D.
+
+    Where none of them has a bias, one beside them is that of their sum.
+    """
     layers = [p for p in parts if p.kind in ("linear", "norm")]
-    return [m for m in linears(layers, D // h) if m.outs == D] if h > 1 else []
+    found = [m for m in linears(layers, D // h) if m.outs == D] if h > 1 else []
+    names = [p.name for p in layers if tuple(p.value.shape) == (D, D // h)]
+    beside = [p for p in parts if p.kind == "own" and p.value.numel() == D]
+    beside = [p for p in beside if all(name.startswith(p.owner) for name in names)]
+    if found and len(beside) == 1 and all(m.bias is None for m in found):
+        found[0] = replace(found[0], bias=beside[0].value.flatten())
+    return found
 
 
 def _attention_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
@@ -91,8 +101,8 @@ def _output_of_tuple(output: Any) -> Any:
 
 
 def _right_heads(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
-    layer = MultiHeadAttention(sizes["embed_dim"], sizes["num_heads"])
-    own = {name: weights[name] for name in layer.state_dict()}
+    layer = built(MultiHeadAttention, sizes["embed_dim"], sizes["num_heads"])
+    own = {name: weights[name] for name, _ in layer.named_parameters()}
     return run_module(layer, own, x)[0]
 
 
@@ -264,6 +274,18 @@ def _heads_inputs(generator: Generator, sizes: Sizes) -> list[Tensor]:
     ]
 
 
+def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
+    """Return more tokens than elsewhere, two so loud that their scores are thousands.
+
+    They are opposed, so that in every head a score is far above 0.
+    """
+    shape = (1, 66, sizes["embed_dim"])
+    x = torch.randn(shape, generator=generator, dtype=torch.float64)
+    x[:, 5] *= 60
+    x[:, 6] = -x[:, 5]
+    return [x]
+
+
 def _heads_function_inputs(generator: Generator) -> Iterator[Case]:
     for B, T, D, h, dtype in (
         (2, 7, 20, 4, torch.float64),
@@ -276,6 +298,8 @@ def _heads_function_inputs(generator: Generator) -> Iterator[Case]:
         )
         weights = [w / w.shape[-1] ** 0.5 if w.ndim == 2 else 0.5 * w for w in weights]
         yield [t.to(dtype) for t in (x, *weights)] + [h]
+    loud = _loud(generator, {"embed_dim": D})
+    yield [*loud, *(weight.double() for weight in weights), h]
 
 
 _HINTS_OF_HEADS = (
@@ -293,6 +317,7 @@ multi_head_attention = ModuleCheck(
     sizes={"embed_dim": 20, "num_heads": 4},  # h is not 3, as q, k, v are
     other_sizes={"embed_dim": 12, "num_heads": 2},
     inputs=_heads_inputs,
+    more_inputs=_loud,
     reading=_readings,
     reference=_right_heads,
     mistakes=mistakes(

@@ -1,7 +1,6 @@
 """Check of chapter 2: patches made into vectors."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import permutations
 from typing import Any
 
 import torch
@@ -10,8 +9,8 @@ from torch.nn import functional as F
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.modules import ModuleCheck, run_module
-from vit_check.engine.reading import Part, Weights
+from vit_check.engine.modules import ModuleCheck, built, run_module
+from vit_check.engine.reading import Part, Weights, as_filters
 from vit_check.engine.table import mistakes
 from vit_check.engine.verdict import Finding
 from vit_steps.patch_embedding import PatchEmbedding, patchify
@@ -28,45 +27,24 @@ def _embedding_readings(
 ) -> Iterator[Weights]:
     """A weight for every order in which a linear layer's patches may be flattened.
 
-    A convolution's weight has only one. Nothing but the weight and a bias is allowed.
+    A convolution's weight has only one. Nothing but the weight and a bias is allowed;
+    the weight may be in as many parts as there are channels.
     """
     C, height, width = _numbers(sizes)
     D = sizes["embed_dim"]
     weights = [p for p in parts if p.value.squeeze().ndim > 1]
     others = [p for p in parts if p.value.squeeze().ndim <= 1]
     biased = [p for p in others if p.value.numel() == D]
-    if len(weights) != 1 or len(biased) != len(others) or len(biased) > 1:
+    if not weights or len(biased) != len(others) or len(biased) > 1:
         return
     bias = biased[0].value.flatten() if biased else weights[0].value.new_zeros(D)
-    for weight in _as_filters(weights[0], D, (C, height, width)):
-        yield {"proj.weight": weight, "proj.bias": bias}
-
-
-def _as_filters(part: Part, D: int, patch: tuple[int, int, int]) -> Iterator[Tensor]:
-    """Each way to read a weight as (D, C, P, P)."""
-    value, wanted = part.value, (D, *patch)
-    if tuple(value.shape) == wanted and part.kind == "convolution":
-        yield value
-        return
-    if value.ndim == 4 and value.shape[2:] != (1, 1):
-        for order in permutations(range(4)):
-            if tuple(value.permute(order).shape) == wanted:
-                yield value.permute(order)
-        return
-    matrix, numbers = value.squeeze(), patch[0] * patch[1] * patch[2]
-    if matrix.ndim == 2 and tuple(matrix.shape) == (D, numbers):
-        yield from _in_every_order(matrix, patch)
-    if matrix.ndim == 2 and tuple(matrix.shape) == (numbers, D):
-        if part.kind not in ("linear", "convolution"):
-            yield from _in_every_order(matrix.T, patch)
-
-
-def _in_every_order(matrix: Tensor, patch: tuple[int, int, int]) -> Iterator[Tensor]:
-    """(D, C·P·P) as (D, C, P, P), the C·P·P flattened in any order of the three."""
-    for order in permutations(range(3)):
-        split = matrix.unflatten(1, tuple(patch[axis] for axis in order))
-        back = [1 + order.index(axis) for axis in range(3)]
-        yield split.permute(0, *back)
+    if len(weights) == 1:
+        for weight in as_filters(weights[0], D, (C, height, width)):
+            yield {"proj.weight": weight, "proj.bias": bias}
+    elif len(weights) == C:  # one for each channel, whose outputs are added
+        each = (as_filters(weight, D, (1, height, width)) for weight in weights)
+        for filters in zip(*each, strict=False):
+            yield {"proj.weight": torch.cat(filters, dim=1), "proj.bias": bias}
 
 
 def _embedding_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
@@ -344,8 +322,7 @@ def _right_embedding(
     weights: Weights, sizes: Mapping[str, Any], images: Tensor
 ) -> Tensor:
     names = ("image_size", "patch_size", "in_channels", "embed_dim")
-    with torch.device("meta"):
-        module = PatchEmbedding(*(sizes[name] for name in names))
+    module = built(PatchEmbedding, *(sizes[name] for name in names))
     output: Tensor = run_module(module, weights, images)
     return output
 

@@ -46,7 +46,7 @@ def _with_fault(
         return {name: state[name] for name in names}, []
     wrong = []
     if fault in ("all", "missing"):
-        wrong += ["blocks.1.norm1.bias", "cls_token"]
+        wrong += ["blocks.1.norm1.bias", "cls_token", "pixel_mean"]
         for name in wrong:
             del state[name]
     if fault in ("all", "unexpected"):
@@ -54,7 +54,8 @@ def _with_fault(
         state |= {name: torch.zeros(8) for name in wrong[-2:]}
     if fault in ("all", "shape"):
         state["head.weight"] = torch.zeros(2, 8, dtype=torch.float64)
-        wrong += ["head.weight"]
+        state["norm.bias"] = torch.zeros(1, dtype=torch.float64)  # broadcasts
+        wrong += ["head.weight", "norm.bias"]
     if fault == "shape":
         state["blocks.0.mlp.fc2.weight"] = state["blocks.0.mlp.fc2.weight"].T
         wrong += ["blocks.0.mlp.fc2.weight"]
@@ -89,9 +90,9 @@ def _load_them(load: Callable[..., Any], fault: str, tensors: list[Tensor]) -> A
         "none": "weights that fit",
         "order": "weights that fit, in another order",
         "all": "weights with faults of all three kinds",
-        "missing": "weights in which two are missing",
+        "missing": "weights in which three are missing",
         "unexpected": "weights in which two are unexpected",
-        "shape": "weights of which two have another shape",
+        "shape": "weights of which three have another shape",
     }[fault]
     output = {
         f"what is raised for {case}": raised,

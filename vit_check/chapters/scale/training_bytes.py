@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, is_dataclass
-from functools import partial
 from typing import Any
 
 from torch import Generator
@@ -10,50 +9,16 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
-def _bytes(
-    parameters: int,
-    devices: int,
-    sharded: bool,
-    autocast: bool,
-    copy: str = "beside",
-    gradient: float = 4,
-    averages: float = 8,
-    parts: str = "weights gradients optimizer",
-    by: str = "sharded",
+def held(
+    num_parameters: int, num_devices: int, sharded: bool, autocast: bool
 ) -> dict[str, float]:
-    """Bytes of a training with a place for each usual mistake."""
-    many = {
-        "sharded": devices if sharded else 1,
-        "always": devices,
-        "never": 1,
-        "times": 1 / devices,
-    }[by]
-    own = parameters / many
-    half = {
-        "beside": 4 * own + (2 * parameters if autocast else 0),
-        "instead": (2 if autocast else 4) * own,
-        "split": (6 if autocast else 4) * own,
-        "never": 4 * own,
-        "always": 4 * own + 2 * parameters,
-    }[copy]
-    low = 2 if autocast and gradient == 2 else 4
-    low_averages = 4 if autocast and averages == 2 else averages
-    low_averages = 8 if low_averages == 2 else low_averages
-    found = {
-        "weights": half,
-        "gradients": low * own,
-        "optimizer": low_averages * own,
-    }
-    whole = {
-        "weights": 4 * parameters + (2 * parameters if autocast else 0),
-        "gradients": 4 * parameters,
-        "optimizer": 8 * parameters,
-    }
-    chosen = {name: found[name] if name in parts else whole[name] for name in found}
-    return {name: float(value) for name, value in chosen.items()}
+    own = num_parameters / num_devices if sharded else num_parameters
+    copy = 2 * num_parameters if autocast else 0
+    weights, gradients, averages = 4 * own + copy, 4 * own, 8 * own
+    return {"weights": weights, "gradients": gradients, "optimizer": averages}
 
 
 def _bytes_inputs(generator: Generator) -> Iterator[Case]:
@@ -89,110 +54,80 @@ def as_float(value: Any) -> Any:
     return float(value) if number else value
 
 
+MISTAKES = """
+averages in bfloat16
+  8 * own -> (4 if autocast else 8) * own
+    under autocast the optimiser's averages are counted in bfloat16, where small
+    additions would be lost; they stay in float32
+one average
+  8 * own -> 4 * own
+    the optimiser's bytes are those of one average; AdamW keeps two for each parameter,
+    of the gradient and of its square
+averages and weights
+  8 * own -> 12 * own
+    the optimiser's bytes are three numbers a parameter; AdamW keeps two, and the
+    weights are counted already
+bfloat16 instead
+  4 * own + copy -> (2 if autocast else 4) * own
+    under autocast the weights are counted in bfloat16 alone; they stay in float32, and
+    the bfloat16 ones come on top
+everything in bfloat16
+  4 * own -> (2 if autocast else 4) * own
+  + copy -> nothing
+    under autocast weights and gradients are counted in bfloat16; what sums up over many
+    steps stays in float32
+averages in bfloat16 too
+  4 * own -> (2 if autocast else 4) * own
+  + copy -> nothing
+  8 * own -> (4 if autocast else 8) * own
+    under autocast everything is counted in bfloat16; autocast rounds what goes into
+    matrix products, and what is held stays in float32
+gradients in bfloat16
+  copy, 4 * own -> copy, (2 if autocast else 4) * own
+    under autocast the gradients are counted in bfloat16; they have the dtype of the
+    weights, float32
+no copy
+  + copy -> nothing
+    under autocast nothing is added for the weights in bfloat16
+always a copy
+  if autocast else 0 -> nothing
+    the weights in bfloat16 are counted without autocast too
+copy sharded
+  2 * num_parameters -> 2 * own
+    the bfloat16 weights are split over the devices; we count them whole on each, for a
+    block needs them whole when it computes
+always split
+  if sharded else num_parameters -> nothing
+    everything is split over the devices, sharded or not; without sharding each device
+    holds all of it
+never split
+  / num_devices if sharded else num_parameters -> nothing
+    sharding has no effect: each device holds its part alone
+weights not split
+  4 * own + copy -> 4 * num_parameters + copy
+    gradients and averages are split and the weights are not; FSDP splits the float32
+    weights as well
+optimiser alone split
+  4 * own -> 4 * num_parameters
+    the optimiser's averages alone are split; FSDP splits weights and gradients too
+over all devices
+  / num_devices if sharded else num_parameters -> * num_devices
+    the bytes of all devices are added up, expected those of one
+numbers for bytes
+  = lambda *given: {name: size / 4 for name, size in held(*given).items()}
+    how many numbers there are is given, expected bytes: a float32 has four
+bits
+  = lambda *given: {name: 8 * size for name, size in held(*given).items()}
+    the result is in bits; a byte has eight of them
+"""
+
 training_bytes = FunctionCheck(
     "training_bytes",
     "training_bytes(num_parameters, num_devices, sharded, autocast) -> "
     "dict of weights, gradients, optimizer",
-    _bytes,
+    held,
     _bytes_inputs,
-    [
-        Mistake(
-            "averages in bfloat16",
-            "under autocast the optimiser's averages are counted in bfloat16, where "
-            "small additions would be lost; they stay in float32",
-            partial(_bytes, averages=2),
-        ),
-        Mistake(
-            "one average",
-            "the optimiser's bytes are those of one average; AdamW keeps two for each "
-            "parameter, of the gradient and of its square",
-            partial(_bytes, averages=4),
-        ),
-        Mistake(
-            "averages and weights",
-            "the optimiser's bytes are three numbers a parameter; AdamW keeps two, and "
-            "the weights are counted already",
-            partial(_bytes, averages=12),
-        ),
-        Mistake(
-            "bfloat16 instead",
-            "under autocast the weights are counted in bfloat16 alone; they stay in "
-            "float32, and the bfloat16 ones come on top",
-            partial(_bytes, copy="instead"),
-        ),
-        Mistake(
-            "everything in bfloat16",
-            "under autocast weights and gradients are counted in bfloat16; what sums "
-            "up over many steps stays in float32",
-            partial(_bytes, copy="instead", gradient=2),
-        ),
-        Mistake(
-            "averages in bfloat16 too",
-            "under autocast everything is counted in bfloat16; autocast rounds what "
-            "goes into matrix products, and what is held stays in float32",
-            partial(_bytes, copy="instead", gradient=2, averages=2),
-        ),
-        Mistake(
-            "gradients in bfloat16",
-            "under autocast the gradients are counted in bfloat16; they have the dtype "
-            "of the weights, float32",
-            partial(_bytes, gradient=2),
-        ),
-        Mistake(
-            "no copy",
-            "under autocast nothing is added for the weights in bfloat16",
-            partial(_bytes, copy="never"),
-        ),
-        Mistake(
-            "always a copy",
-            "the weights in bfloat16 are counted without autocast too",
-            partial(_bytes, copy="always"),
-        ),
-        Mistake(
-            "copy sharded",
-            "the bfloat16 weights are split over the devices; we count them whole on "
-            "each, for a block needs them whole when it computes",
-            partial(_bytes, copy="split"),
-        ),
-        Mistake(
-            "always split",
-            "everything is split over the devices, sharded or not; without sharding "
-            "each device holds all of it",
-            partial(_bytes, by="always"),
-        ),
-        Mistake(
-            "never split",
-            "sharding has no effect: each device holds its part alone",
-            partial(_bytes, by="never"),
-        ),
-        Mistake(
-            "weights not split",
-            "gradients and averages are split and the weights are not; FSDP splits the "
-            "float32 weights as well",
-            partial(_bytes, parts="gradients optimizer"),
-        ),
-        Mistake(
-            "optimiser alone split",
-            "the optimiser's averages alone are split; FSDP splits weights and "
-            "gradients too",
-            partial(_bytes, parts="optimizer"),
-        ),
-        Mistake(
-            "over all devices",
-            "the bytes of all devices are added up, expected those of one",
-            partial(_bytes, by="times"),
-        ),
-        Mistake(
-            "numbers for bytes",
-            "how many numbers there are is given, expected bytes: a float32 has four",
-            lambda *given: {n: b / 4 for n, b in _bytes(*given).items()},
-        ),
-        Mistake(
-            "bits",
-            "the result is in bits; a byte has eight of them",
-            lambda *given: {n: 8 * b for n, b in _bytes(*given).items()},
-        ),
-    ],
+    mistakes(held, MISTAKES),
     hints=(
         "Take one parameter. Which numbers are there for its sake when a step ends, "
         "and how many bytes has each?",

@@ -1,7 +1,6 @@
 """The check of ``training_days``, chapter 12."""
 
 from collections.abc import Iterator
-from functools import partial
 
 import torch
 from torch import Generator
@@ -9,19 +8,14 @@ from torch import Generator
 from vit_check.chapters.scale.training_bytes import as_float
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
-def _days(
-    macs: int,
-    num_images: float,
-    peak: float,
-    num_devices: int,
-    utilization: float,
-    flops: float = 6,
-    seconds: float = 86_400,
+def days(
+    macs: int, num_images: float, peak: float, num_devices: int, utilization: float
 ) -> float:
-    return flops * macs * num_images / (peak * num_devices * utilization) / seconds
+    speed = peak * num_devices * utilization
+    return 6 * macs * num_images / speed / 86_400
 
 
 def _days_inputs(generator: Generator) -> Iterator[Case]:
@@ -36,87 +30,55 @@ def _days_inputs(generator: Generator) -> Iterator[Case]:
         ]
 
 
+MISTAKES = """
+MACs for FLOPs
+  6 * macs -> 3 * macs
+    a multiply-accumulate is counted as one operation; the data sheet counts two
+forward alone
+  6 * macs -> 2 * macs
+    the forward pass alone is counted; the backward pass makes two products for each of
+    it
+forward MACs alone
+  6 * macs -> macs
+    the multiply-accumulates of one forward pass are divided by FLOPs: both the backward
+    pass and the factor between the two units are missing
+backward once
+  6 * macs -> 4 * macs
+    two passes are counted; the backward pass makes two products for each of the forward
+    pass, for the input's gradient and the weight's, so there are three
+forward twice
+  6 * macs -> 8 * macs
+    four passes are counted, as if the forward pass were made again; that is so with
+    checkpointing alone
+seconds
+  / 86_400 -> nothing
+    the result is in seconds, expected days
+hours
+  86_400 -> 3600
+    the result is in hours, expected days
+minutes
+  86_400 -> 60
+    the result is in minutes, expected days
+utilization ignored
+  * utilization -> nothing
+    the utilization has no effect: no training reaches the peak
+utilization multiplied
+  * utilization -> / utilization
+    a lower utilization makes the training shorter; it makes it longer
+devices ignored
+  * num_devices -> nothing
+    the number of devices has no effect
+devices multiplied
+  * num_devices -> / num_devices
+    more devices make the training longer; they share the images
+"""
+
 training_days = FunctionCheck(
     "training_days",
     "training_days(macs, num_images, peak_flops, num_devices, utilization) -> days",
-    _days,
+    days,
     _days_inputs,
-    [
-        Mistake(
-            "MACs for FLOPs",
-            "a multiply-accumulate is counted as one operation; the data sheet counts "
-            "two",
-            partial(_days, flops=3),
-        ),
-        Mistake(
-            "forward alone",
-            "the forward pass alone is counted; the backward pass makes two products "
-            "for each of it",
-            partial(_days, flops=2),
-        ),
-        Mistake(
-            "forward MACs alone",
-            "the multiply-accumulates of one forward pass are divided by FLOPs: both "
-            "the backward pass and the factor between the two units are missing",
-            partial(_days, flops=1),
-        ),
-        Mistake(
-            "backward once",
-            "two passes are counted; the backward pass makes two products for each of "
-            "the forward pass, for the input's gradient and the weight's, so there are "
-            "three",
-            partial(_days, flops=4),
-        ),
-        Mistake(
-            "forward twice",
-            "four passes are counted, as if the forward pass were made again; that is "
-            "so with checkpointing alone",
-            partial(_days, flops=8),
-        ),
-        Mistake(
-            "seconds",
-            "the result is in seconds, expected days",
-            partial(_days, seconds=1),
-        ),
-        Mistake(
-            "hours",
-            "the result is in hours, expected days",
-            partial(_days, seconds=3600),
-        ),
-        Mistake(
-            "minutes",
-            "the result is in minutes, expected days",
-            partial(_days, seconds=60),
-        ),
-        Mistake(
-            "utilization ignored",
-            "the utilization has no effect: no training reaches the peak",
-            lambda macs, images, peak, devices, share: _days(
-                macs, images, peak, devices, 1
-            ),
-        ),
-        Mistake(
-            "utilization multiplied",
-            "a lower utilization makes the training shorter; it makes it longer",
-            lambda macs, images, peak, devices, share: _days(
-                macs, images, peak, devices, 1 / share
-            ),
-        ),
-        Mistake(
-            "devices ignored",
-            "the number of devices has no effect",
-            lambda macs, images, peak, devices, share: _days(
-                macs, images, peak, 1, share
-            ),
-        ),
-        Mistake(
-            "devices multiplied",
-            "more devices make the training longer; they share the images",
-            lambda macs, images, peak, devices, share: _days(
-                macs, images, peak, 1 / devices, share
-            ),
-        ),
-    ],
+    mistakes(days, MISTAKES),
     hints=(
         "How many FLOPs does it take to learn from one image once, if a forward pass "
         "is so many multiply-accumulates?",

@@ -46,7 +46,7 @@ causal_mask = FunctionCheck(
     "causal_mask",
     "causal_mask(num_tokens) -> (T, T), True where a query may look",
     _causal,
-    lambda generator: iter([[5], [1], [8]]),
+    lambda generator: iter([[5], [1], [130]]),
     mistakes(_causal, MISTAKES),
     hints=(
         "Draw it for three tokens: a row for each query, a column for each key. What "

@@ -48,16 +48,21 @@ def attention_inputs(generator: Generator, masks: bool) -> Iterator[Case]:
             padding[:, None, None],
         ]
         yield _far_from_zero(generator)
+    else:
+        yield [x.float() for x in _far_from_zero(generator, 7.0)[:3]]
 
 
-def _far_from_zero(generator: Generator) -> Case:
-    """Scores near -300, or near 300; one key is hidden."""
+def _far_from_zero(generator: Generator, loud: float = 20.0) -> Case:
+    """Scores near -300, or near 300; one key is hidden.
+
+    With 7 for ``loud`` they are near -105, or near 105, and float32 has no e^105.
+    """
     q, k = (
         torch.randn(shape, generator=generator, dtype=torch.float64)
         for shape in ((2, 4, 6), (2, 5, 6))
     )
     seen = torch.tensor([True, False, True, True, True])
-    q[..., 0] = torch.tensor([20.0, 20.0, 20.0, -20.0])
+    q[..., 0] = loud * torch.tensor([1.0, 1.0, 1.0, -1.0])
     k[..., 0] = -15.0 * 6**0.5
     v = torch.randn((2, 5, 3), generator=generator, dtype=torch.float64)
     return [q, k, v, seen.expand(2, 4, 5)]

@@ -1,7 +1,6 @@
 """Check of chapter 11: a batch in parts."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -10,73 +9,18 @@ from torch.nn import functional as F
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
-def _accumulate(
-    model: nn.Module,
-    images: Tensor,
-    labels: Tensor,
-    optimizer: torch.optim.Optimizer,
-    num_parts: int,
-    weigh: str = "share",
-    clear: str = "before",
-    step: str = "once",
-    evenly: bool = False,
-    skip: str = "",
-    backward: str = "each",
-    by_size: bool = False,
-) -> None:
-    """A step in parts with a place for each usual mistake."""
-    B = len(images)
-    cut: Callable[..., Any] = torch.tensor_split if evenly else torch.chunk
-    if skip == "rest":
-        whole = B // num_parts * num_parts
-        images, labels = images[:whole], labels[:whole]
-    if by_size:
-        cut = torch.split
-    parts = list(zip(cut(images, num_parts), cut(labels, num_parts), strict=True))
-    if skip == "short":
-        parts = [part for part in parts if len(part[0]) == len(parts[0][0])]
-    if skip == "all but the last":
-        parts = parts[-1:]
-    if clear == "before":
-        optimizer.zero_grad()
-    waiting: list[Tensor] = []
-    for x, y in parts:
-        if clear == "each":
-            optimizer.zero_grad()
-        share = {
-            "share": len(x) / B,
-            "none": 1.0,
-            "parts": 1 / num_parts,
-            "images": 1 / B,
-            "sum": float(len(x)),
-            "part": 1 / len(x),
-            "sum by parts": len(x) / num_parts,
-            "twice": len(x) / B / num_parts,
-        }[weigh]
-        loss = share * F.cross_entropy(model(x), y)
-        if backward == "each":
-            loss.backward()
-        waiting.append(loss)
-        if step == "each":
-            optimizer.step()
-    if backward == "once":
-        torch.stack(waiting).sum().backward()
-    if backward == "last":
-        waiting[-1].backward()
-    if step == "once":
-        optimizer.step()
-    if clear == "after":
-        optimizer.zero_grad()
-
-
-def _one_pass(
+def in_parts(
     model: nn.Module, images: Tensor, labels: Tensor, optimizer: Any, num_parts: int
 ) -> None:
+    parts = zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True)
     optimizer.zero_grad()
-    F.cross_entropy(model(images), labels).backward()
+    for x, y in parts:
+        share = len(x) / len(images)
+        loss = share * F.cross_entropy(model(x), y)
+        loss.backward()
     optimizer.step()
 
 
@@ -131,152 +75,115 @@ def _train_in_parts(
     }
 
 
+MISTAKES = """
+no step
+  optimizer.step() -> nothing
+    the weights have not moved: there is no optimizer.step(), or no gradient when it is
+    called
+not divided
+  share * -> nothing
+    the mean losses of the parts are added up, so the gradient is as many times too long
+    as there are parts
+weighed alike
+  len(x) / len(images) -> 1 / num_parts
+    each part counts the same, but the last one is smaller: its images then count for
+    more than the others
+two sizes weighed alike
+  chunk -> tensor_split
+  len(x) / len(images) -> 1 / num_parts
+    each part counts the same, but they are of two sizes: an image of a smaller part
+    then counts for more than the others
+divided by the images
+  len(x) / len(images) -> 1 / len(images)
+    a part's mean loss is divided by the number of images: a mean has been divided once
+    already
+summed over images
+  len(x) / len(images) -> len(x)
+    the losses of all images are summed and never divided: the gradient is B times too
+    long
+summed, divided by parts
+  len(x) / len(images) -> len(x) / num_parts
+    the losses are summed over the images and divided by the number of parts; the whole
+    batch divides by the number of images
+divided by the part
+  len(x) / len(images) -> 1 / len(x)
+    a part's mean loss is divided by the part's size once more
+divided twice
+  len(x) / len(images) -> len(x) / len(images) / num_parts
+    each part counts for its share of the images, and is divided by the number of parts
+    besides
+step in each part
+  optimizer.step() -> nothing
+  loss.backward() -> loss.backward(); optimizer.step()
+    the optimiser takes a step in each part: the later parts see weights that have moved
+small steps
+  optimizer.step() -> nothing
+  loss.backward() -> optimizer.zero_grad(); loss.backward(); optimizer.step()
+  share * -> nothing
+    zero_grad and step are called in each part: that is training with a smaller batch
+small steps, divided
+  optimizer.step() -> nothing
+  loss.backward() -> optimizer.zero_grad(); loss.backward(); optimizer.step()
+    zero_grad and step are called in each part: that is training with a smaller batch,
+    and a smaller learning rate
+cleared in each part
+  loss.backward() -> optimizer.zero_grad(); loss.backward()
+    zero_grad is called in each part, so that the gradient of the last part alone is
+    left
+cleared, not divided
+  loss.backward() -> optimizer.zero_grad(); loss.backward()
+  share * -> nothing
+    zero_grad is called in each part, so that the last part's gradient alone is left
+never cleared
+  optimizer.zero_grad() -> nothing
+    the gradients of the step before are still there when the next one begins
+cleared at the end alone
+  optimizer.zero_grad() -> nothing
+  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
+    the gradients are only cleared after the step: those of an earlier step that are
+    there when the function is called go into it
+short part dropped
+  len(x) / len(images)
+  -> (len(x) == -(-len(images) // num_parts)) * len(x) / len(images)
+    the images of the shorter part at the end are left out
+rest dropped
+  chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
+  len(x) / len(images) -> 1 / num_parts
+    the images at the end are left out when the batch does not divide
+rest dropped, weighed by share
+  chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
+    the images that are left over when all parts are of one size are left out
+one backward pass
+  optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
+  loss.backward() -> total = total + loss
+  optimizer.step() -> total.backward(); optimizer.step()
+    one backward pass follows all the forward passes: what every part keeps for it is
+    held at once, as if the batch had not been cut
+backward after the loop
+  loss.backward() -> nothing
+  optimizer.step() -> loss.backward(); optimizer.step()
+    backward is called once, after the loop, where loss is that of the last part alone
+backward after the loop, not weighed
+  loss.backward() -> nothing
+  optimizer.step() -> loss.backward(); optimizer.step()
+  share * -> nothing
+    backward is called once, after the loop, where loss is the last part's mean alone
+parts of num_parts
+  chunk -> split
+    there are more parts than were asked for: split takes the size of a part, chunk the
+    number of parts
+whole batch at once
+  chunk(num_parts) -> chunk(1)
+    the whole batch goes through the model in one forward pass, which is what the parts
+    are to avoid
+"""
+
 accumulate_gradients = FunctionCheck(
     "accumulate_gradients",
     "accumulate_gradients(model, images, labels, optimizer, num_parts)",
-    _accumulate,
+    in_parts,
     _accumulate_inputs,
-    [
-        Mistake(
-            "no step",
-            "the weights have not moved: there is no optimizer.step(), or no gradient "
-            "when it is called",
-            lambda *given: None,
-        ),
-        Mistake(
-            "not divided",
-            "the mean losses of the parts are added up, so the gradient is as many "
-            "times too long as there are parts",
-            partial(_accumulate, weigh="none"),
-        ),
-        Mistake(
-            "weighed alike",
-            "each part counts the same, but the last one is smaller: its images then "
-            "count for more than the others",
-            partial(_accumulate, weigh="parts"),
-        ),
-        Mistake(
-            "two sizes weighed alike",
-            "each part counts the same, but they are of two sizes: an image of a "
-            "smaller part then counts for more than the others",
-            partial(_accumulate, weigh="parts", evenly=True),
-        ),
-        Mistake(
-            "divided by the images",
-            "a part's mean loss is divided by the number of images: a mean has been "
-            "divided once already",
-            partial(_accumulate, weigh="images"),
-        ),
-        Mistake(
-            "summed over images",
-            "the losses of all images are summed and never divided: the gradient is B "
-            "times too long",
-            partial(_accumulate, weigh="sum"),
-        ),
-        Mistake(
-            "summed, divided by parts",
-            "the losses are summed over the images and divided by the number of parts; "
-            "the whole batch divides by the number of images",
-            partial(_accumulate, weigh="sum by parts"),
-        ),
-        Mistake(
-            "divided by the part",
-            "a part's mean loss is divided by the part's size once more",
-            partial(_accumulate, weigh="part"),
-        ),
-        Mistake(
-            "divided twice",
-            "each part counts for its share of the images, and is divided by the "
-            "number of parts besides",
-            partial(_accumulate, weigh="twice"),
-        ),
-        Mistake(
-            "step in each part",
-            "the optimiser takes a step in each part: the later parts see weights that "
-            "have moved",
-            partial(_accumulate, step="each"),
-        ),
-        Mistake(
-            "small steps",
-            "zero_grad and step are called in each part: that is training with a "
-            "smaller batch",
-            partial(_accumulate, step="each", clear="each", weigh="none"),
-        ),
-        Mistake(
-            "small steps, divided",
-            "zero_grad and step are called in each part: that is training with a "
-            "smaller batch, and a smaller learning rate",
-            partial(_accumulate, step="each", clear="each"),
-        ),
-        Mistake(
-            "cleared in each part",
-            "zero_grad is called in each part, so that the gradient of the last part "
-            "alone is left",
-            partial(_accumulate, clear="each"),
-        ),
-        Mistake(
-            "cleared, not divided",
-            "zero_grad is called in each part, so that the last part's gradient alone "
-            "is left",
-            partial(_accumulate, clear="each", weigh="none"),
-        ),
-        Mistake(
-            "never cleared",
-            "the gradients of the step before are still there when the next one begins",
-            partial(_accumulate, clear="never"),
-        ),
-        Mistake(
-            "cleared at the end alone",
-            "the gradients are only cleared after the step: those of an earlier step "
-            "that are there when the function is called go into it",
-            partial(_accumulate, clear="after"),
-        ),
-        Mistake(
-            "short part dropped",
-            "the images of the shorter part at the end are left out",
-            partial(_accumulate, skip="short"),
-        ),
-        Mistake(
-            "rest dropped",
-            "the images at the end are left out when the batch does not divide",
-            partial(_accumulate, skip="rest", weigh="parts"),
-        ),
-        Mistake(
-            "rest dropped, weighed by share",
-            "the images that are left over when all parts are of one size are left out",
-            partial(_accumulate, skip="rest"),
-        ),
-        Mistake(
-            "one backward pass",
-            "one backward pass follows all the forward passes: what every part keeps "
-            "for it is held at once, as if the batch had not been cut",
-            partial(_accumulate, backward="once"),
-        ),
-        Mistake(
-            "backward after the loop",
-            "backward is called once, after the loop, where loss is that of the last "
-            "part alone",
-            partial(_accumulate, backward="last"),
-        ),
-        Mistake(
-            "backward after the loop, not weighed",
-            "backward is called once, after the loop, where loss is the last part's "
-            "mean alone",
-            partial(_accumulate, backward="last", weigh="none"),
-        ),
-        Mistake(
-            "parts of num_parts",
-            "there are more parts than were asked for: split takes the size of a part, "
-            "chunk the number of parts",
-            partial(_accumulate, by_size=True),
-        ),
-        Mistake(
-            "whole batch at once",
-            "the whole batch goes through the model in one forward pass, which is what "
-            "the parts are to avoid",
-            _one_pass,
-        ),
-    ],
+    mistakes(in_parts, MISTAKES),
     hints=(
         "Write the loss of the whole batch, a sum over B images divided by B, and cut "
         "the sum into parts. By what is each part's mean multiplied?",

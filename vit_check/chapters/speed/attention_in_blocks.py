@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -13,58 +12,22 @@ from torch.overrides import TorchFunctionMode
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import tensors_in
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
-def in_blocks(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    block: int,
-    mend: str = "mixed total",
-    maximum: bool = True,
-    scale: float | None = None,
-    inverted: bool = False,
-    last: bool = True,
-    divide: str = "at the end",
-    begin: float = -math.inf,
-    of: str = "so far",
-) -> Tensor:
-    """Attention along the keys with a place for each usual mistake."""
-    scale = q.shape[1] ** 0.5 if scale is None else scale
-    largest = q.new_full((len(q), 1), begin if maximum else 0.0)
+def in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
+    largest = q.new_full((len(q), 1), -math.inf)
     total, mixed = q.new_zeros(len(q), 1), q.new_zeros(len(q), v.shape[1])
-    stop = len(k) if last else len(k) // block * block
-    for start in range(0, stop, block):
+    for start in range(0, len(k), block):
         keys, values = k[start : start + block], v[start : start + block]
-        scores = q @ keys.T / scale  # (T_q, block)
-        highest = scores.amax(1, keepdim=True)
-        highest = highest.amax().expand_as(largest) if of == "all queries" else highest
-        new = highest if of == "this block" else torch.maximum(largest, highest)
-        new = new if maximum else largest
+        scores = q @ keys.T / math.sqrt(q.shape[1])  # (T_q, block)
+        new = torch.maximum(largest, scores.amax(1, keepdim=True))
         shares = (scores - new).exp()
-        factor = (new - largest if inverted else largest - new).exp()
-        total = (factor if "total" in mend else 1) * total + shares.sum(1, keepdim=True)
-        mixed = (factor if "mixed" in mend else 1) * mixed + shares @ values
-        if divide == "in each block":
-            mixed = mixed / total
+        factor = (largest - new).exp()
+        total = factor * total + shares.sum(1, keepdim=True)
+        mixed = factor * mixed + shares @ values
         largest = new
-    return mixed / total if divide == "at the end" else mixed
-
-
-def _blockwise(
-    q: Tensor, k: Tensor, v: Tensor, block: int, mean: bool = False
-) -> Tensor:
-    """A softmax of its own for each block."""
-    pairs = list(zip(k.split(block), v.split(block), strict=True))
-    found = [
-        (q @ keys.T / q.shape[1] ** 0.5).softmax(-1) @ values for keys, values in pairs
-    ]
-    return sum(found, torch.zeros_like(found[0])) / (len(found) if mean else 1)
-
-
-def _at_once(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
-    return (q @ k.T / q.shape[1] ** 0.5).softmax(-1) @ v
+    return mixed / total
 
 
 class _Rows(TorchFunctionMode):
@@ -81,7 +44,9 @@ class _Rows(TorchFunctionMode):
         for tensor in tensors_in(output):
             if self.keys in tensor.shape and tensor.is_floating_point():
                 self.found |= tensor.numel() // self.keys not in self.widths
-        self.found |= func is F.scaled_dot_product_attention
+        if func is F.scaled_dot_product_attention:  # which makes its rows inside
+            key = {**dict(enumerate(args)), **(kwargs or {})}.get("key", args[1:2])
+            self.found |= tensors_in(key)[0].shape[-2] >= self.keys
         return output
 
 
@@ -91,7 +56,8 @@ def _attend_watched(
     widths = {k.shape[1], v.shape[1], k.shape[1] + v.shape[1]}
     with _Rows(len(k), widths) as rows:
         output = attend(q, k, v, block)
-    whole = rows.found and block < len(k)
+    # With blocks of one key, a number kept for each block is a row of scores.
+    whole = rows.found and 1 < block < len(k)
     return {"the output": output, "a whole row of scores": "there" if whole else "no"}
 
 
@@ -113,119 +79,89 @@ def _block_inputs(generator: Generator) -> Iterator[Case]:
         yield [q.to(dtype), k.to(dtype), v.to(dtype), block]
 
 
+MISTAKES = """
+whole rows
+  = lambda q, k, v, block: (q @ k.T / math.sqrt(q.shape[1])).softmax(-1) @ v
+    the numbers are right, but the scores of a query with all keys are held at once;
+    walk along the keys, a block at a time
+mixed not mended
+  factor * mixed -> mixed
+    the mixture of earlier blocks is not multiplied by the factor when a larger score
+    turns up; the sum is
+sum not mended
+  factor * total -> total
+    the sum of earlier blocks is not multiplied by the factor when a larger score turns
+    up; the mixture is
+nothing mended
+  factor * mixed -> mixed
+  factor * total -> total
+    what was summed before a larger score turned up stays relative to the old one: both
+    sum and mixture need the factor
+begins at 0
+  -math.inf -> 0.0
+    the largest score begins at 0: where all scores of a query are far below that, every
+    exponential is 0
+no maximum
+  -math.inf -> 0.0
+  torch.maximum(largest, scores.amax(1, keepdim=True)) -> largest
+    the exponentials are taken of bare scores, and overflow when a score is in the
+    hundreds: subtract the largest first
+begins at -100
+  -math.inf -> -100.0
+    the largest score begins at a number that scores may lie below: every exponential of
+    such a query is then 0
+largest of the block
+  torch.maximum(largest, scores.amax(1, keepdim=True))
+  -> scores.amax(1, keepdim=True)
+    the new largest score is that of this block alone and may be lower than the old one:
+    the factor then grows instead of shrinking, and overflows
+one largest for all queries
+  scores.amax(1, keepdim=True) -> scores.amax()
+    one largest score serves all queries: where those of a query are far lower, its
+    exponentials are all 0; each query needs its own
+factor inverted
+  largest - new -> new - largest
+    the factor is the wrong way round: it shrinks what was summed before, so it is e to
+    the old largest minus the new one
+softmax of each block summed
+  factor * mixed + shares -> mixed + scores.softmax(1)
+  / total -> nothing
+    each block has a softmax of its own, and they are added: the weights of a query then
+    sum to the number of blocks
+softmax of each block averaged
+  factor * mixed + shares -> mixed + scores.softmax(1)
+  / total -> / -(-len(k) // block)
+    each block has a softmax of its own, and they are averaged: a block full of low
+    scores then counts as much as one with the highest
+no scale
+  / math.sqrt(q.shape[1]) -> nothing
+    the scores are not divided by √d
+scale by the number of keys
+  q.shape[1] -> len(k)
+    the scores are divided by the root of the number of keys, expected the root of d,
+    the width of a key
+scale by block
+  q.shape[1] -> block
+    the scores are divided by the root of the block's length; their spread grows with d
+last block dropped
+  len(k), block -> len(k) // block * block, block
+    the keys after the last whole block are left out: the last one may be shorter
+not divided
+  / total -> nothing
+    the mixture is not divided by the sum at the end
+divided in each block
+  / total -> nothing
+  factor * mixed + shares @ values -> (factor * mixed + shares @ values) / total
+    the mixture is divided by the sum in every block; it is to be divided once, after
+    the last
+"""
+
 attention_in_blocks = FunctionCheck(
     "attention_in_blocks",
     "attention_in_blocks(q, k, v, block) -> (T_q, d_v)",
     in_blocks,
     _block_inputs,
-    [
-        Mistake(
-            "whole rows",
-            "the numbers are right, but the scores of a query with all keys are held "
-            "at once; walk along the keys, a block at a time",
-            _at_once,
-        ),
-        Mistake(
-            "mixed not mended",
-            "the mixture of earlier blocks is not multiplied by the factor when a "
-            "larger score turns up; the sum is",
-            partial(in_blocks, mend="total"),
-        ),
-        Mistake(
-            "sum not mended",
-            "the sum of earlier blocks is not multiplied by the factor when a larger "
-            "score turns up; the mixture is",
-            partial(in_blocks, mend="mixed"),
-        ),
-        Mistake(
-            "nothing mended",
-            "what was summed before a larger score turned up stays relative to the old "
-            "one: both sum and mixture need the factor",
-            partial(in_blocks, mend=""),
-        ),
-        Mistake(
-            "begins at 0",
-            "the largest score begins at 0: where all scores of a query are far below "
-            "that, every exponential is 0",
-            partial(in_blocks, begin=0.0),
-        ),
-        Mistake(
-            "no maximum",
-            "the exponentials are taken of bare scores, and overflow when a score is "
-            "in the hundreds: subtract the largest first",
-            partial(in_blocks, maximum=False),
-        ),
-        Mistake(
-            "begins at -100",
-            "the largest score begins at a number that scores may lie below: every "
-            "exponential of such a query is then 0",
-            partial(in_blocks, begin=-100.0),
-        ),
-        Mistake(
-            "largest of the block",
-            "the new largest score is that of this block alone and may be lower than "
-            "the old one: the factor then grows instead of shrinking, and overflows",
-            partial(in_blocks, of="this block"),
-        ),
-        Mistake(
-            "one largest for all queries",
-            "one largest score serves all queries: where those of a query are far "
-            "lower, its exponentials are all 0; each query needs its own",
-            partial(in_blocks, of="all queries"),
-        ),
-        Mistake(
-            "factor inverted",
-            "the factor is the wrong way round: it shrinks what was summed before, so "
-            "it is e to the old largest minus the new one",
-            partial(in_blocks, inverted=True),
-        ),
-        Mistake(
-            "softmax of each block summed",
-            "each block has a softmax of its own, and they are added: the weights of a "
-            "query then sum to the number of blocks",
-            _blockwise,
-        ),
-        Mistake(
-            "softmax of each block averaged",
-            "each block has a softmax of its own, and they are averaged: a block full "
-            "of low scores then counts as much as one with the highest",
-            partial(_blockwise, mean=True),
-        ),
-        Mistake(
-            "no scale",
-            "the scores are not divided by √d",
-            partial(in_blocks, scale=1.0),
-        ),
-        Mistake(
-            "scale by the number of keys",
-            "the scores are divided by the root of the number of keys, expected the "
-            "root of d, the width of a key",
-            lambda q, k, v, block: in_blocks(q, k, v, block, scale=len(k) ** 0.5),
-        ),
-        Mistake(
-            "scale by block",
-            "the scores are divided by the root of the block's length; their spread "
-            "grows with d",
-            lambda q, k, v, block: in_blocks(q, k, v, block, scale=block**0.5),
-        ),
-        Mistake(
-            "last block dropped",
-            "the keys after the last whole block are left out: the last one may be "
-            "shorter",
-            partial(in_blocks, last=False),
-        ),
-        Mistake(
-            "not divided",
-            "the mixture is not divided by the sum at the end",
-            partial(in_blocks, divide="never"),
-        ),
-        Mistake(
-            "divided in each block",
-            "the mixture is divided by the sum in every block; it is to be divided "
-            "once, after the last",
-            partial(in_blocks, divide="in each block"),
-        ),
-    ],
+    mistakes(in_blocks, MISTAKES),
     hints=(
         "Work through two blocks of one key each on paper. What did the first block's "
         "exponential subtract, and what should it have subtracted?",

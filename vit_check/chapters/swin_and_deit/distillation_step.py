@@ -5,12 +5,11 @@ from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
-from torch.nn import functional as F
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import draw
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 from vit_steps.variants import distillation
 
 
@@ -75,43 +74,25 @@ def _two_steps(
     }
 
 
-def _step(
+def step_with_teacher(
     student: Any,
     teacher: Any,
     optimizer: Any,
     augment: Any,
     images: Tensor,
     labels: Tensor,
-    loss: Callable[..., Tensor] = distillation.hard_distillation_loss,
-    mode: bool = True,
-    teacher_mode: bool = False,
-    no_grad: bool = True,
-    teacher_sees: str = "the same",
-    student_sees: str = "augmented",
-    moves: str = "zero backward step",
 ) -> Tensor:
-    """One step with a teacher, with a place for each usual mistake."""
-    student.train(mode)
-    teacher.train(teacher_mode)
-    original = images
-    first = augment(original) if teacher_sees == "another, first" else None
-    images = augment(images) if student_sees == "augmented" else images
-    seen = {"the same": images, "original": original}.get(teacher_sees, first)
-    with torch.set_grad_enabled(not no_grad):
-        told = teacher(augment(original) if seen is None else seen)
-    value = loss(student.two_answers(images), labels, told)
-    for move in moves.split():
-        if move == "zero":
-            optimizer.zero_grad()
-        elif move == "backward":
-            value.backward()
-        else:
-            optimizer.step()
-    return value.detach()
-
-
-def _stepping(**changes: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: _step(*arguments, **changes)
+    student.train()
+    teacher.eval()
+    seen = augment(images)
+    with torch.no_grad():
+        told = teacher(seen)
+    answers = student.two_answers(seen)
+    loss = distillation.hard_distillation_loss(answers, labels, told)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.detach()
 
 
 def _step_inputs(generator: Generator) -> Iterator[Case]:
@@ -122,124 +103,75 @@ def _step_inputs(generator: Generator) -> Iterator[Case]:
         yield [images, labels, K, seed]
 
 
+MISTAKES = """
+teacher in training mode
+  teacher.eval() -> teacher.train()
+    the teacher is in training mode: its batch norm takes the statistics of this batch,
+    and changes those it has learned
+teacher learns
+  no_grad -> enable_grad
+  labels, told) -> labels, told) + 0 * told.sum()
+    gradients are computed for the teacher, which is not meant to learn
+teacher sees the original
+  teacher(seen) -> teacher(images)
+    the teacher is asked about the images as they were before the augmentation; it
+    should see what the student sees
+augmented twice
+  teacher(seen) -> teacher(augment(images))
+    the images are augmented once for the student and once more for the teacher, so that
+    they see different pictures
+augmented twice, teacher first
+  two_answers(seen) -> two_answers(augment(images))
+    the images are augmented once for the teacher and once more for the student, so that
+    they see different pictures
+not augmented
+  augment(images) -> images
+    the images are not augmented
+student sees the original
+  two_answers(seen) -> two_answers(images)
+    the student sees the images as they were before the augmentation
+student in eval mode
+  student.train() -> student.eval()
+    the student is not in training mode
+both in the wrong mode
+  student.train() -> student.eval()
+  teacher.eval() -> teacher.train()
+    student and teacher are both left in the mode they came in
+no zero_grad
+  optimizer.zero_grad() -> nothing
+    the gradients of the step before are still there: they are never set to zero
+cleared at the end alone
+  optimizer.zero_grad() -> nothing
+  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
+    the gradients are cleared only after the step: those of an earlier step that are
+    there when the function is called are added to this one's
+no step
+  optimizer.step() -> nothing
+    nothing is learned: there is no step(), or it comes when the gradients have been set
+    to zero again
+heads swapped
+  (answers, -> (answers[::-1],
+    the tokens are swapped: the class token learns from the teacher here and the
+    distillation token from the labels
+labels for both
+  distillation.hard_distillation_loss(answers, labels, told)
+  -> sum(F.cross_entropy(answer, labels) for answer in answers) / 2
+    both tokens learn from the labels; what the teacher says is not used
+answers averaged first
+  (answers, -> ([sum(answers) / 2] * 2,
+    the mean of the two answers is taught; in training each token is taught on its own,
+    by two_answers
+soft loss
+  .hard_distillation_loss -> .soft_distillation_loss
+    the loss is the soft one; the hard one is asked for
+"""
+
 distillation_step = FunctionCheck(
     "distillation_step",
     "distillation_step(student, teacher, optimizer, augment, images, labels) -> loss",
-    _step,
+    step_with_teacher,
     _step_inputs,
-    [
-        Mistake(
-            "teacher in training mode",
-            "the teacher is in training mode: its batch norm takes the statistics of "
-            "this batch, and changes those it has learned",
-            _stepping(teacher_mode=True),
-        ),
-        Mistake(
-            "teacher learns",
-            "gradients are computed for the teacher, which is not meant to learn",
-            _stepping(
-                no_grad=False,
-                loss=lambda answers, labels, told: (
-                    distillation.hard_distillation_loss(answers, labels, told)
-                    + 0 * told.sum()
-                ),
-            ),
-        ),
-        Mistake(
-            "teacher sees the original",
-            "the teacher is asked about the images as they were before the "
-            "augmentation; it should see what the student sees",
-            _stepping(teacher_sees="original"),
-        ),
-        Mistake(
-            "augmented twice",
-            "the images are augmented once for the student and once more for the "
-            "teacher, so that they see different pictures",
-            _stepping(teacher_sees="another"),
-        ),
-        Mistake(
-            "augmented twice, teacher first",
-            "the images are augmented once for the teacher and once more for the "
-            "student, so that they see different pictures",
-            _stepping(teacher_sees="another, first"),
-        ),
-        Mistake(
-            "not augmented",
-            "the images are not augmented",
-            _stepping(student_sees="original"),
-        ),
-        Mistake(
-            "student sees the original",
-            "the student sees the images as they were before the augmentation",
-            _stepping(student_sees="original", teacher_sees="another"),
-        ),
-        Mistake(
-            "student in eval mode",
-            "the student is not in training mode",
-            _stepping(mode=False),
-        ),
-        Mistake(
-            "both in the wrong mode",
-            "student and teacher are both left in the mode they came in",
-            _stepping(mode=False, teacher_mode=True),
-        ),
-        Mistake(
-            "no zero_grad",
-            "the gradients of the step before are still there: they are never set to "
-            "zero",
-            _stepping(moves="backward step"),
-        ),
-        Mistake(
-            "cleared at the end alone",
-            "the gradients are cleared only after the step: those of an earlier step "
-            "that are there when the function is called are added to this one's",
-            _stepping(moves="backward step zero"),
-        ),
-        Mistake(
-            "no step",
-            "nothing is learned: there is no step(), or it comes when the gradients "
-            "have been set to zero again",
-            _stepping(moves="zero backward"),
-        ),
-        Mistake(
-            "heads swapped",
-            "the tokens are swapped: the class token learns from the teacher here and "
-            "the distillation token from the labels",
-            _stepping(
-                loss=lambda answers, labels, told: distillation.hard_distillation_loss(
-                    answers[::-1], labels, told
-                )
-            ),
-        ),
-        Mistake(
-            "labels for both",
-            "both tokens learn from the labels; what the teacher says is not used",
-            _stepping(
-                loss=lambda answers, labels, told: (
-                    (
-                        F.cross_entropy(answers[0], labels)
-                        + F.cross_entropy(answers[1], labels)
-                    )
-                    / 2
-                )
-            ),
-        ),
-        Mistake(
-            "answers averaged first",
-            "the mean of the two answers is taught; in training each token is taught "
-            "on its own, by two_answers",
-            _stepping(
-                loss=lambda answers, labels, told: distillation.hard_distillation_loss(
-                    ((answers[0] + answers[1]) / 2,) * 2, labels, told
-                )
-            ),
-        ),
-        Mistake(
-            "soft loss",
-            "the loss is the soft one; the hard one is asked for",
-            _stepping(loss=distillation.soft_distillation_loss),
-        ),
-    ],
+    mistakes(step_with_teacher, MISTAKES),
     hints=(
         "Which network has to be in which mode, which images does each of them see, "
         "and whose gradients are wanted?",

@@ -1,4 +1,4 @@
-"""What the checks of both distillation losses draw."""
+"""What the check of a distillation loss draws."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,65 +1,14 @@
 """The check of ``soft_distillation_loss``, chapter 13."""
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
-from torch import Generator, Tensor
-from torch.nn import functional as F
+from torch import Generator
 
 from vit_check.chapters.swin_and_deit.distilling import distilling, distilling_inputs
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 from vit_steps.variants import distillation
-
-
-def _soft(
-    answers: Any,
-    labels: Tensor,
-    teacher: Tensor,
-    tau: float,
-    share: float,
-    power: int = 2,
-    swapped: bool = False,
-    divergence: Callable[[Tensor, Tensor], Tensor] | None = None,
-    of_student: float | None = None,
-    of_teacher: float | None = None,
-    labels_too: bool = False,
-    axis: int = 1,
-    weights: Callable[[float], tuple[float, float]] = lambda share: (1 - share, share),
-) -> Tensor:
-    """The soft loss with a place for each usual mistake."""
-    from_class, from_teacher = answers[::-1] if swapped else answers
-    said = (from_teacher / (of_student or tau)).log_softmax(dim=axis)
-    wanted = (teacher / (of_teacher or tau)).log_softmax(dim=axis)
-    if divergence is not None:
-        apart = divergence(said, wanted)
-    else:
-        apart = F.kl_div(said, wanted, reduction="batchmean", log_target=True)
-    label, other = weights(share)
-    labelled = F.cross_entropy(from_class / (tau if labels_too else 1), labels)
-    return label * labelled + other * tau**power * apart
-
-
-def _softly(**changes: Any) -> Callable[..., Tensor]:
-    return lambda *arguments: _soft(*arguments, **changes)
-
-
-def _soft_with_averaged_answers(
-    answers: Any, labels: Tensor, teacher: Tensor, tau: float, share: float
-) -> Tensor:
-    mean = (answers[0] + answers[1]) / 2
-    return _soft((mean, mean), labels, teacher, tau, share)
-
-
-def _soft_without_softmax(
-    answers: Any, labels: Tensor, teacher: Tensor, tau: float, share: float
-) -> Tensor:
-    apart = F.kl_div(
-        answers[1] / tau, teacher / tau, reduction="batchmean", log_target=True
-    )
-    label = (1 - share) * F.cross_entropy(answers[0], labels)
-    return label + share * tau**2 * apart
 
 
 def _soft_inputs(generator: Generator) -> Iterator[Case]:
@@ -68,198 +17,117 @@ def _soft_inputs(generator: Generator) -> Iterator[Case]:
         yield [*case, *setting]
 
 
+MISTAKES = """
+no τ²
+  temperature**2 * divergence -> divergence
+    the divergence is not multiplied by τ²: the teacher's gradient fades as the
+    temperature grows
+τ once
+  temperature**2 -> temperature
+    the divergence is multiplied by τ, expected τ²: its gradient shrinks with the square
+divided by τ²
+  temperature**2 * divergence -> divergence / temperature**2
+    the divergence is divided by τ²; it should be multiplied
+no temperature
+  / temperature -> nothing
+    the logits are not divided by the temperature
+neither temperature nor τ²
+  / temperature -> nothing
+  temperature**2 * divergence -> divergence
+    the temperature has no effect
+temperature of the teacher alone
+  from_teacher / temperature -> from_teacher
+    only the teacher's logits are divided by the temperature; both sides of the
+    comparison should be
+temperature of the student alone
+  teacher_logits / temperature -> teacher_logits
+    only the student's logits are divided by the temperature; both sides of the
+    comparison should be
+temperature multiplied
+  / temperature -> * temperature
+    the logits are multiplied by the temperature; dividing brings the shares closer to
+    each other
+temperature for the labels
+  from_class, labels -> from_class / temperature, labels
+    the class token's logits are divided by the temperature too; the labels' part has
+    none
+KL the other way round
+  ours, wanted -> wanted, ours
+    the divergence is the wrong way round: it should be weighed by the teacher's shares,
+    and here it is by the student's
+cross-entropy for KL
+  F.kl_div(ours, wanted, reduction="batchmean", log_target=True)
+  -> -(wanted.exp() * ours).sum(1).mean()
+    the teacher's part is a cross-entropy: it has the teacher's own entropy in it and
+    does not become 0 where both agree; the divergence does
+mean over classes
+  "batchmean", log_target=True) -> "none", log_target=True).mean()
+    the divergence is averaged over images and classes; it is a sum over the classes,
+    averaged over the images
+summed over the batch
+  "batchmean" -> "sum"
+    the divergence is summed over the images, so that the teacher weighs more in a
+    larger batch; take the mean
+logarithms taken for shares
+  , log_target=True -> nothing
+    the divergence is NaN: the second argument of kl_div is taken for shares unless
+    log_target=True says that it is logarithms
+shares taken for logarithms
+  kl_div(ours -> kl_div(ours.exp()
+    the first argument of kl_div is the student's shares; it takes their logarithms
+difference of logarithms
+  F.kl_div(ours, wanted, reduction="batchmean", log_target=True)
+  -> (wanted - ours).sum(1).mean()
+    the differences of the logarithms are summed without the teacher's shares before
+    them
+no softmax
+  F.log_softmax -> (lambda logits, dim: logits)
+    there is no softmax: the logits themselves are taken for logarithms of shares
+softmax over the batch
+  dim=1 -> dim=0
+    the softmax runs over the images; the shares of one image's classes should sum to 1
+share of the labels
+  (1 - share) * labelled + share -> share * labelled + (1 - share)
+    λ weighs the labels here; it is the teacher's share, and the labels get 1 - λ
+labels in full
+  (1 - share) * labelled -> labelled
+    the labels' part is not multiplied by 1 - λ
+teacher in full
+  + share * -> +
+    the teacher's part is not multiplied by λ
+no shares
+  (1 - share) * labelled + share * -> labelled +
+    the two parts are added without their weights, 1 - λ and λ
+labels alone
+  + share * temperature**2 * divergence -> nothing
+    the teacher's part is missing
+teacher alone
+  (1 - share) * labelled + -> nothing
+    the labels' part is missing
+heads swapped
+  from_class, from_teacher = -> from_teacher, from_class =
+    the tokens are swapped: the class token learns from the teacher here and the
+    distillation token from the labels
+class token for both
+  from_teacher / temperature -> from_class / temperature
+    the class token's answer is taken twice; what the teacher says belongs to the
+    distillation token
+distillation token for both
+  from_class, labels -> from_teacher, labels
+    the distillation token's answer is taken twice; the labels belong to the class token
+answers averaged first
+  from_teacher = answers -> from_teacher = [sum(answers) / 2] * 2
+    the two answers are averaged before the losses; that is for use, in training each
+    token is taught on its own
+"""
+
 soft_distillation_loss = FunctionCheck(
     "soft_distillation_loss",
     "soft_distillation_loss(answers, labels, teacher_logits, temperature, share) -> "
     "one number",
     distillation.soft_distillation_loss,
     _soft_inputs,
-    [
-        Mistake(
-            "no τ²",
-            "the divergence is not multiplied by τ²: the teacher's gradient fades as "
-            "the temperature grows",
-            _softly(power=0),
-        ),
-        Mistake(
-            "τ once",
-            "the divergence is multiplied by τ, expected τ²: its gradient shrinks with "
-            "the square",
-            _softly(power=1),
-        ),
-        Mistake(
-            "divided by τ²",
-            "the divergence is divided by τ²; it should be multiplied",
-            _softly(power=-2),
-        ),
-        Mistake(
-            "no temperature",
-            "the logits are not divided by the temperature",
-            _softly(of_student=1.0, of_teacher=1.0),
-        ),
-        Mistake(
-            "neither temperature nor τ²",
-            "the temperature has no effect",
-            _softly(of_student=1.0, of_teacher=1.0, power=0),
-        ),
-        Mistake(
-            "temperature of the teacher alone",
-            "only the teacher's logits are divided by the temperature; both sides of "
-            "the comparison should be",
-            _softly(of_student=1.0),
-        ),
-        Mistake(
-            "temperature of the student alone",
-            "only the student's logits are divided by the temperature; both sides of "
-            "the comparison should be",
-            _softly(of_teacher=1.0),
-        ),
-        Mistake(
-            "temperature multiplied",
-            "the logits are multiplied by the temperature; dividing brings the shares "
-            "closer to each other",
-            lambda answers, y, said, tau, share: _soft(
-                answers, y, said, tau, share, of_student=1 / tau, of_teacher=1 / tau
-            ),
-        ),
-        Mistake(
-            "temperature for the labels",
-            "the class token's logits are divided by the temperature too; the labels' "
-            "part has none",
-            _softly(labels_too=True),
-        ),
-        Mistake(
-            "KL the other way round",
-            "the divergence is the wrong way round: it should be weighed by the "
-            "teacher's shares, and here it is by the student's",
-            _softly(
-                divergence=lambda said, wanted: F.kl_div(
-                    wanted, said, reduction="batchmean", log_target=True
-                )
-            ),
-        ),
-        Mistake(
-            "cross-entropy for KL",
-            "the teacher's part is a cross-entropy: it has the teacher's own entropy "
-            "in it and does not become 0 where both agree; the divergence does",
-            _softly(
-                divergence=lambda said, wanted: -(wanted.exp() * said).sum(1).mean()
-            ),
-        ),
-        Mistake(
-            "mean over classes",
-            "the divergence is averaged over images and classes; it is a sum over the "
-            "classes, averaged over the images",
-            _softly(
-                divergence=lambda said, wanted: F.kl_div(
-                    said, wanted, reduction="none", log_target=True
-                ).mean()
-            ),
-        ),
-        Mistake(
-            "summed over the batch",
-            "the divergence is summed over the images, so that the teacher weighs more "
-            "in a larger batch; take the mean",
-            _softly(
-                divergence=lambda said, wanted: F.kl_div(
-                    said, wanted, reduction="sum", log_target=True
-                )
-            ),
-        ),
-        Mistake(
-            "logarithms taken for shares",
-            "the divergence is NaN: the second argument of kl_div is taken for shares "
-            "unless log_target=True says that it is logarithms",
-            _softly(
-                divergence=lambda said, wanted: F.kl_div(
-                    said, wanted, reduction="batchmean"
-                )
-            ),
-        ),
-        Mistake(
-            "shares taken for logarithms",
-            "the first argument of kl_div is the student's shares; it takes their "
-            "logarithms",
-            _softly(
-                divergence=lambda said, wanted: F.kl_div(
-                    said.exp(), wanted.exp(), reduction="batchmean"
-                )
-            ),
-        ),
-        Mistake(
-            "difference of logarithms",
-            "the differences of the logarithms are summed without the teacher's shares "
-            "before them",
-            _softly(divergence=lambda said, wanted: (wanted - said).sum(1).mean()),
-        ),
-        Mistake(
-            "no softmax",
-            "there is no softmax: the logits themselves are taken for logarithms of "
-            "shares",
-            _soft_without_softmax,
-        ),
-        Mistake(
-            "softmax over the batch",
-            "the softmax runs over the images; the shares of one image's classes "
-            "should sum to 1",
-            _softly(axis=0),
-        ),
-        Mistake(
-            "share of the labels",
-            "λ weighs the labels here; it is the teacher's share, and the labels get "
-            "1 - λ",
-            _softly(weights=lambda share: (share, 1 - share)),
-        ),
-        Mistake(
-            "labels in full",
-            "the labels' part is not multiplied by 1 - λ",
-            _softly(weights=lambda share: (1.0, share)),
-        ),
-        Mistake(
-            "teacher in full",
-            "the teacher's part is not multiplied by λ",
-            _softly(weights=lambda share: (1 - share, 1.0)),
-        ),
-        Mistake(
-            "no shares",
-            "the two parts are added without their weights, 1 - λ and λ",
-            _softly(weights=lambda share: (1.0, 1.0)),
-        ),
-        Mistake(
-            "labels alone",
-            "the teacher's part is missing",
-            _softly(weights=lambda share: (1 - share, 0.0)),
-        ),
-        Mistake(
-            "teacher alone",
-            "the labels' part is missing",
-            _softly(weights=lambda share: (0.0, share)),
-        ),
-        Mistake(
-            "heads swapped",
-            "the tokens are swapped: the class token learns from the teacher here and "
-            "the distillation token from the labels",
-            _softly(swapped=True),
-        ),
-        Mistake(
-            "class token for both",
-            "the class token's answer is taken twice; what the teacher says belongs to "
-            "the distillation token",
-            lambda answers, *a: _soft((answers[0], answers[0]), *a),
-        ),
-        Mistake(
-            "distillation token for both",
-            "the distillation token's answer is taken twice; the labels belong to the "
-            "class token",
-            lambda answers, *a: _soft((answers[1], answers[1]), *a),
-        ),
-        Mistake(
-            "answers averaged first",
-            "the two answers are averaged before the losses; that is for use, in "
-            "training each token is taught on its own",
-            _soft_with_averaged_answers,
-        ),
-    ],
+    mistakes(distillation.soft_distillation_loss, MISTAKES),
     hints=(
         "Compute it for one image and three classes by hand: the shares of both at τ, "
         "then the sum of p·ln(p/q), with p the teacher's.",

@@ -9,7 +9,7 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
 def _accuracies(
@@ -22,8 +22,10 @@ def _accuracies(
     }
 
 
-def _fraction(logits: Tensor, labels: Tensor) -> float:
-    return (logits.argmax(dim=1) == labels).double().mean().item()
+def fraction(logits: Tensor, labels: Tensor) -> float:
+    answers = logits.argmax(dim=1)
+    hits = answers == labels
+    return hits.double().mean().item()
 
 
 def _accuracy_inputs(generator: Generator) -> Iterator[Case]:
@@ -40,85 +42,59 @@ def _accuracy_inputs(generator: Generator) -> Iterator[Case]:
         yield [logits, labels]
 
 
+MISTAKES = """
+a count
+  double().mean() -> sum()
+    the right answers are counted, expected their share, from 0 to 1
+a count, as a float
+  mean -> sum
+    the right answers are counted, expected their share, from 0 to 1
+percent
+  return -> return 100 *
+    the share is in per cent, expected from 0 to 1
+the share of wrong answers
+  == -> !=
+    the share of wrong answers is returned, expected that of right ones
+lowest logit
+  argmax -> argmin
+    the class with the lowest logit is taken for the answer
+every answer with every label
+  dim=1 -> dim=1, keepdim=True
+    answers (B, 1) are compared with labels (B,), which stretches both to B×B: every
+    answer is held against every label
+argmax over the batch
+  dim=1 -> dim=0
+    the largest logit is looked for along the batch: each class gets an image, and each
+    image should get a class
+value for place
+  argmax -> amax
+    the largest logit itself is compared with the label, expected its place, the class
+divided by K
+  double().mean().item() -> sum().item() / logits.shape[1]
+    the count is divided by the number of classes, expected by the number of images
+among the best five
+  argmax(dim=1) -> topk(5).indices
+  answers == labels -> (answers == labels[:, None]).any(dim=1)
+    an answer counts as right if it is among the five highest logits, expected the
+    highest alone
+probability of the right class
+  = lambda logits, labels: logits.softmax(1).gather(1, labels[:, None]).mean()
+    the mean probability of the right class is returned: an answer is right or wrong,
+    whatever its probability
+all or nothing
+  double().mean() -> all().double()
+    one wrong answer makes the whole batch wrong, expected the share of right ones
+for each image
+  .double().mean().item() -> nothing
+    there is a True or False for each image, expected their mean
+"""
+
 accuracy = FunctionCheck(
     "accuracy",
     "accuracy(logits, labels) -> a float from 0 to 1",
-    _fraction,
+    fraction,
     _accuracy_inputs,
-    [
-        Mistake(
-            "a count",
-            "the right answers are counted, expected their share, from 0 to 1",
-            lambda x, y: (x.argmax(dim=1) == y).sum().item(),
-        ),
-        Mistake(
-            "a count, as a float",
-            "the right answers are counted, expected their share, from 0 to 1",
-            lambda x, y: float((x.argmax(dim=1) == y).sum()),
-        ),
-        Mistake(
-            "percent",
-            "the share is in per cent, expected from 0 to 1",
-            lambda x, y: 100 * _fraction(x, y),
-        ),
-        Mistake(
-            "the share of wrong answers",
-            "the share of wrong answers is returned, expected that of right ones",
-            lambda x, y: 1 - _fraction(x, y),
-        ),
-        Mistake(
-            "lowest logit",
-            "the class with the lowest logit is taken for the answer",
-            lambda x, y: _fraction(-x, y),
-        ),
-        Mistake(
-            "every answer with every label",
-            "answers (B, 1) are compared with labels (B,), which stretches both to "
-            "B×B: every answer is held against every label",
-            lambda x, y: (x.argmax(dim=1, keepdim=True) == y).double().mean().item(),
-        ),
-        Mistake(
-            "argmax over the batch",
-            "the largest logit is looked for along the batch: each class gets an "
-            "image, and each image should get a class",
-            lambda x, y: (x.argmax(dim=0) == y).double().mean().item(),
-        ),
-        Mistake(
-            "value for place",
-            "the largest logit itself is compared with the label, expected its place, "
-            "the class",
-            lambda x, y: (x.amax(dim=1) == y).double().mean().item(),
-        ),
-        Mistake(
-            "divided by K",
-            "the count is divided by the number of classes, expected by the number of "
-            "images",
-            lambda x, y: (x.argmax(dim=1) == y).sum().item() / x.shape[1],
-        ),
-        Mistake(
-            "among the best five",
-            "an answer counts as right if it is among the five highest logits, "
-            "expected the highest alone",
-            lambda x, y: (x.topk(5).indices == y[:, None]).any(1).double().mean(),
-        ),
-        Mistake(
-            "probability of the right class",
-            "the mean probability of the right class is returned: an answer is right "
-            "or wrong, whatever its probability",
-            lambda x, y: x.softmax(1).gather(1, y[:, None]).mean(),
-        ),
-        Mistake(
-            "all or nothing",
-            "one wrong answer makes the whole batch wrong, expected the share of right "
-            "ones",
-            lambda x, y: (x.argmax(dim=1) == y).all().double(),
-        ),
-        Mistake(
-            "for each image",
-            "there is a True or False for each image, expected their mean",
-            lambda x, y: x.argmax(dim=1) == y,
-        ),
-    ],
+    mistakes(fraction, MISTAKES),
     hints=(
         "What does the model answer for image 0: which of its K logits is the highest?",
         "argmax over the classes gives B answers; compare them with the B labels and "

@@ -1,18 +1,16 @@
 """The check of ``adamw_step``, chapter 8."""
 
 from collections.abc import Iterator
-from functools import partial
-from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
-def _adamw(
+def adamw(
     w: Tensor,
     g: Tensor,
     m: Tensor,
@@ -20,47 +18,15 @@ def _adamw(
     step: int,
     lr: float,
     weight_decay: float,
-    betas: tuple[float, float] = (0.9, 0.999),
-    correct: str = "both",
-    decay: str = "apart",
-    square: str = "squared",
-    root: str = "then eps",
-    returned: str = "averages",
-    sign: float = 1.0,
-) -> Any:
-    """A step of AdamW with a place for each usual mistake."""
-    beta1, beta2 = betas
-    if decay == "in the gradient":
-        g = g + weight_decay * w
+) -> tuple[Tensor, Tensor, Tensor]:
+    beta1, beta2 = 0.9, 0.999
     m = beta1 * m + (1 - beta1) * g
-    squares = {
-        "squared": g**2,
-        "size": g.abs(),
-        "of all": g.square().sum().expand_as(g),
-    }[square]
-    v = beta2 * v + (1 - beta2) * squares
-    at = step + {"a step late": -1, "a step early": 1}.get(correct, 0)
-    m_hat = m / (1 - beta1**at) if correct != "none" else m
-    v_hat = v / (1 - beta2**at) if correct not in ("none", "m alone") else v
-    divisor = {
-        "then eps": v_hat.sqrt() + 1e-8,
-        "of eps too": (v_hat + 1e-8).sqrt(),
-        "none": v_hat + 1e-8,
-        "no eps": v_hat.sqrt(),
-    }[root]
-    step_taken = sign * lr * m_hat / divisor
-    pulls: dict[str, Any] = {
-        "apart": lr * weight_decay * w,
-        "in the gradient": 0.0,
-        "none": 0.0,
-        "without lr": weight_decay * w,
-        "away": -lr * weight_decay * w,
-        "of the new weight": lr * weight_decay * (w - step_taken),
-    }
-    moved = w - pulls[decay] - step_taken
-    if returned == "corrected":
-        return moved, m_hat, v_hat
-    return moved if returned == "weights alone" else (moved, m, v)
+    v = beta2 * v + (1 - beta2) * g**2
+    m_hat = m / (1 - beta1**step)
+    v_hat = v / (1 - beta2**step)
+    decay = lr * weight_decay * w
+    change = lr * m_hat / (v_hat.sqrt() + 1e-8)
+    return w - decay - change, m, v
 
 
 def _adamw_inputs(generator: Generator) -> Iterator[Case]:
@@ -81,117 +47,80 @@ def _adamw_inputs(generator: Generator) -> Iterator[Case]:
         yield [*(part.to(dtype) for part in parts), step, 0.02, 0.1]
 
 
+MISTAKES = """
+no correction
+  / (1 - beta1**step) -> nothing
+  / (1 - beta2**step) -> nothing
+    the averages are not corrected: they begin at 0, and in the first steps hold only
+    the part 1 - βᵗ of what they should
+m alone corrected
+  / (1 - beta2**step) -> nothing
+    m is corrected and v is not
+correction a step late
+  **step -> ** (step - 1)
+    the correction counts the steps from 0; the first step is step 1
+correction a step early
+  **step -> ** (step + 1)
+    the correction is that of the next step; the first step is step 1, and step counts
+    from there already
+decay in the gradient
+  beta1, beta2 = -> g = g + weight_decay * w; beta1, beta2 =
+  - decay -> nothing
+    the decay is added to the gradient and goes through m and v: that is Adam with a
+    penalty, and AdamW keeps the two apart
+no decay
+  - decay -> nothing
+    the weights do not decay
+decay without lr
+  lr * weight_decay -> weight_decay
+    the decay is not multiplied by the learning rate
+decay away from 0
+  - decay -> + decay
+    the decay pushes the weights away from 0
+decay of the new weight
+  w - decay - change -> (w - change) * (1 - lr * weight_decay)
+    the decay pulls at the weight after the step; it is taken of the old one
+betas exchanged
+  0.9, 0.999 -> 0.999, 0.9
+    the two betas are exchanged: m keeps 0.9 of itself and v 0.999
+betas the wrong way round
+  0.9, 0.999 -> 0.1, 0.001
+    the betas are the wrong way round: β is the share of the old average that is kept,
+    and 1 - β that of the new gradient
+no square
+  g**2 -> g.abs()
+    v averages the gradient's size, expected its square
+one square for all
+  g**2 -> g.norm() ** 2
+    v averages the square of the gradient's whole length, expected of each number by
+    itself: every weight has a step of its own
+no root
+  .sqrt() -> nothing
+    the step is divided by v, expected by its root
+eps under the root
+  (v_hat.sqrt() + 1e-8) -> (v_hat + 1e-8).sqrt()
+    eps is added under the root, where it is not small any more: it belongs after it
+no eps
+  + 1e-8 -> nothing
+    nothing is added to the root of v: for a weight whose gradient is 0 the step is 0
+    divided by 0
+uphill
+  - change -> + change
+    the step goes uphill, with the gradient instead of against it
+corrected averages returned
+  change, m, v -> change, m_hat, v_hat
+    the corrected averages are returned: the next step would correct them again
+weights alone
+  change, m, v -> change
+    only the weights are returned, expected (w, m, v): the next step needs the averages
+"""
+
 adamw_step = FunctionCheck(
     "adamw_step",
     "adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)",
-    _adamw,
+    adamw,
     _adamw_inputs,
-    [
-        Mistake(
-            "no correction",
-            "the averages are not corrected: they begin at 0, and in the first steps "
-            "hold only the part 1 - βᵗ of what they should",
-            partial(_adamw, correct="none"),
-        ),
-        Mistake(
-            "m alone corrected",
-            "m is corrected and v is not",
-            partial(_adamw, correct="m alone"),
-        ),
-        Mistake(
-            "correction a step late",
-            "the correction counts the steps from 0; the first step is step 1",
-            partial(_adamw, correct="a step late"),
-        ),
-        Mistake(
-            "correction a step early",
-            "the correction is that of the next step; the first step is step 1, and "
-            "step counts from there already",
-            partial(_adamw, correct="a step early"),
-        ),
-        Mistake(
-            "decay in the gradient",
-            "the decay is added to the gradient and goes through m and v: that is Adam "
-            "with a penalty, and AdamW keeps the two apart",
-            partial(_adamw, decay="in the gradient"),
-        ),
-        Mistake(
-            "no decay",
-            "the weights do not decay",
-            partial(_adamw, decay="none"),
-        ),
-        Mistake(
-            "decay without lr",
-            "the decay is not multiplied by the learning rate",
-            partial(_adamw, decay="without lr"),
-        ),
-        Mistake(
-            "decay away from 0",
-            "the decay pushes the weights away from 0",
-            partial(_adamw, decay="away"),
-        ),
-        Mistake(
-            "decay of the new weight",
-            "the decay pulls at the weight after the step; it is taken of the old one",
-            partial(_adamw, decay="of the new weight"),
-        ),
-        Mistake(
-            "betas exchanged",
-            "the two betas are exchanged: m keeps 0.9 of itself and v 0.999",
-            partial(_adamw, betas=(0.999, 0.9)),
-        ),
-        Mistake(
-            "betas the wrong way round",
-            "the betas are the wrong way round: β is the share of the old average that "
-            "is kept, and 1 - β that of the new gradient",
-            partial(_adamw, betas=(1 - 0.9, 1 - 0.999)),
-        ),
-        Mistake(
-            "no square",
-            "v averages the gradient's size, expected its square",
-            partial(_adamw, square="size"),
-        ),
-        Mistake(
-            "one square for all",
-            "v averages the square of the gradient's whole length, expected of each "
-            "number by itself: every weight has a step of its own",
-            partial(_adamw, square="of all"),
-        ),
-        Mistake(
-            "no root",
-            "the step is divided by v, expected by its root",
-            partial(_adamw, root="none"),
-        ),
-        Mistake(
-            "eps under the root",
-            "eps is added under the root, where it is not small any more: it belongs "
-            "after it",
-            partial(_adamw, root="of eps too"),
-        ),
-        Mistake(
-            "no eps",
-            "nothing is added to the root of v: for a weight whose gradient is 0 the "
-            "step is 0 divided by 0",
-            partial(_adamw, root="no eps"),
-        ),
-        Mistake(
-            "uphill",
-            "the step goes uphill, with the gradient instead of against it",
-            partial(_adamw, sign=-1.0),
-        ),
-        Mistake(
-            "corrected averages returned",
-            "the corrected averages are returned: the next step would correct them "
-            "again",
-            partial(_adamw, returned="corrected"),
-        ),
-        Mistake(
-            "weights alone",
-            "only the weights are returned, expected (w, m, v): the next step needs "
-            "the averages",
-            partial(_adamw, returned="weights alone"),
-        ),
-    ],
+    mistakes(adamw, MISTAKES),
     hints=(
         "Take the first step, where m and v come in as 0, and work out by hand what "
         "one weight should do.",

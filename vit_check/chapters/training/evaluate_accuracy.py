@@ -1,7 +1,6 @@
 """The check of ``evaluate_accuracy``, chapter 8."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -10,7 +9,7 @@ from torch import Generator, Tensor, nn
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 
 
 class _Moody(nn.Module):
@@ -42,34 +41,17 @@ def _evaluation(
     }
 
 
-def _evaluate(
-    model: nn.Module,
-    batches: list[tuple[Tensor, Tensor]],
-    mode: str = "eval",
-    back: str = "as it was",
-    share: str = "of images",
-    graph: bool = False,
-) -> float:
-    """An evaluation with a place for each usual mistake."""
+def measured(model: nn.Module, batches: list[tuple[Tensor, Tensor]]) -> float:
     was = model.training
-    model.train(mode == "train" or (mode == "as it is" and was))
-    right, counts = [], []
-    with torch.set_grad_enabled(graph):
+    model.eval()
+    right, count = 0.0, 0
+    with torch.no_grad():
         for images, labels in batches:
-            right.append((model(images).argmax(dim=1) == labels).sum().item())
-            counts.append(len(labels))
-    model.train({"as it was": was, "eval": False, "train": True}[back])
-    shares = [r / count for r, count in zip(right, counts, strict=True)]
-    return {
-        "of images": sum(right) / sum(counts),
-        "mean of batches": sum(shares) / len(shares),
-        "first": shares[0],
-        "last": shares[-1],
-        "full batches": sum(right) / (counts[0] * len(counts)),
-        "count": float(sum(right)),
-        "per batch": sum(right) / len(counts),
-        "percent": 100 * sum(right) / sum(counts),
-    }[share]
+            hits = model(images).argmax(dim=1) == labels
+            right += hits.sum().item()
+            count += len(labels)
+    model.train(was)
+    return right / count
 
 
 def _evaluation_inputs(generator: Generator) -> Iterator[Case]:
@@ -88,82 +70,59 @@ def _evaluation_inputs(generator: Generator) -> Iterator[Case]:
         yield [images, labels, mode]
 
 
+MISTAKES = """
+in training mode
+  model.eval() -> nothing
+    the model is measured in the mode it happens to be in: in training mode its answers
+    are others
+put into training mode
+  model.eval() -> model.train()
+    the model is put into training mode before it is measured
+mean of the batches
+  hits.sum() -> hits.double().mean()
+  len(labels) -> 1
+    the shares of the batches are averaged: the last batch is smaller, and its images
+    count for more than the others'
+full batches
+  right / count -> right / len(batches) / len(batches[0][1])
+    the right answers are divided by the number of batches times the size of the first:
+    the last batch has fewer images
+last batch alone
+  += -> =
+    the share is that of the last batch alone: what the others gave is overwritten
+first batch alone
+  in batches -> in batches[:1]
+    the share is that of the first batch alone: a return inside the loop ends it
+divided by batches
+  len(labels) -> 1
+    the right answers are divided by the number of batches, expected by the number of
+    images
+a count
+  right / count -> float(right)
+    the right answers are counted, expected their share, from 0 to 1
+percent
+  right / count -> 100 * right / count
+    the share is in per cent, expected from 0 to 1
+left in eval mode
+  model.train(was) -> nothing
+    the model is left in eval mode: it came in training mode, and whoever trains it on
+    would not notice
+left in training mode
+  model.train(was) -> model.train()
+    the model is left in training mode, and it came in eval mode: put back what was
+    there
+graph kept
+  no_grad -> enable_grad
+    PyTorch keeps a graph for gradients that are not needed, which costs memory: measure
+    without them
+"""
+
 evaluate_accuracy = FunctionCheck(
     "evaluate_accuracy",
     "evaluate_accuracy(model, batches) -> a float from 0 to 1",
-    _evaluate,
+    measured,
     _evaluation_inputs,
-    [
-        Mistake(
-            "in training mode",
-            "the model is measured in the mode it happens to be in: in training mode "
-            "its answers are others",
-            partial(_evaluate, mode="as it is"),
-        ),
-        Mistake(
-            "put into training mode",
-            "the model is put into training mode before it is measured",
-            partial(_evaluate, mode="train"),
-        ),
-        Mistake(
-            "mean of the batches",
-            "the shares of the batches are averaged: the last batch is smaller, and "
-            "its images count for more than the others'",
-            partial(_evaluate, share="mean of batches"),
-        ),
-        Mistake(
-            "full batches",
-            "the right answers are divided by the number of batches times the size of "
-            "the first: the last batch has fewer images",
-            partial(_evaluate, share="full batches"),
-        ),
-        Mistake(
-            "last batch alone",
-            "the share is that of the last batch alone: what the others gave is "
-            "overwritten",
-            partial(_evaluate, share="last"),
-        ),
-        Mistake(
-            "first batch alone",
-            "the share is that of the first batch alone: a return inside the loop "
-            "ends it",
-            partial(_evaluate, share="first"),
-        ),
-        Mistake(
-            "divided by batches",
-            "the right answers are divided by the number of batches, expected by the "
-            "number of images",
-            partial(_evaluate, share="per batch"),
-        ),
-        Mistake(
-            "a count",
-            "the right answers are counted, expected their share, from 0 to 1",
-            partial(_evaluate, share="count"),
-        ),
-        Mistake(
-            "percent",
-            "the share is in per cent, expected from 0 to 1",
-            partial(_evaluate, share="percent"),
-        ),
-        Mistake(
-            "left in eval mode",
-            "the model is left in eval mode: it came in training mode, and whoever "
-            "trains it on would not notice",
-            partial(_evaluate, back="eval"),
-        ),
-        Mistake(
-            "left in training mode",
-            "the model is left in training mode, and it came in eval mode: put back "
-            "what was there",
-            partial(_evaluate, back="train"),
-        ),
-        Mistake(
-            "graph kept",
-            "PyTorch keeps a graph for gradients that are not needed, which costs "
-            "memory: measure without them",
-            partial(_evaluate, graph=True),
-        ),
-    ],
+    mistakes(measured, MISTAKES),
     hints=(
         "Two batches of 16 and one of 5: how many images are there in all, and how "
         "many answers are right?",

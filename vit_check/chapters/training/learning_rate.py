@@ -50,8 +50,8 @@ no warm-up
     there is no warm-up: the cosine begins at step 0
 rise over all steps
   (warmup_steps + 1) -> (total_steps + 1)
-    the rise is spread over all steps of the training, expected over those of the warm-
-    up
+    the rise is spread over all steps of the training, expected over those of the
+    warm-up
 cosine since the start
   (step - warmup_steps) / max(1, total_steps - warmup_steps) -> step / total_steps
     the cosine counts from step 0: when the warm-up ends, the rate drops, since a part

@@ -9,7 +9,7 @@ from torch import nn
 
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.verdict import Mistake
+from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 from vit_steps.training import parameter_groups as right_groups
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
@@ -97,22 +97,62 @@ def _decays(
     return seen
 
 
-def _grouped(
-    model: nn.Module,
-    weight_decay: float,
-    decays: Callable[[str, nn.Parameter], bool],
-) -> list[dict[str, Any]]:
-    """Two groups; those for which ``decays`` is true first."""
-    named = list(model.named_parameters())
-    return [
-        {"params": [p for n, p in named if decays(n, p)], "weight_decay": weight_decay},
-        {"params": [p for n, p in named if not decays(n, p)], "weight_decay": 0.0},
-    ]
-
-
-def _is_matrix(name: str, parameter: nn.Parameter) -> bool:
-    return name.endswith("weight") and parameter.ndim >= 2
-
+MISTAKES = """
+norms by their name
+  parameter.ndim >= 2 -> "norm" not in name
+    the norms are told by their name: in another model a norm may be called 1, and its
+    weight decays; look at its axes
+all decay
+  name.endswith("weight") and parameter.ndim >= 2 -> True
+    everything decays: biases, norms, class token and positions as well
+none decays
+  name.endswith("weight") and parameter.ndim >= 2 -> False
+    nothing decays, not even the matrices
+groups exchanged
+  matrices if is_matrix else rest -> rest if is_matrix else matrices
+    the groups are exchanged: matrices are spared and the rest decays
+told by their names
+  name.endswith("weight") -> name not in ("cls_token", "pos_embed")
+    the class token and the positions are told by their names, cls_token and pos_embed:
+    in another model they are called otherwise, and decay
+class token and positions decay
+  name.endswith("weight") and -> nothing
+    the class token and the positions decay: they have three axes, so counting axes
+    takes them for matrices, and they multiply nothing
+positions decay
+  name.endswith("weight") -> "cls_token" not in name
+    the positions decay; like the class token they are added, and have no reason to be
+    small
+class token decays
+  name.endswith("weight") -> "pos_embed" not in name
+    the class token decays; like the positions it is no matrix
+told by their axes
+  name.endswith("weight") and parameter.ndim >= 2 -> parameter.ndim in (2, 4)
+    whatever has two or four axes decays: in another model positions are a table (T, D),
+    which has two axes too and multiplies nothing
+biases alone spared
+  name.endswith("weight") and parameter.ndim >= 2 -> not name.endswith("bias")
+    only biases are spared: a norm's weight decays, and so do class token and positions
+norms decay
+  and parameter.ndim >= 2 -> nothing
+    the weights of the norms decay: they are called weight too, but are vectors that
+    should stay near 1
+convolution spared
+  >= 2 -> == 2
+    a convolution's weight is spared: it has four axes, and is the matrix that each
+    patch is multiplied with
+in_proj_weight spared
+  name.endswith("weight") -> name.endswith("weight") and "in_proj" not in name
+    the matrix called in_proj_weight is spared: nn.MultiheadAttention keeps queries,
+    keys and values in a parameter of its own, in no nn.Linear
+rest left out
+  {"params": rest, "weight_decay": 0.0}, -> nothing
+    only the matrices are in a group: the optimizer never learns of the rest, and it
+    stays as it was drawn
+matrices left out
+  {"params": matrices, "weight_decay": weight_decay}, -> nothing
+    the matrices are in no group, and stay as they were drawn
+"""
 
 parameter_groups = FunctionCheck(
     "parameter_groups",
@@ -126,107 +166,7 @@ parameter_groups = FunctionCheck(
             ["other names", 0.1],
         ]
     ),
-    [
-        Mistake(
-            "norms by their name",
-            "the norms are told by their name: in another model a norm may be called "
-            "1, and its weight decays; look at its axes",
-            lambda m, decay: _grouped(
-                m, decay, lambda n, p: n.endswith("weight") and "norm" not in n
-            ),
-        ),
-        Mistake(
-            "all decay",
-            "everything decays: biases, norms, class token and positions as well",
-            lambda m, decay: _grouped(m, decay, lambda n, p: True),
-        ),
-        Mistake(
-            "none decays",
-            "nothing decays, not even the matrices",
-            lambda m, decay: _grouped(m, decay, lambda n, p: False),
-        ),
-        Mistake(
-            "groups exchanged",
-            "the groups are exchanged: matrices are spared and the rest decays",
-            lambda m, decay: _grouped(m, decay, lambda n, p: not _is_matrix(n, p)),
-        ),
-        Mistake(
-            "told by their names",
-            "the class token and the positions are told by their names, cls_token and "
-            "pos_embed: in another model they are called otherwise, and decay",
-            lambda m, decay: _grouped(
-                m,
-                decay,
-                lambda n, p: p.ndim >= 2 and n not in ("cls_token", "pos_embed"),
-            ),
-        ),
-        Mistake(
-            "class token and positions decay",
-            "the class token and the positions decay: they have three axes, so "
-            "counting axes takes them for matrices, and they multiply nothing",
-            lambda m, decay: _grouped(m, decay, lambda n, p: p.ndim >= 2),
-        ),
-        Mistake(
-            "positions decay",
-            "the positions decay; like the class token they are added, and have no "
-            "reason to be small",
-            lambda m, decay: _grouped(
-                m, decay, lambda n, p: p.ndim >= 2 and "cls_token" not in n
-            ),
-        ),
-        Mistake(
-            "class token decays",
-            "the class token decays; like the positions it is no matrix",
-            lambda m, decay: _grouped(
-                m, decay, lambda n, p: p.ndim >= 2 and "pos_embed" not in n
-            ),
-        ),
-        Mistake(
-            "told by their axes",
-            "whatever has two or four axes decays: in another model positions are a "
-            "table (T, D), which has two axes too and multiplies nothing",
-            lambda m, decay: _grouped(m, decay, lambda n, p: p.ndim in (2, 4)),
-        ),
-        Mistake(
-            "biases alone spared",
-            "only biases are spared: a norm's weight decays, and so do class token and "
-            "positions",
-            lambda m, decay: _grouped(m, decay, lambda n, p: not n.endswith("bias")),
-        ),
-        Mistake(
-            "norms decay",
-            "the weights of the norms decay: they are called weight too, but are "
-            "vectors that should stay near 1",
-            lambda m, decay: _grouped(m, decay, lambda n, p: n.endswith("weight")),
-        ),
-        Mistake(
-            "convolution spared",
-            "a convolution's weight is spared: it has four axes, and is the matrix "
-            "that each patch is multiplied with",
-            lambda m, decay: _grouped(
-                m, decay, lambda n, p: n.endswith("weight") and p.ndim == 2
-            ),
-        ),
-        Mistake(
-            "in_proj_weight spared",
-            "the matrix called in_proj_weight is spared: nn.MultiheadAttention keeps "
-            "queries, keys and values in a parameter of its own, in no nn.Linear",
-            lambda m, decay: _grouped(
-                m, decay, lambda n, p: _is_matrix(n, p) and "in_proj" not in n
-            ),
-        ),
-        Mistake(
-            "rest left out",
-            "only the matrices are in a group: the optimizer never learns of the rest, "
-            "and it stays as it was drawn",
-            lambda m, decay: _grouped(m, decay, _is_matrix)[:1],
-        ),
-        Mistake(
-            "matrices left out",
-            "the matrices are in no group, and stay as they were drawn",
-            lambda m, decay: _grouped(m, decay, _is_matrix)[1:],
-        ),
-    ],
+    mistakes(right_groups, MISTAKES),
     hints=(
         "Print name and shape of every parameter of a small model. Which of them are "
         "multiplied with a vector, and which are added or scale it number by number?",

@@ -26,8 +26,8 @@ def count(H: int, P: int, C: int, K: int, D: int, L: int, M: int) -> int:
 def _count_inputs(generator: Generator) -> Iterator[Case]:
     # Sizes for which no two mistakes come to the same.
     for P, side, C, K, D, L in ((6, 5, 3, 7, 12, 3), (4, 3, 2, 11, 16, 5)):
-        ratio = whole_number(generator, 5, 9)
-        yield [P * side, P, C, K, D, L, ratio * D]
+        hidden = whole_number(generator, 5, 9) * D + D // 2
+        yield [P * side, P, C, K, D, L, hidden]
 
 
 MISTAKES = """

@@ -1,5 +1,6 @@
 """The parts of a Vision Transformer, found among what an answer learns."""
 
+import itertools
 from collections.abc import Iterator
 
 import torch
@@ -19,9 +20,12 @@ from vit_check.engine.reading import (
     Part,
     Sizes,
     Weights,
+    as_filters,
+    as_rows,
     attention_readings,
     layer_norms,
     linears,
+    tokens_and_positions,
     without_norms,
 )
 from vit_check.engine.verdict import Finding
@@ -39,13 +43,8 @@ def _class_tokens(parts: list[Part], D: int) -> list[Part]:
 
 def _tables(parts: list[Part], rows: int, D: int) -> list[Part]:
     """What may be positions, a row of D numbers each."""
-    return [
-        part
-        for part in parts
-        if part.kind in ("own", "table")
-        and part.value.numel() == rows * D
-        and part.value.shape[-1] == D
-    ]
+    fitting = [part for part in parts if part.kind in ("own", "table")]
+    return [part for part in fitting if as_rows(part, rows, D) is not None]
 
 
 def _rows_of_tokens(parts: list[Part], D: int) -> list[Part]:
@@ -62,19 +61,14 @@ def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[tuple[Tensor, Tensor]]
     """Weight (D, C, P, P) and bias of the patch projection; a linear map's numbers
     may be in the order channel, row, column or row, column, channel."""
     C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
-    vectors = [p for p in without_norms(parts, D) if p.value.ndim == 1]
+    vectors = [p for p in without_norms(parts, D) if p.value.numel() == D]
     for part in parts:
-        if part.kind in ("norm", "table") or part.value.ndim < 2:
-            continue
-        own = [v for v in vectors if v.kind == "own" and v.value.numel() == D]
-        tried = [[v] for v in own] if part.kind == "own" else [vectors]
-        for found in (m for v in tried for m in linears([part, *v], C * P * P)):
-            if found.outs != D or found.bias is None:
-                continue
-            yield found.weight.reshape(D, C, P, P), found.bias
-            if part.kind != "convolution":
-                turned = found.weight.reshape(D, P, P, C)
-                yield turned.permute(0, 3, 1, 2), found.bias
+        biases = [v for v in vectors if v.owner == part.owner]
+        if part.kind == "own" and not biases:
+            biases = [v for v in vectors if v.kind == "own"]
+        for bias in biases:
+            for filters in itertools.islice(as_filters(part, D, (C, P, P)), 2):
+                yield filters, bias.value.flatten()
 
 
 def _tokens_of(sizes: Sizes) -> int:
@@ -86,9 +80,10 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     M, K, h = hidden_dim(sizes), sizes["num_classes"], sizes["num_heads"]
     norms = layer_norms(parts, D)
     parts = without_norms(parts, D)
-    tokens, positions = _class_tokens(parts, D)[:3], _tables(parts, T, D)[:1]
+    tables = [*_tables(parts, T, D), *_tables(parts, T - 1, D)][:1]
+    embeddings = list(tokens_and_positions(_class_tokens(parts, D)[:3], tables, T, D))
     heads = [m for m in linears(parts, D) if m.outs == K and m.bias is not None]
-    if len(norms) != 2 * L + 1 or not tokens or not positions or len(heads) != 1:
+    if len(norms) != 2 * L + 1 or not embeddings or len(heads) != 1:
         return
     maps = [m for m in attention_maps(parts, D, h, M) if m.outs != K]
     if not maps or len(maps) % L:
@@ -99,16 +94,15 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     of_each = len(out) // L
     from_heads = [out[number * of_each : (number + 1) * of_each] for number in range(L)]
     outside = {
-        "pos_embed": positions[0].value.reshape(1, T, D),
         "head.weight": heads[0].weight,
         "head.bias": heads[0].bias_or_zeros(),
     }
     mlps, kernels = list(mlp_readings(parts, D, M, L)), list(_kernels(parts, sizes))
     with_tokens = [
-        (kernel, bias, token.value.reshape(1, 1, D))
+        (kernel, bias, token, positions)
         for kernel, bias in kernels
-        for token in tokens
-        if not torch.equal(token.value.flatten(), bias)
+        for used, token, positions in embeddings
+        if not any(torch.equal(part.value.flatten(), bias) for part in used)
     ]
     # In running order, the usual readings of attention first; then with the two norms
     # of a block the other way round, and with a final norm that is never called.
@@ -127,8 +121,8 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
         )
         for of_attention in zip(*attentions, strict=True):
             for layers in mlps:
-                for kernel, bias, token in with_tokens:
-                    weights = {**outside, "cls_token": token}
+                for kernel, bias, token, positions in with_tokens:
+                    weights = {**outside, "cls_token": token, "pos_embed": positions}
                     weights |= {"patch_embed.proj.weight": kernel}
                     weights |= {"patch_embed.proj.bias": bias}
                     weights |= {"norm.weight": final[0].value}
@@ -185,6 +179,8 @@ def _embedding_lacks(parts: list[Part], sizes: Sizes, T: int) -> Finding | None:
             "has no class token: a parameter of D numbers, (1, 1, D)",
         )
     if not _tables(parts, T, D):
+        if _tables(parts, T - 1, D) and len(_class_tokens(parts, D)) > 1:
+            return None  # the class token's position may be one of them
         if _tables(parts, T - 1, D):
             return Finding(
                 "positions for the patches alone",

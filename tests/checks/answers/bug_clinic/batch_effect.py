@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("batch_effect")
@@ -72,3 +72,14 @@ answers
   -> (together.argmax(1) != alone.argmax(1)).float().mean()
 """,
 )
+
+
+@wrong("batch_effect", "value")
+@torch.no_grad()
+def among_copies_of_itself(model, images):
+    was = model.training
+    model.eval()
+    together = model(images)
+    alone = [model(image.expand_as(images))[0] for image in images]
+    model.train(was)
+    return (together - torch.stack(alone)).abs().max().item()

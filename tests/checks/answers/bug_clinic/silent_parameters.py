@@ -2,7 +2,7 @@ import copy
 
 import torch
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("silent_parameters")
@@ -81,3 +81,15 @@ tensors
   return [name for -> return [p for
 """,
 )
+
+
+@wrong("silent_parameters", "value")
+def small_ones_too(model, images):
+    model.zero_grad()
+    logits = model(images)
+    (logits * torch.randn_like(logits)).sum().backward()
+    return [
+        name
+        for name, p in model.named_parameters()
+        if p.grad is None or p.grad.abs().max() < 1e-2
+    ]

@@ -3,7 +3,7 @@ from einops import repeat
 from einops.layers.torch import Rearrange
 from torch import nn
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.class_token_and_position.shared import (
     InFront,
     Learned,
@@ -222,3 +222,40 @@ image viewed as patches
 
 wrong_edits("embed_images", Tokens, OF_TOKENS)
 wrong_edits("embed_images", Unfolded, OF_UNFOLDED)
+
+
+@right("embed_images")
+class PositionsAsAnImage(nn.Module):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        side = image_size // patch_size
+        self.conv = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+        self.pos = nn.Parameter(torch.randn(1, embed_dim, side, side))
+        self.cls = nn.Parameter(torch.randn(1, 1, embed_dim))
+        self.cls_pos = nn.Parameter(torch.randn(1, 1, embed_dim))
+
+    def forward(self, images):
+        x = (self.conv(images) + self.pos).flatten(2).mT
+        cls = (self.cls + self.cls_pos).expand(len(x), -1, -1)
+        return torch.cat([cls, x], dim=1)
+
+
+@wrong("embed_images", "class token without position")
+class PositionOfTheClassTokenForgotten(PositionsAsAnImage):
+    def forward(self, images):
+        x = (self.conv(images) + self.pos).flatten(2).mT
+        return torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
+
+
+@right("embed_images")
+class PositionsTurned(nn.Module):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        self.conv = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+        tokens = 1 + (image_size // patch_size) ** 2
+        self.pos = nn.Parameter(torch.randn(embed_dim, tokens))
+        self.cls = nn.Parameter(torch.randn(embed_dim))
+
+    def forward(self, images):
+        x = self.conv(images).flatten(2).mT
+        return torch.cat([self.cls.expand(len(x), 1, -1), x], dim=1) + self.pos.T

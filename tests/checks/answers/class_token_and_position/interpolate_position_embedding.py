@@ -90,3 +90,11 @@ class token resized
 """
 
 wrong_edits("interpolate_position_embedding", as_at_loading, OF_LOADING)
+
+
+@wrong("interpolate_position_embedding", "as they were")
+def untouched_if_as_many(pos_embed, grid_size):
+    """Return DeiT's shortcut: 4×4 positions asked for as 2×8 come back as they were."""
+    if grid_size[0] * grid_size[1] == pos_embed.shape[1] - 1:
+        return pos_embed
+    return as_at_loading(pos_embed, grid_size)

@@ -151,6 +151,17 @@ same samples each time
 always as many
   torch.rand(len(x), 1, 1) >= drop_prob
   -> torch.randperm(len(x)).view(-1, 1, 1) >= int(len(x) * drop_prob)
+value
+  x * coin -> x.detach() * coin
+    the kept samples without a gradient
+value
+  len(x), 1, 1 -> (len(x) + 1) // 2, 1, 1
+  x * coin -> x * coin.repeat_interleave(2, 0)[: len(x)]
+    one coin for two neighbours
+value
+  len(x), 1, 1 -> len(x) // 2, 1, 1
+  x * coin -> x * coin.repeat(2, 1, 1)
+    the coins of half a batch
 whole batch
   len(x), 1, 1 -> 1, 1, 1
 same for all samples, each token

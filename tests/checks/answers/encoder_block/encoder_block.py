@@ -9,6 +9,7 @@ from tests.checks.answers.encoder_block.shared import (
     TORCHVISION,
     by_the_formula,
 )
+from tests.checks.answers.multi_head_attention.multi_head_attention import AsInFlax
 from vit_steps import EncoderBlock, MultiHeadAttention
 
 
@@ -94,7 +95,7 @@ class PreNorms(nn.Module):
 
     def __init__(self, dim, heads, ratio):
         super().__init__()
-        self.ff = self.Branch(dim, Feed(dim, dim * ratio))
+        self.ff = self.Branch(dim, Feed(dim, int(dim * ratio)))
         self.attend = self.Branch(dim, self.Attention(dim, heads))
 
     def forward(self, x):
@@ -120,7 +121,7 @@ class WithANormOfItsOwn(nn.Module):
         make = lambda: nn.Linear(embed_dim, embed_dim)  # noqa: E731
         self.q, self.k, self.v, self.o = make(), make(), make(), make()
         self.norms = nn.ModuleList([self.Norm(embed_dim) for _ in range(2)])
-        self.ffn = Feed(embed_dim, embed_dim * mlp_ratio)
+        self.ffn = Feed(embed_dim, int(embed_dim * mlp_ratio))
 
     def forward(self, x):
         y = self.norms[0](x)
@@ -153,7 +154,7 @@ class TwoSubBlocks(nn.Module):
         self.msa_block = self.Attention(embedding_dim, num_heads)
         self.mlp_block = nn.Sequential(
             nn.LayerNorm(embedding_dim, eps=1e-6),
-            Feed(embedding_dim, mlp_ratio * embedding_dim),
+            Feed(embedding_dim, int(mlp_ratio * embedding_dim)),
         )
 
     def forward(self, x):
@@ -227,7 +228,7 @@ built in
 built in
   super().__init__() -> super().__init__(); num_heads = 5
 built in
-  super().__init__() -> super().__init__(); mlp_ratio = 6
+  super().__init__() -> super().__init__(); mlp_ratio = 2.5
 built in
   super().__init__() -> super().__init__(); mlp_ratio = 5
 built in
@@ -240,6 +241,8 @@ MLP missing
   super().__init__() -> super().__init__(); mlp_ratio = 2
 MLP missing
   super().__init__() -> super().__init__(); mlp_ratio = 3
+MLP missing
+  super().__init__() -> super().__init__(); mlp_ratio = int(mlp_ratio)
 wrong width
   super().__init__() -> super().__init__(); mlp_ratio = 4
 post-norm
@@ -367,7 +370,10 @@ post-norm
   -> normed(x + self.fc2(F.gelu(self.fc1(x))), w2, b2)
 """
 
-WIDE_NORMS = """
+OTHER_PARTS = """
+Flax's attention
+  MultiHeadAttention(embed_dim, num_heads) -> AsInFlax(embed_dim, num_heads)
+  self.attention(x)[0] -> self.attention(x)
 weight and bias of three axes
   nn.LayerNorm(embed_dim, eps=1e-6) -> WideNorm(embed_dim)
 """
@@ -400,7 +406,7 @@ in a list of parameters
   self.attn = -> self.norms = nn.ParameterList([w1, b1, w2, b2]); self.attn =
 """
 
-right_edits("encoder_block", Block, WIDE_NORMS)
+right_edits("encoder_block", Block, OTHER_PARTS, AsInFlax=AsInFlax)
 right_edits("encoder_block", RawNorms, OTHER_NAMES)
 wrong_edits("encoder_block", WithANormOfItsOwn, OF_NORM_OF_ITS_OWN)
 wrong_edits("encoder_block", Block, OF_BLOCK)

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.encoder_block.shared import TIMM
 
 
@@ -60,6 +60,24 @@ def mlp_with_weights(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias):
     hidden = torch.einsum("btd,md->btm", x, fc1_weight) + fc1_bias
     hidden = hidden * (1 + torch.erf(hidden / math.sqrt(2))) / 2
     return F.linear(hidden, fc2_weight, fc2_bias)
+
+
+@right("mlp")
+class WithTensorsOfItsOwn(nn.Module):
+    def __init__(self, D, M):
+        super().__init__()
+        shapes = ((M, D), (1, 1, M), (D, M), (1, 1, D))
+        made = (nn.Parameter(torch.randn(shape)) for shape in shapes)
+        self.a, self.b, self.c, self.d = made
+
+    def forward(self, x):
+        return F.gelu(x @ self.a.T + self.b) @ self.c.T + self.d
+
+
+@wrong("mlp", "ReLU")
+class WithTensorsAndAReLU(WithTensorsOfItsOwn):
+    def forward(self, x):
+        return F.relu(x @ self.a.T + self.b) @ self.c.T + self.d
 
 
 OF_LAYERS = """

@@ -322,6 +322,79 @@ class BiasesInAnyOrder(BiasOfTheOutputAlone):
     order = ("wq", "wv", "bq", "bv", "wk", "wo", "bo")
 
 
+@wrong("multi_head_attention", "values")
+class WindowsOf64(Heads):
+    def forward(self, x):
+        attend = super().forward
+        return torch.cat([attend(window) for window in x.split(64, 1)], dim=1)
+
+
+def numbers(*shape):
+    return nn.Parameter(torch.randn(shape) / max(shape[0], 1) ** 0.5)
+
+
+def attended(q, k, v):
+    return (q @ k.mT / math.sqrt(q.shape[-1])).softmax(dim=-1) @ v
+
+
+@right("multi_head_attention")
+class AsInKeras(nn.Module):
+    def __init__(self, D, h):
+        super().__init__()
+        for name in ("query", "key", "value"):
+            setattr(self, f"{name}_kernel", numbers(D, h, D // h))
+            setattr(self, f"{name}_bias", numbers(h, D // h))
+        self.output_kernel, self.output_bias = numbers(h, D // h, D), numbers(D)
+
+    def made(self, x, name):
+        made = torch.einsum("btD,Dhd->bthd", x, getattr(self, f"{name}_kernel"))
+        return (made + getattr(self, f"{name}_bias")).transpose(1, 2)
+
+    def forward(self, x):
+        found = attended(*(self.made(x, name) for name in ("query", "key", "value")))
+        return torch.einsum("bhtd,hdD->btD", found, self.output_kernel) + (
+            self.output_bias
+        )
+
+
+@right("multi_head_attention")
+class AsInFlax(nn.Module):
+    def __init__(self, D, h):
+        super().__init__()
+        self.qkv_kernel, self.qkv_bias = numbers(D, 3, h, D // h), numbers(3, h, D // h)
+        self.out_kernel, self.out_bias = numbers(h, D // h, D), numbers(D)
+
+    def forward(self, x):
+        qkv = torch.einsum("btD,Dnhd->nbthd", x, self.qkv_kernel)
+        found = attended(*(qkv + self.qkv_bias[:, None, None]).transpose(2, 3))
+        return torch.einsum("bhtd,hdD->btD", found, self.out_kernel) + self.out_bias
+
+
+@right("multi_head_attention")
+class HeadsInFront(nn.Module):
+    def __init__(self, D, h):
+        super().__init__()
+        self.w, self.b = numbers(3, h, D, D // h), numbers(3, h, 1, D // h)
+        self.o, self.c = numbers(h, D // h, D), numbers(D)
+
+    def forward(self, x):
+        qkv = torch.einsum("btD,nhDd->nbhtd", x, self.w) + self.b[:, None]
+        return torch.einsum("bhtd,hdD->btD", attended(*qkv), self.o) + self.c
+
+
+@right("multi_head_attention")
+class OneBiasOfAllOutputs(nn.Module):
+    def __init__(self, D, h):
+        super().__init__()
+        self.h, self.qkv, self.bias = h, nn.Linear(D, 3 * D), numbers(D)
+        self.outs = nn.ModuleList(nn.Linear(D // h, D, bias=False) for _ in range(h))
+
+    def forward(self, x):
+        qkv = self.qkv(x).unflatten(-1, (3, self.h, -1)).permute(2, 0, 3, 1, 4)
+        found = attended(*qkv)
+        return self.bias + sum(out(found[:, i]) for i, out in enumerate(self.outs))
+
+
 OF_HEADS = """
 built in
   super().__init__() -> super().__init__(); num_heads = 2
@@ -376,6 +449,10 @@ scale late, by D
 scaled twice
   reshape(x.shape[0], x.shape[2], -1)
   -> reshape(x.shape[0], x.shape[2], -1) / self.d**0.5
+not finite
+  self.scores(q, k).softmax(dim=-1)
+  -> (e := self.scores(q, k).exp()) / e.sum(dim=-1, keepdim=True)
+    exponentials too large
 softmax over queries
   dim=-1 -> dim=2
 softmax over heads
@@ -461,7 +538,15 @@ weights first, averaged
   self.attention(x, x, x) -> self.attention(x, x, x)[::-1]
 """
 
+OF_HEADS_IN_FRONT = """
+no scale
+  attended(*qkv) -> attended(qkv[0] * qkv.shape[-1] ** 0.5, *qkv[1:])
+"""
+
 OF_FUNCTION = """
+not finite
+  found = F.scaled_dot_product_attention(q, k, v)
+  -> e = (q @ k.mT / q.shape[-1] ** 0.5).exp(); found = e / e.sum(-1, keepdim=True) @ v
 heads split by view
   split_with_einops(part, num_heads) -> part.reshape(len(x), num_heads, x.shape[1], -1)
 projection without its bias
@@ -522,4 +607,5 @@ wrong_edits("multi_head_attention", Heads, OF_HEADS)
 wrong_edits("multi_head_attention", JointHeads, OF_JOINT)
 wrong_edits("multi_head_attention", AsLucidrains, OF_LUCIDRAINS)
 wrong_edits("multi_head_attention", PyTorchs, OF_PYTORCHS)
+wrong_edits("multi_head_attention", HeadsInFront, OF_HEADS_IN_FRONT)
 wrong_edits("multi_head_attention", as_a_function, OF_FUNCTION)

@@ -145,6 +145,38 @@ class WholeImage(nn.Module):
         return self.linear(images.flatten(1)).unflatten(1, (self.N, -1))
 
 
+@right("patch_embedding")
+class InSpaceAndChannels(nn.Module):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        window = (in_channels, patch_size, patch_size)
+        self.conv = nn.Conv3d(1, embed_dim, window, window)
+
+    def forward(self, images):
+        return self.conv(images[:, None]).flatten(2).permute(0, 2, 1)
+
+
+@right("patch_embedding")
+class OneLayerAChannel(nn.Module):
+    def __init__(self, image_size, patch_size, in_channels, embed_dim):
+        super().__init__()
+        self.patch_size = patch_size
+        self.layers = nn.ModuleList(
+            nn.Linear(patch_size**2, embed_dim, bias=c == 0) for c in range(in_channels)
+        )
+
+    def forward(self, images):
+        channels = images.split(1, dim=1)
+        pairs = zip(self.layers, channels, strict=True)
+        return sum(layer(vit_steps.patchify(x, self.patch_size)) for layer, x in pairs)
+
+
+@wrong("patch_embedding", "unused")
+class FirstChannelAlone(OneLayerAChannel):
+    def forward(self, images):
+        return self.layers[0](vit_steps.patchify(images[:, :1], self.patch_size))
+
+
 OF_CONVOLVED = """
 built in
   nn.Conv2d(in_chans -> nn.Conv2d(3

@@ -169,3 +169,31 @@ buffers not loaded
   -> load_state_dict({n: state_dict[n] for n, _ in model.named_parameters()}, False)
 """,
 )
+
+
+@wrong("load_checked", "value")
+def load_what_broadcasts(model, state_dict):
+    own = model.state_dict()
+    bad = set(own) ^ set(state_dict)
+    for name in set(own) - bad:
+        try:
+            own[name].expand_as(torch.empty(own[name].shape)) + state_dict[name]
+            broadcast = torch.broadcast_shapes(own[name].shape, state_dict[name].shape)
+            if broadcast != own[name].shape:
+                bad.add(name)
+        except RuntimeError:
+            bad.add(name)
+    if bad:
+        raise ValueError(", ".join(bad))
+    with torch.no_grad():
+        for name, tensor in own.items():
+            tensor.copy_(state_dict[name])
+
+
+@wrong("load_checked", "parameters alone")
+def load_without_the_buffers(model, state_dict):
+    missing, unexpected, shapes = faults(model, state_dict)
+    buffers = {name for name, _ in model.named_buffers()}
+    if bad := [*(set(missing) - buffers), *unexpected, *shapes]:
+        raise ValueError(", ".join(bad))
+    model.load_state_dict(state_dict, strict=False)

@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("average_gradients")
@@ -38,55 +38,6 @@ def average_in_a_loop(gradients, counts):
     return total
 
 
-@wrong("average_gradients", "zero times NaN")
-def average_multiplied_by_zero(gradients, counts):
-    pairs = zip(gradients, counts, strict=True)
-    return sum(g * n for g, n in pairs) / sum(counts)
-
-
-@wrong("average_gradients", "zero times NaN")
-def average_multiplied_at_once(gradients, counts):
-    stacked = torch.stack(gradients)
-    weights = torch.tensor(counts).to(stacked)
-    return torch.einsum("w,w...->...", weights / weights.sum(), stacked)
-
-
-@wrong("average_gradients", "mean of means")
-def average_plainly(gradients, counts):
-    return torch.stack(gradients).mean(0)
-
-
-@wrong("average_gradients", "summed")
-def average_by_all_reduce(gradients, counts):
-    return torch.stack(gradients).sum(0)
-
-
-@wrong("average_gradients", "weighed, not divided")
-def average_by_counts(gradients, counts):
-    return sum(g * n for g, n in zip(gradients, counts, strict=True))
-
-
-@wrong("average_gradients", "divided by processes")
-def average_counts_over_processes(gradients, counts):
-    return torch.stack([g * n for g, n in zip(gradients, counts, strict=True)]).mean(0)
-
-
-@wrong("average_gradients", "divided twice")
-def average_shares(gradients, counts):
-    shares = [n / sum(counts) for n in counts]
-    return torch.stack([g * s for g, s in zip(gradients, shares, strict=True)]).mean(0)
-
-
-@wrong("average_gradients", "sums over images")
-def average_over_images(gradients, counts):
-    return torch.stack(gradients).sum(0) / sum(counts)
-
-
-@wrong("average_gradients", "first process alone")
-def average_of_rank_0(gradients, counts):
-    return gradients[0]
-
-
 @wrong("average_gradients", "changes its input")
 def average_in_place(gradients, counts):
     for g, n in zip(gradients, counts, strict=True):
@@ -94,8 +45,34 @@ def average_in_place(gradients, counts):
     return torch.stack(gradients).sum(0)
 
 
-@wrong("average_gradients", "not summed")
-def average_apart(gradients, counts):
-    weights = torch.tensor(counts).to(gradients[0]) / sum(counts)
-    stacked = torch.stack(gradients)
-    return stacked * weights.reshape(-1, *[1] * (stacked.ndim - 1))
+OF_AVERAGE_WITH_A_SUM = """
+zero times NaN
+  if n -> nothing
+mean of means
+  g * n for -> g for
+  sum(counts) -> len(counts)
+summed
+  g * n for -> g for
+  / sum(counts) -> nothing
+weighed, not divided
+  / sum(counts) -> nothing
+divided by processes
+  sum(counts) -> len(counts)
+divided twice
+  / sum(counts) -> / sum(counts) / len(counts)
+sums over images
+  g * n for -> g for
+first process alone
+  = lambda gradients, counts: gradients[0]
+not summed
+  sum(g * n for g, n in pairs if n) / sum(counts)
+  -> torch.stack([g * n / sum(counts) for g, n in pairs])
+"""
+
+OF_AVERAGE_WITH_EINSUM = """
+zero times NaN
+  > 0 -> >= 0
+"""
+
+wrong_edits("average_gradients", average_with_a_sum, OF_AVERAGE_WITH_A_SUM)
+wrong_edits("average_gradients", average_with_einsum, OF_AVERAGE_WITH_EINSUM)

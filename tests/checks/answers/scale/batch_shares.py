@@ -1,9 +1,7 @@
-import math
-
 import numpy as np
 import torch
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("batch_shares")
@@ -26,11 +24,6 @@ def deal_with_numpy(count, num_processes, rank):
     return np.arange(rank, count, num_processes)
 
 
-@wrong("batch_shares", "not shared")
-def deal_all_to_all(count, num_processes, rank):
-    return list(range(count))
-
-
 @wrong("batch_shares", "blocks")
 def deal_chunks(count, num_processes, rank):
     parts = torch.arange(count).chunk(num_processes)
@@ -48,12 +41,6 @@ def deal_whole_blocks(count, num_processes, rank):
     return list(range(count))[rank * size : rank * size + size]
 
 
-@wrong("batch_shares", "rest dropped")
-def deal_full_rounds(count, num_processes, rank):
-    rounds = count // num_processes
-    return [rank + i * num_processes for i in range(rounds)]
-
-
 @wrong("batch_shares", "padded")
 def deal_as_distributed_sampler(count, num_processes, rank):
     cards = list(range(count))
@@ -62,27 +49,22 @@ def deal_as_distributed_sampler(count, num_processes, rank):
     return cards[rank::num_processes]
 
 
-@wrong("batch_shares", "ranks from 1")
-def deal_from_one(count, num_processes, rank):
-    return list(range(count))[rank - 1 :: num_processes] if rank else []
+OF_DEAL_WITH_A_RANGE = """
+not shared
+  rank, count, num_processes) -> count)
+rest dropped
+  range(rank, count, -> range(rank, count // num_processes * num_processes,
+ranks from 1
+  range(rank, -> range(rank - 1 if rank else count,
+starts behind the rank
+  range(rank, -> range(rank + 1,
+how many
+  range(rank, count, num_processes) -> len(range(rank, count, num_processes))
+behind the end
+  range(rank, count, num_processes)
+  -> [rank + num_processes * i for i in range(math.ceil(count / num_processes))]
+never none
+  range(rank, count, num_processes) -> list(range(rank, count, num_processes)) or [0]
+"""
 
-
-@wrong("batch_shares", "starts behind the rank")
-def deal_one_late(count, num_processes, rank):
-    return [i for i in range(rank + 1, count, num_processes)]
-
-
-@wrong("batch_shares", "how many")
-def deal_numbers(count, num_processes, rank):
-    return count // num_processes + (rank < count % num_processes)
-
-
-@wrong("batch_shares", "never none")
-def deal_something(count, num_processes, rank):
-    return list(range(count))[rank::num_processes] or [0]
-
-
-@wrong("batch_shares", "behind the end")
-def deal_by_rounds(count, num_processes, rank):
-    rounds = math.ceil(count / num_processes)
-    return [rank + num_processes * turn for turn in range(rounds)]
+wrong_edits("batch_shares", deal_with_a_range, OF_DEAL_WITH_A_RANGE)

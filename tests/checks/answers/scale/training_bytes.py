@@ -1,4 +1,4 @@
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 from vit_steps import training_cost
 
 
@@ -25,49 +25,6 @@ def bytes_as_the_package(num_parameters, num_devices, sharded, autocast):
     )
 
 
-def bytes_with(weights=None, gradients=None, optimizer=None, own=None):
-    """Return an answer that is right except for the parts given here.
-
-    Each of these parts is a function of (parameters, own, autocast).
-    """
-
-    def count(num_parameters, num_devices, sharded, autocast):
-        mine = num_parameters / (num_devices if sharded else 1)
-        if own is not None:
-            mine = own(num_parameters, num_devices, sharded)
-        given = num_parameters, mine, autocast
-        return {
-            "weights": weights(*given)
-            if weights
-            else 4 * mine + 2 * num_parameters * autocast,
-            "gradients": gradients(*given) if gradients else 4 * mine,
-            "optimizer": optimizer(*given) if optimizer else 8 * mine,
-        }
-
-    return count
-
-
-for mistake, answer in {
-    "one average": bytes_with(optimizer=lambda P, own, low: 4 * own),
-    "averages and weights": bytes_with(optimizer=lambda P, own, low: 12 * own),
-    "bfloat16 instead": bytes_with(weights=lambda P, own, low: (2 if low else 4) * own),
-    "gradients in bfloat16": bytes_with(
-        gradients=lambda P, own, low: own * (2 if low else 4)
-    ),
-    "no copy": bytes_with(weights=lambda P, own, low: own * 4),
-    "copy sharded": bytes_with(weights=lambda P, own, low: own * (6 if low else 4)),
-    "always split": bytes_with(own=lambda P, n, sharded: P / n),
-    "never split": bytes_with(own=lambda P, n, sharded: P),
-    "optimiser alone split": bytes_with(
-        weights=lambda P, own, low: P * (6 if low else 4),
-        gradients=lambda P, own, low: 4 * P,
-    ),
-    "always a copy": bytes_with(weights=lambda P, own, low: 4 * own + 2 * P),
-}.items():
-    answer.__name__ = f"bytes_{mistake.replace(' ', '_')}"
-    wrong("training_bytes", mistake)(answer)
-
-
 @wrong("training_bytes", "missing")
 def bytes_under_other_names(num_parameters, num_devices, sharded, autocast):
     return {"weight": 4 * num_parameters, "grads": 0, "optimizer": 0}
@@ -76,3 +33,29 @@ def bytes_under_other_names(num_parameters, num_devices, sharded, autocast):
 @wrong("training_bytes", "type")
 def bytes_in_one_number(num_parameters, num_devices, sharded, autocast):
     return 16 * num_parameters
+
+
+OF_BYTES_OF_FOUR_KINDS = """
+one average
+  8 * own -> 4 * own
+averages and weights
+  8 * own -> 12 * own
+bfloat16 instead
+  weights += 2 * num_parameters -> weights = 2 * own
+gradients in bfloat16
+  "gradients": 4 * own -> "gradients": own * (2 if autocast else 4)
+no copy
+  if autocast -> if False
+copy sharded
+  2 * num_parameters -> 2 * own
+always split
+  if sharded else num_parameters -> nothing
+never split
+  // num_devices if sharded else num_parameters -> nothing
+optimiser alone split
+  4 * own -> 4 * num_parameters
+always a copy
+  if autocast -> if True
+"""
+
+wrong_edits("training_bytes", bytes_of_four_kinds, OF_BYTES_OF_FOUR_KINDS)

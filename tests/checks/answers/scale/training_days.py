@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("training_days")
@@ -22,32 +22,36 @@ def days_in_a_tensor(macs, num_images, peak_flops, num_devices, utilization):
     return (flops / (num_devices * peak_flops * utilization) / 86400).item()
 
 
-def days_with(flops=6, seconds=86_400, devices=1, share=1):
-    def days(macs, num_images, peak_flops, num_devices, utilization):
-        speed = peak_flops * num_devices**devices * utilization**share
-        return flops * macs * num_images / speed / seconds
-
-    return days
-
-
-for mistake, answer in {
-    "MACs for FLOPs": days_with(flops=3),
-    "forward alone": days_with(flops=2),
-    "forward MACs alone": days_with(flops=1),
-    "backward once": days_with(flops=4),
-    "forward twice": days_with(flops=8),
-    "seconds": days_with(seconds=1),
-    "hours": days_with(seconds=3600),
-    "utilization ignored": days_with(share=0),
-    "utilization multiplied": days_with(share=-1),
-    "devices ignored": days_with(devices=0),
-    "devices multiplied": days_with(devices=-1),
-}.items():
-    answer.__name__ = f"days_{mistake.replace(' ', '_')}"
-    wrong("training_days", mistake)(answer)
-
-
 @wrong("training_days", "type")
 def days_in_words(macs, num_images, peak_flops, num_devices, utilization):
     days = 6 * macs * num_images / (peak_flops * num_devices * utilization) / 86_400
     return f"{days:.1f} days"
+
+
+OF_DAYS_STEP_BY_STEP = """
+MACs for FLOPs
+  2 * macs -> macs
+forward alone
+  forward + backward -> forward
+forward MACs alone
+  2 * macs -> macs
+  forward + backward -> forward
+backward once
+  2 * forward -> forward
+forward twice
+  forward + backward -> 2 * forward + backward
+seconds
+  / (24 * 60 * 60) -> nothing
+hours
+  24 * 60 * 60 -> 60 * 60
+utilization ignored
+  * utilization -> nothing
+utilization multiplied
+  * utilization -> / utilization
+devices ignored
+  * num_devices -> nothing
+devices multiplied
+  * num_devices -> / num_devices
+"""
+
+wrong_edits("training_days", days_step_by_step, OF_DAYS_STEP_BY_STEP)

@@ -80,3 +80,8 @@ wrong_edits("causal_mask", lower_triangle, OF_LOWER_TRIANGLE)
 wrong_edits("causal_mask", by_comparing_places, OF_PLACES)
 wrong_edits("causal_mask", not_the_upper_triangle, OF_UPPER_TRIANGLE)
 wrong_edits("causal_mask", where_the_added_mask_is_zero, OF_ADDED_MASK)
+
+
+@wrong("causal_mask", "shape")
+def cut_from_a_table(num_tokens):
+    return torch.ones(128, 128, dtype=torch.bool).tril()[:num_tokens, :num_tokens]

@@ -173,3 +173,10 @@ output alone
 wrong_edits("scaled_dot_product_attention", as_in_the_paper, OF_PAPER)
 wrong_edits("scaled_dot_product_attention", with_einsum, OF_EINSUM)
 wrong_edits("scaled_dot_product_attention", with_pytorchs_own, OF_PYTORCHS_OWN)
+
+
+@wrong("scaled_dot_product_attention", "not finite")
+def exponentials_too_large(q, k, v):
+    shares = (q @ k.mT / math.sqrt(q.shape[-1])).exp()
+    shares = shares / shares.sum(dim=-1, keepdim=True)
+    return shares @ v, shares

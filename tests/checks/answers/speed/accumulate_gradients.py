@@ -1,9 +1,7 @@
-import math
-
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("accumulate_gradients")
@@ -13,21 +11,6 @@ def accumulate_by_share(model, images, labels, optimizer, num_parts):
         loss = F.cross_entropy(model(x), y) * len(x) / len(images)
         loss.backward()
     optimizer.step()
-
-
-@wrong("accumulate_gradients", "cleared at the end alone")
-def accumulate_sums(model, images, labels, optimizer, num_parts):
-    model.train()
-    for x, y in zip(
-        torch.tensor_split(images, num_parts),
-        torch.tensor_split(labels, num_parts),
-        strict=True,
-    ):
-        loss = F.cross_entropy(model(x), y, reduction="sum") / labels.numel()
-        loss.backward()
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
-    return loss.item()
 
 
 @right("accumulate_gradients")
@@ -69,114 +52,6 @@ def accumulate_losses(model, images, labels, optimizer, num_parts):
     optimizer.step()
 
 
-@wrong("accumulate_gradients", "backward after the loop")
-def accumulate_the_last_loss(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
-        loss = F.cross_entropy(model(x), y) * len(x) / len(images)
-    loss.backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "parts of num_parts")
-def accumulate_with_split(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    for x, y in zip(images.split(num_parts), labels.split(num_parts), strict=True):
-        (F.cross_entropy(model(x), y, reduction="sum") / len(images)).backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "rest dropped")
-def accumulate_whole_sizes(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    size = len(images) // num_parts
-    for i in range(num_parts):
-        rows = slice(i * size, (i + 1) * size)
-        (F.cross_entropy(model(images[rows]), labels[rows]) / num_parts).backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "not divided")
-def accumulate_as_in_many_blogs(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
-        F.cross_entropy(model(x), y).backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "weighed alike")
-def accumulate_by_parts(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
-        (F.cross_entropy(model(x), y) / num_parts).backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "two sizes weighed alike")
-def accumulate_mean_of_losses(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    for rows in torch.arange(len(images)).tensor_split(num_parts):
-        (F.cross_entropy(model(images[rows]), labels[rows]) / num_parts).backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "summed over images")
-def accumulate_sums_undivided(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
-        F.cross_entropy(model(x), y, reduction="sum").backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "summed, divided by parts")
-def accumulate_sums_by_parts(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
-        (F.cross_entropy(model(x), y, reduction="sum") / num_parts).backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "step in each part")
-def accumulate_steps(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
-        (F.cross_entropy(model(x), y) * len(x) / len(images)).backward()
-        optimizer.step()
-
-
-@wrong("accumulate_gradients", "small steps")
-def accumulate_nothing(model, images, labels, optimizer, num_parts):
-    for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
-        optimizer.zero_grad()
-        F.cross_entropy(model(x), y).backward()
-        optimizer.step()
-
-
-@wrong("accumulate_gradients", "cleared in each part")
-def accumulate_and_clear(model, images, labels, optimizer, num_parts):
-    for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
-        optimizer.zero_grad()
-        (F.cross_entropy(model(x), y) * len(x) / len(images)).backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "never cleared")
-def accumulate_for_ever(model, images, labels, optimizer, num_parts):
-    for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
-        (F.cross_entropy(model(x), y) * (len(x) / len(images))).backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "cleared at the end alone")
-def accumulate_and_clear_behind(model, images, labels, optimizer, num_parts):
-    for i in torch.arange(len(images)).chunk(num_parts):
-        (
-            F.cross_entropy(model(images[i]), labels[i], reduction="sum") / len(images)
-        ).backward()
-    optimizer.step()
-    optimizer.zero_grad()
-
-
 @right("accumulate_gradients")
 def accumulate_evenly(model, images, labels, optimizer, num_parts):
     model.zero_grad(set_to_none=False)
@@ -188,30 +63,6 @@ def accumulate_evenly(model, images, labels, optimizer, num_parts):
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return loss.item()
-
-
-@wrong("accumulate_gradients", "whole batch at once")
-def accumulate_all_at_once(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    F.cross_entropy(model(images), labels).backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "short part dropped")
-def accumulate_whole_parts(model, images, labels, optimizer, num_parts):
-    size = math.ceil(len(images) / num_parts)
-    optimizer.zero_grad()
-    for i in range(len(images) // size):
-        x, y = images[i * size : (i + 1) * size], labels[i * size : (i + 1) * size]
-        (F.cross_entropy(model(x), y) * size / len(images)).backward()
-    optimizer.step()
-
-
-@wrong("accumulate_gradients", "no step")
-def accumulate_and_wait(model, images, labels, optimizer, num_parts):
-    optimizer.zero_grad()
-    for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts), strict=True):
-        (F.cross_entropy(model(x), y) * len(x) / len(images)).backward()
 
 
 @wrong("accumulate_gradients", "cleared at the end alone")
@@ -232,3 +83,60 @@ def accumulate_dealt_like_cards(model, images, labels, optimizer, num_parts):
         loss = F.cross_entropy(model(x), y, reduction="sum") / len(images)
         loss.backward()
     optimizer.step()
+
+
+OF_ACCUMULATE_BY_SHARE = """
+backward after the loop
+  loss.backward() -> nothing
+  optimizer.step() -> loss.backward(); optimizer.step()
+parts of num_parts
+  chunk -> split
+rest dropped
+  chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
+  * len(x) / len(images) -> / num_parts
+not divided
+  * len(x) / len(images) -> nothing
+weighed alike
+  * len(x) / len(images) -> / num_parts
+two sizes weighed alike
+  chunk -> tensor_split
+  * len(x) / len(images) -> / num_parts
+summed over images
+  y) * len(x) / len(images) -> y, reduction="sum")
+summed, divided by parts
+  y) * len(x) / len(images) -> y, reduction="sum") / num_parts
+step in each part
+  optimizer.step() -> nothing
+  loss.backward() -> loss.backward(); optimizer.step()
+small steps
+  optimizer.step() -> nothing
+  loss.backward() -> optimizer.zero_grad(); loss.backward(); optimizer.step()
+  * len(x) / len(images) -> nothing
+cleared in each part
+  loss.backward() -> optimizer.zero_grad(); loss.backward()
+never cleared
+  optimizer.zero_grad() -> nothing
+cleared at the end alone
+  optimizer.zero_grad() -> nothing
+  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
+whole batch at once
+  chunk(num_parts) -> chunk(1)
+no step
+  optimizer.step() -> nothing
+"""
+
+OF_ACCUMULATE_AND_DIVIDE_LAST = """
+short part dropped
+  len(images), size -> len(images) - size + 1, size
+"""
+
+OF_ACCUMULATE_EVENLY = """
+cleared at the end alone
+  model.zero_grad(set_to_none=False) -> nothing
+"""
+
+wrong_edits("accumulate_gradients", accumulate_by_share, OF_ACCUMULATE_BY_SHARE)
+wrong_edits(
+    "accumulate_gradients", accumulate_and_divide_last, OF_ACCUMULATE_AND_DIVIDE_LAST
+)
+wrong_edits("accumulate_gradients", accumulate_evenly, OF_ACCUMULATE_EVENLY)

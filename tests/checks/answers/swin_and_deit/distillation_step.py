@@ -1,7 +1,7 @@
 import torch
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong_edits
 from tests.checks.answers.swin_and_deit.distilling import (
     by_logarithms,
     by_the_formula,
@@ -21,20 +21,6 @@ def as_in_a_loop(student, teacher, optimizer, augment, images, labels):
     loss.backward()
     optimizer.step()
     return loss.item()
-
-
-@wrong("distillation_step", "cleared at the end alone")
-def cleaning_up_behind_itself(student, teacher, optimizer, augment, images, labels):
-    seen = augment(images)
-    with torch.inference_mode():
-        told = teacher.eval()(seen)
-    from_class, from_teacher = student.train().two_answers(seen)
-    loss = F.cross_entropy(from_class, labels) / 2
-    loss = loss + F.cross_entropy(from_teacher, told.clone().argmax(-1)) / 2
-    loss.backward()
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
-    return loss
 
 
 @right("distillation_step")
@@ -68,121 +54,46 @@ def putting_the_teacher_back(student, teacher, optimizer, augment, images, label
     return loss.detach()
 
 
-def step(student, optimizer, loss):
-    optimizer.zero_grad()
-    loss.backward()
-    optimizer.step()
-    return loss.item()
+OF_AS_IN_A_LOOP = """
+teacher in training mode
+  teacher.eval() -> teacher.train()
+teacher sees the original
+  images = augment(images) -> seen = augment(images)
+  two_answers(images) -> two_answers(seen)
+augmented twice
+  images = augment(images) -> seen = augment(images)
+  teacher(images) -> teacher(augment(images))
+  two_answers(images) -> two_answers(seen)
+augmented twice, teacher first
+  images = augment(images) -> nothing
+  teacher(images) -> teacher(augment(images))
+  two_answers(images) -> two_answers(augment(images))
+not augmented
+  images = augment(images) -> nothing
+student in eval mode
+  student.train() -> nothing
+no zero_grad
+  optimizer.zero_grad() -> nothing
+no step
+  optimizer.step() -> nothing
+soft loss
+  half_and_half -> by_the_formula
+  labels, told -> labels, told, 3.0, 0.1
+teacher learns
+  no_grad -> enable_grad
+  labels, told) -> labels, told) + 0.0 * told.square().mean()
+answers averaged first
+  student.two_answers(images) -> [student(images)] * 2
+heads swapped
+  two_answers(images) -> two_answers(images)[::-1]
+"""
 
+OF_IN_INFERENCE_MODE = """
+cleared at the end alone
+  student.zero_grad(set_to_none=False) -> nothing
+"""
 
-@wrong("distillation_step", "teacher in training mode")
-def forgets_eval(student, teacher, optimizer, augment, images, labels):
-    images = augment(images)
-    with torch.no_grad():
-        told = teacher.train()(images)
-    answers = student.train().two_answers(images)
-    return step(student, optimizer, half_and_half(answers, labels, told))
-
-
-@wrong("distillation_step", "teacher sees the original")
-def tells_of_another_picture(student, teacher, optimizer, augment, images, labels):
-    with torch.no_grad():
-        told = teacher.eval()(images)
-    answers = student.train().two_answers(augment(images))
-    return step(student, optimizer, half_and_half(answers, labels, told))
-
-
-@wrong("distillation_step", "augmented twice")
-def crops_for_each(student, teacher, optimizer, augment, images, labels):
-    answers = student.train().two_answers(augment(images))
-    with torch.no_grad():
-        told = teacher.eval()(augment(images))
-    return step(student, optimizer, half_and_half(answers, labels, told))
-
-
-@wrong("distillation_step", "augmented twice, teacher first")
-def asks_the_teacher_first(student, teacher, optimizer, augment, images, labels):
-    with torch.no_grad():
-        told = teacher.eval()(augment(images))
-    answers = student.train().two_answers(augment(images))
-    return step(student, optimizer, half_and_half(answers, labels, told))
-
-
-@wrong("distillation_step", "not augmented")
-def forgets_to_augment(student, teacher, optimizer, augment, images, labels):
-    with torch.no_grad():
-        told = teacher.eval()(images)
-    answers = student.train().two_answers(images)
-    return step(student, optimizer, half_and_half(answers, labels, told))
-
-
-@wrong("distillation_step", "student in eval mode")
-def leaves_the_student_asleep(student, teacher, optimizer, augment, images, labels):
-    teacher.eval()
-    images = augment(images)
-    with torch.no_grad():
-        told = teacher(images)
-    answers = student.two_answers(images)
-    return step(student, optimizer, half_and_half(answers, labels, told))
-
-
-@wrong("distillation_step", "no zero_grad")
-def piles_gradients_up(student, teacher, optimizer, augment, images, labels):
-    images = augment(images)
-    with torch.no_grad():
-        told = teacher.eval()(images)
-    answers = student.train().two_answers(images)
-    loss = half_and_half(answers, labels, told)
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("distillation_step", "no step")
-def goes_nowhere(student, teacher, optimizer, augment, images, labels):
-    images = augment(images)
-    with torch.no_grad():
-        told = teacher.eval()(images)
-    answers = student.train().two_answers(images)
-    optimizer.zero_grad()
-    loss = half_and_half(answers, labels, told)
-    loss.backward()
-    return loss.item()
-
-
-@wrong("distillation_step", "soft loss")
-def takes_the_soft_loss(student, teacher, optimizer, augment, images, labels):
-    images = augment(images)
-    with torch.no_grad():
-        told = teacher.eval()(images)
-    answers = student.train().two_answers(images)
-    return step(student, optimizer, by_the_formula(answers, labels, told, 3.0, 0.1))
-
-
-@wrong("distillation_step", "teacher learns")
-def teaches_the_teacher(student, teacher, optimizer, augment, images, labels):
-    images = augment(images)
-    told = teacher.eval()(images)
-    answers = student.train().two_answers(images)
-    loss = half_and_half(answers, labels, told) + 0.0 * told.square().mean()
-    return step(student, optimizer, loss)
-
-
-@wrong("distillation_step", "answers averaged first")
-def asks_the_student_once(student, teacher, optimizer, augment, images, labels):
-    images = augment(images)
-    with torch.no_grad():
-        choice = teacher.eval()(images).argmax(1)
-    logits = student.train()(images)
-    loss = (F.cross_entropy(logits, labels) + F.cross_entropy(logits, choice)) / 2
-    return step(student, optimizer, loss)
-
-
-@wrong("distillation_step", "heads swapped")
-def mixes_the_tokens_up(student, teacher, optimizer, augment, images, labels):
-    images = augment(images)
-    with torch.no_grad():
-        told = teacher.eval()(images)
-    from_teacher, from_class = student.train().two_answers(images)
-    loss = half_and_half((from_class, from_teacher), labels, told)
-    return step(student, optimizer, loss)
+wrong_edits(
+    "distillation_step", as_in_a_loop, OF_AS_IN_A_LOOP, by_the_formula=by_the_formula
+)
+wrong_edits("distillation_step", in_inference_mode, OF_IN_INFERENCE_MODE)

@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("drop_registers")
@@ -28,64 +28,6 @@ def chooses_places(tokens, num_registers):
     return tokens[:, places, :]
 
 
-@wrong("drop_registers", "class token dropped")
-def takes_the_first(tokens, num_registers):
-    return tokens[:, num_registers:]
-
-
-@wrong("drop_registers", "class token dropped as well")
-def keeps_patches_alone(tokens, num_registers):
-    return tokens[:, num_registers + 1 :, :]
-
-
-@wrong("drop_registers", "last tokens dropped")
-def takes_the_last(tokens, num_registers):
-    return tokens[:, : tokens.shape[1] - num_registers]
-
-
-@wrong("drop_registers", "patches dropped")
-def keeps_the_wrong_side(tokens, num_registers):
-    return tokens[:, : num_registers + 1]
-
-
-@wrong("drop_registers", "one too few")
-def off_by_one(tokens, num_registers):
-    places = [i for i in range(tokens.shape[1]) if not 1 <= i < num_registers]
-    return tokens[:, places]
-
-
-@wrong("drop_registers", "one too many")
-def off_by_one_the_other_way(tokens, num_registers):
-    return torch.cat([tokens[:, :1], tokens[:, num_registers + 2 :]], 1)
-
-
-@wrong("drop_registers", "class token last")
-def joins_in_the_wrong_order(tokens, num_registers):
-    return torch.cat([tokens[:, num_registers + 1 :], tokens[:, :1]], 1)
-
-
-@wrong("drop_registers", "zeroed")
-def multiplies_by_zero(tokens, num_registers):
-    keep = torch.ones(tokens.shape[1], 1, dtype=tokens.dtype)
-    keep[1 : 1 + num_registers] = 0
-    return tokens * keep
-
-
-@wrong("drop_registers", "nothing dropped")
-def forgets_to_drop(tokens, num_registers):
-    return tokens
-
-
-@wrong("drop_registers", "numbers dropped")
-def drops_along_the_last_axis(tokens, num_registers):
-    return torch.cat([tokens[..., :1], tokens[..., num_registers + 1 :]], dim=-1)
-
-
-@wrong("drop_registers", "registers alone")
-def keeps_what_should_go(tokens, num_registers):
-    return tokens[:, 1 : num_registers + 1]
-
-
 def of_a_batch(B):
     def drop(tokens, num_registers):
         rest = torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1)
@@ -96,3 +38,40 @@ def of_a_batch(B):
 
 for size in (2, 3, 4):
     wrong("drop_registers", "built in")(of_a_batch(size))
+
+OF_JOINS_WHAT_IS_LEFT = """
+class token dropped
+  = lambda tokens, num_registers: tokens[:, num_registers:]
+class token dropped as well
+  tokens[:, :1], -> nothing
+last tokens dropped
+  = lambda tokens, num_registers: tokens[:, : tokens.shape[1] - num_registers]
+patches dropped
+  = lambda tokens, num_registers: tokens[:, : num_registers + 1]
+registers alone
+  = lambda tokens, num_registers: tokens[:, 1 : num_registers + 1]
+one too many
+  1 + num_registers -> num_registers + 2
+class token last
+  tokens[:, :1], tokens[:, 1 + num_registers :]
+  -> tokens[:, 1 + num_registers :], tokens[:, :1]
+nothing dropped
+  = lambda tokens, num_registers: tokens
+numbers dropped
+  tokens[: -> tokens[...
+  dim=1 -> dim=-1
+"""
+
+OF_CHOOSES_PLACES = """
+one too few
+  num_registers + 1 -> num_registers
+"""
+
+OF_KEEPS_BY_MASK = """
+zeroed
+  tokens[:, keep] -> tokens * keep[:, None]
+"""
+
+wrong_edits("drop_registers", joins_what_is_left, OF_JOINS_WHAT_IS_LEFT)
+wrong_edits("drop_registers", chooses_places, OF_CHOOSES_PLACES)
+wrong_edits("drop_registers", keeps_by_mask, OF_KEEPS_BY_MASK)

@@ -1,7 +1,7 @@
 import torch
 from einops import reduce
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("mean_pool")
@@ -31,63 +31,38 @@ def mean_with_loops(tokens):
     return torch.stack(means)
 
 
-@wrong("mean_pool", "class token too")
-def mean_of_all(tokens):
-    return torch.mean(tokens, 1)
-
-
-@wrong("mean_pool", "class token alone")
-def first_token(tokens):
-    return tokens[:, 0, :]
-
-
-@wrong("mean_pool", "last token left out")
-def mean_of_the_first(tokens):
-    return tokens[:, :-1].mean(1)
-
-
-@wrong("mean_pool", "divided by T")
-def sum_over_the_wrong_number(tokens):
-    T = tokens.shape[1]
-    return tokens[:, 1:].sum(1) / T
-
-
-@wrong("mean_pool", "over D")
-def mean_over_the_last_axis(tokens):
-    return tokens[:, 1:].mean(-1)
-
-
-@wrong("mean_pool", "over the batch")
-def mean_over_images(tokens):
-    return tokens[:, 1:].mean(0)
-
-
-@wrong("mean_pool", "first image left out")
-def slices_the_batch(tokens):
-    return tokens[1:].mean(1)
-
-
-@wrong("mean_pool", "axis kept")
-def keeps_an_axis(tokens):
-    return tokens[:, 1:].mean(1, keepdim=True)
-
-
-@wrong("mean_pool", "largest")
-def pools_as_a_cnn_does(tokens):
-    return tokens[:, 1:].max(dim=1).values
-
-
-@wrong("mean_pool", "sum")
-def adds_the_patches(tokens):
-    return torch.einsum("bnd->bd", tokens[:, 1:])
-
-
 @wrong("mean_pool", "changes its input")
 def clears_the_class_token(tokens):
     tokens[:, 0] = 0
     return tokens.sum(1) / (tokens.shape[1] - 1)
 
 
-@wrong("mean_pool", "dtype")
-def mean_in_float32(tokens):
-    return tokens[:, 1:].float().mean(1)
+OF_MEAN_WITH_A_SLICE = """
+class token too
+  [:, 1:] -> nothing
+class token alone
+  [:, 1:].mean(dim=1) -> [:, 0]
+last token left out
+  1: -> :-1
+divided by T
+  .mean(dim=1) -> .sum(dim=1) / tokens.shape[1]
+over D
+  dim=1 -> dim=-1
+over the batch
+  dim=1 -> dim=0
+first image left out
+  [:, 1:] -> [1:]
+axis kept
+  dim=1 -> dim=1, keepdim=True
+largest
+  .mean(dim=1) -> .max(dim=1).values
+sum
+  .mean -> .sum
+dtype
+  .mean -> .float().mean
+values
+  1: -> 5 if tokens.shape[1] > 64 else 1 :
+    leaves out registers too, of which a large model has four
+"""
+
+wrong_edits("mean_pool", mean_with_a_slice, OF_MEAN_WITH_A_SLICE)

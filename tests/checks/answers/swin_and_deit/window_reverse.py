@@ -2,7 +2,7 @@ import itertools
 
 from einops import rearrange
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong_edits
 
 
 @right("window_reverse")
@@ -32,61 +32,31 @@ def paste_with_loops(windows, height, width):
     return maps
 
 
-@wrong("window_reverse", "no transpose")
-def paste_with_one_view(windows, height, width):
-    return windows.view(-1, height, width, windows.shape[-1])
+OF_PASTE_WITH_EINOPS = """
+moved
+  (i j) -> (j i)
+moved
+  (b m n) -> (b n m)
+moved
+  (b m n) -> (m n b)
+dilated
+  (m i) (n j) -> (i m) (j n)
+not joined
+  b (m i) (n j) c -> b m i n j c
+channels first
+  b (m i) (n j) c -> b c (m i) (n j)
+"""
 
+OF_PASTE_AS_SWIN_DOES = """
+no transpose
+  .permute(0, 1, 3, 2, 4, 5) -> nothing
+height and width swapped
+  = lambda windows, height, width: paste_as_swin_does(windows, width, height)
+map flattened
+  height, width, -1 -> height * width, -1
+none
+  return x.permute -> x.permute
+"""
 
-@wrong("window_reverse", "columns first inside")
-def paste_turned(windows, height, width):
-    w = int(windows.shape[1] ** 0.5)
-    m, n = height // w, width // w
-    return rearrange(windows, "(b m n) (j i) c -> b (m i) (n j) c", i=w, m=m, n=n)
-
-
-@wrong("window_reverse", "windows column by column")
-def paste_down_the_map(windows, height, width):
-    w = int(windows.shape[1] ** 0.5)
-    m, n = height // w, width // w
-    return rearrange(windows, "(b n m) (i j) c -> b (m i) (n j) c", i=w, m=m, n=n)
-
-
-@wrong("window_reverse", "height and width swapped")
-def paste_on_a_map_that_lies(windows, height, width):
-    return paste_as_swin_does(windows, width, height)
-
-
-@wrong("window_reverse", "images in between")
-def paste_windows_first(windows, height, width):
-    w = int(windows.shape[1] ** 0.5)
-    m, n = height // w, width // w
-    return rearrange(windows, "(m n b) (i j) c -> b (m i) (n j) c", i=w, m=m, n=n)
-
-
-@wrong("window_reverse", "dilated")
-def paste_scattered(windows, height, width):
-    w = int(windows.shape[1] ** 0.5)
-    m, n = height // w, width // w
-    return rearrange(windows, "(b m n) (i j) c -> b (i m) (j n) c", i=w, m=m, n=n)
-
-
-@wrong("window_reverse", "map flattened")
-def paste_for_the_next_layer(windows, height, width):
-    return paste_with_loops(windows, height, width).flatten(1, 2)
-
-
-@wrong("window_reverse", "channels first")
-def paste_as_an_image(windows, height, width):
-    return paste_with_einops(windows, height, width).permute(0, 3, 1, 2)
-
-
-@wrong("window_reverse", "not joined")
-def paste_without_the_last_reshape(windows, height, width):
-    w = int(windows.shape[1] ** 0.5)
-    m, n = height // w, width // w
-    return rearrange(windows, "(b m n) (i j) c -> b m i n j c", i=w, m=m, n=n)
-
-
-@wrong("window_reverse", "none")
-def paste_without_return(windows, height, width):
-    paste_with_loops(windows, height, width)
+wrong_edits("window_reverse", paste_with_einops, OF_PASTE_WITH_EINOPS)
+wrong_edits("window_reverse", paste_as_swin_does, OF_PASTE_AS_SWIN_DOES)

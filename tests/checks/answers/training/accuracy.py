@@ -1,7 +1,7 @@
 import torch
 from sklearn.metrics import accuracy_score
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("accuracy")
@@ -27,72 +27,10 @@ def a_tensor_of_one_number(logits, labels):
     return torch.mean((torch.max(logits, 1)[1] == labels).double())
 
 
-@wrong("accuracy", "a count")
-def counts(logits, labels):
-    return (logits.argmax(1) == labels).sum()
-
-
-@wrong("accuracy", "percent")
-def in_percent(logits, labels):
-    right = (logits.argmax(1) == labels).sum().item()
-    return 100.0 * right / labels.size(0)
-
-
-@wrong("accuracy", "argmax over the batch")
-def argmax_of_columns(logits, labels):
-    return (torch.max(logits, 0)[1] == labels).float().mean().item()
-
-
-@wrong("accuracy", "for each image")
-def forgets_the_mean(logits, labels):
-    return torch.eq(logits.argmax(-1), labels)
-
-
-@wrong("accuracy", "lowest logit")
-def loss_like(logits, labels):
-    return (logits.argmin(1) == labels).float().mean().item()
-
-
-@wrong("accuracy", "divided by K")
-def divides_by_the_wrong_size(logits, labels):
-    return (logits.argmax(1) == labels).sum().item() / logits.size(-1)
-
-
-@wrong("accuracy", "the share of wrong answers")
-def error_rate(logits, labels):
-    return (logits.argmax(1) != labels).float().mean().item()
-
-
 @wrong("accuracy", "probability of the right class")
 def confidence(logits, labels):
     p = logits.softmax(-1)
     return p[range(len(labels)), labels].mean().item()
-
-
-@wrong("accuracy", "value for place")
-def compares_the_logit(logits, labels):
-    values, _ = logits.max(dim=1)
-    return (values == labels).float().mean().item()
-
-
-@wrong("accuracy", "all or nothing")
-def equal_or_not(logits, labels):
-    return float(torch.equal(logits.argmax(1), labels))
-
-
-@wrong("accuracy", "none")
-def prints_it(logits, labels):
-    print((logits.argmax(1) == labels).float().mean())
-
-
-@wrong("accuracy", "every answer with every label")
-def best_one_of_topk(logits, labels):
-    return (logits.topk(1, dim=1).indices == labels).float().mean().item()
-
-
-@right("accuracy")
-def best_one_of_topk_squeezed(logits, labels):
-    return (logits.topk(1, dim=1).indices.squeeze(1) == labels).float().mean().item()
 
 
 @wrong("accuracy", "a count, as a float")
@@ -100,3 +38,39 @@ def as_in_d2l(logits, labels):
     answers = logits.argmax(axis=1)
     hits = answers.type(labels.dtype) == labels
     return float(hits.type(labels.dtype).sum())
+
+
+OF_BY_TOPK = """
+a count
+  .float().mean().item() -> .sum()
+percent
+  return -> return 100.0 *
+for each image
+  .float().mean().item() -> nothing
+divided by K
+  .float().mean().item() -> .sum().item() / logits.size(-1)
+the share of wrong answers
+  == -> !=
+all or nothing
+  .float().mean() -> .all().float()
+none
+  return -> nothing
+every answer with every label
+  .squeeze(1) -> nothing
+"""
+
+OF_A_TENSOR_OF_ONE_NUMBER = """
+argmax over the batch
+  torch.max(logits, 1) -> torch.max(logits, 0)
+value for place
+  [1] -> [0]
+"""
+
+OF_COUNTED_IN_A_LOOP = """
+lowest logit
+  max(one) -> min(one)
+"""
+
+wrong_edits("accuracy", by_topk, OF_BY_TOPK)
+wrong_edits("accuracy", a_tensor_of_one_number, OF_A_TENSOR_OF_ONE_NUMBER)
+wrong_edits("accuracy", counted_in_a_loop, OF_COUNTED_IN_A_LOOP)

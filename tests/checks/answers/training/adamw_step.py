@@ -3,7 +3,7 @@ import math
 import torch
 from torch import nn
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("adamw_step")
@@ -12,6 +12,13 @@ def as_the_paper_has_it(w, g, m, v, t, lr, decay):
     v = 0.999 * v + (1 - 0.999) * g * g
     m_hat, v_hat = m / (1 - 0.9**t), v / (1 - 0.999**t)
     return w - lr * (m_hat / (torch.sqrt(v_hat) + 1e-8) + decay * w), m, v
+
+
+@right("adamw_step")
+def with_betas(w, g, m, v, step, lr, weight_decay, b1=0.9, b2=0.999):
+    m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g**2
+    m_hat, v_hat = m / (1 - b1**step), v / (1 - b2**step)
+    return w - lr * (m_hat / (v_hat.sqrt() + 1e-8) + weight_decay * w), m, v
 
 
 @right("adamw_step")
@@ -37,95 +44,12 @@ def with_lerp(w, g, m, v, step, lr, weight_decay):
     return [w - size * m / ((v / (1 - 0.999**step)).sqrt() + 1e-8), m, v]
 
 
-@wrong("adamw_step", "no correction")
-def uncorrected(w, g, m, v, step, lr, weight_decay):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-    w = w - lr * weight_decay * w
-    return w - lr * m / (v.sqrt() + 1e-8), m, v
-
-
-@wrong("adamw_step", "decay in the gradient")
-def adam_with_a_penalty(w, g, m, v, step, lr, weight_decay):
-    return as_the_paper_has_it(w, g + weight_decay * w, m, v, step, lr, 0.0)
-
-
-@wrong("adamw_step", "decay without lr")
-def decays_too_fast(w, g, m, v, step, lr, weight_decay):
-    moved, m, v = as_the_paper_has_it(w, g, m, v, step, lr, 0.0)
-    return moved - weight_decay * w, m, v
-
-
-@wrong("adamw_step", "betas exchanged")
-def betas_swapped(w, g, m, v, step, lr, weight_decay, b1=0.999, b2=0.9):
-    m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g**2
-    m_hat, v_hat = m / (1 - b1**step), v / (1 - b2**step)
-    return w - lr * (m_hat / (v_hat.sqrt() + 1e-8) + weight_decay * w), m, v
-
-
-@wrong("adamw_step", "betas the wrong way round")
-def new_for_old(w, g, m, v, step, lr, weight_decay, b1=0.9, b2=0.999):
-    m, v = (1 - b1) * m + b1 * g, (1 - b2) * v + b2 * g**2
-    m_hat, v_hat = m / (1 - (1 - b1) ** step), v / (1 - (1 - b2) ** step)
-    return w - lr * (m_hat / (v_hat.sqrt() + 1e-8) + weight_decay * w), m, v
-
-
-@wrong("adamw_step", "no root")
-def divides_by_v(w, g, m, v, step, lr, weight_decay):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
-    return w - lr * (m_hat / (v_hat + 1e-8) + weight_decay * w), m, v
-
-
-@wrong("adamw_step", "eps under the root")
-def eps_inside(w, g, m, v, step, lr, weight_decay):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
-    return w - lr * (m_hat / torch.sqrt(v_hat + 1e-8) + weight_decay * w), m, v
-
-
-@wrong("adamw_step", "no eps")
-def divides_by_the_bare_root(w, g, m, v, step, lr, weight_decay):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
-    return w - lr * (m_hat / v_hat.sqrt() + weight_decay * w), m, v
-
-
-@wrong("adamw_step", "decay of the new weight")
-def decays_afterwards(w, g, m, v, step, lr, weight_decay):
-    w, m, v = as_the_paper_has_it(w, g, m, v, step, lr, 0.0)
-    return w * (1 - lr * weight_decay), m, v
-
-
-@wrong("adamw_step", "corrected averages returned")
-def corrects_for_good(w, g, m, v, step, lr, weight_decay):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-    m, v = m / (1 - 0.9**step), v / (1 - 0.999**step)
-    return w - lr * (m / (v.sqrt() + 1e-8) + weight_decay * w), m, v
-
-
 @wrong("adamw_step", "changes its input")
 def averages_in_place(w, g, m, v, step, lr, weight_decay):
     m.mul_(0.9).add_(g, alpha=0.1)
     v.mul_(0.999).addcmul_(g, g, value=0.001)
     m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
     return w - lr * (m_hat / (v_hat.sqrt() + 1e-8) + weight_decay * w), m, v
-
-
-@wrong("adamw_step", "weights alone")
-def forgets_the_averages(w, g, m, v, step, lr, weight_decay):
-    return as_the_paper_has_it(w, g, m, v, step, lr, weight_decay)[0]
-
-
-@wrong("adamw_step", "uphill")
-def goes_up(w, g, m, v, step, lr, weight_decay):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
-    return w - lr * weight_decay * w + lr * m_hat / (v_hat.sqrt() + 1e-8), m, v
-
-
-@wrong("adamw_step", "no decay")
-def plain_adam(w, g, m, v, step, lr, weight_decay):
-    return as_the_paper_has_it(w, g, m, v, step, lr, 0.0)
 
 
 @right("adamw_step")
@@ -137,33 +61,6 @@ def as_pytorch_writes_it(w, g, m, v, step, lr, weight_decay):
     return w - lr / (1 - 0.9**step) * m / divisor, m, v
 
 
-@right("adamw_step")
-def by_pytorchs_own(w, g, m, v, step, lr, weight_decay):
-    parameter = nn.Parameter(w.clone())
-    parameter.grad = g.clone()
-    optimizer = torch.optim.AdamW([parameter], lr=lr, weight_decay=weight_decay)
-    state = {"step": torch.tensor(float(step - 1))}
-    state |= {"exp_avg": m.clone(), "exp_avg_sq": v.clone()}
-    optimizer.state[parameter] = state
-    optimizer.step()
-    return parameter.data, state["exp_avg"], state["exp_avg_sq"]
-
-
-@wrong("adamw_step", "correction a step early")
-def counts_one_more(w, g, m, v, step, lr, weight_decay):
-    step += 1
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
-    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
-    return w * (1 - lr * weight_decay) - lr * m_hat / (v_hat.sqrt() + 1e-8), m, v
-
-
-@wrong("adamw_step", "one square for all")
-def squares_the_length(w, g, m, v, step, lr, weight_decay):
-    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g.norm() ** 2
-    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
-    return w * (1 - lr * weight_decay) - lr * m_hat / (v_hat.sqrt() + 1e-8), m, v
-
-
 @wrong("adamw_step", "changes its input")
 def in_place_throughout(w, g, m, v, step, lr, weight_decay):
     m.mul_(0.9).add_(g, alpha=0.1)
@@ -172,3 +69,42 @@ def in_place_throughout(w, g, m, v, step, lr, weight_decay):
     divisor = (v / (1 - 0.999**step)).sqrt_().add_(1e-8)
     w.addcdiv_(m / (1 - 0.9**step), divisor, value=-lr)
     return w, m, v
+
+
+OF_WITH_BETAS = """
+no correction
+  m / (1 - b1**step), v / (1 - b2**step) -> m, v
+decay in the gradient
+  m, v = b1 -> g = g + weight_decay * w; m, v = b1
+  + weight_decay * w), -> ),
+decay without lr
+  + weight_decay * w), -> ) - weight_decay * w,
+betas exchanged
+  b1=0.9, b2=0.999 -> b1=0.999, b2=0.9
+betas the wrong way round
+  b1=0.9, b2=0.999 -> b1=0.1, b2=0.001
+no root
+  v_hat.sqrt() -> v_hat
+eps under the root
+  (v_hat.sqrt() + 1e-8) -> torch.sqrt(v_hat + 1e-8)
+no eps
+  (v_hat.sqrt() + 1e-8) -> v_hat.sqrt()
+decay of the new weight
+  + weight_decay * w), -> ),
+  w - lr * (m_hat / (v_hat.sqrt() + 1e-8))
+  -> (1 - lr * weight_decay) * (w - lr * m_hat / (v_hat.sqrt() + 1e-8))
+corrected averages returned
+  weight_decay * w), m, v -> weight_decay * w), m_hat, v_hat
+weights alone
+  weight_decay * w), m, v -> weight_decay * w)
+uphill
+  (m_hat / -> (-m_hat /
+no decay
+  + weight_decay * w -> nothing
+correction a step early
+  m, v = b1 -> step += 1; m, v = b1
+one square for all
+  g**2 -> g.norm() ** 2
+"""
+
+wrong_edits("adamw_step", with_betas, OF_WITH_BETAS)

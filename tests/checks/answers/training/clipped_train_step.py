@@ -2,7 +2,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("clipped_train_step")
@@ -34,48 +34,6 @@ def clipped_and_the_optimizer_last(model, images, labels, optimizer, clip_norm=N
     return clipped_step(model, optimizer, images, labels, clip_norm)
 
 
-@wrong("clipped_train_step", "not clipped")
-def clips_too_late(model, optimizer, images, labels, clip_norm):
-    optimizer.zero_grad()
-    loss = F.cross_entropy(model(images), labels)
-    loss.backward()
-    optimizer.step()
-    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-    return loss.item()
-
-
-@wrong("clipped_train_step", "not clipped")
-def clips_nothing_yet(model, optimizer, images, labels, clip_norm):
-    optimizer.zero_grad()
-    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-    loss = F.cross_entropy(model(images), labels)
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("clipped_train_step", "clipped by value")
-def clips_values(model, optimizer, images, labels, clip_norm):
-    optimizer.zero_grad()
-    loss = F.cross_entropy(model(images), labels)
-    loss.backward()
-    for weight in model.parameters():
-        weight.grad.clamp_(-clip_norm, clip_norm)
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("clipped_train_step", "each parameter alone")
-def clips_one_by_one(model, optimizer, images, labels, clip_norm):
-    optimizer.zero_grad()
-    loss = F.cross_entropy(model(images), labels)
-    loss.backward()
-    for weight in model.parameters():
-        nn.utils.clip_grad_norm_(weight, clip_norm)
-    optimizer.step()
-    return loss.item()
-
-
 @wrong("clipped_train_step", "always at the limit")
 def normalises(model, optimizer, images, labels, clip_norm):
     optimizer.zero_grad()
@@ -86,53 +44,6 @@ def normalises(model, optimizer, images, labels, clip_norm):
         weight.grad = weight.grad / length * clip_norm
     optimizer.step()
     return loss.item()
-
-
-@wrong("clipped_train_step", "gradients pile up")
-def clips_and_never_clears(model, optimizer, images, labels, clip_norm):
-    loss = F.cross_entropy(model(images), labels)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("clipped_train_step", "cleared at the end alone")
-def clips_and_clears_behind(model, optimizer, images, labels, clip_norm):
-    loss = F.cross_entropy(model(images), labels)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-    optimizer.step()
-    optimizer.zero_grad()
-    return loss.item()
-
-
-@wrong("clipped_train_step", "no step")
-def clips_and_stops(model, optimizer, images, labels, clip_norm):
-    loss = F.cross_entropy(model(images), labels)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-    return loss.item()
-
-
-@wrong("clipped_train_step", "raises")
-def clips_the_optimizer(model, optimizer, images, labels, clip_norm):
-    loss = F.cross_entropy(model(images), labels)
-    loss.backward()
-    nn.utils.clip_grad_norm_(optimizer, clip_norm)
-    optimizer.step()
-    return loss.item()
-
-
-@wrong("clipped_train_step", "loss with its graph")
-def clips_and_keeps_the_graph(model, optimizer, images, labels, clip_norm):
-    loss = F.cross_entropy(model(images), labels)
-    optimizer.zero_grad()
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-    optimizer.step()
-    return loss
 
 
 @right("clipped_train_step")
@@ -159,16 +70,6 @@ def clips_what_the_optimizer_has(model, optimizer, images, labels, clip_norm):
     return loss.detach().item()
 
 
-@wrong("clipped_train_step", "not clipped")
-def clips_at_one(model, optimizer, images, labels, clip_norm):
-    optimizer.zero_grad()
-    loss = F.cross_entropy(model(images), labels)
-    loss.backward()
-    nn.utils.clip_grad_norm_(model.parameters(), 1e3)
-    optimizer.step()
-    return loss.item()
-
-
 @right("clipped_train_step")
 def with_a_limit_of_another_name(model, optimizer, images, labels, max_norm):
     return clipped_step(model, optimizer, images, labels, max_norm)
@@ -177,3 +78,35 @@ def with_a_limit_of_another_name(model, optimizer, images, labels, max_norm):
 @right("clipped_train_step")
 def with_whatever_is_named(model, optimizer, images, labels, **named):
     return clipped_step(model, optimizer, images, labels, **named)
+
+
+OF_CLIPPED_STEP = """
+not clipped
+  nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
+  optimizer.step()
+  -> optimizer.step(); nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+not clipped
+  nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
+  loss.backward()
+  -> nn.utils.clip_grad_norm_(model.parameters(), clip_norm); loss.backward()
+not clipped
+  model.parameters(), clip_norm -> model.parameters(), 1e3
+clipped by value
+  clip_grad_norm_ -> clip_grad_value_
+each parameter alone
+  nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+  -> [nn.utils.clip_grad_norm_(weight, clip_norm) for weight in model.parameters()]
+gradients pile up
+  optimizer.zero_grad() -> nothing
+cleared at the end alone
+  optimizer.zero_grad() -> nothing
+  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
+no step
+  optimizer.step() -> nothing
+raises
+  model.parameters() -> optimizer
+loss with its graph
+  .item() -> nothing
+"""
+
+wrong_edits("clipped_train_step", clipped_step, OF_CLIPPED_STEP)

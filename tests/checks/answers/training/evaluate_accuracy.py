@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong_edits
 
 
 @right("evaluate_accuracy")
@@ -41,91 +41,28 @@ def weighs_the_means(model, batches):
     return share
 
 
-@wrong("evaluate_accuracy", "mean of the batches")
-def mean_of_means(model, batches):
-    was = model.training
-    model.eval()
-    shares = []
-    with torch.no_grad():
-        for images, labels in batches:
-            shares.append((model(images).argmax(1) == labels).float().mean().item())
-    model.train(was)
-    return sum(shares) / len(shares)
+OF_COUNTS_OVER_ALL = """
+mean of the batches
+  .sum() -> .float().mean()
+  len(labels) -> 1
+left in eval mode
+  model.train(was_training) -> nothing
+left in training mode
+  model.train(was_training) -> model.train()
+in training mode
+  model.eval() -> nothing
+graph kept
+  with torch.no_grad() -> if True
+last batch alone
+  += -> =
+first batch alone
+  total += len(labels) -> model.train(was_training); return right / len(labels)
+divided by batches
+  right / total -> right / len(batches)
+full batches
+  right / total -> right / (len(batches) * len(batches[0][1]))
+percent
+  right / total -> round(100 * right / total, 6)
+"""
 
-
-@wrong("evaluate_accuracy", "left in eval mode")
-def stays_in_eval(model, batches):
-    model.eval()
-    with torch.no_grad():
-        hits = [model(images).argmax(1) == labels for images, labels in batches]
-    return torch.cat(hits).double().mean().item()
-
-
-@wrong("evaluate_accuracy", "left in training mode")
-def always_back_to_training(model, batches):
-    accuracy = stays_in_eval(model, batches)
-    model.train()
-    return accuracy
-
-
-@wrong("evaluate_accuracy", "in training mode")
-def without_eval(model, batches):
-    with torch.no_grad():
-        hits = [model(images).argmax(1) == labels for images, labels in batches]
-    return torch.cat(hits).double().mean().item()
-
-
-@wrong("evaluate_accuracy", "graph kept")
-def with_gradients(model, batches):
-    was = model.training
-    model.eval()
-    hits = [model(images).argmax(1) == labels for images, labels in batches]
-    model.train(was)
-    return torch.cat(hits).double().mean().item()
-
-
-@wrong("evaluate_accuracy", "last batch alone")
-@torch.no_grad()
-def overwrites(model, batches):
-    was = model.training
-    model.eval()
-    for images, labels in batches:
-        accuracy = (model(images).argmax(1) == labels).float().mean().item()
-    model.train(was)
-    return accuracy
-
-
-@wrong("evaluate_accuracy", "first batch alone")
-@torch.no_grad()
-def returns_too_soon(model, batches):
-    was = model.training
-    model.eval()
-    for images, labels in batches:
-        hits = model(images).argmax(1) == labels
-        model.train(was)
-        return hits.sum().item() / len(hits)
-
-
-@wrong("evaluate_accuracy", "divided by batches")
-@torch.no_grad()
-def divides_by_the_loader(model, batches):
-    was = model.training
-    model.eval()
-    right = sum((model(x).argmax(1) == y).sum().item() for x, y in batches)
-    model.train(was)
-    return right / len(batches)
-
-
-@wrong("evaluate_accuracy", "full batches")
-@torch.no_grad()
-def takes_all_batches_for_full(model, batches):
-    was = model.training
-    model.eval()
-    right = sum((model(x).argmax(1) == y).sum().item() for x, y in batches)
-    model.train(was)
-    return right / (len(batches) * len(batches[0][1]))
-
-
-@wrong("evaluate_accuracy", "percent")
-def evaluates_in_percent(model, batches):
-    return round(100 * counts_over_all(model, batches), 6)
+wrong_edits("evaluate_accuracy", counts_over_all, OF_COUNTS_OVER_ALL)

@@ -3,7 +3,7 @@ import math
 import torch
 from torch import nn
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong_edits
 
 
 @right("learning_rate")
@@ -42,121 +42,45 @@ def pytorchs_schedulers(step, total_steps, warmup_steps, peak):
     return optimizer.param_groups[0]["lr"]
 
 
-@wrong("learning_rate", "first step of 0")
-def as_in_most_tutorials(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * step / max(1, warmup_steps)
-    progress = (step - warmup_steps) / max(1, total_steps - warmup_steps)
-    return peak * 0.5 * (1.0 + math.cos(math.pi * progress))
-
-
-@wrong("learning_rate", "peak too soon")
-def at_its_peak_twice(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / warmup_steps
-    return as_in_words(step, total_steps, warmup_steps, peak)
-
-
-@wrong("learning_rate", "cosine since the start")
-def falls_from_step_0(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    return peak * (1 + math.cos(math.pi * step / total_steps)) / 2
-
-
-@wrong("learning_rate", "never at the end")
-def falls_too_slowly(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    return peak * (1 + math.cos(math.pi * (step - warmup_steps) / total_steps)) / 2
-
-
-@wrong("learning_rate", "a step early")
-def zero_in_the_last_step(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    progress = (step - warmup_steps) / (total_steps - 1 - warmup_steps)
-    return peak * (1 + math.cos(math.pi * progress)) / 2
-
-
-@wrong("learning_rate", "not halved")
-def twice_the_peak(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    progress = (step - warmup_steps) / (total_steps - warmup_steps)
-    return peak * (1 + math.cos(math.pi * progress))
-
-
-@wrong("learning_rate", "below 0")
-def negative_in_the_end(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    return peak * math.cos(
-        math.pi * (step - warmup_steps) / (total_steps - warmup_steps)
-    )
-
-
-@wrong("learning_rate", "a whole cosine")
-def up_again(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    turn = 2 * math.pi * (step - warmup_steps) / (total_steps - warmup_steps)
-    return peak / 2 + peak / 2 * math.cos(turn)
-
-
-@wrong("learning_rate", "a straight line")
-def linear(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    return peak * (total_steps - step) / (total_steps - warmup_steps)
-
-
-@wrong("learning_rate", "no warm-up")
-def forgets_the_warmup(step, total_steps, warmup_steps, peak):
-    return peak * (1 + math.cos(math.pi * step / total_steps)) / 2
-
-
-@wrong("learning_rate", "no fall")
-def stays_up(step, total_steps, warmup_steps, peak):
-    return peak * min(1.0, (step + 1) / (warmup_steps + 1))
-
-
-@wrong("learning_rate", "degrees")
-def in_degrees(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    progress = (step - warmup_steps) / (total_steps - warmup_steps)
-    return peak * (1 + math.cos(180 * progress)) / 2
-
-
-def cosine(progress, peak):
-    return peak * (1 + math.cos(math.pi * progress)) / 2
-
-
-@wrong("learning_rate", "a step behind")
-def rises_from_nothing(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * step / (warmup_steps + 1)
-    return cosine((step - warmup_steps) / (total_steps - warmup_steps), peak)
-
-
-@wrong("learning_rate", "fall counted from 1")
-def falls_at_once(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    return cosine((step + 1 - warmup_steps) / (total_steps - warmup_steps), peak)
-
-
-@wrong("learning_rate", "no pi")
-def falls_a_little(step, total_steps, warmup_steps, peak):
-    if step < warmup_steps:
-        return peak * (step + 1) / (warmup_steps + 1)
-    progress = (step - warmup_steps) / (total_steps - warmup_steps)
-    return peak * 0.5 * (1 + math.cos(progress))
-
-
 @right("learning_rate")
 def the_smaller_of_two(step, total_steps, warmup_steps, peak):
     rise = peak * (step + 1) / (warmup_steps + 1)
     fallen = max(0, step - warmup_steps) / (total_steps - warmup_steps)
-    return min(rise, cosine(fallen, peak))
+    return min(rise, peak * (1 + math.cos(math.pi * fallen)) / 2)
+
+
+OF_AS_IN_WORDS = """
+first step of 0
+  (step + 1) * peak / (warmup_steps + 1) -> step * peak / max(1, warmup_steps)
+peak too soon
+  (warmup_steps + 1) -> warmup_steps
+cosine since the start
+  (step - warmup_steps) / (total_steps - warmup_steps) -> step / total_steps
+never at the end
+  (total_steps - warmup_steps) -> total_steps
+a step early
+  (total_steps - warmup_steps) -> (total_steps - 1 - warmup_steps)
+not halved
+  0.5 * -> nothing
+below 0
+  0.5 * peak * (1 + math.cos(done * math.pi)) -> peak * math.cos(done * math.pi)
+a whole cosine
+  math.pi -> 2 * math.pi
+a straight line
+  0.5 * peak * (1 + math.cos(done * math.pi)) -> peak * (1 - done)
+no warm-up
+  step < warmup_steps -> False
+  (step - warmup_steps) / (total_steps - warmup_steps) -> step / total_steps
+no fall
+  0.5 * peak * (1 + math.cos(done * math.pi)) -> peak
+degrees
+  math.pi -> 180
+a step behind
+  (step + 1) -> step
+fall counted from 1
+  (step - warmup_steps) -> (step + 1 - warmup_steps)
+no pi
+  * math.pi -> nothing
+"""
+
+wrong_edits("learning_rate", as_in_words, OF_AS_IN_WORDS)

@@ -1,7 +1,6 @@
-import torch
 from torch import nn
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 from vit_steps.training import parameter_groups
 
 right("parameter_groups")(parameter_groups)
@@ -31,79 +30,6 @@ def by_kinds_of_layers(model, decay):
         {"params": rest, "weight_decay": 0.0, "name": "rest"},
         {"params": matrices, "weight_decay": decay, "name": "matrices"},
     )
-
-
-def in_two(model, weight_decay, decays):
-    yes, no = [], []
-    for name, parameter in model.named_parameters():
-        (yes if decays(name, parameter) else no).append(parameter)
-    return [
-        {"params": yes, "weight_decay": weight_decay},
-        {"params": no, "weight_decay": 0.0},
-    ]
-
-
-@wrong("parameter_groups", "class token and positions decay")
-def as_for_a_language_model(model, weight_decay):
-    return in_two(model, weight_decay, lambda name, p: p.dim() >= 2)
-
-
-@wrong("parameter_groups", "biases alone spared")
-def spares_biases(model, weight_decay):
-    return in_two(model, weight_decay, lambda name, p: "bias" not in name)
-
-
-@wrong("parameter_groups", "norms by their name")
-def spares_by_name(model, weight_decay):
-    spared = ("bias", "norm", "cls_token", "pos_embed", "gamma")
-    return in_two(
-        model, weight_decay, lambda name, p: all(s not in name for s in spared)
-    )
-
-
-@wrong("parameter_groups", "norms decay")
-def all_called_weight(model, weight_decay):
-    return in_two(model, weight_decay, lambda name, p: name.split(".")[-1] == "weight")
-
-
-@wrong("parameter_groups", "convolution spared")
-def linear_layers_alone(model, weight_decay):
-    wanted = {id(m.weight) for m in model.modules() if isinstance(m, nn.Linear)}
-    return in_two(model, weight_decay, lambda name, p: id(p) in wanted)
-
-
-@wrong("parameter_groups", "groups exchanged")
-def the_other_way_round(model, weight_decay):
-    groups = parameter_groups(model, weight_decay)
-    return [
-        {"params": groups[0]["params"], "weight_decay": 0.0},
-        {"params": groups[1]["params"], "weight_decay": weight_decay},
-    ]
-
-
-@wrong("parameter_groups", "no decay of its own")
-def leaves_it_to_the_default(model, weight_decay):
-    first, second = parameter_groups(model, weight_decay)
-    return [first, {"params": second["params"]}]
-
-
-@wrong("parameter_groups", "rest left out")
-def only_what_decays(model, weight_decay):
-    return parameter_groups(model, weight_decay)[:1]
-
-
-@wrong("parameter_groups", "all decay")
-def one_group(model, weight_decay):
-    return [{"params": list(model.parameters()), "weight_decay": weight_decay}]
-
-
-@wrong("parameter_groups", "raises")
-def some_twice(model, weight_decay):
-    biases = [p for name, p in model.named_parameters() if name.endswith("bias")]
-    return [
-        {"params": list(model.parameters()), "weight_decay": weight_decay},
-        {"params": biases, "weight_decay": 0.0},
-    ]
 
 
 @wrong("parameter_groups", "listed twice")
@@ -151,52 +77,43 @@ def as_generators(model, weight_decay):
     ]
 
 
-@wrong("parameter_groups", "in_proj_weight spared")
-def called_weight_alone(model, weight_decay):
-    return in_two(
-        model,
-        weight_decay,
-        lambda name, p: name.split(".")[-1] == "weight" and p.ndim >= 2,
-    )
+OF_PARAMETER_GROUPS = """
+class token and positions decay
+  name.endswith("weight") and -> nothing
+biases alone spared
+  name.endswith("weight") and parameter.ndim >= 2 -> "bias" not in name
+norms by their name
+  name.endswith("weight") and parameter.ndim >= 2
+  -> not any(s in name for s in ("bias", "norm", "cls_token", "pos_embed", "gamma"))
+norms decay
+  name.endswith("weight") and parameter.ndim >= 2 -> name.split(".")[-1] == "weight"
+convolution spared
+  name.endswith("weight") and parameter.ndim >= 2
+  -> any(parameter is m.weight for m in model.modules() if isinstance(m, nn.Linear))
+groups exchanged
+  matrices if is_matrix else rest -> rest if is_matrix else matrices
+no decay of its own
+  , "weight_decay": 0.0 -> nothing
+no decay of its own
+  "weight_decay" -> "decay"
+rest left out
+  {"params": rest, "weight_decay": 0.0}, -> nothing
+all decay
+  name.endswith("weight") and parameter.ndim >= 2 -> True
+raises
+  {"params": rest -> {"params": [*rest, *matrices]
+in_proj_weight spared
+  name.endswith("weight") -> name.split(".")[-1] == "weight"
+told by their names
+  name.endswith("weight") -> name not in ("cls_token", "dist_token", "pos_embed")
+told by their names
+  name.endswith("weight") -> "cls" not in name and "pos" not in name
+told by their axes
+  name.endswith("weight") and parameter.ndim >= 2 -> parameter.ndim in (2, 4)
+an optimizer
+  = lambda model, decay: torch.optim.AdamW(parameter_groups(model, decay))
+value
+  = lambda model, decay: tuple(g["params"] for g in parameter_groups(model, decay))
+"""
 
-
-@wrong("parameter_groups", "an optimizer")
-def makes_the_optimizer(model, weight_decay):
-    return torch.optim.AdamW(parameter_groups(model, weight_decay))
-
-
-@wrong("parameter_groups", "no decay of its own")
-def under_another_key(model, weight_decay):
-    return [
-        {"params": g["params"], "decay": g["weight_decay"]}
-        for g in parameter_groups(model, weight_decay)
-    ]
-
-
-@wrong("parameter_groups", "value")
-def two_lists(model, weight_decay):
-    return tuple(g["params"] for g in parameter_groups(model, weight_decay))
-
-
-@wrong("parameter_groups", "told by their names")
-def with_a_list_of_names(model, weight_decay):
-    spared = {"cls_token", "dist_token", "pos_embed"}
-    return in_two(
-        model,
-        weight_decay,
-        lambda n, p: p.ndim > 1 and not n.endswith(".bias") and n not in spared,
-    )
-
-
-@wrong("parameter_groups", "told by their names")
-def with_pieces_of_names(model, weight_decay):
-    return in_two(
-        model,
-        weight_decay,
-        lambda n, p: p.ndim > 1 and "cls" not in n and "pos" not in n,
-    )
-
-
-@wrong("parameter_groups", "told by their axes")
-def by_two_or_four_axes(model, weight_decay):
-    return in_two(model, weight_decay, lambda n, p: p.ndim in (2, 4))
+wrong_edits("parameter_groups", parameter_groups, OF_PARAMETER_GROUPS)

@@ -57,6 +57,9 @@ no class token
     positions for the patches alone
 always 4
   T = -> M = 4 * D; T =
+value
+  block = -> M = M // D * D; block =
+    a ratio made whole
 three matrices
   4 * D**2 + 4 * D -> 3 * D**2 + 3 * D
 one norm

@@ -5,6 +5,8 @@ from einops import rearrange
 from torch import nn
 
 from tests.checks.answers import right, right_edits, wrong_edits
+from tests.checks.answers.encoder_block.encoder_block import Block
+from tests.checks.answers.multi_head_attention.multi_head_attention import AsInKeras
 from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, optional, patchify
 
 TIMM, TORCHVISION = optional.timm(), optional.torchvision()
@@ -46,6 +48,38 @@ class Net(nn.Module):
 
 
 right("vision_transformer")(Net)
+
+
+@right("vision_transformer")
+class PositionsApart(Net):
+    """The class token's position is a vector, those of the patches are an image."""
+
+    def __init__(self, *sizes):
+        super().__init__(*sizes)
+        D, side = sizes[4], sizes[0] // sizes[1]
+        self.cls = nn.Parameter(torch.zeros(D))
+        self.cls_pos = nn.Parameter(torch.zeros(1, 1, D))
+        self.pos = nn.Parameter(torch.zeros(1, D, side, side))
+
+    def forward(self, images):
+        patches = (self.proj(images) + self.pos).flatten(2).mT
+        cls = self.cls + self.cls_pos
+        x = torch.cat([cls.expand(len(images), 1, -1), patches], dim=1)
+        for block in self.blocks:
+            x, _ = block(x)
+        return self.head(self.norm(x)[:, 0])
+
+
+class KerasBlock(Block):
+    def __init__(self, embed_dim, num_heads, mlp_ratio):
+        super().__init__(embed_dim, num_heads, mlp_ratio)
+        self.attention = AsInKeras(embed_dim, num_heads)
+
+    def attn(self, x):
+        return self.attention(x)
+
+    def forward(self, x):
+        return super().forward(x), None
 
 
 right("vision_transformer")(VisionTransformer)
@@ -375,6 +409,13 @@ unused
   self.head = -> self.pre_logits = nn.Linear(5, 5); self.head =
 """
 
+OF_POSITIONS_APART = """
+mean of the patches
+  [:, 0] -> [:, 1:].mean(dim=1)
+unused
+  cls = self.cls + self.cls_pos -> cls = self.cls
+"""
+
 OF_TIMMS = """
 mean of the patches
   return model -> model.global_pool = "avg"; return model
@@ -430,10 +471,21 @@ a matrix, its bias and the class token of the model's own
   torch.zeros(1, 1, embed_dim) -> torch.zeros(embed_dim)
   self.proj(images).flatten(2).transpose(1, 2)
   -> patchify(images, self.patch_size) @ self.W_e + self.b_e
+positions turned
+  torch.zeros(1, num_patches + 1, embed_dim) -> torch.zeros(embed_dim, num_patches + 1)
+  + self.pos -> + self.pos.T
+tensors of its own
+  self.proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+  -> self.kernel = nn.Parameter(torch.randn(in_channels * patch_size**2, embed_dim))
+  self.cls = -> self.bias = nn.Parameter(torch.zeros(embed_dim)); self.cls =
+  self.proj(images).flatten(2).transpose(1, 2)
+  -> patchify(images, self.patch_size) @ self.kernel + self.bias
+  EncoderBlock -> KerasBlock
 """
 
 right_edits("vision_transformer", Net, RIGHT_TOO, patchify=patchify)
 wrong_edits("vision_transformer", Net, OF_NET, copy=copy)
+wrong_edits("vision_transformer", PositionsApart, OF_POSITIONS_APART)
 wrong_edits("vision_transformer", from_timm, OF_TIMMS)
 wrong_edits("vision_transformer", from_torchvision, OF_TORCHVISIONS)
 wrong_edits("vision_transformer", WithTorchsEncoder, OF_TORCHS_ENCODER)
