@@ -1,10 +1,9 @@
 """Check of chapter 3: positions for another grid."""
 
-import math
 from collections.abc import Iterator
 
 import torch
-from torch import Generator, Tensor
+from torch import Generator
 
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
@@ -23,15 +22,9 @@ def _interpolation_inputs(generator: Generator) -> Iterator[Case]:
         yield [normal(generator, 1, 1 + side * side, D).to(dtype), grid_size]
 
 
-def as_they_were(pos_embed: Tensor, grid_size: tuple[int, int]) -> Tensor:
-    if math.prod(grid_size) == pos_embed.shape[1] - 1:
-        return pos_embed
-    return right_interpolation(pos_embed, grid_size)
-
-
 MISTAKES = """
 as they were
-  = as_they_were
+  if (rows, columns) == (old_rows, old_columns) -> if rows * columns == places
     positions come back as they were wherever there are to be as many as before: 4×4 and
     2×8 are both 16, but they are another grid
 class token resized
@@ -44,14 +37,14 @@ one dimension
     the positions are resized along the line of patches: lay them out as the grid they
     belong to first, rows by columns
 class token lost
-  [cls_position, patch_positions -> [patch_positions
+  [first, patch_positions -> [patch_positions
     the class token's position is gone: put it back in front
 class token last
-  [cls_position, patch_positions.to(pos_embed.dtype)]
-  -> [patch_positions, cls_position]
+  [first, patch_positions.to(pos_embed.dtype)]
+  -> [patch_positions, first]
     the class token's position has gone to the end, expected at index 0
 class token zero
-  [cls_position -> [torch.zeros_like(cls_position)
+  [first -> [torch.zeros_like(first)
     the class token's position has become zeros; it is to stay as it is
 rows and columns swapped
   as_image, (rows, columns) -> as_image, (columns, rows)
