@@ -236,13 +236,20 @@ def asleep(*arguments, **named):
     time.sleep(3)
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    """Wait a shorter time than usual for an answer to end, and to hear that it must."""
+    monkeypatch.setattr("vit_check.engine.watching.CPU_SECONDS", 1.0)
+    monkeypatch.setattr("vit_check.engine.watching.STOP_SECONDS", 0.5)
+
+
 @pytest.mark.parametrize("answer", [endless, endless_and_stubborn])
-def test_an_endless_loop_is_stopped(answer):
+def test_an_endless_loop_is_stopped(impatient, answer):
     assert failure("split_heads", answer) == "endless"
     assert not running_answers()
 
 
-def test_an_endless_loop_is_stopped_on_a_busy_machine():
+def test_an_endless_loop_is_stopped_on_a_busy_machine(impatient):
     compute = [sys.executable, "-c", "while True: pass"]
     others = [subprocess.Popen(compute) for _ in range(2 * os.cpu_count())]
     try:
@@ -255,7 +262,7 @@ def test_an_endless_loop_is_stopped_on_a_busy_machine():
             process.wait()
 
 
-def test_loading_a_library_takes_the_time_it_takes(tmp_path, monkeypatch):
+def test_loading_a_library_takes_the_time_it_takes(impatient, tmp_path, monkeypatch):
     slow = "import time\nuntil = time.process_time() + 1.5\n"
     slow += "while time.process_time() < until:\n    pass\n"
     (tmp_path / "slow_library.py").write_text(slow)
@@ -286,7 +293,7 @@ class Litter:
         compute(1.5)
 
 
-def test_garbage_is_not_collected_on_the_answers_time():
+def test_garbage_is_not_collected_on_the_answers_time(impatient):
     left = []
 
     def split_heads(x, num_heads):
@@ -299,7 +306,7 @@ def test_garbage_is_not_collected_on_the_answers_time():
     assert gc.isenabled()
 
 
-def test_errors_in_finalizers_are_not_printed(monkeypatch):
+def test_errors_in_finalizers_are_not_printed(impatient, monkeypatch):
     class Falls:
         def __del__(self):
             raise ValueError("nobody hears this")
@@ -329,10 +336,75 @@ def running_answers():
     return [t for t in threading.enumerate() if t.name == "answer"]
 
 
-def test_an_answer_that_sleeps_is_abandoned(monkeypatch):
+def test_an_answer_that_sleeps_is_not_said_to_run_on(monkeypatch):
     monkeypatch.setattr("vit_check.engine.watching.WALL_SECONDS", 0.5)
-    with pytest.raises(CheckFailed, match="restart the kernel"):
+    with pytest.raises(CheckFailed) as failed:
         check.split_heads(asleep)
+    assert "no longer: it had not come to an end after" in str(failed.value)
+    assert "at `time.sleep(3)`: is there" in str(failed.value)
+    assert "restart the kernel" not in str(failed.value)
+
+
+def test_an_answer_that_cannot_be_stopped_is_said_to_run_on(impatient):
+    def stubborn(*arguments, **named):
+        while not let_go.is_set():
+            try:
+                while not let_go.is_set():
+                    pass
+            except BaseException:
+                pass
+
+    with pytest.raises(CheckFailed, match="could not be .* so restart the kernel"):
+        check.split_heads(stubborn)
+
+
+def test_an_answer_that_takes_much_memory_is_said_to(monkeypatch):
+    monkeypatch.setattr("vit_check.engine.watching.MOST_MEMORY", 2**27)
+
+    def split_heads(x, num_heads):
+        large = torch.ones(2**26)
+        time.sleep(0.1)
+        return large
+
+    with pytest.raises(CheckFailed, match=r"had taken 0.\d GB of memory, at `"):
+        check.split_heads(split_heads)
+
+
+def test_a_deep_recursion_limit_does_not_hang():
+    before = sys.getrecursionlimit()
+
+    def split_heads(x, num_heads):
+        sys.setrecursionlimit(10**9)
+        return split_heads(x, num_heads)
+
+    assert failure("split_heads", split_heads) == "calls itself"
+    assert sys.getrecursionlimit() == before
+
+
+def test_what_an_answer_sets_is_put_back():
+    functions = torch.softmax, nn.functional.softmax, torch.Tensor.softmax
+    functions += torch.isclose, nn.Module.train
+
+    def split_heads(x, num_heads):
+        torch.softmax = nn.functional.softmax = torch.Tensor.softmax = None
+        torch.isclose = lambda *arguments, **named: torch.tensor(True)
+        nn.Module.train = None
+        torch.use_deterministic_algorithms(True)
+        torch.set_anomaly_enabled(True)
+        torch.set_float32_matmul_precision("medium")
+        return torch.zeros(RIGHT["split_heads"][0](x, num_heads).shape)
+
+    assert failure("split_heads", split_heads) == "values"
+    assert functions == (
+        torch.softmax,
+        nn.functional.softmax,
+        torch.Tensor.softmax,
+        torch.isclose,
+        nn.Module.train,
+    )
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert not torch.is_anomaly_enabled()
+    assert torch.get_float32_matmul_precision() == "highest"
 
 
 def test_an_error_names_the_line():

@@ -215,3 +215,9 @@ def test_an_answer_on_a_gpu_is_compared_like_any_other():
 
     check.patchify(patches_on_a_gpu)
     check.multi_head_attention(lambda **sizes: MultiHeadAttention(**sizes).cuda())
+
+
+def test_gradients_that_are_off_change_no_verdict():
+    with torch.no_grad():
+        check.class_token(First)
+        check.patchify(patchify)

@@ -110,7 +110,7 @@ class Check:
         raised: tuple[Finding, Case] | None = None
         passed: list[Case] = []
         for case, record in records:
-            with one_thread():
+            with one_thread(), torch.enable_grad():
                 finding = self.judge(case, record)
             if finding is None:
                 passed.append(case)

@@ -129,3 +129,22 @@ def takes_all_batches_for_full(model, batches):
 @wrong("evaluate_accuracy", "percent")
 def evaluates_in_percent(model, batches):
     return round(100 * counts_over_all(model, batches), 6)
+
+
+@wrong("evaluate_accuracy", "gradients left off")
+def never_switches_gradients_on_again(model, batches):
+    mode = model.training
+    model.eval()
+    torch.set_grad_enabled(False)
+    hits = torch.cat([model(x).argmax(1) == y for x, y in batches])
+    model.train(mode)
+    return hits.float().mean().item()
+
+
+@right("evaluate_accuracy")
+def switches_gradients_on_again(model, batches):
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    measured = counts_over_all(model, batches)
+    torch.set_grad_enabled(before)
+    return measured
