@@ -470,3 +470,52 @@ def test_sizes_are_checked():
         check.multi_head_attention(nn.Identity(), heads=2)
     with pytest.raises(ValueError, match="takes no such argument"):
         check.split_heads(raises, heads=2)
+
+
+def shapes_of(value):
+    """Return what a cache may know a value by: its shape, and what is no tensor."""
+    if isinstance(value, torch.Tensor):
+        return tuple(value.shape)
+    if isinstance(value, dict):
+        return shapes_of(list(value.items()))
+    if isinstance(value, list | tuple):
+        return tuple(map(shapes_of, value))
+    return value if isinstance(value, int | float | str) else type(value)
+
+
+# Those that are given numbers alone, which a cache may well know, or whose result is
+# the same whatever the numbers are.
+NUMBERS_ALONE = {
+    "attention_cost",
+    "batch_shares",
+    "block_macs",
+    "causal_mask",
+    "learning_rate",
+    "parameter_count",
+    "relative_position_index",
+    "shifted_window_mask",
+    "silent_parameters",
+    "sincos_position_embedding",
+    "token_count",
+    "training_bytes",
+    "training_days",
+}
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n not in NUMBERS_ALONE])
+def test_a_result_that_is_kept_for_its_shape_is_refused(name):
+    answer = next(a for a in RIGHT[name] if inspect.isfunction(a))
+    kept = {}
+
+    def keeps(*arguments, **named):
+        key = shapes_of(arguments), shapes_of(named)
+        if key not in kept:
+            kept[key] = answer(*arguments, **named)
+        return kept[key]
+
+    assert failure(name, keeps) in (
+        "result kept",
+        "not repeatable",
+        "value",  # a model of another kind, with the same shapes
+        "same samples each time",
+    )

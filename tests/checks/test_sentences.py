@@ -14,7 +14,7 @@ from torch import nn
 import vit_check as check
 from vit_check import CheckFailed
 from vit_check.chapters.questions import QUESTIONS
-from vit_check.engine.comparing import difference
+from vit_check.engine.comparing import difference, is_telling
 from vit_check.engine.watching import listed
 from vit_steps import EncoderBlock, MultiHeadAttention, PatchEmbedding, patchify
 from vit_steps.attention import scaled_dot_product_attention
@@ -234,3 +234,74 @@ def test_a_sentence_names_the_widths_of_a_block_with_another_ratio(ratio):
     words = said(check.encoder_block, Fixed)
     there = f"those beside D×D go to or from [{10 * ratio}]"
     assert words.endswith("all are D×D" if ratio == 1 else there)
+
+
+def batch_taken_for_tokens(x, num_heads):
+    T, B, D = x.shape
+    return x.reshape(B, T, num_heads, D // num_heads).transpose(1, 2)
+
+
+def joined_as_tokens_first(x):
+    B, h, T, d = x.shape
+    return x.permute(2, 0, 1, 3).reshape(T, B, h * d)
+
+
+@pytest.mark.parametrize(
+    "call, answer",
+    [
+        (check.split_heads, batch_taken_for_tokens),
+        (check.merge_heads, joined_as_tokens_first),
+    ],
+)
+def test_a_batch_and_tokens_that_are_exchanged_are_no_built_in_size(call, answer):
+    words = said(call, answer)
+    assert words.endswith("alone: axis 0 is to be the batch, of 2 and of 1")
+
+
+def test_a_gradient_that_nothing_cuts_off_is_not_said_to_be_cut_off():
+    def cross_entropy(logits, labels):
+        shares = logits.softmax(dim=-1)[range(len(labels)), labels]
+        right = -logits.log_softmax(dim=-1)[range(len(labels)), labels].mean()
+        loss = -(shares + 1e-3).log().mean()
+        return loss + (right - loss).detach()
+
+    words = said(check.cross_entropy, cross_entropy)
+    assert "a small number that is added changes it" in words
+
+
+@pytest.mark.parametrize(
+    "output, right, telling",
+    [
+        (torch.tensor([1.0, torch.nan]), torch.tensor([1.0, 2.0]), False),
+        (torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0]), True),
+        (torch.zeros(3), torch.ones(3), False),
+        (torch.ones(0), torch.ones(3), False),
+        (torch.ones(()), torch.ones(3), True),
+        (torch.ones(3, dtype=torch.bool), torch.ones(2, dtype=torch.bool), True),
+        (True, False, False),
+        (None, 1, False),
+        ([], [1, 2], False),
+        ([True, 3], [False, 3], False),
+        ([True, 3], [False, 4], True),
+        ({"a": True}, {"a": False}, False),
+        ({"a": True}, {"b": True}, True),
+        (float("nan"), 1.0, False),
+        (3, 4, True),
+        ("one", "two", True),
+    ],
+)
+def test_what_comes_of_many_mistakes_tells_of_none(output, right, telling):
+    assert is_telling(output, right) == telling
+
+
+def test_an_error_for_other_numbers_is_said():
+    first = {}
+
+    def mean_pool(tokens):
+        number = tokens[0, 0, 0].item()
+        if first.setdefault(tokens.shape, number) != number:
+            raise ValueError("never seen")
+        return tokens[:, 1:].mean(dim=1)
+
+    words = said(check.mean_pool, mean_pool)
+    assert "is right for one input, and for another it stopped with ValueError" in words

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.check import RAISED, Case, Check
+from vit_check.engine.check import RAISED, Answered, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import (
     BATCH_MIXED,
@@ -19,6 +19,7 @@ from vit_check.engine.functions import (
     batch_built_in,
     batch_mixed,
     cannot_be_trained,
+    other_finding,
     wrong_gradient,
 )
 from vit_check.engine.observing import (
@@ -27,6 +28,7 @@ from vit_check.engine.observing import (
     drawn,
     gradients_of,
     observe_module,
+    other_numbers,
     plain,
     shapes_in,
     tensors_in,
@@ -178,7 +180,9 @@ class ModuleCheck(Check):
         )
         return record | {"built": isinstance(answer, nn.Module)}
 
-    def judge(self, case: Case, record: Record) -> Finding | None:
+    def judge(
+        self, case: Case, record: Record, answered: Answered = ()
+    ) -> Finding | None:
         sizes, inputs, _, dtype = case
         if "initial" in record:
             too_many = _too_many(record["initial"])
@@ -216,9 +220,12 @@ class ModuleCheck(Check):
         if built_in is not None:
             return built_in
         finding = difference(record["output"], right, self.shape)
-        finding = batch_mixed(record) or batch_built_in(record) or finding
+        of_batch = batch_mixed(record) or batch_built_in(record, len(inputs[0]))
+        finding = of_batch or finding
         if _unused(record) and tensors_in(record["output"]):
-            return _unused(record)
+            runs = record["other"], record["training"]
+            if [same(run, record["output"]) for run in runs] == [False, True]:
+                return _unused(record)  # and not kept, or dropped in training
         finding = _more_than_asked_for(parts, readings[0]) or finding
         assert finding is not None
         return self._with_sizes_said(finding, record, sizes)
@@ -357,6 +364,10 @@ class ModuleCheck(Check):
             return finding
         if difference(record["again"], right) is not None:
             return NOT_REPEATABLE
+        other = self._expected(weights, sizes, other_numbers(inputs))
+        finding = other_finding(record["other"], other, record["output"], self.shape)
+        if finding is not None:
+            return finding
         for before, after in zip(inputs, record["after"], strict=True):
             if difference(after, before) is not None:
                 return Finding(
@@ -373,6 +384,9 @@ class ModuleCheck(Check):
             return BATCH_MIXED
         if "gradient trouble" in record:
             return cannot_be_trained(record)
+        in_training = _in_training(record, right)
+        if in_training is not None:
+            return in_training
         unused = _unused(record)
         if unused is not None:
             return unused
@@ -442,7 +456,7 @@ NOT_REPEATABLE = Finding(
     "not repeatable",
     "answers differently when called twice in eval mode: a dropout that does not "
     "listen to eval(), a layer that is made anew in forward, or something kept from "
-    "the first call",
+    "an earlier call",
 )
 
 
@@ -451,6 +465,30 @@ def _finding_before_values(record: Record) -> Finding | None:
     if not same(output, again) and same(shapes_in(output), shapes_in(again)):
         return NOT_REPEATABLE
     return None
+
+
+def _in_training(record: Record, right: Any) -> Finding | None:
+    """What is wrong in training mode alone."""
+    if difference(record["training"], right) is None:
+        return None
+    if not same(record["training"], record["training again"]):
+        return Finding(
+            "random in training",
+            "puts out something else in each call in training mode: what drops numbers "
+            "or whole branches is on by default, where the task asks for none of it",
+        )
+    one = {"output": record["training"], "alone": record["training alone"]}
+    if batch_mixed(one) is not None:
+        return Finding(
+            "batch in training",
+            "is right in eval mode, and in training mode it gives a sample something "
+            "else in a batch than alone, as with statistics of the batch",
+        )
+    return Finding(
+        "wrong in training",
+        "is right in eval mode, and in training mode, where it is to do the same, it "
+        "puts out something else",
+    )
 
 
 def _too_many(parameters: list[Tensor]) -> Finding | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor, nn
@@ -106,15 +107,29 @@ def shapes_in(value: Any) -> list[list[int]]:
     return [list(tensor.shape) for tensor in tensors_in(value)]
 
 
-def _copies(value: Any, gradients: bool = False) -> Any:
-    """The same arguments, in memory of their own."""
+def copies(value: Any, gradients: bool = False) -> Any:
+    """Return the same arguments, in memory of their own."""
     if isinstance(value, Tensor):
         own = value.detach().clone()
         return own.requires_grad_() if gradients and own.is_floating_point() else own
     if isinstance(value, list):
-        return [_copies(item, gradients) for item in value]
+        return [copies(item, gradients) for item in value]
     if isinstance(value, tuple):
-        return tuple(_copies(item, gradients) for item in value)
+        return tuple(copies(item, gradients) for item in value)
+    return value
+
+
+def other_numbers(value: Any) -> Any:
+    """Return the same with each tensor back to front, as if other numbers were given.
+
+    Probabilities stay some, and so do masks, labels, and the corners of a box, of which
+    only the first axis is turned.
+    """
+    if isinstance(value, Tensor):
+        axes = value.ndim if value.is_floating_point() else min(1, value.ndim)
+        return value.flip(tuple(range(axes)))
+    if isinstance(value, (list, tuple)):
+        return type(value)(other_numbers(item) for item in value)
     return value
 
 
@@ -159,7 +174,7 @@ def observe_call(
             given once more with the first sample alone.
         gradients: take the gradients of the output with respect to the tensors.
     """
-    first = _copies(list(arguments))
+    first = copies(list(arguments))
     alone = [
         _first_of_batch(argument) if place in batched else argument
         for place, argument in enumerate(arguments)
@@ -169,22 +184,34 @@ def observe_call(
     except RuntimeError as error:
         if not batched:
             raise
-        raise _in_a_batch(error, lambda: function(*_copies(alone))) from None
+        raise _in_a_batch(error, lambda: function(*copies(alone))) from None
     record: Record = {"output": output, "after": plain(first)}
-    record["again"] = plain(function(*_copies(list(arguments))))
+    if tensors_in(first):
+        record["other"] = _output_or_error(
+            lambda: function(*copies(other_numbers(list(arguments))))
+        )
+    record["again"] = plain(function(*copies(list(arguments))))
     if batched:
         try:
-            record["alone"] = plain(function(*_copies(alone)))
+            record["alone"] = plain(function(*copies(alone)))
         except RuntimeError as error:
             raise _alone(error) from None
     if gradients:
-        own = _copies(list(arguments), gradients=True)
+        own = copies(list(arguments), gradients=True)
         leaves = [t for t in tensors_in(own) if t.requires_grad]
         try:
             record["gradients"] = gradients_of(function(*own), leaves)
         except Exception as error:
             record["gradient trouble"] = in_words(error).sentence
     return record
+
+
+def _output_or_error(run: Callable[[], Any]) -> Any:
+    """What comes out, or ``{"raises": the error in words}``."""
+    try:
+        return plain(run())
+    except Exception as error:
+        return {"raises": in_words(error).sentence}
 
 
 def _in_a_batch(error: Exception, alone: Callable[[], Any]) -> Trouble:
@@ -341,7 +368,7 @@ def observe_module(
     inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
     values = [v.to(dtype) for v in draw(module, seed, vectors, matrices)]
     _refuse_other_numbers(module, values)
-    first = _copies(list(inputs))
+    first = copies(list(inputs))
     with torch.no_grad():
         try:
             output, record["order"] = _running_order(module, lambda: call(*first))
@@ -350,7 +377,10 @@ def observe_module(
             return record | {"trouble": [trouble.mistake, trouble.sentence]}
         _refuse_made_in_forward(module, names)
         record["output"], record["after"] = output, plain(first)
-        record["again"] = plain(call(*_copies(list(inputs))))
+        record["other"] = _output_or_error(
+            lambda: call(*copies(other_numbers(list(inputs))))
+        )
+        record["again"] = plain(call(*copies(list(inputs))))
         try:
             record["alone"] = plain(call(*(x[:1].clone() for x in inputs)))
         except RuntimeError as error:
@@ -358,19 +388,64 @@ def observe_module(
             return record | {"trouble": [trouble.mistake, trouble.sentence]}
         after = [plain(p) for p in module.parameters()]
         record["changes itself"] = not same(after, values)
-    own = _copies(list(inputs), gradients=True)
+    own = copies(list(inputs), gradients=True)
     leaves = [x for x in own if x.requires_grad]
     weights = list(module.parameters())
     for weight in weights:
         weight.requires_grad_()
+    module.train()
     try:
-        found = gradients_of(call(*own), [*leaves, *weights])
+        with _without_dropout():
+            output = call(*own)
+            record |= _in_training(output, record["output"], call, inputs)
+        found = gradients_of(output, [*leaves, *weights])
     except Exception as error:
         record["gradient trouble"] = in_words(error).sentence
         found = [torch.zeros(()) for _ in [*leaves, *weights]]
     record["gradients"] = found[: len(leaves)]
     record["gradients of parameters"] = found[len(leaves) :]
     return record
+
+
+def _in_training(
+    output: Any, in_eval: Any, call: Callable[..., Any], inputs: list[Tensor]
+) -> Record:
+    """What comes out in training mode; where it differs, again and alone as well."""
+    record = {"training": plain(output)}
+    if not same(record["training"], in_eval):
+        with torch.no_grad():
+            record["training again"] = _output_or_error(
+                lambda: call(*copies(list(inputs)))
+            )
+            record["training alone"] = _output_or_error(
+                lambda: call(*(x[:1].clone() for x in inputs))
+            )
+    return record
+
+
+def _without_dropout() -> Any:
+    """A context in which PyTorch's own dropout keeps all, as eval() makes it do."""
+    attend = nn.functional.scaled_dot_product_attention
+
+    def keep_all(input: Tensor, *_: Any, **__: Any) -> Tensor:
+        return input
+
+    def attend_to_all(
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        dropout_p: float = 0.0,
+        *more: Any,
+        **named: Any,
+    ) -> Tensor:
+        return attend(query, key, value, attn_mask, 0.0, *more, **named)
+
+    kept: dict[str, Any]
+    kept = {n: keep_all for n in vars(nn.functional) if "dropout" in n}
+    return mock.patch.multiple(
+        nn.functional, scaled_dot_product_attention=attend_to_all, **kept
+    )
 
 
 def draw(

@@ -163,8 +163,8 @@ layer_norm = FunctionCheck(
         ),
         Mistake(
             "no eps",
-            "eps is missing, or so small that it has no effect: a token of equal "
-            "numbers would be divided by zero",
+            "eps has no effect here: it is to be added to the variance of every token, "
+            "under the root",
             lambda x, weight, bias, eps=1e-6: normed(x, weight, bias, 1e-12),
         ),
         Mistake(

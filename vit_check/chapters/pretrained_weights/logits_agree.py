@@ -115,8 +115,8 @@ logits_agree = FunctionCheck(
         ),
         Mistake(
             "NaN passes",
-            "NaN passes: a comparison with NaN is never true, so ask whether the "
-            "difference is small, not whether it is large",
+            "NaN passes: a difference that is NaN is not small, though no comparison "
+            "finds it large",
             partial(_agree, nan_passes=True),
         ),
         Mistake(

@@ -64,8 +64,8 @@ softmax = FunctionCheck(
         ),
         Mistake(
             "size subtracted",
-            "gives NaN for scores far below 0: what is taken off is the largest "
-            "absolute value, where it should be the largest score",
+            "gives NaN for scores far below 0: what is taken off lies far above them; "
+            "take off the largest score of the row, whatever its sign",
             lambda s: share(s, s.abs().amax(dim=-1, keepdim=True)),
         ),
         Mistake(

@@ -265,7 +265,7 @@ OF_STEPS = [
     ),
     Mistake(
         "two steps",
-        "two steps are taken with one gradient",
+        "the weights move twice as far as one step with this gradient takes them",
         partial(step, order="zero backward clip step step"),
     ),
     Mistake(

@@ -204,3 +204,9 @@ def with_a_shape_of_tokens_and_numbers(x, weight, bias, eps=1e-6):
 @wrong("layer_norm", "over everything")
 def with_the_mean_of_all(x, weight, bias, eps=1e-6):
     return (x - x.mean()) / torch.sqrt(x.var(correction=0) + eps) * weight + bias
+
+
+@wrong("layer_norm", "no eps")
+def variance_cut_off_at_eps(x, weight, bias, eps=1e-6):
+    variance = x.var(dim=-1, unbiased=False, keepdim=True).clamp(min=eps)
+    return (x - x.mean(dim=-1, keepdim=True)) / variance.sqrt() * weight + bias

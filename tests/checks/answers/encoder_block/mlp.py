@@ -214,3 +214,20 @@ class OneLayerNotCalled(nn.Module):
 @wrong("mlp", "ReLU")
 def relu_with_weights(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias):
     return F.linear(F.linear(x, fc1_weight, fc1_bias).relu(), fc2_weight, fc2_bias)
+
+
+@right("mlp")
+class DropsNumbersInTraining(TwoLayers):
+    def forward(self, x):
+        return F.dropout(super().forward(x), 0.1, self.training)
+
+
+@wrong("mlp", "batch in training")
+class NormedInTraining(TwoLayers):
+    def __init__(self, embed_dim, hidden_dim):
+        super().__init__(embed_dim, hidden_dim)
+        self.norm = nn.BatchNorm1d(embed_dim, affine=False)
+
+    def forward(self, x):
+        y = super().forward(x)
+        return self.norm(y.mT).mT if self.training else y

@@ -172,7 +172,7 @@ def join_detached(patches, patch_size, image_size):
     return join_with_einops(patches.detach(), patch_size, image_size)
 
 
-@wrong("unpatchify", "sizes swapped")
+@wrong("unpatchify", "shape")
 def put_together_as_a_square(patches, patch_size, image_size):
     return rearrange(
         patches,

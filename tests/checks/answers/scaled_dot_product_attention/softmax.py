@@ -166,7 +166,7 @@ def adds_a_little_to_the_sum(scores):
     return exps / (exps.sum(dim=-1, keepdim=True) + 1e-9)
 
 
-@wrong("softmax", "clamped")
+@wrong("softmax", "values")
 def clamps_what_is_large(scores):
     exps = scores.clamp(max=80).exp()
     return exps / exps.sum(dim=-1, keepdim=True)
@@ -187,3 +187,9 @@ def by_logsumexp(scores):
 def with_the_largest_detached(x):
     e_x = torch.exp(x - torch.max(x, dim=-1, keepdim=True)[0].detach())
     return e_x / torch.einsum("...k->...", e_x)[..., None]
+
+
+@wrong("softmax", "size subtracted")
+def largest_cut_off_at_0(scores):
+    exps = (scores - scores.amax(dim=-1, keepdim=True).clamp(min=0)).exp()
+    return exps / exps.sum(dim=-1, keepdim=True)

@@ -131,7 +131,7 @@ def mask_with_its_sides_exchanged(height, width, window_size, shift):
     return mask_of_groups(group, window_size)
 
 
-@wrong("shifted_window_mask", "columns alone")
+@wrong("shifted_window_mask", "values")
 def mask_with_width_twice(height, width, window_size, shift):
     row, column = torch.arange(height)[:, None], torch.arange(width)
     group = 2 * (row >= width - shift) + (column >= width - shift)

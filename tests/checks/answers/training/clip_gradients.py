@@ -57,7 +57,7 @@ def always_so_long(gradients, max_norm):
     return [max_norm * g / length for g in gradients]
 
 
-@wrong("clip_gradients", "divided by the length")
+@wrong("clip_gradients", "factor")
 def unit_length(gradients, max_norm):
     length = sum((g**2).sum() for g in gradients).sqrt()
     return [g / length if length > max_norm else g for g in gradients]
