@@ -3,6 +3,7 @@
 import collections
 import decimal
 import functools
+import math
 import re
 import warnings
 
@@ -305,3 +306,59 @@ def test_an_error_for_other_numbers_is_said():
 
     words = said(check.mean_pool, mean_pool)
     assert "is right for one input, and for another it stopped with ValueError" in words
+
+
+class InOneVector(nn.Module):
+    """An MLP whose numbers all lie in one parameter, as nobody else would keep them."""
+
+    def __init__(self, embed_dim, hidden_dim):
+        super().__init__()
+        self.shapes = (hidden_dim, embed_dim), (hidden_dim,), (embed_dim, hidden_dim)
+        self.shapes += ((embed_dim,),)
+        many = 2 * embed_dim * hidden_dim + hidden_dim + embed_dim
+        self.numbers = nn.Parameter(0.02 * torch.randn(many))
+
+    def forward(self, x):
+        pieces = self.numbers.split([math.prod(shape) for shape in self.shapes])
+        w1, b1, w2, b2 = (p.view(s) for p, s in zip(pieces, self.shapes, strict=True))
+        return nn.functional.gelu(x @ w1.T + b1) @ w2.T + b2
+
+
+class BiasInTwoPieces(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        self.sizes = embed_dim, num_heads
+        self.layer = MultiHeadAttention(*self.sizes)
+        self.layer.qkv = nn.Linear(embed_dim, 3 * embed_dim, bias=False)
+        self.most = nn.Parameter(torch.zeros(3 * embed_dim - 1))
+        self.last = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        bias = torch.cat([self.most, self.last])
+        hook = self.layer.qkv.register_forward_hook(
+            lambda layer, given, out: out + bias
+        )
+        try:
+            return self.layer(x)[0]
+        finally:
+            hook.remove()
+
+
+@pytest.mark.parametrize(
+    "call, answer, theirs, ours",
+    [
+        (check.mlp, InOneVector, "numbers (136,)", "fc1.weight (10, 6), fc1.bias"),
+        (
+            check.multi_head_attention,
+            BiasInTwoPieces,
+            "most (59,), last (1,)",
+            "qkv.weight (60, 20), qkv.bias",
+        ),
+    ],
+)
+def test_parameters_that_cannot_be_read_are_not_said_to_be_wrong(
+    call, answer, theirs, ours
+):
+    words = said(call, answer)
+    assert f"has parameters that this check cannot read ({theirs}" in words
+    assert f"it can read {ours}" in words

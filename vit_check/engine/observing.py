@@ -393,34 +393,43 @@ def observe_module(
     weights = list(module.parameters())
     for weight in weights:
         weight.requires_grad_()
-    module.train()
     try:
-        with _without_dropout():
-            output = call(*own)
-            record |= _in_training(output, record["output"], call, inputs)
-        found = gradients_of(output, [*leaves, *weights])
+        found = gradients_of(call(*own), [*leaves, *weights])
     except Exception as error:
         record["gradient trouble"] = in_words(error).sentence
         found = [torch.zeros(()) for _ in [*leaves, *weights]]
     record["gradients"] = found[: len(leaves)]
     record["gradients of parameters"] = found[len(leaves) :]
-    return record
+    module.train()
+    torch.manual_seed(seed)  # so that the same is dropped whenever it is asked
+    return record | _in_training(call, inputs, record["output"])
 
 
 def _in_training(
-    output: Any, in_eval: Any, call: Callable[..., Any], inputs: list[Tensor]
+    call: Callable[..., Any], inputs: Sequence[Tensor], in_eval: Any
 ) -> Record:
-    """What comes out in training mode; where it differs, again and alone as well."""
-    record = {"training": plain(output)}
-    if not same(record["training"], in_eval):
-        with torch.no_grad():
-            record["training again"] = _output_or_error(
-                lambda: call(*copies(list(inputs)))
-            )
-            record["training alone"] = _output_or_error(
-                lambda: call(*(x[:1].clone() for x in inputs))
-            )
+    """What comes out in training mode; if it is another, of one sample alone too.
+
+    The samples are so many that something falls, even if that happens to one in ten.
+    """
+
+    def run(*tensors: Tensor) -> Any:
+        return _output_or_error(lambda: call(*copies(list(tensors))))
+
+    many = [repeated(x) for x in inputs]
+    with torch.no_grad(), _without_dropout():
+        record = {"training": run(*many)}
+        if not (isinstance(in_eval, Tensor) and in_eval.ndim):
+            return record
+        if not same(record["training"], repeated(in_eval)):
+            record["training again"] = run(*many)
+            record["training alone"] = run(*(x[:1] for x in inputs))
     return record
+
+
+def repeated(batch: Tensor) -> Tensor:
+    """Return the batch as often as makes 32 samples or a few more."""
+    return torch.cat([batch] * -(-32 // len(batch)))
 
 
 def _without_dropout() -> Any:

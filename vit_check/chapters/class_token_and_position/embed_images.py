@@ -222,6 +222,7 @@ embed_images = ModuleCheck(
     ],
     reading=_embedding_readings,
     reference=_right_embedding,
+    package=lambda sizes: ViTEmbedding(**sizes),
     mistakes=[
         Mistake(
             "class token last",

@@ -494,6 +494,7 @@ encoder_block = ModuleCheck(
     ],
     reading=_block_reading,
     reference=_right_block,
+    package=lambda sizes: EncoderBlock(**sizes),
     mistakes=OF_BLOCK,
     hints=_HINTS_OF_BLOCK,
     shape="(B, T, D)",

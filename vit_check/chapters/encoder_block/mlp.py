@@ -278,6 +278,7 @@ mlp = ModuleCheck(
     inputs=lambda generator, sizes: [normal(generator, 2, 5, sizes["embed_dim"])],
     reading=_mlp_reading,
     reference=_right_mlp,
+    package=lambda sizes: MLP(**sizes),
     mistakes=OF_MLP,
     hints=_HINTS_OF_MLP,
     shape="(B, T, D)",

@@ -413,6 +413,7 @@ multi_head_attention = ModuleCheck(
     inputs=_heads_inputs,
     reading=_readings,
     reference=_right_heads,
+    package=lambda sizes: MultiHeadAttention(**sizes),
     mistakes=[*_OF_HEADS, _NORM_INSIDE],
     hints=_HINTS_OF_HEADS,
     shape="(B, T, D)",

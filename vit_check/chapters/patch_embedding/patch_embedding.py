@@ -462,6 +462,7 @@ patch_embedding = ModuleCheck(
     inputs=_embedding_inputs,
     reading=_embedding_readings,
     reference=_right_embedding,
+    package=lambda sizes: PatchEmbedding(**sizes),
     mistakes=_OF_EMBEDDING,
     hints=_HINTS_OF_EMBEDDING,
     shape="(B, N, D)",

@@ -382,6 +382,7 @@ vision_transformer = _ModelCheck(
     ],
     reading=model_readings,
     reference=_right_model,
+    package=lambda sizes: _package_model(tuple(sizes.items())),
     mistakes=_OF_MODEL,
     hints=_HINTS,
     shape="(B, K)",
