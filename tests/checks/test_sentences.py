@@ -78,6 +78,8 @@ def test_several_answers_are_each_reported(capsys):
     assert "Hint 2 of 3" in said(check.answers, tokens_at_384=576, hint=2)
     with pytest.raises(ValueError, match="did you mean tokens_at_384"):
         check.answers(tokens_at_38=576)
+    with pytest.raises(ValueError, match="answers: got none; give each by its name"):
+        check.answers()
 
 
 @pytest.mark.parametrize(
