@@ -391,7 +391,6 @@ def test_what_an_answer_sets_is_put_back():
         nn.Module.train = None
         torch.use_deterministic_algorithms(True)
         torch.set_anomaly_enabled(True)
-        torch.set_float32_matmul_precision("medium")
         return torch.zeros(RIGHT["split_heads"][0](x, num_heads).shape)
 
     assert failure("split_heads", split_heads) == "values"
@@ -404,7 +403,6 @@ def test_what_an_answer_sets_is_put_back():
     )
     assert not torch.are_deterministic_algorithms_enabled()
     assert not torch.is_anomaly_enabled()
-    assert torch.get_float32_matmul_precision() == "highest"
 
 
 def test_an_error_names_the_line():

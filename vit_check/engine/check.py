@@ -79,6 +79,9 @@ class Check:
         Raises:
             Misused: if ``sizes`` are not those the check can use.
         """
+        if torch.get_default_device().type != "cpu":  # where cases and references are
+            with torch.device("cpu"):
+                return self.examine(answer, sizes, seed)
         check = self.form_for(answer)
         cases = check.cases(Generator().manual_seed(seed), sizes)
         records = check.records(answer, cases)

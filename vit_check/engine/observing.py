@@ -12,6 +12,7 @@ import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -147,7 +148,7 @@ def _pull(outputs: Sequence[Tensor]) -> Tensor:
         if output.requires_grad:
             steps = torch.arange(1, output.numel() + 1, dtype=torch.float64)
             weights = (1.7 * steps + number).sin().reshape(output.shape)
-            terms.append((output * weights.to(output.dtype)).sum())
+            terms.append((output * weights.to(output)).sum().cpu())
     return torch.stack(terms).sum() if terms else torch.zeros(())
 
 
@@ -157,7 +158,7 @@ def gradients_of(outputs: Any, leaves: Sequence[Tensor]) -> list[Tensor | None]:
     if not pull.requires_grad or not leaves:
         return [None for _ in leaves]
     found = torch.autograd.grad(pull, leaves, allow_unused=True)
-    return [None if g is None else g.detach().to_dense().clone() for g in found]
+    return [None if g is None else g.detach().to_dense().cpu().clone() for g in found]
 
 
 def observe_call(
@@ -346,6 +347,7 @@ def observe_module(
     module = build(answer, sizes)
     _refuse_hidden(module)
     if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
+        module.to("cpu")  # where the inputs are
         with torch.no_grad():  # layers such as nn.LazyLinear take their sizes from it
             call(*(x.float() if x.is_floating_point() else x.clone() for x in inputs))
     if any(p.is_meta for p in module.parameters()):
@@ -363,24 +365,29 @@ def observe_module(
         "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
         "order": list(range(len(names))),
     }
-    module.to("cpu", dtype)  # where the inputs and the right answer are
+    places = _places_of(module)
+    module.to("cpu", dtype)
     module.eval()
     inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
     values = [v.to(dtype) for v in draw(module, seed, vectors, matrices)]
     _refuse_other_numbers(module, values)
-    first = copies(list(inputs))
     with torch.no_grad():
-        try:
-            output, record["order"] = _running_order(module, lambda: call(*first))
-        except Exception as error:
-            trouble = _in_a_batch(error, lambda: call(*(x[:1].clone() for x in inputs)))
+        for place in places:
+            module.to(place)
+            inputs = [x.to(place) for x in inputs]
+            first, alone = copies(inputs), [x[:1].clone() for x in inputs]
+            run, run_alone = partial(call, *first), partial(call, *alone)
+            try:
+                output, record["order"] = _running_order(module, run)
+                break
+            except Exception as error:
+                trouble = _in_a_batch(error, run_alone)
+        else:
             return record | {"trouble": [trouble.mistake, trouble.sentence]}
         _refuse_made_in_forward(module, names)
         record["output"], record["after"] = output, plain(first)
-        record["other"] = _output_or_error(
-            lambda: call(*copies(other_numbers(list(inputs))))
-        )
-        record["again"] = plain(call(*copies(list(inputs))))
+        record["other"] = _output_or_error(lambda: call(*copies(other_numbers(inputs))))
+        record["again"] = plain(call(*copies(inputs)))
         try:
             record["alone"] = plain(call(*(x[:1].clone() for x in inputs)))
         except RuntimeError as error:
@@ -388,7 +395,7 @@ def observe_module(
             return record | {"trouble": [trouble.mistake, trouble.sentence]}
         after = [plain(p) for p in module.parameters()]
         record["changes itself"] = not same(after, values)
-    own = copies(list(inputs), gradients=True)
+    own = copies(inputs, gradients=True)
     leaves = [x for x in own if x.requires_grad]
     weights = list(module.parameters())
     for weight in weights:
@@ -511,12 +518,18 @@ def _norm_weights(module: nn.Module) -> list[bool]:
 
 def _refuse_other_numbers(module: nn.Module, values: Sequence[Tensor]) -> None:
     for (name, parameter), value in zip(module.named_parameters(), values, strict=True):
-        if parameter.dtype != value.dtype or not torch.equal(parameter, value):
+        if parameter.dtype != value.dtype or not torch.equal(parameter.cpu(), value):
             raise Trouble(
                 "other numbers",
                 f"has a parameter {name} that does not keep the numbers it is given: "
                 "does it share its memory with another one?",
             )
+
+
+def _places_of(module: nn.Module) -> list[str]:
+    """Where it may compute: beside the right answer, or else where it was built."""
+    built = {p.device.type for p in module.parameters()} & {"cuda"}
+    return ["cpu", *built]  # others may lack float64
 
 
 def _kinds(module: nn.Module) -> list[str]:

@@ -237,7 +237,6 @@ def _raise_in(thread: threading.Thread, error: type[BaseException] | None) -> No
 _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype),
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
-    (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
     (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
     (sys.getrecursionlimit, sys.setrecursionlimit),
 )
