@@ -3,6 +3,7 @@
 import gc
 import importlib
 import inspect
+import logging
 import os
 import random
 import subprocess
@@ -329,6 +330,17 @@ def test_errors_in_finalizers_are_not_printed(impatient, monkeypatch):
     assert not printed
     Falls()
     assert printed, "it is put back"
+
+
+def test_warnings_are_not_logged_meanwhile(caplog):
+    def split_heads(x, num_heads):
+        logging.warning("recompiled eight times")
+        return RIGHT["split_heads"][0](x, num_heads)
+
+    assert failure("split_heads", split_heads) is None
+    assert not caplog.records
+    logging.warning("as before")
+    assert len(caplog.records) == 1
 
 
 def running_answers():

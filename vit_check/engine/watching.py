@@ -5,6 +5,7 @@ import ctypes
 import gc
 import io
 import linecache
+import logging
 import os
 import random
 import sys
@@ -78,8 +79,8 @@ _GRADIENTS_LEFT_OFF = (
 def watch(run: Callable[[], Any]) -> Any:
     """Call ``run`` in a thread of its own and return what it returns.
 
-    Its prints and warnings are swallowed, and no garbage is collected meanwhile. Seeds,
-    settings, PyTorch's functions, working folder and environment are put back
+    Its prints, warnings and logs are swallowed, and no garbage is collected meanwhile.
+    Seeds, settings, PyTorch's functions, working folder and environment are put back
     afterwards.
 
     Raises:
@@ -238,6 +239,7 @@ _SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (torch.get_default_dtype, torch.set_default_dtype),
     (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
     (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
+    (lambda: logging.root.manager.disable, logging.disable),
     (sys.getrecursionlimit, sys.setrecursionlimit),
 )
 
@@ -267,6 +269,7 @@ def _world_kept() -> Iterator[None]:
             warnings.catch_warnings(),
         ):
             warnings.simplefilter("ignore")
+            logging.disable(logging.WARNING)
             yield
     finally:
         sys.unraisablehook = unraisable
