@@ -465,3 +465,19 @@ class WithFlaxsAttention(Block):
 
     def attn(self, x):
         return self.attention(x)
+
+
+@wrong("encoder_block", "random in training")
+class DropsBranchesUnscaled(Block):
+    def forward(self, x):
+        y = super().forward(x)
+        if not self.training:
+            return y
+        return x + (y - x) * (torch.rand(len(x), 1, 1) >= 0.2)
+
+
+@wrong("encoder_block", "batch in training")
+class CentredInTraining(Block):
+    def forward(self, x):
+        y = super().forward(x)
+        return y - y.mean(dim=0, keepdim=True) if self.training else y

@@ -138,3 +138,20 @@ class WithTensorsOfItsOwn(nn.Module):
 class WithTensorsAndAReLU(WithTensorsOfItsOwn):
     def forward(self, x):
         return F.relu(x @ self.a.T + self.b) @ self.c.T + self.d
+
+
+@right("mlp")
+class DropsNumbersInTraining(TwoLayers):
+    def forward(self, x):
+        return F.dropout(super().forward(x), 0.1, self.training)
+
+
+@wrong("mlp", "batch in training")
+class NormedInTraining(TwoLayers):
+    def __init__(self, embed_dim, hidden_dim):
+        super().__init__(embed_dim, hidden_dim)
+        self.norm = nn.BatchNorm1d(embed_dim, affine=False)
+
+    def forward(self, x):
+        y = super().forward(x)
+        return self.norm(y.mT).mT if self.training else y

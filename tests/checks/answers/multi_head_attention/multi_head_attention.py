@@ -10,6 +10,7 @@ from tests.checks.answers.multi_head_attention.shared import (
     merge_with_einops,
     split_with_einops,
 )
+from vit_steps import MultiHeadAttention
 
 
 class Heads(nn.Module):
@@ -710,3 +711,53 @@ class OneBiasOfAllOutputs(nn.Module):
         qkv = self.qkv(x).unflatten(-1, (3, self.h, -1)).permute(2, 0, 3, 1, 4)
         found = attended(*qkv)
         return self.bias + sum(out(found[:, i]) for i, out in enumerate(self.outs))
+
+
+@wrong("multi_head_attention", "result kept")
+class KeepsTheResultOfEachShape(Heads):
+    def forward(self, x):
+        kept = self.__dict__.setdefault("kept", {})
+        if x.shape not in kept:
+            kept[x.shape] = super().forward(x)
+        return kept[x.shape]
+
+
+@wrong("multi_head_attention", "not repeatable")
+class KeepsKeysAndValues(MultiHeadAttention):
+    def forward(self, x):
+        q, k, v = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
+        q, k, v = (part.transpose(1, 2) for part in (q, k, v))
+        past = self.__dict__.get("past")
+        if past is not None and past[0].shape == k.shape:
+            k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
+        self.__dict__["past"] = k[:, :, -x.shape[1] :], v[:, :, -x.shape[1] :]
+        found = F.scaled_dot_product_attention(q, k, v)
+        return self.proj(found.transpose(1, 2).flatten(2))
+
+
+@wrong("multi_head_attention", "wrong in training")
+class DoubledInTraining(Heads):
+    def forward(self, x):
+        return super().forward(x) * (1 + self.training)
+
+
+@right("multi_head_attention")
+class DropsWeightsInTraining(MultiHeadAttention):
+    def forward(self, x):
+        q, k, v = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
+        q, k, v = (part.transpose(1, 2) for part in (q, k, v))
+        drop = 0.1 if self.training else 0.0
+        found = F.scaled_dot_product_attention(q, k, v, None, drop)
+        return self.proj(found.transpose(1, 2).flatten(2))
+
+
+@right("multi_head_attention")
+class PyTorchsWithDropout(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        self.layer = nn.MultiheadAttention(
+            embed_dim, num_heads, dropout=0.2, batch_first=True
+        )
+
+    def forward(self, x):
+        return self.layer(x, x, x)[0]
