@@ -55,8 +55,13 @@ def answers(hint: int = 0, **given: Any) -> None:
 
     Raises:
         CheckFailed: if one of them is not right, with a line for each that is not.
-        Misused: if there is nothing by one of the names.
+        Misused: if there is nothing by one of the names, or no answer at all.
     """
+    if not given:
+        raise Misused(
+            "answers: got none; give each by its name, as in "
+            "check.answers(tokens_at_384=577, patchify=my_patchify)"
+        )
     checks = [_by_name(name) for name in given]
     failures = []
     for check, value in zip(checks, given.values(), strict=True):

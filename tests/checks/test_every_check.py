@@ -3,6 +3,7 @@
 import gc
 import importlib
 import inspect
+import logging
 import os
 import random
 import subprocess
@@ -242,13 +243,20 @@ def asleep(*arguments, **named):
     time.sleep(3)
 
 
+@pytest.fixture
+def impatient(monkeypatch):
+    """Wait a shorter time than usual for an answer to end, and to hear that it must."""
+    monkeypatch.setattr("vit_check.engine.watching.CPU_SECONDS", 1.0)
+    monkeypatch.setattr("vit_check.engine.watching.STOP_SECONDS", 0.5)
+
+
 @pytest.mark.parametrize("answer", [endless, endless_and_stubborn])
-def test_an_endless_loop_is_stopped(answer):
+def test_an_endless_loop_is_stopped(impatient, answer):
     assert failure("split_heads", answer) == "endless"
     assert not running_answers()
 
 
-def test_an_endless_loop_is_stopped_on_a_busy_machine():
+def test_an_endless_loop_is_stopped_on_a_busy_machine(impatient):
     compute = [sys.executable, "-c", "while True: pass"]
     others = [subprocess.Popen(compute) for _ in range(2 * os.cpu_count())]
     try:
@@ -261,7 +269,7 @@ def test_an_endless_loop_is_stopped_on_a_busy_machine():
             process.wait()
 
 
-def test_loading_a_library_takes_the_time_it_takes(tmp_path, monkeypatch):
+def test_loading_a_library_takes_the_time_it_takes(impatient, tmp_path, monkeypatch):
     slow = "import time\nuntil = time.process_time() + 1.5\n"
     slow += "while time.process_time() < until:\n    pass\n"
     (tmp_path / "slow_library.py").write_text(slow)
@@ -292,7 +300,7 @@ class Litter:
         compute(1.5)
 
 
-def test_garbage_is_not_collected_on_the_answers_time():
+def test_garbage_is_not_collected_on_the_answers_time(impatient):
     left = []
 
     def split_heads(x, num_heads):
@@ -305,7 +313,7 @@ def test_garbage_is_not_collected_on_the_answers_time():
     assert gc.isenabled()
 
 
-def test_errors_in_finalizers_are_not_printed(monkeypatch):
+def test_errors_in_finalizers_are_not_printed(impatient, monkeypatch):
     class Falls:
         def __del__(self):
             raise ValueError("nobody hears this")
@@ -330,15 +338,89 @@ def test_errors_in_finalizers_are_not_printed(monkeypatch):
     assert printed, "it is put back"
 
 
+def test_warnings_are_not_logged_meanwhile(caplog):
+    def split_heads(x, num_heads):
+        logging.warning("recompiled eight times")
+        return RIGHT["split_heads"][0](x, num_heads)
+
+    assert failure("split_heads", split_heads) is None
+    assert not caplog.records
+    logging.warning("as before")
+    assert len(caplog.records) == 1
+
+
 def running_answers():
     """Return the threads of answers that are still running."""
     return [t for t in threading.enumerate() if t.name == "answer"]
 
 
-def test_an_answer_that_sleeps_is_abandoned(monkeypatch):
+def test_an_answer_that_sleeps_is_not_said_to_run_on(monkeypatch):
     monkeypatch.setattr("vit_check.engine.watching.WALL_SECONDS", 0.5)
-    with pytest.raises(CheckFailed, match="restart the kernel"):
+    with pytest.raises(CheckFailed) as failed:
         check.split_heads(asleep)
+    assert "no longer: it had not come to an end after" in str(failed.value)
+    assert "at `time.sleep(3)`: is there" in str(failed.value)
+    assert "restart the kernel" not in str(failed.value)
+
+
+def test_an_answer_that_cannot_be_stopped_is_said_to_run_on(impatient):
+    def stubborn(*arguments, **named):
+        while not let_go.is_set():
+            try:
+                while not let_go.is_set():
+                    pass
+            except BaseException:
+                pass
+
+    with pytest.raises(CheckFailed, match="could not be .* so restart the kernel"):
+        check.split_heads(stubborn)
+
+
+def test_an_answer_that_takes_much_memory_is_said_to(monkeypatch):
+    monkeypatch.setattr("vit_check.engine.watching.MOST_MEMORY", 2**27)
+
+    def split_heads(x, num_heads):
+        large = torch.ones(2**26)
+        time.sleep(0.1)
+        return large
+
+    with pytest.raises(CheckFailed, match=r"had taken 0.\d GB of memory, at `"):
+        check.split_heads(split_heads)
+
+
+def test_a_deep_recursion_limit_does_not_hang():
+    before = sys.getrecursionlimit()
+
+    def split_heads(x, num_heads):
+        sys.setrecursionlimit(10**9)
+        return split_heads(x, num_heads)
+
+    assert failure("split_heads", split_heads) == "calls itself"
+    assert sys.getrecursionlimit() == before
+
+
+def test_what_an_answer_sets_is_put_back():
+    functions = torch.softmax, nn.functional.softmax, torch.Tensor.softmax
+    functions += torch.isclose, nn.Module.train
+
+    def split_heads(x, num_heads):
+        torch.softmax = nn.functional.softmax = torch.Tensor.softmax = None
+        torch.isclose = lambda *arguments, **named: torch.tensor(True)
+        nn.Module.train = None
+        torch.use_deterministic_algorithms(True)
+        torch.set_anomaly_enabled(True)
+        return torch.zeros(RIGHT["split_heads"][0](x, num_heads).shape)
+
+    assert failure("split_heads", split_heads) == "values"
+    assert functions == (
+        torch.softmax,
+        nn.functional.softmax,
+        torch.Tensor.softmax,
+        torch.isclose,
+        nn.Module.train,
+    )
+    assert not torch.are_deterministic_algorithms_enabled()
+    assert not torch.is_anomaly_enabled()
 
 
 def test_an_error_names_the_line():
@@ -404,3 +486,52 @@ def test_sizes_are_checked():
         check.multi_head_attention(nn.Identity(), heads=2)
     with pytest.raises(ValueError, match="takes no such argument"):
         check.split_heads(raises, heads=2)
+
+
+def shapes_of(value):
+    """Return what a cache may know a value by: its shape, and what is no tensor."""
+    if isinstance(value, torch.Tensor):
+        return tuple(value.shape)
+    if isinstance(value, dict):
+        return shapes_of(list(value.items()))
+    if isinstance(value, list | tuple):
+        return tuple(map(shapes_of, value))
+    return value if isinstance(value, int | float | str) else type(value)
+
+
+# Those that are given numbers alone, which a cache may well know, or whose result is
+# the same whatever the numbers are.
+NUMBERS_ALONE = {
+    "attention_cost",
+    "batch_shares",
+    "block_macs",
+    "causal_mask",
+    "learning_rate",
+    "parameter_count",
+    "relative_position_index",
+    "shifted_window_mask",
+    "silent_parameters",
+    "sincos_position_embedding",
+    "token_count",
+    "training_bytes",
+    "training_days",
+}
+
+
+@pytest.mark.parametrize("name", [n for n in FUNCTIONS if n not in NUMBERS_ALONE])
+def test_a_result_that_is_kept_for_its_shape_is_refused(name):
+    answer = next(a for a in RIGHT[name] if inspect.isfunction(a))
+    kept = {}
+
+    def keeps(*arguments, **named):
+        key = shapes_of(arguments), shapes_of(named)
+        if key not in kept:
+            kept[key] = answer(*arguments, **named)
+        return kept[key]
+
+    assert failure(name, keeps) in (
+        "result kept",
+        "not repeatable",
+        "value",  # a model of another kind, with the same shapes
+        "same samples each time",
+    )

@@ -3,6 +3,7 @@
 import collections
 import decimal
 import functools
+import math
 import re
 import warnings
 
@@ -14,7 +15,7 @@ from torch import nn
 import vit_check as check
 from vit_check import CheckFailed
 from vit_check.chapters.questions import QUESTIONS
-from vit_check.engine.comparing import difference
+from vit_check.engine.comparing import difference, is_telling
 from vit_check.engine.watching import listed
 from vit_steps import EncoderBlock, MultiHeadAttention, PatchEmbedding, patchify
 from vit_steps.attention import scaled_dot_product_attention
@@ -77,6 +78,8 @@ def test_several_answers_are_each_reported(capsys):
     assert "Hint 2 of 3" in said(check.answers, tokens_at_384=576, hint=2)
     with pytest.raises(ValueError, match="did you mean tokens_at_384"):
         check.answers(tokens_at_38=576)
+    with pytest.raises(ValueError, match="answers: got none; give each by its name"):
+        check.answers()
 
 
 @pytest.mark.parametrize(
@@ -255,3 +258,130 @@ def test_it_is_said_where_a_number_came_from():
         "filter 0, channel 0, row 0, column 0 of the output holds what was at "
         "number 2, expected what was at number 0"
     )
+
+
+def batch_taken_for_tokens(x, num_heads):
+    T, B, D = x.shape
+    return x.reshape(B, T, num_heads, D // num_heads).transpose(1, 2)
+
+
+def joined_as_tokens_first(x):
+    B, h, T, d = x.shape
+    return x.permute(2, 0, 1, 3).reshape(T, B, h * d)
+
+
+@pytest.mark.parametrize(
+    "call, answer",
+    [
+        (check.split_heads, batch_taken_for_tokens),
+        (check.merge_heads, joined_as_tokens_first),
+    ],
+)
+def test_a_batch_and_tokens_that_are_exchanged_are_no_built_in_size(call, answer):
+    words = said(call, answer)
+    assert words.endswith("alone: axis 0 is to be the batch, of 2 and of 1")
+
+
+def test_a_gradient_that_nothing_cuts_off_is_not_said_to_be_cut_off():
+    def cross_entropy(logits, labels):
+        shares = logits.softmax(dim=-1)[range(len(labels)), labels]
+        right = -logits.log_softmax(dim=-1)[range(len(labels)), labels].mean()
+        loss = -(shares + 1e-3).log().mean()
+        return loss + (right - loss).detach()
+
+    words = said(check.cross_entropy, cross_entropy)
+    assert "a small number that is added changes it" in words
+
+
+@pytest.mark.parametrize(
+    "output, right, telling",
+    [
+        (torch.tensor([1.0, torch.nan]), torch.tensor([1.0, 2.0]), False),
+        (torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0]), True),
+        (torch.zeros(3), torch.ones(3), False),
+        (torch.ones(0), torch.ones(3), False),
+        (torch.ones(()), torch.ones(3), True),
+        (torch.ones(3, dtype=torch.bool), torch.ones(2, dtype=torch.bool), True),
+        (True, False, False),
+        (None, 1, False),
+        ([], [1, 2], False),
+        ([True, 3], [False, 3], False),
+        ([True, 3], [False, 4], True),
+        ({"a": True}, {"a": False}, False),
+        ({"a": True}, {"b": True}, True),
+        (float("nan"), 1.0, False),
+        (3, 4, True),
+        ("one", "two", True),
+    ],
+)
+def test_what_comes_of_many_mistakes_tells_of_none(output, right, telling):
+    assert is_telling(output, right) == telling
+
+
+def test_an_error_for_other_numbers_is_said():
+    first = {}
+
+    def mean_pool(tokens):
+        number = tokens[0, 0, 0].item()
+        if first.setdefault(tokens.shape, number) != number:
+            raise ValueError("never seen")
+        return tokens[:, 1:].mean(dim=1)
+
+    words = said(check.mean_pool, mean_pool)
+    assert "is right for one input, and for another it stopped with ValueError" in words
+
+
+class InOneVector(nn.Module):
+    """An MLP whose numbers all lie in one parameter, as nobody else would keep them."""
+
+    def __init__(self, embed_dim, hidden_dim):
+        super().__init__()
+        self.shapes = (hidden_dim, embed_dim), (hidden_dim,), (embed_dim, hidden_dim)
+        self.shapes += ((embed_dim,),)
+        many = 2 * embed_dim * hidden_dim + hidden_dim + embed_dim
+        self.numbers = nn.Parameter(0.02 * torch.randn(many))
+
+    def forward(self, x):
+        pieces = self.numbers.split([math.prod(shape) for shape in self.shapes])
+        w1, b1, w2, b2 = (p.view(s) for p, s in zip(pieces, self.shapes, strict=True))
+        return nn.functional.gelu(x @ w1.T + b1) @ w2.T + b2
+
+
+class BiasInTwoPieces(nn.Module):
+    def __init__(self, embed_dim, num_heads):
+        super().__init__()
+        self.sizes = embed_dim, num_heads
+        self.layer = MultiHeadAttention(*self.sizes)
+        self.layer.qkv = nn.Linear(embed_dim, 3 * embed_dim, bias=False)
+        self.most = nn.Parameter(torch.zeros(3 * embed_dim - 1))
+        self.last = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        bias = torch.cat([self.most, self.last])
+        hook = self.layer.qkv.register_forward_hook(
+            lambda layer, given, out: out + bias
+        )
+        try:
+            return self.layer(x)[0]
+        finally:
+            hook.remove()
+
+
+@pytest.mark.parametrize(
+    "call, answer, theirs, ours",
+    [
+        (check.mlp, InOneVector, "numbers (136,)", "fc1.weight (10, 6), fc1.bias"),
+        (
+            check.multi_head_attention,
+            BiasInTwoPieces,
+            "most (59,), last (1,)",
+            "qkv.weight (60, 20), qkv.bias",
+        ),
+    ],
+)
+def test_parameters_that_cannot_be_read_are_not_said_to_be_wrong(
+    call, answer, theirs, ours
+):
+    words = said(call, answer)
+    assert f"has parameters that this check cannot read ({theirs}" in words
+    assert f"it can read {ours}" in words

@@ -21,6 +21,7 @@ from vit_check.engine.watching import Trouble, one_thread, watch
 SEED = 20101192
 
 Case = list[Any]
+Answered = Iterable[tuple[Case, Record]]
 
 # What may come of any mistake, so that another case may show which it is.
 RAISED = ("raises", "raises alone", "batch of one")
@@ -78,11 +79,22 @@ class Check:
         Raises:
             Misused: if ``sizes`` are not those the check can use.
         """
+        if torch.get_default_device().type != "cpu":  # where cases and references are
+            with torch.device("cpu"):
+                return self.examine(answer, sizes, seed)
         check = self.form_for(answer)
         cases = check.cases(Generator().manual_seed(seed), sizes)
-        records = ((case, check.record(answer, case)) for case in cases)
+        records = check.records(answer, cases)
         with torch.random.fork_rng(devices=[]):  # references may draw weights too
             return check.verdict(records)
+
+    def records(self, answer: Any, cases: Iterable[Case]) -> Answered:
+        """Yield each case with the answer's record, until one comes to no end."""
+        for case in cases:
+            record = self.record(answer, case)
+            yield case, record
+            if record.get("trouble", [""])[0] == "endless":
+                return
 
     def _asked(self, answer: Any, sizes: Mapping[str, Any]) -> Finding | None:
         """What a judge in another process finds wrong with it."""
@@ -100,7 +112,7 @@ class Check:
             partial(form.record, answer),
         )
 
-    def verdict(self, records: Iterable[tuple[Case, Record]]) -> Finding | None:
+    def verdict(self, records: Answered) -> Finding | None:
         """What is wrong with an answer, given its record on each case.
 
         Where an error is raised, which may come of any mistake, another case may show
@@ -110,8 +122,8 @@ class Check:
         raised: tuple[Finding, Case] | None = None
         passed: list[Case] = []
         for case, record in records:
-            with one_thread():
-                finding = self.judge(case, record)
+            with one_thread(), torch.enable_grad():
+                finding = self.judge(case, record, records)
             if finding is None:
                 passed.append(case)
             elif finding.mistake in RAISED:
@@ -160,8 +172,14 @@ class Check:
         """Run the answer on a case. Knows nothing of right and wrong."""
         raise NotImplementedError
 
-    def judge(self, case: Case, record: Record) -> Finding | None:
-        """What is wrong with a record; None if nothing is. Does not run the answer."""
+    def judge(
+        self, case: Case, record: Record, answered: Answered = ()
+    ) -> Finding | None:
+        """What is wrong with a record; None if nothing is. Does not run the answer.
+
+        Args:
+            answered: all cases with their records, where a check looks at them at once.
+        """
         raise NotImplementedError
 
 

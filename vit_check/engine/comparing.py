@@ -1,6 +1,7 @@
 """Two outputs side by side, and the difference in words."""
 
 import itertools
+import math
 from typing import Any
 
 import torch
@@ -40,6 +41,30 @@ def same(got: Any, expected: Any) -> bool:
     if isinstance(expected, float) and isinstance(got, float | int):
         return abs(got - expected) <= 1e-5 * max(1e-3, abs(expected))
     return type(got) is type(expected) and got == expected
+
+
+def is_telling(got: Any, expected: Any) -> bool:
+    """Whether what is wrong in an output can hardly come of more than one mistake.
+
+    NaN, True or False, nothing at all, and one number in all places come of many.
+    """
+    if isinstance(got, Tensor):
+        if got.dtype == torch.bool or got.is_complex():
+            return got.numel() > 1
+        wrong = got
+        if isinstance(expected, Tensor) and got.shape == expected.shape:
+            wrong = got[~_close(got, expected)]
+        finite = wrong[torch.isfinite(wrong)]
+        return len(finite.flatten()) > 0 and (got.numel() == 1 or len(got.unique()) > 1)
+    if isinstance(got, dict) and isinstance(expected, dict):
+        if got.keys() != expected.keys():
+            return True
+        got, expected = [*got.values()], [expected[key] for key in got]
+    if isinstance(got, list):
+        of_one_length = isinstance(expected, list) and len(got) == len(expected)
+        pairs = zip(got, expected if of_one_length else [None] * len(got), strict=True)
+        return any(is_telling(*pair) for pair in pairs if not same(*pair))
+    return isinstance(got, str) or (type(got) in (int, float) and math.isfinite(got))
 
 
 def difference(

@@ -9,12 +9,14 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.check import Case, Check
-from vit_check.engine.comparing import difference, same
+from vit_check.engine.check import Answered, Case, Check
+from vit_check.engine.comparing import difference, is_telling, same
 from vit_check.engine.moved import Axes, misplaced
 from vit_check.engine.observing import (
     Record,
+    copies,
     observe_call,
+    other_numbers,
     plain,
     shapes_in,
     tensors_in,
@@ -78,7 +80,12 @@ class FunctionCheck(Check):
     def observe(self, answer: Any, case: Case) -> Record:
         return observe_call(self._call(answer), case, self.batched, self.gradients)
 
-    def judge(self, case: Case, record: Record) -> Finding | None:
+    def verdict(self, records: Answered) -> Finding | None:
+        return super().verdict([*records])  # what is wrong in one, others tell
+
+    def judge(
+        self, case: Case, record: Record, answered: Answered = ()
+    ) -> Finding | None:
         if "trouble" in record:
             return Finding(*record["trouble"])
         expected = self.observe(self.reference, case)
@@ -88,14 +95,17 @@ class FunctionCheck(Check):
         finding = difference(output, expected["output"], self.shape)
         if finding is not None:
             return (
-                self._known(case, output, expected["output"])
+                self._known(case, output, expected["output"], answered)
                 or batch_mixed(record)
-                or batch_built_in(record)
+                or self._built_in(case, record)
                 or self._misplaced(case, output, expected["output"], finding)
                 or finding
             )
         if difference(again, expected["output"]) is not None:
             return NOT_REPEATABLE
+        finding = self._other_finding(case, record, expected, answered)
+        if finding is not None:
+            return finding
         for before, after in zip(case, record["after"], strict=True):
             if difference(after, plain(before)) is not None:
                 return Finding(
@@ -107,6 +117,23 @@ class FunctionCheck(Check):
         if "alone" in expected and difference(record["alone"], expected["alone"]):
             return BATCH_MIXED
         return self._gradient_finding(record, expected)
+
+    def _built_in(self, case: Case, record: Record) -> Finding | None:
+        batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 0
+        return batch_built_in(record, batch)
+
+    def _other_finding(
+        self, case: Case, record: Record, expected: Record, answered: Answered
+    ) -> Finding | None:
+        """What is wrong with the output for other numbers of the same shapes."""
+        right = expected.get("other")
+        if right is None or raises(right):  # nothing for which the task has an answer
+            return None
+        other = record["other"]
+        finding = other_finding(other, right, record["output"], self.shape)
+        if finding is None or finding is RESULT_KEPT:
+            return finding
+        return self._known(other_numbers(case), other, right, answered) or finding
 
     def _gradient_finding(self, record: Record, expected: Record) -> Finding | None:
         if "gradient trouble" in record:
@@ -139,16 +166,48 @@ class FunctionCheck(Check):
         inside = re.search(r"\((.*?)\)", self.signature)
         return [n.split("=")[0].strip() for n in inside[1].split(",")] if inside else []
 
-    def _known(self, case: Case, output: Any, right: Any) -> Finding | None:
+    def _known(
+        self, case: Case, output: Any, right: Any, answered: Answered
+    ) -> Finding | None:
+        """The mistake that puts out the same, if the other cases do not deny it."""
+        everywhere = not is_telling(output, right)
         for mistake in self.mistakes:
             try:
-                wrong = observe_call(self._call(mistake.wrong), case, gradients=False)
+                wrong = self._output(mistake.wrong, case)
             except Exception:  # a mistake may not work on every case
                 continue
-            made = same(output, wrong["output"])
-            if made and difference(wrong["output"], right):  # it shows on this case
-                return Finding(mistake.name, mistake.sentence)
+            if same(output, wrong) and difference(wrong, right):  # it shows here
+                if self._may_be(mistake, case, answered, everywhere):
+                    return Finding(mistake.name, mistake.sentence)
         return None
+
+    def _may_be(
+        self, mistake: Mistake, case: Case, answered: Answered, everywhere: bool
+    ) -> bool:
+        """Whether it shows in no case of this kind where the answer is right.
+
+        Args:
+            everywhere: whether the answer is to put out the same wherever it shows,
+                since what came out in this case may come of many mistakes.
+        """
+        for other, record in answered:
+            if "output" not in record:
+                continue
+            if not everywhere and _kind(case) != _kind(other):
+                continue
+            try:
+                wrong = self._output(mistake.wrong, other)
+            except Exception:
+                continue
+            output = record["output"]
+            right = self._output(self.reference, other)
+            shows = not (same(output, wrong) or same(wrong, right))
+            if shows and (everywhere or same(output, right)):
+                return False
+        return True
+
+    def _output(self, answer: Callable[..., Any], case: Case) -> Any:
+        return plain(self._call(answer)(*copies(case)))
 
     def _call(self, answer: Callable[..., Any]) -> Callable[..., Any]:
         answer = self._noting_arguments(answer)
@@ -181,10 +240,23 @@ class FunctionCheck(Check):
         return noting
 
 
+def _kind(value: Any) -> Any:
+    """What a case has in common with others: all but its numbers."""
+    if isinstance(value, list | tuple):
+        return [_kind(item) for item in value]
+    return value if isinstance(value, str) else type(value)
+
+
 NOT_REPEATABLE = Finding(
     "not repeatable",
     "answers differently when called twice with the same input: something is drawn at "
-    "random, or kept from the first call",
+    "random, or kept from an earlier call",
+)
+
+RESULT_KEPT = Finding(
+    "result kept",
+    "gives other numbers of the same shapes the result that it gave the first ones: "
+    "is it kept from one call to the next?",
 )
 
 BATCH_MIXED = Finding(
@@ -192,6 +264,23 @@ BATCH_MIXED = Finding(
     "gives a sample something else in a batch than alone: the samples of the batch are "
     "mixed, or a size of the batch is built in",
 )
+
+
+def other_finding(other: Any, right: Any, output: Any, shape: str) -> Finding | None:
+    """What is wrong with the output for other numbers, where it was right before."""
+    if raises(other) and not raises(right):
+        return Finding(
+            "raises", f"is right for one input, and for another it {other['raises']}"
+        )
+    finding = difference(other, right, shape)
+    if finding is not None and same(other, output):
+        return RESULT_KEPT
+    return finding
+
+
+def raises(output: Any) -> bool:
+    """Whether a call ended in an error, which is what a record has of it."""
+    return isinstance(output, dict) and [*output] == ["raises"]
 
 
 def batch_mixed(record: Record) -> Finding | None:
@@ -203,18 +292,25 @@ def batch_mixed(record: Record) -> Finding | None:
     return None
 
 
-def batch_built_in(record: Record) -> Finding | None:
-    """Whether as many samples come out of one sample as of the whole batch."""
+def batch_built_in(record: Record, batch: int) -> Finding | None:
+    """Whether as many samples come out of one sample as of the whole batch.
+
+    Args:
+        batch: how many there are in the whole.
+    """
     together, alone = tensors_in(record["output"]), tensors_in(record.get("alone"))
     for output, one in zip(together, alone, strict=False):
         if output.ndim != one.ndim or one.ndim < 2 or len(output) != len(one):
             continue
         if len(one) > 1 or output.numel() > one.numel():
+            why = f"the size of the batch, {len(one)}, is built in"
+            axes = zip(output.shape[1:], one.shape[1:], strict=True)
+            if (batch, 1) in axes:  # or the batch has become another axis
+                why = f"axis 0 is to be the batch, of {batch} and of 1"
             return Finding(
                 "built in",
                 f"gives {tuple(output.shape)} for the whole batch and "
-                f"{tuple(one.shape)} for one sample alone: the size of the batch, "
-                f"{len(one)}, is built in",
+                f"{tuple(one.shape)} for one sample alone: {why}",
             )
     return None
 
@@ -238,6 +334,7 @@ def wrong_gradient(gradient: Tensor) -> Finding:
         )
     return Finding(
         "gradient",
-        "has the right output but another gradient than it should: "
-        "part of the way is cut off by .detach(), .data or no_grad()",
+        "has the right output but another gradient than it should: .detach(), .data "
+        "and no_grad() cut a part of it off, and a clamp or a small number that is "
+        "added changes it",
     )

@@ -13,7 +13,7 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from vit_check.engine.check import RAISED, Case, Check
+from vit_check.engine.check import RAISED, Answered, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import (
     BATCH_MIXED,
@@ -21,6 +21,8 @@ from vit_check.engine.functions import (
     batch_built_in,
     batch_mixed,
     cannot_be_trained,
+    other_finding,
+    raises,
     wrong_gradient,
 )
 from vit_check.engine.observing import (
@@ -29,7 +31,9 @@ from vit_check.engine.observing import (
     drawn,
     gradients_of,
     observe_module,
+    other_numbers,
     plain,
+    repeated,
     shapes_in,
     tensors_in,
 )
@@ -61,6 +65,7 @@ class ModuleCheck(Check):
             parameters, as weights under the package's names.
         reference: from weights, sizes and inputs to the right output.
         mistakes: as for ``reference``; ``wrong(weights, sizes, *inputs)``.
+        package: from sizes to the package's own module, whose parameters can be read.
         lacking: from parts and sizes to a finding where there is no reading at all.
         initial: from the weights as they were when the module was built, and the sizes,
             to a finding about the initialisation.
@@ -83,6 +88,7 @@ class ModuleCheck(Check):
         reference: Callable[..., Any],
         mistakes: Sequence[Mistake],
         hints: tuple[str, str, str],
+        package: Callable[[Mapping[str, Any]], nn.Module],
         shape: str = "",
         lacking: Callable[[list[Part], Mapping[str, Any]], Finding | None]
         | None = None,
@@ -98,6 +104,7 @@ class ModuleCheck(Check):
         self.sizes, self.other_sizes = sizes, other_sizes
         self.inputs = inputs
         self.reading, self.reference = reading, reference
+        self.package = package
         self.shape, self.lacking, self.initial = shape, lacking, initial
         self.function, self.normalize = function, normalize
         self.more_inputs, self.tried = more_inputs, tried
@@ -192,7 +199,9 @@ class ModuleCheck(Check):
         )
         return record | {"built": isinstance(answer, nn.Module)}
 
-    def judge(self, case: Case, record: Record) -> Finding | None:
+    def judge(
+        self, case: Case, record: Record, answered: Answered = ()
+    ) -> Finding | None:
         sizes, inputs, _, dtype = case
         if "initial" in record:
             too_many = _too_many(record["initial"])
@@ -224,10 +233,15 @@ class ModuleCheck(Check):
         if built_in is not None:
             return built_in
         finding = difference(record["output"], right, self.shape)
-        finding = batch_mixed(record) or batch_built_in(record) or finding
+        of_batch = batch_mixed(record) or batch_built_in(record, len(inputs[0]))
+        finding = of_batch or finding
         if _unused(record) and tensors_in(record["output"]):
-            return _unused(record)
-        finding = _more_than_asked_for(parts, readings[0]) or finding
+            if not same(record["other"], record["output"]):  # or it is kept
+                return _unused(record)
+        more = _more_than_asked_for(parts, readings[0])
+        if more is not None and self._as_many_numbers(parts, sizes):
+            more = self._unreadable(parts, sizes)
+        finding = more or finding
         assert finding is not None
         return self._with_sizes_said(finding, record, sizes)
 
@@ -331,8 +345,8 @@ class ModuleCheck(Check):
         if trouble.mistake in RAISED and "initial" in record:
             parts = self._parts(case, record)
             if not any(self.reading(parts, sizes)):
-                lacks = self.lacking(parts, sizes) if self.lacking else None
-                found = self._built_in(record, parts, sizes, []) or lacks
+                found = self._built_in(record, parts, sizes, [])
+                found = found or self._lacks(parts, sizes)
                 if found is not None:
                     return self._with_sizes_said(found, record, sizes)
             given = listed({self._called_with: inputs[0]})
@@ -346,14 +360,29 @@ class ModuleCheck(Check):
     def _lacking(
         self, parts: list[Part], sizes: Mapping[str, Any], record: Record
     ) -> Finding:
-        found = self.lacking(parts, sizes) if self.lacking is not None else None
-        if found is None:
-            shapes = ", ".join(f"{p.name} {tuple(p.value.shape)}" for p in parts)
-            found = Finding(
-                "parameters",
-                f"has other parameters than expected: {shapes or 'none at all'}",
-            )
+        found = self._lacks(parts, sizes) or self._unreadable(parts, sizes)
         return self._with_sizes_said(found, record, sizes)
+
+    def _lacks(self, parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
+        """What is wrong with the parameters; nothing if as many numbers are there."""
+        if self.lacking is None or self._as_many_numbers(parts, sizes):
+            return None
+        return self.lacking(parts, sizes)
+
+    def _as_many_numbers(self, parts: list[Part], sizes: Mapping[str, Any]) -> bool:
+        """Whether they may be the right parameters in a layout that nobody foresaw."""
+        right = sum(p.numel() for p in self.package(sizes).parameters())
+        return sum(part.value.numel() for part in parts) == right
+
+    def _unreadable(self, parts: list[Part], sizes: Mapping[str, Any]) -> Finding:
+        theirs = _shapes([(part.name, part.value) for part in parts])
+        ours = _shapes([*self.package(sizes).named_parameters()])
+        return Finding(
+            "parameters",
+            f"has parameters that this check cannot read ({theirs}), so that it cannot "
+            f"tell whether they are used as they should be; it can read {ours}, by any "
+            "names",
+        )
 
     def _with_sizes_said(
         self, finding: Finding, record: Record, sizes: Mapping[str, Any]
@@ -390,6 +419,10 @@ class ModuleCheck(Check):
             return finding
         if difference(record["again"], right) is not None:
             return NOT_REPEATABLE
+        other = self._expected(weights, sizes, other_numbers(inputs))
+        finding = other_finding(record["other"], other, record["output"], self.shape)
+        if finding is not None:
+            return finding
         for before, after in zip(inputs, record["after"], strict=True):
             if difference(after, before) is not None:
                 return Finding(
@@ -406,6 +439,9 @@ class ModuleCheck(Check):
             return BATCH_MIXED
         if "gradient trouble" in record:
             return cannot_be_trained(record)
+        in_training = _in_training(record, right)
+        if in_training is not None:
+            return in_training
         unused = _unused(record)
         if unused is not None:
             return unused
@@ -533,7 +569,7 @@ NOT_REPEATABLE = Finding(
     "not repeatable",
     "answers differently when called twice in eval mode: a dropout that does not "
     "listen to eval(), a layer that is made anew in forward, or something kept from "
-    "the first call",
+    "an earlier call",
 )
 
 
@@ -542,6 +578,33 @@ def _finding_before_values(record: Record) -> Finding | None:
     if not same(output, again) and same(shapes_in(output), shapes_in(again)):
         return NOT_REPEATABLE
     return None
+
+
+def _in_training(record: Record, right: Tensor) -> Finding | None:
+    """What is wrong in training mode alone."""
+    output = record["training"]
+    if raises(output):
+        said = f"is right in eval mode, and in training mode it {output['raises']}"
+        return Finding("raises", said)
+    if difference(output, repeated(right)) is None:
+        return None
+    if not same(output, record["training again"]):
+        return Finding(
+            "random in training",
+            "puts out something else in each call in training mode: what drops numbers "
+            "or whole branches is on by default, where the task asks for none of it",
+        )
+    if batch_mixed({"output": output, "alone": record["training alone"]}) is not None:
+        return Finding(
+            "batch in training",
+            "is right in eval mode, and in training mode it gives a sample something "
+            "else in a batch than alone, as with statistics of the batch",
+        )
+    return Finding(
+        "wrong in training",
+        "is right in eval mode, and in training mode, where it is to do the same, it "
+        "puts out something else",
+    )
 
 
 def _too_many(parameters: list[Tensor]) -> Finding | None:
@@ -592,6 +655,12 @@ def _other_gradient(
         right.append(gradient.flatten())
     together = torch.cat(given)
     return None if same(together, torch.cat(right)) else wrong_gradient(together)
+
+
+def _shapes(parameters: Sequence[tuple[str, Tensor]]) -> str:
+    """Names and shapes as a sentence has room for them."""
+    said = [f"{name} {tuple(value.shape)}" for name, value in parameters[:6]]
+    return ", ".join(said + ["…"] * (len(parameters) > 6)) or "none at all"
 
 
 def _more_than_asked_for(parts: list[Part], weights: Weights) -> Finding | None:

@@ -12,7 +12,9 @@ import numbers
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
+from functools import partial
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor, nn
@@ -106,15 +108,29 @@ def shapes_in(value: Any) -> list[list[int]]:
     return [list(tensor.shape) for tensor in tensors_in(value)]
 
 
-def _copies(value: Any, gradients: bool = False) -> Any:
-    """The same arguments, in memory of their own."""
+def copies(value: Any, gradients: bool = False) -> Any:
+    """Return the same arguments, in memory of their own."""
     if isinstance(value, Tensor):
         own = value.detach().clone()
         return own.requires_grad_() if gradients and own.is_floating_point() else own
     if isinstance(value, list):
-        return [_copies(item, gradients) for item in value]
+        return [copies(item, gradients) for item in value]
     if isinstance(value, tuple):
-        return tuple(_copies(item, gradients) for item in value)
+        return tuple(copies(item, gradients) for item in value)
+    return value
+
+
+def other_numbers(value: Any) -> Any:
+    """Return the same with each tensor back to front, as if other numbers were given.
+
+    Probabilities stay some, and so do masks, labels, and the corners of a box, of which
+    only the first axis is turned.
+    """
+    if isinstance(value, Tensor):
+        axes = value.ndim if value.is_floating_point() else min(1, value.ndim)
+        return value.flip(tuple(range(axes)))
+    if isinstance(value, (list, tuple)):
+        return type(value)(other_numbers(item) for item in value)
     return value
 
 
@@ -132,7 +148,7 @@ def _pull(outputs: Sequence[Tensor]) -> Tensor:
         if output.requires_grad:
             steps = torch.arange(1, output.numel() + 1, dtype=torch.float64)
             weights = (1.7 * steps + number).sin().reshape(output.shape)
-            terms.append((output * weights.to(output.dtype)).sum())
+            terms.append((output * weights.to(output)).sum().cpu())
     return torch.stack(terms).sum() if terms else torch.zeros(())
 
 
@@ -142,7 +158,7 @@ def gradients_of(outputs: Any, leaves: Sequence[Tensor]) -> list[Tensor | None]:
     if not pull.requires_grad or not leaves:
         return [None for _ in leaves]
     found = torch.autograd.grad(pull, leaves, allow_unused=True)
-    return [None if g is None else g.detach().to_dense().clone() for g in found]
+    return [None if g is None else g.detach().to_dense().cpu().clone() for g in found]
 
 
 def observe_call(
@@ -159,7 +175,7 @@ def observe_call(
             given once more with the first sample alone.
         gradients: take the gradients of the output with respect to the tensors.
     """
-    first = _copies(list(arguments))
+    first = copies(list(arguments))
     alone = [
         _first_of_batch(argument) if place in batched else argument
         for place, argument in enumerate(arguments)
@@ -169,22 +185,34 @@ def observe_call(
     except RuntimeError as error:
         if not batched:
             raise
-        raise _in_a_batch(error, lambda: function(*_copies(alone))) from None
+        raise _in_a_batch(error, lambda: function(*copies(alone))) from None
     record: Record = {"output": output, "after": plain(first)}
-    record["again"] = plain(function(*_copies(list(arguments))))
+    if tensors_in(first):
+        record["other"] = _output_or_error(
+            lambda: function(*copies(other_numbers(list(arguments))))
+        )
+    record["again"] = plain(function(*copies(list(arguments))))
     if batched:
         try:
-            record["alone"] = plain(function(*_copies(alone)))
+            record["alone"] = plain(function(*copies(alone)))
         except RuntimeError as error:
             raise _alone(error) from None
     if gradients:
-        own = _copies(list(arguments), gradients=True)
+        own = copies(list(arguments), gradients=True)
         leaves = [t for t in tensors_in(own) if t.requires_grad]
         try:
             record["gradients"] = gradients_of(function(*own), leaves)
         except Exception as error:
             record["gradient trouble"] = in_words(error).sentence
     return record
+
+
+def _output_or_error(run: Callable[[], Any]) -> Any:
+    """What comes out, or ``{"raises": the error in words}``."""
+    try:
+        return plain(run())
+    except Exception as error:
+        return {"raises": in_words(error).sentence}
 
 
 def _in_a_batch(error: Exception, alone: Callable[[], Any]) -> Trouble:
@@ -319,6 +347,7 @@ def observe_module(
     module = build(answer, sizes)
     _refuse_hidden(module)
     if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
+        module.to("cpu")  # where the inputs are
         with torch.no_grad():  # layers such as nn.LazyLinear take their sizes from it
             call(*(x.float() if x.is_floating_point() else x.clone() for x in inputs))
     if any(p.is_meta for p in module.parameters()):
@@ -336,21 +365,29 @@ def observe_module(
         "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
         "order": list(range(len(names))),
     }
-    module.to("cpu", dtype)  # where the inputs and the right answer are
+    places = _places_of(module)
+    module.to("cpu", dtype)
     module.eval()
     inputs = [x.to(dtype) if x.is_floating_point() else x for x in inputs]
     values = [v.to(dtype) for v in draw(module, seed, vectors, matrices)]
     _refuse_other_numbers(module, values)
-    first = _copies(list(inputs))
     with torch.no_grad():
-        try:
-            output, record["order"] = _running_order(module, lambda: call(*first))
-        except Exception as error:
-            trouble = _in_a_batch(error, lambda: call(*(x[:1].clone() for x in inputs)))
+        for place in places:
+            module.to(place)
+            inputs = [x.to(place) for x in inputs]
+            first, alone = copies(inputs), [x[:1].clone() for x in inputs]
+            run, run_alone = partial(call, *first), partial(call, *alone)
+            try:
+                output, record["order"] = _running_order(module, run)
+                break
+            except Exception as error:
+                trouble = _in_a_batch(error, run_alone)
+        else:
             return record | {"trouble": [trouble.mistake, trouble.sentence]}
         _refuse_made_in_forward(module, names)
         record["output"], record["after"] = output, plain(first)
-        record["again"] = plain(call(*_copies(list(inputs))))
+        record["other"] = _output_or_error(lambda: call(*copies(other_numbers(inputs))))
+        record["again"] = plain(call(*copies(inputs)))
         try:
             record["alone"] = plain(call(*(x[:1].clone() for x in inputs)))
         except RuntimeError as error:
@@ -358,7 +395,7 @@ def observe_module(
             return record | {"trouble": [trouble.mistake, trouble.sentence]}
         after = [plain(p) for p in module.parameters()]
         record["changes itself"] = not same(after, values)
-    own = _copies(list(inputs), gradients=True)
+    own = copies(inputs, gradients=True)
     leaves = [x for x in own if x.requires_grad]
     weights = list(module.parameters())
     for weight in weights:
@@ -370,7 +407,61 @@ def observe_module(
         found = [torch.zeros(()) for _ in [*leaves, *weights]]
     record["gradients"] = found[: len(leaves)]
     record["gradients of parameters"] = found[len(leaves) :]
+    module.train()
+    torch.manual_seed(seed)  # so that the same is dropped whenever it is asked
+    return record | _in_training(call, inputs, record["output"])
+
+
+def _in_training(
+    call: Callable[..., Any], inputs: Sequence[Tensor], in_eval: Any
+) -> Record:
+    """What comes out in training mode; if it is another, of one sample alone too.
+
+    The samples are so many that something falls, even if that happens to one in ten.
+    """
+
+    def run(*tensors: Tensor) -> Any:
+        return _output_or_error(lambda: call(*copies(list(tensors))))
+
+    many = [repeated(x) for x in inputs]
+    with torch.no_grad(), _without_dropout():
+        record = {"training": run(*many)}
+        if not (isinstance(in_eval, Tensor) and in_eval.ndim):
+            return record
+        if not same(record["training"], repeated(in_eval)):
+            record["training again"] = run(*many)
+            record["training alone"] = run(*(x[:1] for x in inputs))
     return record
+
+
+def repeated(batch: Tensor) -> Tensor:
+    """Return the batch as often as makes 32 samples or a few more."""
+    return torch.cat([batch] * -(-32 // len(batch)))
+
+
+def _without_dropout() -> Any:
+    """A context in which PyTorch's own dropout keeps all, as eval() makes it do."""
+    attend = nn.functional.scaled_dot_product_attention
+
+    def keep_all(input: Tensor, *_: Any, **__: Any) -> Tensor:
+        return input
+
+    def attend_to_all(
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attn_mask: Tensor | None = None,
+        dropout_p: float = 0.0,
+        *more: Any,
+        **named: Any,
+    ) -> Tensor:
+        return attend(query, key, value, attn_mask, 0.0, *more, **named)
+
+    kept: dict[str, Any]
+    kept = {n: keep_all for n in vars(nn.functional) if "dropout" in n}
+    return mock.patch.multiple(
+        nn.functional, scaled_dot_product_attention=attend_to_all, **kept
+    )
 
 
 def draw(
@@ -427,12 +518,18 @@ def _norm_weights(module: nn.Module) -> list[bool]:
 
 def _refuse_other_numbers(module: nn.Module, values: Sequence[Tensor]) -> None:
     for (name, parameter), value in zip(module.named_parameters(), values, strict=True):
-        if parameter.dtype != value.dtype or not torch.equal(parameter, value):
+        if parameter.dtype != value.dtype or not torch.equal(parameter.cpu(), value):
             raise Trouble(
                 "other numbers",
                 f"has a parameter {name} that does not keep the numbers it is given: "
                 "does it share its memory with another one?",
             )
+
+
+def _places_of(module: nn.Module) -> list[str]:
+    """Where it may compute: beside the right answer, or else where it was built."""
+    built = {p.device.type for p in module.parameters()} & {"cuda"}
+    return ["cpu", *built]  # others may lack float64
 
 
 def _kinds(module: nn.Module) -> list[str]:

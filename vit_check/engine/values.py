@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import Generator
 
-from vit_check.engine.check import Case, Check
+from vit_check.engine.check import Answered, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.observing import DEEPEST, Record, plain
 from vit_check.engine.verdict import Finding
@@ -66,7 +66,9 @@ class ValueCheck(Check):
     def observe(self, answer: Any, case: Case) -> Record:
         return {"value": _as_lists(plain(_without_arrays(answer)))}
 
-    def judge(self, case: Case, record: Record) -> Finding | None:
+    def judge(
+        self, case: Case, record: Record, answered: Answered = ()
+    ) -> Finding | None:
         given = record["value"]
         if _is_empty(given):
             return Finding(

@@ -5,6 +5,7 @@ import ctypes
 import gc
 import io
 import linecache
+import logging
 import os
 import random
 import sys
@@ -13,17 +14,21 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import is_
 from typing import Any
 
 import torch
 
 import vit_steps
 
-CPU_SECONDS = 1.0  # of computing, which an endless loop has used up after a second
+CPU_SECONDS = 5.0  # of computing: to compile a small answer takes more than one
 WALL_SECONDS = 10.0  # for whoever sleeps, or waits for input, or for a busy machine
 LOADING_SECONDS = 120.0  # for libraries, which it may be the first to need
-STOP_SECONDS = 0.5  # of computing, in which whoever was told to stop has to stop
+STOP_SECONDS = 5.0  # of computing, in which whoever was told to stop has to stop
+MOST_MEMORY = 2**31  # bytes that it may take
+DEEPEST_CALLS = 20_000  # in each other, whatever limit an answer sets
+MOST_FRAMES = 1_000  # that are looked at, of a thread that may have millions
 
 # Files that are not the student's: the two packages and Python's own library.
 _OURS = (
@@ -58,11 +63,25 @@ class _Nowhere(io.TextIOBase):
         return len(text)
 
 
+_LATE = {
+    "stopped": "was stopped: {}",
+    "asleep": "was waited for no longer: {}",
+    "runs": "could not be stopped: {}; it still runs, so restart the kernel",
+}
+_GRADIENTS_LEFT_OFF = (
+    "gradients left off",
+    "switches gradients off and leaves them so, as torch.set_grad_enabled(False) does: "
+    "nothing can be trained after it; write the lines that need none under "
+    "`with torch.no_grad():`",
+)
+
+
 def watch(run: Callable[[], Any]) -> Any:
     """Call ``run`` in a thread of its own and return what it returns.
 
-    Its prints and warnings are swallowed, and no garbage is collected meanwhile. Seeds,
-    default dtype, working folder and environment are put back afterwards.
+    Its prints, warnings and logs are swallowed, and no garbage is collected meanwhile.
+    Seeds, settings, PyTorch's functions, working folder and environment are put back
+    afterwards.
 
     Raises:
         Trouble: if it raises, exits, or does not end in time.
@@ -75,6 +94,8 @@ def watch(run: Callable[[], Any]) -> Any:
             try:
                 clock.begin()
                 outcome["value"] = run()
+                if not torch.is_grad_enabled():  # as it was when the thread began
+                    raise Trouble(*_GRADIENTS_LEFT_OFF)
             except BaseException as error:
                 outcome["error"] = error
             _report(done, released)
@@ -84,36 +105,45 @@ def watch(run: Callable[[], Any]) -> Any:
     thread = threading.Thread(target=work, daemon=True, name="answer")
     with _world_kept():
         start, clock = time.monotonic(), _Clock()
+        at_first, taken = _memory(), 0
         thread.start()
         late, importing, loading, before, then = False, 0.0, 0.0, 0.0, 0.0
         while not (late or done.wait(0.02)):
             elapsed, computed = time.monotonic() - start, clock.computed()
+            if sys.getrecursionlimit() > DEEPEST_CALLS:
+                sys.setrecursionlimit(DEEPEST_CALLS)
             if _is_importing(thread):
                 importing += computed - before
                 loading += elapsed - then
+            taken = _memory() - at_first
             late = (
                 computed - importing > CPU_SECONDS
                 or elapsed - loading > WALL_SECONDS
                 or loading > LOADING_SECONDS
+                or taken > MOST_MEMORY
             )
             before, then = computed, elapsed
         late = not done.is_set()
-        stopped = not late or _stop(thread, done, clock)
-        if stopped:
+        line = _line_of_the_answer(_frames_of(thread)) if late else ""
+        line = f", at `{line}`" if line else ""
+        state = _stop(thread, done, clock) if late else "stopped"
+        if state == "stopped":
             _raise_in(thread, None)
         released.set()
-        if stopped:
+        if state == "stopped":
             thread.join()
     if late:
-        left = "" if stopped else "; it still runs, so restart the kernel"
-        known = (
-            f"it had computed for more than {CPU_SECONDS:g} s, where a right answer "
-            "takes far less: is there an endless loop, or a slow one?"
-            if computed - importing > CPU_SECONDS
-            else f"it had not come to an end after {elapsed:.0f} s: is there an "
-            "endless loop, or does it wait for something?"
-        )
-        raise Trouble("endless", f"was stopped: {known}{left}")
+        if taken > MOST_MEMORY:
+            why = f"it had taken {taken / 1e9:.1f} GB of memory{line}, where a right "
+            why += "answer takes next to none"
+        elif computed - importing > CPU_SECONDS:
+            why = f"it had computed for more than {CPU_SECONDS:g} s{line}, where a "
+            why += "right answer takes far less: is there an endless loop, or a slow "
+            why += "one?"
+        else:
+            why = f"it had not come to an end after {elapsed:.0f} s{line}: is there an "
+            why += "endless loop, or does it wait for something?"
+        raise Trouble("endless", _LATE[state].format(why))
     error = outcome.get("error")
     if isinstance(error, Trouble):
         raise error
@@ -124,12 +154,27 @@ def watch(run: Callable[[], Any]) -> Any:
 
 def _is_importing(thread: threading.Thread) -> bool:
     """Whether what it does now is to load a library, which may take its time."""
+    files = (file for file, _ in _frames_of(thread))
+    return any(file.startswith("<frozen importlib") for file in files)
+
+
+def _frames_of(thread: threading.Thread) -> Iterator[tuple[str, int]]:
+    """Yield file and line of what it does now, of its innermost call first."""
     frame = sys._current_frames().get(thread.ident or 0)
-    while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
+    for _ in range(MOST_FRAMES):
+        if frame is None:
+            return
+        yield frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
-    return False
+
+
+def _memory() -> int:
+    """Return the bytes of memory that this process has; 0 if the system is silent."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return 0
 
 
 class _Clock:
@@ -159,10 +204,11 @@ def _report(done: threading.Event, released: threading.Event) -> None:
     released.wait()
 
 
-def _stop(thread: threading.Thread, done: threading.Event, clock: _Clock) -> bool:
+def _stop(thread: threading.Thread, done: threading.Event, clock: _Clock) -> str:
     """Raise in the thread until it is done; an answer may catch that a few times.
 
-    On a busy machine a thread may wait long for its turn and cannot even hear that it
+    Returns "stopped", or "runs", or "asleep" for one that stops when it wakes up. On a
+    busy machine a thread may wait long for its turn and cannot even hear that it
     is to stop, so what counts is first of all what it computes meanwhile.
     """
     start, computed = time.monotonic(), clock.computed()
@@ -173,12 +219,13 @@ def _stop(thread: threading.Thread, done: threading.Event, clock: _Clock) -> boo
             _raise_in(thread, _Stop)
             done.wait(interval / 5)
             used, elapsed = clock.computed() - computed, time.monotonic() - start
-            asleep = used < 0.001 and elapsed > 2 * STOP_SECONDS
-            if asleep or used > STOP_SECONDS or elapsed > 40 * STOP_SECONDS:
+            if used < 0.001 and elapsed > 1:
+                return "stopped" if done.is_set() else "asleep"
+            if used > STOP_SECONDS or elapsed > 4 * STOP_SECONDS:
                 break
     finally:
         sys.setswitchinterval(interval)
-    return done.is_set()
+    return "stopped" if done.is_set() else "runs"
 
 
 def _raise_in(thread: threading.Thread, error: type[BaseException] | None) -> None:
@@ -187,12 +234,26 @@ def _raise_in(thread: threading.Thread, error: type[BaseException] | None) -> No
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), given)
 
 
+# What an answer may set for the whole process: how to read it, and to put it back.
+_SETTINGS: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
+    (torch.get_default_dtype, torch.set_default_dtype),
+    (torch.get_deterministic_debug_mode, torch.set_deterministic_debug_mode),
+    (torch.is_anomaly_enabled, torch.set_anomaly_enabled),
+    (lambda: logging.root.manager.disable, logging.disable),
+    (sys.getrecursionlimit, sys.setrecursionlimit),
+)
+
+# Where an answer may put another function in the place of PyTorch's.
+_PATCHED = (torch, torch.nn, torch.nn.functional, torch.Tensor, torch.nn.Module)
+
+
 @contextlib.contextmanager
 def _world_kept() -> Iterator[None]:
     python, torchs = random.getstate(), torch.get_rng_state()
     numpy = sys.modules.get("numpy")
     numpys = numpy.random.get_state() if numpy is not None else None
-    dtype = torch.get_default_dtype()
+    settings = [read() for read, _ in _SETTINGS]
+    spaces = [dict(vars(space)) for space in _PATCHED]
     folder, environment = os.getcwd(), dict(os.environ)
     unraisable, collecting = sys.unraisablehook, gc.isenabled()
     nowhere = _Nowhere()
@@ -208,6 +269,7 @@ def _world_kept() -> Iterator[None]:
             warnings.catch_warnings(),
         ):
             warnings.simplefilter("ignore")
+            logging.disable(logging.WARNING)
             yield
     finally:
         sys.unraisablehook = unraisable
@@ -217,11 +279,28 @@ def _world_kept() -> Iterator[None]:
         torch.set_rng_state(torchs)
         if numpy is not None:
             numpy.random.set_state(numpys)
-        torch.set_default_dtype(dtype)
+        for space, names in zip(_PATCHED, spaces, strict=True):
+            _put_back(space, names)
+        for (read, write), value in zip(_SETTINGS, settings, strict=True):
+            if read() != value:
+                write(value)
         os.chdir(folder)
         if dict(os.environ) != environment:
             os.environ.clear()
             os.environ.update(environment)
+
+
+def _put_back(space: Any, names: Mapping[str, Any]) -> None:
+    """Give a library or class the things that it had by these names."""
+    now = vars(space)
+    if len(now) == len(names) and all(map(is_, now.values(), names.values())):
+        return
+    for name, thing in names.items():
+        if now.get(name) is not thing:
+            setattr(space, name, thing)
+    if isinstance(space, type):  # a library's new names are its parts, loaded late
+        for name in now.keys() - names.keys():
+            delattr(space, name)
 
 
 @contextlib.contextmanager
@@ -239,7 +318,7 @@ def in_words(error: BaseException) -> Trouble:
     """An error of the student's code as a sentence, with the line that raised it."""
     if isinstance(error, NotImplementedError) and not error.args:
         return Trouble("unwritten", "is not written yet: it raises NotImplementedError")
-    line = _line_of_the_answer(error)
+    line = _line_of_the_error(error)
     at = f", at `{line}`" if line else ""
     if isinstance(error, RecursionError):
         return Trouble("calls itself", f"calls itself without end{at}")
@@ -277,14 +356,19 @@ def _said(value: Any) -> str:
     return ""
 
 
-def _line_of_the_answer(error: BaseException) -> str:
-    """The last line of the student's own code that the error passed through."""
+def _line_of_the_error(error: BaseException) -> str:
+    """Return the last line of the student's own code that the error passed through."""
     try:
         frames = traceback.extract_tb(error.__traceback__, limit=2000)
     except BaseException:
         return ""
-    for frame in reversed(frames):
-        library = "site-packages" in frame.filename
-        if not library and not frame.filename.startswith(_OURS):
-            return linecache.getline(frame.filename, frame.lineno or 0).strip()
+    passed = ((frame.filename, frame.lineno or 0) for frame in reversed(frames))
+    return _line_of_the_answer(passed)
+
+
+def _line_of_the_answer(frames: Iterable[tuple[str, int]]) -> str:
+    """Return the first line that is the student's own; "" if none is."""
+    for file, line in frames:
+        if "site-packages" not in file and not file.startswith(_OURS):
+            return linecache.getline(file, line).strip()
     return ""

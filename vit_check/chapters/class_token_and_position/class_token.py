@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
@@ -157,6 +157,9 @@ class_token = ModuleCheck(
     more_inputs=lambda generator, sizes: [normal(generator, 2, 1, sizes["embed_dim"])],
     reading=_class_token_readings,
     reference=lambda weights, sizes, x: _in_front(x, weights["cls_token"]),
+    package=lambda sizes: nn.ParameterDict(
+        {"cls_token": torch.zeros(1, 1, sizes["embed_dim"])}
+    ),
     mistakes=mistakes(_in_front, MISTAKES, as_given=with_weight("cls_token")),
     hints=_HINTS_OF_CLASS_TOKEN,
     shape="(B, 1 + N, D)",

@@ -223,6 +223,7 @@ embed_images = ModuleCheck(
     ],
     reading=_embedding_readings,
     reference=_right_embedding,
+    package=lambda sizes: ViTEmbedding(**sizes),
     mistakes=mistakes(tokens_of, MISTAKES),
     hints=(
         "Three things are learned besides the patch embedding's matrix and bias: what "

@@ -1,10 +1,9 @@
 """Check of chapter 3: positions for another grid."""
 
-import math
 from collections.abc import Iterator
 
 import torch
-from torch import Generator, Tensor
+from torch import Generator
 
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
@@ -23,15 +22,9 @@ def _interpolation_inputs(generator: Generator) -> Iterator[Case]:
         yield [normal(generator, 1, 1 + side * side, D).to(dtype), grid_size]
 
 
-def as_they_were(pos_embed: Tensor, grid_size: tuple[int, int]) -> Tensor:
-    if math.prod(grid_size) == pos_embed.shape[1] - 1:
-        return pos_embed
-    return right_interpolation(pos_embed, grid_size)
-
-
 MISTAKES = """
 as they were
-  = as_they_were
+  if (rows, columns) == (old_rows, old_columns) -> if rows * columns == places
     positions come back as they were wherever there are to be as many as before: 4×4 and
     2×8 are both 16, but they are another grid
 class token resized
@@ -113,7 +106,7 @@ interpolate_position_embedding = FunctionCheck(
     "interpolate_position_embedding(pos_embed, grid_size) -> (1, 1 + rows·columns, D)",
     right_interpolation,
     _interpolation_inputs,
-    mistakes(right_interpolation, MISTAKES, as_they_were=as_they_were),
+    mistakes(right_interpolation, MISTAKES),
     hints=(
         "Which row has no place in the grid? Write down the shape after every line; D "
         "is never resized.",

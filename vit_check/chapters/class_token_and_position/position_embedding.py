@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
-from torch import Generator, Tensor
+from torch import Generator, Tensor, nn
 
 from vit_check.chapters.class_token_and_position.class_token import (
     NOT_LEARNED,
@@ -201,6 +201,9 @@ position_embedding = ModuleCheck(
     ],
     reading=_position_readings,
     reference=lambda weights, sizes, x: _added(x, weights["pos_embed"]),
+    package=lambda sizes: nn.ParameterDict(
+        {"pos_embed": torch.zeros(1, sizes["num_tokens"], sizes["embed_dim"])}
+    ),
     mistakes=mistakes(_added, MISTAKES, as_given=with_weight("pos_embed")),
     hints=_HINTS_OF_POSITIONS,
     shape="(B, T, D)",

@@ -42,8 +42,14 @@ def _prepared(answer: Any, drop_prob: float, training: bool) -> Callable[[Tensor
     made = inspect.unwrap(answer)
     if isinstance(made, type) and issubclass(made, nn.Module):
         module: nn.Module = made(drop_prob)
-        return module.train(training)
-    return lambda x: answer(x, drop_prob, training)
+        module.train(training)
+        return lambda x: _beside_x(module(x))
+    return lambda x: _beside_x(answer(x, drop_prob, training))
+
+
+def _beside_x(y: Any) -> Any:
+    """What may have been computed on a GPU, where x is."""
+    return y.cpu() if isinstance(y, Tensor) else y
 
 
 def _effect(

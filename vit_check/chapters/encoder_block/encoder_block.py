@@ -361,6 +361,7 @@ encoder_block = ModuleCheck(
     ],
     reading=_block_reading,
     reference=_right_block,
+    package=lambda sizes: EncoderBlock(**sizes),
     mistakes=[
         *mistakes(pre_norm_block, OF_BLOCK, parts=PARTS_OF_BLOCK),
         *mistakes(pre_norm_block, _TWO_FAULTS, parts=PARTS_OF_BLOCK, readings=4),

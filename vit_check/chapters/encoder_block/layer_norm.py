@@ -103,8 +103,8 @@ eps 1e-5
     eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
 no eps
   var + eps -> var + 1e-12
-    eps is missing, or so small that it has no effect: a token of equal numbers would be
-    divided by zero
+    eps has no effect here: it is to be added to the variance of every token, under the
+    root
 eps ignored
   var + eps -> var + 1e-6
     the argument eps has no effect

@@ -236,6 +236,7 @@ mlp = ModuleCheck(
     inputs=lambda generator, sizes: [normal(generator, 2, 5, sizes["embed_dim"])],
     reading=_mlp_reading,
     reference=_right_mlp,
+    package=lambda sizes: MLP(**sizes),
     mistakes=mistakes(two_layers, OF_MLP),
     hints=_HINTS_OF_MLP,
     shape="(B, T, D)",

@@ -320,6 +320,7 @@ multi_head_attention = ModuleCheck(
     more_inputs=_loud,
     reading=_readings,
     reference=_right_heads,
+    package=lambda sizes: MultiHeadAttention(**sizes),
     mistakes=mistakes(
         several_heads,
         OF_HEADS + _NORM_INSIDE,

@@ -345,6 +345,7 @@ patch_embedding = ModuleCheck(
     inputs=_embedding_inputs,
     reading=_embedding_readings,
     reference=_right_embedding,
+    package=lambda sizes: PatchEmbedding(**sizes),
     mistakes=[
         *mistakes(by_matrix, OF_PATCHES, parts=[patchify], as_given=_with_weights),
         *mistakes(by_convolution, OF_MAPS, as_given=_with_weights),

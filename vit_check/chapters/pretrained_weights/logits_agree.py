@@ -92,8 +92,8 @@ sign
     size does
 NaN passes
   off.max() <= atol -> not off.max() > atol
-    NaN passes: a comparison with NaN is never true, so ask whether the difference is
-    small, not whether it is large
+    NaN passes: a difference that is NaN is not small, though no comparison finds it
+    large
 NaN and shapes
   got.shape != expected.shape -> False
   off.max() <= atol -> not off.max() > atol

@@ -51,8 +51,8 @@ mean subtracted
     smallest score, leaves that one too large for the exponential
 size subtracted
   scores.amax -> scores.abs().amax
-    gives NaN for scores far below 0: what is taken off is the largest absolute value,
-    where it should be the largest score
+    gives NaN for scores far below 0: what is taken off lies far above them; take off
+    the largest score of the row, whatever its sign
 overflow
   - largest -> nothing
     gives NaN for scores far from 0: an exponential of 1000 is infinite, and those of a

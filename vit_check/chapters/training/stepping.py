@@ -203,7 +203,7 @@ a batch late
     the step comes before backward(): it follows the gradient of the batch before
 two steps
   optimizer.step() -> optimizer.step(); optimizer.step()
-    two steps are taken with one gradient
+    the weights move twice as far as one step with this gradient takes them
 softmax before the loss
   logits, labels -> logits.softmax(dim=1), labels
     there is a softmax before the cross-entropy, which has one of its own and expects

@@ -411,6 +411,7 @@ vision_transformer = _ModelCheck(
     ],
     reading=model_readings,
     reference=_right_model,
+    package=lambda sizes: _package_model(tuple(sizes.items())),
     mistakes=[
         *mistakes(model, _ONE_FAULT, parts=_PARTS),
         *mistakes(model, _TWO_FAULTS, parts=_PARTS, readings=2),

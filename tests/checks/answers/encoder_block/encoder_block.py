@@ -3,7 +3,7 @@ from einops import rearrange
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, right_edits, wrong_edits
+from tests.checks.answers import right, right_edits, wrong, wrong_edits
 from tests.checks.answers.encoder_block.shared import (
     TIMM,
     TORCHVISION,
@@ -220,6 +220,15 @@ class StdNorm(nn.Module):
         return self.a * (x - mean) / (std + 1e-6) + self.b
 
 
+@wrong("encoder_block", "random in training")
+class DropsBranchesUnscaled(Block):
+    def forward(self, x):
+        y = super().forward(x)
+        if not self.training:
+            return y
+        return x + (y - x) * (torch.rand(len(x), 1, 1) >= 0.2)
+
+
 OF_BLOCK = """
 built in
   super().__init__() -> super().__init__(); num_heads = 2
@@ -314,6 +323,9 @@ more than asked for
   x + self.attn -> x + self.gamma_1 * self.attn
   x + self.mlp -> x + self.gamma_2 * self.mlp
     LayerScale, as in CaiT and timm
+batch in training
+  return x + self.mlp(self.norm2(x)) -> x = x + self.mlp(self.norm2(x)); return x
+  return x -> return x - self.training * x.mean(dim=0, keepdim=True)
 changes its input
   x = x + -> x +=
 not repeatable

@@ -131,3 +131,9 @@ over tokens and numbers
 
 wrong_edits("layer_norm", by_the_formula, OF_FORMULA)
 wrong_edits("layer_norm", with_torchs_own, OF_TORCHS_OWN)
+
+
+@wrong("layer_norm", "no eps")
+def variance_cut_off_at_eps(x, weight, bias, eps=1e-6):
+    variance = x.var(dim=-1, unbiased=False, keepdim=True).clamp(min=eps)
+    return (x - x.mean(dim=-1, keepdim=True)) / variance.sqrt() * weight + bias

@@ -80,6 +80,12 @@ class WithTensorsAndAReLU(WithTensorsOfItsOwn):
         return F.relu(x @ self.a.T + self.b) @ self.c.T + self.d
 
 
+@right("mlp")
+class DropsNumbersInTraining(TwoLayers):
+    def forward(self, x):
+        return F.dropout(super().forward(x), 0.1, self.training)
+
+
 OF_LAYERS = """
 built in
   super().__init__() -> super().__init__(); hidden_dim = 10
@@ -124,6 +130,11 @@ norm inside
   super().__init__()
   -> super().__init__(); self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
   self.net(x) -> self.net(self.norm(x))
+batch in training
+  super().__init__()
+  -> super().__init__(); self.norm = nn.BatchNorm1d(embed_dim, affine=False)
+  return self.net(x) -> x = self.net(x); return x
+  return x -> return self.norm(x.mT).mT if self.training else x
 norm inside, eps 1e-5
   super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(embed_dim)
   self.net(x) -> self.net(self.norm(x))

@@ -10,6 +10,7 @@ from tests.checks.answers.multi_head_attention.shared import (
     merge_with_einops,
     split_with_einops,
 )
+from vit_steps import MultiHeadAttention
 
 
 class Heads(nn.Module):
@@ -395,6 +396,38 @@ class OneBiasOfAllOutputs(nn.Module):
         return self.bias + sum(out(found[:, i]) for i, out in enumerate(self.outs))
 
 
+@wrong("multi_head_attention", "result kept")
+class KeepsTheResultOfEachShape(Heads):
+    def forward(self, x):
+        kept = self.__dict__.setdefault("kept", {})
+        if x.shape not in kept:
+            kept[x.shape] = super().forward(x)
+        return kept[x.shape]
+
+
+@wrong("multi_head_attention", "not repeatable")
+class KeepsKeysAndValues(MultiHeadAttention):
+    def forward(self, x):
+        q, k, v = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
+        q, k, v = (part.transpose(1, 2) for part in (q, k, v))
+        past = self.__dict__.get("past")
+        if past is not None and past[0].shape == k.shape:
+            k, v = torch.cat([past[0], k], dim=2), torch.cat([past[1], v], dim=2)
+        self.__dict__["past"] = k[:, :, -x.shape[1] :], v[:, :, -x.shape[1] :]
+        found = F.scaled_dot_product_attention(q, k, v)
+        return self.proj(found.transpose(1, 2).flatten(2))
+
+
+@right("multi_head_attention")
+class DropsWeightsInTraining(MultiHeadAttention):
+    def forward(self, x):
+        q, k, v = self.qkv(x).unflatten(-1, (3, self.num_heads, -1)).unbind(2)
+        q, k, v = (part.transpose(1, 2) for part in (q, k, v))
+        drop = 0.1 if self.training else 0.0
+        found = F.scaled_dot_product_attention(q, k, v, None, drop)
+        return self.proj(found.transpose(1, 2).flatten(2))
+
+
 OF_HEADS = """
 built in
   super().__init__() -> super().__init__(); num_heads = 2
@@ -488,6 +521,8 @@ one head
   -> F.scaled_dot_product_attention(q, k, v)
 residual inside
   return self.out( -> return x + self.out(
+wrong in training
+  return self.out( -> return (1 + self.training) * self.out(
 projection unused
   return self.out( -> return (
 projected twice
@@ -553,6 +588,12 @@ projection without its bias
   found), proj_weight, proj_bias -> found), proj_weight, 0 * proj_bias
 """
 
+DROPOUT = """
+dropout, and no attention weights
+  batch_first=True -> dropout=0.2, batch_first=True
+  self.attention(x, x, x) -> self.attention(x, x, x)[0]
+"""
+
 MATRICES = """
 three matrices, multiplied from the right
   nn.Linear(embed_dim, embed_dim) -> nn.Parameter(torch.eye(embed_dim))
@@ -598,6 +639,7 @@ q, k and v in one tensor, and the projection a layer
   merge_with_einops(found) @ self.W[3] -> self.proj(merge_with_einops(found))
 """
 
+right_edits("multi_head_attention", PyTorchs, DROPOUT)
 right_edits("multi_head_attention", Heads, MATRICES)
 right_edits("multi_head_attention", JointHeads, NEIGHBOURS)
 right_edits("multi_head_attention", HeadByHead, OUTPUT_OF_THREE)

@@ -73,7 +73,7 @@ image transposed
 raises
   h=image_size[0] // patch_size
   -> h=int(patches.shape[1] ** 0.5), w=int(patches.shape[1] ** 0.5)
-sizes swapped
+shape
   h=image_size[0] // patch_size -> h=int(patches.shape[1] ** 0.5)
     put together as a square
 no gradient

@@ -64,7 +64,7 @@ NaN covered
   - scores.max(dim=-1, keepdim=True).values -> nothing
   exps / exps.sum(dim=-1, keepdim=True)
   -> torch.nan_to_num(exps / exps.sum(dim=-1, keepdim=True))
-clamped
+values
   scores - scores.max(dim=-1, keepdim=True).values -> scores.clamp(max=80)
 mean subtracted
   scores.max(dim=-1, keepdim=True).values -> scores.mean(-1, keepdim=True)
@@ -105,3 +105,9 @@ changes its input
 
 wrong_edits("softmax", pytorchs, OF_PYTORCHS)
 wrong_edits("softmax", largest_taken_off, OF_LARGEST)
+
+
+@wrong("softmax", "size subtracted")
+def largest_cut_off_at_0(scores):
+    exps = (scores - scores.amax(dim=-1, keepdim=True).clamp(min=0)).exp()
+    return exps / exps.sum(dim=-1, keepdim=True)

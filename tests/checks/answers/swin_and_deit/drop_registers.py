@@ -75,3 +75,9 @@ zeroed
 wrong_edits("drop_registers", joins_what_is_left, OF_JOINS_WHAT_IS_LEFT)
 wrong_edits("drop_registers", chooses_places, OF_CHOOSES_PLACES)
 wrong_edits("drop_registers", keeps_by_mask, OF_KEEPS_BY_MASK)
+
+
+@wrong("drop_registers", "shape")
+def cut_from_behind(tokens, num_registers):
+    patches = tokens[:, 1:].roll(-num_registers, 1)[:, :-num_registers]
+    return torch.cat([tokens[:, :1], patches], dim=1)

@@ -111,7 +111,7 @@ height for both
 edges exchanged
   row >= height - shift -> row >= width - shift
   column >= width - shift -> column >= height - shift
-columns alone
+values
   row >= height - shift -> row >= width - shift
 """
 

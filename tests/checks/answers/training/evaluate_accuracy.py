@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("evaluate_accuracy")
@@ -66,3 +66,22 @@ percent
 """
 
 wrong_edits("evaluate_accuracy", counts_over_all, OF_COUNTS_OVER_ALL)
+
+
+@wrong("evaluate_accuracy", "gradients left off")
+def never_switches_gradients_on_again(model, batches):
+    mode = model.training
+    model.eval()
+    torch.set_grad_enabled(False)
+    hits = torch.cat([model(x).argmax(1) == y for x, y in batches])
+    model.train(mode)
+    return hits.float().mean().item()
+
+
+@right("evaluate_accuracy")
+def switches_gradients_on_again(model, batches):
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    measured = counts_over_all(model, batches)
+    torch.set_grad_enabled(before)
+    return measured
