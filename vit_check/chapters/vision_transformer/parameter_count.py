@@ -1,77 +1,26 @@
 """Check of chapter 7: the parameters of a Vision Transformer, counted."""
 
 from collections.abc import Iterator
-from functools import partial
 
 from torch import Generator
 
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.verdict import Mistake
-from vit_steps import ViTConfig, model_cost
+from vit_check.engine.table import mistakes
 
 
-def _count(
-    image_size: int,
-    patch_size: int,
-    in_channels: int,
-    num_classes: int,
-    embed_dim: int,
-    depth: int,
-    hidden_dim: int,
-    wrong: str = "",
-) -> int:
-    """Parameters, with a place for each usual mistake."""
-    D, M, C, K = embed_dim, hidden_dim, in_channels, num_classes
-    side = image_size // patch_size
-    N, P = side * side, patch_size
-    bias = 0 if wrong == "no biases" else 1
-    tokens = {"one side": side + 1}.get(wrong, N + 1)
-    area = {"one channel": P * P, "one side of a patch": P * C}.get(wrong, P * P * C)
-    embedding = area * D + bias * D + tokens * D
-    embedding += 0 if wrong == "no class token" else D
-    embedding -= tokens * D if wrong == "no positions" else 0
-    matrices = {"three matrices": 3, "one matrix": 1}.get(wrong, 4)
-    attention = matrices * D * D + bias * matrices * D
-    attention -= 3 * D if wrong == "no qkv bias" else 0
-    ratio = 4 * D if wrong == "always 4" else M
-    layers = 1 if wrong == "one layer" else 2
-    mlp = layers * D * ratio + bias * (ratio + (D if layers == 2 else 0))
-    mlp += {"no MLP bias": -ratio - D, "MLP biases of D": D - ratio}.get(wrong, 0)
-    norms = {"no norms": 0, "one norm": 2 * D, "norms halved": 2 * D}.get(wrong, 4 * D)
-    final = {"no final norm": 0, "no norms": 0, "norms halved": D}.get(wrong, 2 * D)
-    head = D * K + (0 if wrong in ("no biases", "no head bias") else K)
-    block = attention + mlp + norms
-    if wrong == "one block":
-        depth = 1
-    if wrong == "head on all":
-        head = tokens * D * K + K
-    return embedding + depth * block + final + (0 if wrong == "no head" else head)
-
-
-def _right_count(
-    image_size: int,
-    patch_size: int,
-    in_channels: int,
-    num_classes: int,
-    embed_dim: int,
-    depth: int,
-    hidden_dim: int,
-) -> int:
-    ratio = hidden_dim / embed_dim
-    return model_cost(
-        ViTConfig(
-            image_size=image_size,
-            patch_size=patch_size,
-            in_channels=in_channels,
-            num_classes=num_classes,
-            embed_dim=embed_dim,
-            depth=depth,
-            num_heads=1,
-            mlp_ratio=ratio,
-        )
-    ).parameters
+def count(H: int, P: int, C: int, K: int, D: int, L: int, M: int) -> int:
+    N = (H // P) ** 2
+    patches = P * P * C * D + D
+    positions = (N + 1) * D
+    norm = 2 * D
+    attention = 4 * D * D + 4 * D
+    mlp = D * M + M + M * D + D
+    block = norm + attention + norm + mlp
+    head = D * K + K
+    cls_token = D
+    return patches + cls_token + positions + L * block + norm + head
 
 
 def _count_inputs(generator: Generator) -> Iterator[Case]:
@@ -81,68 +30,85 @@ def _count_inputs(generator: Generator) -> Iterator[Case]:
         yield [P * side, P, C, K, D, L, hidden]
 
 
-def _miscount(name: str, sentence: str) -> Mistake:
-    return Mistake(name, sentence, partial(_count, wrong=name))
-
+MISTAKES = """
+no biases
+  C * D + D -> C * D
+  + 4 * D -> nothing
+  D * M + M + M * D + D -> D * M + M * D
+  + K -> nothing
+    the biases of the linear layers are not counted
+no qkv bias
+  + 4 * D -> + D
+    the biases of queries, keys and values are missing
+no MLP bias
+  D * M + M + M * D + D -> D * M + M * D
+    the biases of the MLP are missing
+MLP biases of D
+  D * M + M + -> D * M + D +
+    both biases of the MLP are counted with D numbers; the first layer has M outputs,
+    and so M biases
+no head bias
+  + K -> nothing
+    the bias of the head is missing
+no class token
+  + cls_token -> nothing
+    D numbers are missing: the class token's own, its position, or the bias of the patch
+    embedding
+no positions
+  + positions -> nothing
+    the positions are not counted
+one side
+  (H // P) ** 2 -> H // P
+    the patches along one side are counted; an image has rows and columns
+one channel
+  P * P * C -> P * P
+    a patch is counted with one channel; its matrix reads P·P numbers of each of the C
+    channels
+one side of a patch
+  P * P * C -> P * C
+    a patch is counted with P numbers a channel; it has P·P
+no norms
+  2 * D -> 0
+    the norms are not counted: each has 2·D numbers
+one norm
+  + norm + mlp -> + mlp
+    a block has two norms
+norms halved
+  2 * D -> D
+    a norm has a weight and a bias, 2·D numbers
+no final norm
+  + norm + head -> + head
+    the norm after the last block is missing
+three matrices
+  4 * D -> 3 * D
+    attention has a fourth matrix, the output projection after the heads
+one matrix
+  4 * D -> D
+    attention has four matrices of D×D, for queries, keys, values and output
+always 4
+  mlp = -> M = 4 * D; mlp =
+    the MLP is counted with 4·D hidden numbers, whatever M is
+one layer
+  + M * D + D -> nothing
+    the MLP has a second layer, from M back to D
+one block
+  L * block -> block
+    the blocks are counted once; there are L of them
+no head
+  + head -> nothing
+    the head is not counted
+head on all
+  D * K -> (N + 1) * D * K
+    the head is counted for all tokens; it reads the class token alone
+"""
 
 parameter_count = FunctionCheck(
     "parameter_count",
     "parameter_count(image_size, patch_size, in_channels, num_classes, embed_dim, "
     "depth, hidden_dim) -> int",
-    _right_count,
+    count,
     _count_inputs,
-    [
-        _miscount("no biases", "the biases of the linear layers are not counted"),
-        _miscount("no qkv bias", "the biases of queries, keys and values are missing"),
-        _miscount("no MLP bias", "the biases of the MLP are missing"),
-        _miscount(
-            "MLP biases of D",
-            "both biases of the MLP are counted with D numbers; the first layer has M "
-            "outputs, and so M biases",
-        ),
-        _miscount("no head bias", "the bias of the head is missing"),
-        _miscount(
-            "no class token",
-            "D numbers are missing: the class token's own, its position, or the bias "
-            "of the patch embedding",
-        ),
-        _miscount("no positions", "the positions are not counted"),
-        _miscount(
-            "one side",
-            "the patches along one side are counted; an image has rows and columns",
-        ),
-        _miscount(
-            "one channel",
-            "a patch is counted with one channel; its matrix reads P·P numbers of "
-            "each of the C channels",
-        ),
-        _miscount(
-            "one side of a patch",
-            "a patch is counted with P numbers a channel; it has P·P",
-        ),
-        _miscount("no norms", "the norms are not counted: each has 2·D numbers"),
-        _miscount("one norm", "a block has two norms"),
-        _miscount("norms halved", "a norm has a weight and a bias, 2·D numbers"),
-        _miscount("no final norm", "the norm after the last block is missing"),
-        _miscount(
-            "three matrices",
-            "attention has a fourth matrix, the output projection after the heads",
-        ),
-        _miscount(
-            "one matrix",
-            "attention has four matrices of D×D, for queries, keys, values and output",
-        ),
-        _miscount(
-            "always 4", "the MLP is counted with 4·D hidden numbers, whatever M is"
-        ),
-        _miscount("one layer", "the MLP has a second layer, from M back to D"),
-        _miscount("one block", "the blocks are counted once; there are L of them"),
-        _miscount("no head", "the head is not counted"),
-        _miscount(
-            "head on all",
-            "the head is counted for all tokens; it reads the class token alone",
-        ),
-    ],
+    mistakes(count, MISTAKES),
     hints=(
         "Go through the model from image to logits and write down every matrix, "
         "every bias, and what is a parameter without being either.",

@@ -1,8 +1,7 @@
 import torch
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, wrong, wrong_edits
 from vit_steps import VisionTransformer, ViTConfig
-from vit_steps.cost import model_cost
 
 
 @right("parameter_count")
@@ -40,78 +39,37 @@ def part_by_part(H, P, C, K, D, L, M):
     return count + 2 * D + linear(D, K)
 
 
-@wrong("parameter_count", "no biases")
-def matrices_alone(H, P, C, K, D, L, M):
-    T = 1 + (H // P) ** 2
-    block = 4 * D + 4 * D**2 + 2 * D * M
-    return P * P * C * D + D + T * D + L * block + 2 * D + D * K
+OF_FORMULA = """
+no biases
+  C * D + D -> C * D
+  + 4 * D + 2 * D * M + M + D -> + 2 * D * M
+  + K -> nothing
+no qkv bias
+  + 4 * D + 2 -> + D + 2
+no MLP bias
+  + M + D -> nothing
+MLP biases of D
+  + M + D -> + 2 * D
+no final norm
+  + 2 * D + D * K -> + D * K
+no class token
+  1 + (H // P) -> (H // P)
+    positions for the patches alone
+always 4
+  T = -> M = 4 * D; T =
+three matrices
+  4 * D**2 + 4 * D -> 3 * D**2 + 3 * D
+one norm
+  block = 4 * D -> block = 2 * D
+one channel
+  P * P * C -> P * P
+one block
+  L * block -> block
+float
+  return -> return 1.0 *
+"""
 
-
-@wrong("parameter_count", "no qkv bias")
-def bias_of_the_projection_alone(H, P, C, K, D, L, M):
-    return on_paper(H, P, C, K, D, L, M) - 3 * D * L
-
-
-@wrong("parameter_count", "no MLP bias")
-def matrices_of_the_mlp(H, P, C, K, D, L, M):
-    return on_paper(H, P, C, K, D, L, M) - L * (M + D)
-
-
-@wrong("parameter_count", "MLP biases of D")
-def both_of_d(H, P, C, K, D, L, M):
-    return on_paper(H, P, C, K, D, L, M) + L * (D - M)
-
-
-@wrong("parameter_count", "no final norm")
-def last_norm_forgotten(H, P, C, K, D, L, M):
-    return on_paper(H, P, C, K, D, L, M) - 2 * D
-
-
-@wrong("parameter_count", "no class token")
-def positions_of_patches(H, P, C, K, D, L, M):
-    return on_paper(H, P, C, K, D, L, M) - D
-
-
-@wrong("parameter_count", "always 4")
-def four_times(H, P, C, K, D, L, M):
-    return on_paper(H, P, C, K, D, L, 4 * D)
-
-
-@wrong("parameter_count", "three matrices")
-def without_projection(H, P, C, K, D, L, M):
-    return on_paper(H, P, C, K, D, L, M) - L * (D * D + D)
-
-
-@wrong("parameter_count", "one norm")
-def one_norm_a_block(H, P, C, K, D, L, M):
-    return on_paper(H, P, C, K, D, L, M) - L * 2 * D
-
-
-@wrong("parameter_count", "one channel")
-def grey_patches(H, P, C, K, D, L, M):
-    return on_paper(H, P, 1, K, D, L, M)
-
-
-@wrong("parameter_count", "one block")
-def one_block(H, P, C, K, D, L, M):
-    return on_paper(H, P, C, K, D, 1, M)
-
-
-@wrong("parameter_count", "float")
-def as_a_float(H, P, C, K, D, L, M):
-    cost = model_cost(
-        ViTConfig(
-            image_size=H,
-            patch_size=P,
-            in_channels=C,
-            num_classes=K,
-            embed_dim=D,
-            depth=L,
-            num_heads=1,
-            mlp_ratio=M / D,
-        )
-    )
-    return float(cost.parameters)
+wrong_edits("parameter_count", on_paper, OF_FORMULA)
 
 
 @wrong("parameter_count", "value")
