@@ -13,6 +13,9 @@ a right one with a small change is a row of a table, as known mistakes are:
     rows and columns swapped
       (h w) -> (w h)
     ''')
+
+``right_edits`` does the same for answers that are right another way; the headings say
+in which.
 """
 
 from collections import defaultdict
@@ -39,10 +42,19 @@ def wrong(check, mistake):
     return register
 
 
+def right_edits(check, answer, table, **named):
+    RIGHT[check] += [edit.answer for _, edit in _edits(answer, table, named)]
+
+
 def wrong_edits(check, answer, table, **named):
+    WRONG[check] += _edits(answer, table, named)
+
+
+def _edits(answer, table, named):
     named["right"] = lambda check: lambda answer: answer  # not registered once more
-    for row in rows(table):
-        WRONG[check].append((row.name, Edited(answer, tuple(row.code), (), named)))
+    return [
+        (row.name, Edited(answer, tuple(row.code), (), named)) for row in rows(table)
+    ]
 
 
 def made(answer):

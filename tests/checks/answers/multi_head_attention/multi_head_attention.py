@@ -5,7 +5,7 @@ from einops import rearrange
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, right_edits, wrong, wrong_edits
 from tests.checks.answers.multi_head_attention.shared import (
     merge_with_einops,
     split_with_einops,
@@ -95,40 +95,6 @@ def as_a_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
     return F.linear(merge_with_einops(found), proj_weight, proj_bias)
 
 
-@wrong("multi_head_attention", "hidden")
-class InAList(nn.Module):
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.heads = [nn.Linear(embed_dim, embed_dim) for _ in range(3)]
-        self.out = nn.Linear(embed_dim, embed_dim)
-
-    def forward(self, x):
-        q, k, v = (head(x) for head in self.heads)
-        return self.out(F.scaled_dot_product_attention(q, k, v))
-
-
-@wrong("multi_head_attention", "no projection")
-class WithoutProjection(nn.Module):
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.h = num_heads
-        self.qkv = nn.Linear(embed_dim, 3 * embed_dim)
-
-    def forward(self, x):
-        q, k, v = (split_with_einops(p, self.h) for p in self.qkv(x).chunk(3, -1))
-        return merge_with_einops(F.scaled_dot_product_attention(q, k, v))
-
-
-@wrong("multi_head_attention", "misspelt __init__")
-class Misspelt(nn.Module):
-    def _init_(self, embed_dim, num_heads):
-        super().__init__()
-        self.out = nn.Linear(embed_dim, embed_dim)
-
-    def forward(self, x):
-        return self.out(x)
-
-
 @wrong("multi_head_attention", "no scale")
 def unscaled_function(x, qkv_weight, qkv_bias, proj_weight, proj_bias, num_heads):
     q, k, v = F.linear(x, qkv_weight, qkv_bias).chunk(3, dim=-1)
@@ -160,15 +126,6 @@ class JointHeads(nn.Module):
 
 
 right("multi_head_attention")(JointHeads)
-
-
-@right("multi_head_attention")
-class AsUvA(JointHeads):
-    """A joint layer in another valid layout: each head's q, k and v are neighbours."""
-
-    def cut(self, qkv):
-        B, T, _ = qkv.shape
-        return qkv.reshape(B, T, self.h, 3 * self.d).transpose(1, 2).chunk(3, dim=-1)
 
 
 @right("multi_head_attention")
@@ -287,23 +244,6 @@ class AsArena(nn.Module):
 
 
 @right("multi_head_attention")
-class MatricesOfItsOwn(nn.Module):
-    """q, k and v as parameters multiplied from the right, the projection as a layer."""
-
-    def __init__(self, D, h):
-        super().__init__()
-        self.h = h
-        self.Wq, self.Wk, self.Wv = (nn.Parameter(torch.eye(D)) for _ in range(3))
-        self.mix = nn.Linear(D, D)
-
-    def forward(self, x):
-        q, k, v = (
-            split_with_einops(x @ W, self.h) for W in (self.Wq, self.Wk, self.Wv)
-        )
-        return self.mix(merge_with_einops(F.scaled_dot_product_attention(q, k, v)))
-
-
-@right("multi_head_attention")
 def head_by_head_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
     D = x.shape[-1]
     d = D // num_heads
@@ -319,41 +259,7 @@ def head_by_head_function(x, qkv_w, qkv_b, proj_w, proj_b, num_heads):
     return total
 
 
-@wrong("multi_head_attention", "causal")
-class AsGpt(Heads):
-    def __init__(self, n_embd, n_head, block_size=64):
-        super().__init__(n_embd, n_head)
-        past = torch.tril(torch.ones(block_size, block_size))
-        self.register_buffer("past", past.view(1, 1, block_size, block_size))
-
-    def scores(self, q, k):
-        T = q.shape[2]
-        scores = super().scores(q, k)
-        return scores.masked_fill(self.past[:, :, :T, :T] == 0, float("-inf"))
-
-
-@wrong("multi_head_attention", "heads too wide")
-class WideHeads(nn.Module):
-    def __init__(self, k, heads):
-        super().__init__()
-        self.k, self.heads = k, heads
-        self.tokeys = nn.Linear(k, k * heads, bias=False)
-        self.toqueries = nn.Linear(k, k * heads, bias=False)
-        self.tovalues = nn.Linear(k, k * heads, bias=False)
-        self.unifyheads = nn.Linear(heads * k, k)
-
-    def forward(self, x):
-        q, k, v = (
-            split_with_einops(f(x), self.heads)
-            for f in (self.toqueries, self.tokeys, self.tovalues)
-        )
-        found = F.scaled_dot_product_attention(q, k, v)
-        return self.unifyheads(merge_with_einops(found))
-
-
-# Heads divided in another way
-
-
+@right("multi_head_attention")
 class OneLayerAHead(nn.Module):
     def __init__(self, embed_dim, num_heads):
         super().__init__()
@@ -361,49 +267,14 @@ class OneLayerAHead(nn.Module):
         self.qkv = nn.ModuleList(
             [nn.Linear(embed_dim, 3 * d) for _ in range(num_heads)]
         )
-        self.out = self.output(embed_dim, d, num_heads)
-
-    def output(self, D, d, h):
-        return nn.Linear(D, D)
-
-    def join(self, heads):
-        return self.out(torch.cat(heads, dim=-1))
+        self.out = nn.Linear(embed_dim, embed_dim)
 
     def forward(self, x):
         found = []
         for layer in self.qkv:
             q, k, v = layer(x).chunk(3, dim=-1)
             found.append(F.scaled_dot_product_attention(q, k, v))
-        return self.join(found)
-
-
-right("multi_head_attention")(OneLayerAHead)
-
-
-@right("multi_head_attention")
-class OneOutputAHead(OneLayerAHead):
-    def output(self, D, d, h):
-        return nn.ModuleList([nn.Linear(d, D) for _ in range(h)])
-
-    def join(self, heads):
-        return sum(layer(head) for layer, head in zip(self.out, heads, strict=True))
-
-
-@right("multi_head_attention")
-class OneOutputAHeadOfThree(HeadByHead):
-    def __init__(self, dim, n):
-        super().__init__(dim, n)
-        del self.mix
-        self.proj = nn.ModuleList(
-            [nn.Linear(dim // n, dim, bias=False) for _ in range(n)]
-        )
-
-    def forward(self, x):
-        heads = zip(self.queries, self.keys, self.values, self.proj, strict=True)
-        return sum(
-            out(F.scaled_dot_product_attention(q(x), k(x), v(x)))
-            for q, k, v, out in heads
-        )
+        return self.out(torch.cat(found, dim=-1))
 
 
 @right("multi_head_attention")
@@ -414,40 +285,9 @@ class AllInOneTensor(nn.Module):
         self.W = nn.Parameter(torch.randn(4, embed_dim, embed_dim) / embed_dim**0.5)
 
     def forward(self, x):
-        q, k, v = (
-            split_with_einops(x @ matrix, self.h) for matrix in self.W[:3].unbind()
-        )
-        return merge_with_einops(F.scaled_dot_product_attention(q, k, v)) @ self.W[3]
-
-
-@right("multi_head_attention")
-class BiasesInOneTensorToo(AllInOneTensor):
-    def __init__(self, embed_dim, num_heads):
-        super().__init__(embed_dim, num_heads)
-        self.b = nn.Parameter(torch.zeros(4, embed_dim))
-
-    def forward(self, x):
-        *qkv, (W_out, b_out) = zip(self.W, self.b, strict=True)
-        q, k, v = (split_with_einops(x @ W + b, self.h) for W, b in qkv)
+        q, k, v = (split_with_einops(x @ W, self.h) for W in self.W[:3])
         found = F.scaled_dot_product_attention(q, k, v)
-        return merge_with_einops(found) @ W_out + b_out
-
-
-@right("multi_head_attention")
-class ThreeInOneTensor(nn.Module):
-    def __init__(self, embed_dim, num_heads):
-        super().__init__()
-        self.h = num_heads
-        self.W = nn.Parameter(torch.randn(3, embed_dim, embed_dim) / embed_dim**0.5)
-        self.b = nn.Parameter(torch.zeros(3, embed_dim))
-        self.proj = nn.Linear(embed_dim, embed_dim)
-
-    def forward(self, x):
-        q, k, v = (
-            split_with_einops(x @ W + b, self.h)
-            for W, b in zip(self.W, self.b, strict=True)
-        )
-        return self.proj(merge_with_einops(F.scaled_dot_product_attention(q, k, v)))
+        return merge_with_einops(found) @ self.W[3]
 
 
 class BiasOfTheOutputAlone(nn.Module):
@@ -498,6 +338,24 @@ built in
   super().__init__() -> super().__init__(); embed_dim = 20
 no super
   super().__init__() -> pass
+hidden
+  self.query = nn.Linear(embed_dim, embed_dim)
+  -> self.three = [nn.Linear(embed_dim, embed_dim) for _ in range(3)]
+  self.key = nn.Linear(embed_dim, embed_dim) -> pass
+  self.value = nn.Linear(embed_dim, embed_dim) -> pass
+  (self.query, self.key, self.value) -> self.three
+misspelt __init__
+  def __init__ -> def _init_
+causal
+  super().__init__()
+  -> super().__init__(); self.register_buffer("past", torch.ones(1, 1, 64, 64).tril())
+  return q @ -> T = q.shape[2]; hidden = self.past[:, :, :T, :T] == 0; return (q @
+  math.sqrt(self.d) -> math.sqrt(self.d)).masked_fill(hidden, float("-inf"))
+heads too wide
+  num_heads, embed_dim // num_heads -> num_heads, embed_dim
+  nn.Linear(embed_dim, embed_dim) -> nn.Linear(embed_dim, num_heads * embed_dim)
+  self.out = nn.Linear(embed_dim, num_heads * embed_dim)
+  -> self.out = nn.Linear(num_heads * embed_dim, embed_dim)
 no projection
   self.value = nn.Linear(embed_dim, embed_dim) -> self.value = nn.Identity()
     three matrices, and the values are the tokens themselves
@@ -571,6 +429,9 @@ depends on the batch
 """
 
 OF_JOINT = """
+no projection
+  self.proj = nn.Linear(embed_dim, embed_dim) -> pass
+  self.proj_drop(self.proj(x)) -> x
 qkv cut by view
   qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
   -> qkv.view(B, 3, self.h, T, self.d).unbind(1)
@@ -608,6 +469,56 @@ projection without its bias
   found), proj_weight, proj_bias -> found), proj_weight, 0 * proj_bias
 """
 
+MATRICES = """
+three matrices, multiplied from the right
+  nn.Linear(embed_dim, embed_dim) -> nn.Parameter(torch.eye(embed_dim))
+  self.out = nn.Parameter(torch.eye(embed_dim))
+  -> self.out = nn.Linear(embed_dim, embed_dim)
+  self.split(f(x)) for f in -> self.split(x @ W) for W in
+"""
+
+NEIGHBOURS = """
+each head's q, k and v are neighbours
+  qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
+  -> qkv.reshape(B, T, self.h, 3 * self.d).transpose(1, 2).chunk(3, dim=-1)
+"""
+
+OUTPUT_OF_THREE = """
+an output layer for each head
+  self.mix = nn.Linear(dim, dim)
+  -> self.mix = nn.ModuleList([nn.Linear(dim // n, dim, bias=False) for _ in range(n)])
+  self.mix(torch.cat(found, dim=-1)), None
+  -> sum(layer(head) for layer, head in zip(self.mix, found))
+"""
+
+OUTPUT_A_HEAD = """
+an output layer for each head
+  self.out = nn.Linear(embed_dim, embed_dim)
+  -> self.out = nn.ModuleList([nn.Linear(d, embed_dim) for _ in range(num_heads)])
+  self.out(torch.cat(found, dim=-1))
+  -> sum(layer(head) for layer, head in zip(self.out, found))
+"""
+
+BIASES = """
+biases in one tensor too
+  embed_dim**0.5) -> embed_dim**0.5); self.b = nn.Parameter(torch.zeros(4, embed_dim))
+  x @ W, self.h) for W in self.W[:3]
+  -> x @ W + b, self.h) for W, b in zip(self.W[:3], self.b)
+  @ self.W[3] -> @ self.W[3] + self.b[3]
+q, k and v in one tensor, and the projection a layer
+  torch.randn(4, embed_dim -> torch.randn(3, embed_dim
+  embed_dim**0.5) -> embed_dim**0.5); self.b = nn.Parameter(torch.zeros(3, embed_dim))
+  self.h = num_heads -> self.h = num_heads; self.proj = nn.Linear(embed_dim, embed_dim)
+  x @ W, self.h) for W in self.W[:3]
+  -> x @ W + b, self.h) for W, b in zip(self.W, self.b)
+  merge_with_einops(found) @ self.W[3] -> self.proj(merge_with_einops(found))
+"""
+
+right_edits("multi_head_attention", Heads, MATRICES)
+right_edits("multi_head_attention", JointHeads, NEIGHBOURS)
+right_edits("multi_head_attention", HeadByHead, OUTPUT_OF_THREE)
+right_edits("multi_head_attention", OneLayerAHead, OUTPUT_A_HEAD)
+right_edits("multi_head_attention", AllInOneTensor, BIASES)
 wrong_edits("multi_head_attention", Heads, OF_HEADS)
 wrong_edits("multi_head_attention", JointHeads, OF_JOINT)
 wrong_edits("multi_head_attention", AsLucidrains, OF_LUCIDRAINS)

@@ -3,9 +3,8 @@ import copy
 import torch
 from einops import rearrange
 from torch import nn
-from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong
+from tests.checks.answers import right, right_edits, wrong, wrong_edits
 from tests.checks.answers.encoder_block.encoder_block import Block
 from tests.checks.answers.multi_head_attention.multi_head_attention import AsInKeras
 from vit_steps import EncoderBlock, VisionTransformer, ViTConfig, optional, patchify
@@ -14,9 +13,7 @@ TIMM, TORCHVISION = optional.timm(), optional.torchvision()
 
 
 class Net(nn.Module):
-    """The code most would write; the wrong answers below change a line of it."""
-
-    block = EncoderBlock
+    """The code most would write."""
 
     def __init__(
         self,
@@ -30,73 +27,27 @@ class Net(nn.Module):
         mlp_ratio=4.0,
     ):
         super().__init__()
-        self.patch_size, self.embed_dim = patch_size, embed_dim
+        self.patch_size, sizes = patch_size, (embed_dim, num_heads, mlp_ratio)
         num_patches = (image_size // patch_size) ** 2
         self.proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
         self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim))
         self.pos = nn.Parameter(torch.zeros(1, num_patches + 1, embed_dim))
-        self.blocks = self.make_blocks(depth, embed_dim, num_heads, mlp_ratio)
+        self.blocks = nn.ModuleList([EncoderBlock(*sizes) for _ in range(depth)])
         self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
         self.head = nn.Linear(embed_dim, num_classes)
 
-    def make_blocks(self, depth, *sizes):
-        return nn.ModuleList([self.block(*sizes) for _ in range(depth)])
-
-    def patches(self, images):
-        return self.proj(images).flatten(2).transpose(1, 2)
-
-    def embed(self, images):
-        cls = self.cls.expand(images.shape[0], -1, -1)
-        return torch.cat([cls, self.patches(images)], dim=1) + self.pos
-
-    def encode(self, x):
+    def forward(self, images):
+        patches = self.proj(images).flatten(2).transpose(1, 2)
+        cls = self.cls.expand(len(images), 1, patches.shape[-1])
+        x = torch.cat([cls, patches], dim=1)
+        x = x + self.pos
         for block in self.blocks:
             x, _ = block(x)
-        return x
-
-    def forward(self, images):
-        return self.head(self.norm(self.encode(self.embed(images)))[:, 0])
+        x = self.norm(x)
+        return self.head(x[:, 0])
 
 
 right("vision_transformer")(Net)
-
-
-def built_in(**fixed):
-    class Fixed(Net):
-        def __init__(self, *sizes):
-            names = "image_size patch_size in_channels num_classes embed_dim depth"
-            names = [*names.split(), "num_heads", "mlp_ratio"]
-            super().__init__(**dict(zip(names, sizes, strict=True)) | fixed)
-
-    return Fixed
-
-
-for name, number in (
-    ("patch_size", 8),
-    ("in_channels", 3),
-    ("num_classes", 11),
-    ("embed_dim", 14),
-    ("depth", 3),
-    ("num_heads", 2),
-    ("num_heads", 4),
-    ("mlp_ratio", 5),
-):
-    wrong("vision_transformer", "built in")(built_in(**{name: number}))
-
-
-@wrong("vision_transformer", "built in")
-def from_torchvision_unchanged(
-    image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
-):
-    return TORCHVISION.models.VisionTransformer(
-        image_size,
-        patch_size,
-        depth,
-        heads,
-        embed_dim,
-        ratio * embed_dim,
-        num_classes=num_classes,
-    )
 
 
 right("vision_transformer")(VisionTransformer)
@@ -109,7 +60,7 @@ def from_the_package(**sizes):
 
 @right("vision_transformer")
 def from_timm(**sizes):
-    return TIMM.models.vision_transformer.VisionTransformer(
+    model = TIMM.models.vision_transformer.VisionTransformer(
         img_size=sizes["image_size"],
         patch_size=sizes["patch_size"],
         in_chans=sizes["in_channels"],
@@ -120,14 +71,21 @@ def from_timm(**sizes):
         mlp_ratio=sizes["mlp_ratio"],
         drop_rate=0.1,
     )
+    return model
 
 
 @right("vision_transformer")
 def from_torchvision(
     image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
 ):
-    model = from_torchvision_unchanged(
-        image_size, patch_size, in_channels, num_classes, embed_dim, depth, heads, ratio
+    model = TORCHVISION.models.VisionTransformer(
+        image_size,
+        patch_size,
+        depth,
+        heads,
+        embed_dim,
+        ratio * embed_dim,
+        num_classes=num_classes,
     )
     model.conv_proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
     return model
@@ -207,8 +165,6 @@ class WithPreNorms(nn.Module):
             attn = (torch.matmul(q, k.transpose(-1, -2)) * self.scale).softmax(dim=-1)
             return self.to_out(rearrange(attn @ v, "b h n d -> b n (h d)"))
 
-    order = "b c (h p) (w q) -> b (h w) (p q c)"
-
     def __init__(self, **sizes):
         super().__init__()
         self.p = sizes["patch_size"]
@@ -235,7 +191,8 @@ class WithPreNorms(nn.Module):
         return nn.Sequential(nn.Linear(dim, hidden), nn.GELU(), nn.Linear(hidden, dim))
 
     def forward(self, img):
-        x = self.to_patch(rearrange(img, self.order, p=self.p, q=self.p))
+        order = "b c (h p) (w q) -> b (h w) (p q c)"
+        x = self.to_patch(rearrange(img, order, p=self.p, q=self.p))
         x = torch.cat((self.cls_token.repeat(len(x), 1, 1), x), dim=1)
         x = x + self.pos_embedding[:, : x.shape[1]]
         for attn, ff in self.layers:
@@ -306,424 +263,233 @@ class Lambda(nn.Module):
         return self.function(x)
 
 
-@wrong("vision_transformer", "head on every token")
-class EveryToken(Net):
-    def forward(self, images):
-        return self.head(self.norm(self.encode(self.embed(images))))
+OF_NET = """
+built in
+  super().__init__() -> super().__init__(); patch_size = 8
+built in
+  super().__init__() -> super().__init__(); in_channels = 3
+built in
+  super().__init__() -> super().__init__(); num_classes = 11
+built in
+  super().__init__() -> super().__init__(); embed_dim = 14
+built in
+  super().__init__() -> super().__init__(); depth = 3
+built in
+  super().__init__() -> super().__init__(); num_heads = 2
+built in
+  super().__init__() -> super().__init__(); num_heads = 4
+built in
+  super().__init__() -> super().__init__(); mlp_ratio = 5
+number of classes
+  self.head = -> num_classes = 10; self.head =
+another number of positions
+  num_patches + 1 -> 197
+no super
+  super().__init__() -> pass
+head on every token
+  [:, 0] -> nothing
+mean of the tokens
+  [:, 0] -> .mean(dim=1)
+mean of the tokens, then norm
+  self.norm(x) -> self.norm(x.mean(dim=1))
+  [:, 0] -> nothing
+last token
+  [:, 0] -> [:, -1]
+first image
+  [:, 0] -> [0]
+no final norm
+  self.norm(x) -> x
+final norm missing
+  self.norm = nn.LayerNorm(embed_dim, eps=1e-6) -> pass
+  self.norm(x) -> x
+softmax at the end
+  return self.head(x[:, 0]) -> return F.softmax(self.head(x[:, 0]), dim=-1)
+class token last
+  [cls, patches] -> [patches, cls]
+  [:, 0] -> [:, -1]
+class token last, first read
+  [cls, patches] -> [patches, cls]
+no position for the class token
+  [cls, patches] -> [cls, patches + self.pos[:, 1:]]
+  x = x + self.pos -> pass
+positions for the patches alone
+  num_patches + 1 -> num_patches
+  [cls, patches] -> [cls, patches + self.pos]
+  x = x + self.pos -> pass
+no positions
+  x = x + self.pos -> pass
+no class token
+  self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> pass
+  num_patches + 1 -> num_patches
+  cls = self.cls.expand(len(images), 1, patches.shape[-1]) -> pass
+  torch.cat([cls, patches], dim=1) -> patches
+reshape instead of transpose
+  patches = self.proj(images).flatten(2).transpose(1, 2)
+  -> x = self.proj(images); patches = x.reshape(len(x), -1, x.shape[1])
+patches by columns
+  self.proj(images).flatten(2).transpose(1, 2)
+  -> rearrange(self.proj(images), "b d h w -> b (w h) d")
+patches by view
+  patches = self.proj(images).flatten(2).transpose(1, 2)
+  -> kernel = self.proj.weight.flatten(1); patches = images.reshape
+  reshape -> reshape(len(images), -1, kernel.shape[1]) @ kernel.T + self.proj.bias
+one block shared
+  [EncoderBlock(*sizes) for _ in range(depth)] -> [EncoderBlock(*sizes)] * depth
+one block shared
+  self.blocks = -> block = EncoderBlock(*sizes); self.blocks =
+  EncoderBlock(*sizes) for -> copy.copy(block) for
+one block every time
+  block(x) -> self.blocks[0](x)
+first block left out
+  in self.blocks -> in self.blocks[:-1]
+number of blocks
+  range(depth) -> range(depth + 1)
+blocks forget
+  x, _ = block(x) -> encoded, _ = block(x)
+  self.norm(x) -> self.norm(encoded)
+hidden
+  nn.ModuleList([EncoderBlock(*sizes) for _ in range(depth)])
+  -> [EncoderBlock(*sizes) for _ in range(depth)]
+residual around the blocks
+  x, _ = block(x) -> x = x + block(x)[0]
+read before the blocks
+  x = x + self.pos -> x = early = x + self.pos
+  self.norm(x) -> self.norm(early)
+post-norm
+  x, _ = block(x)
+  -> x = block.norm1(x + block.attn(x)[0]); x = block.norm2(x + block.mlp(x))
+residual from the normed x
+  x, _ = block(x)
+  -> x = block.norm1(x); x = block.norm2(x + block.attn(x)[0]); x = x + block.mlp(x)
+no residual with PyTorch's eps
+  EncoderBlock(*sizes) -> EncoderBlock(*sizes, norm_eps=1e-5)
+  embed_dim, eps=1e-6 -> embed_dim
+  x, _ = block(x)
+  -> x = block.attn(block.norm1(x))[0]; x = block.mlp(block.norm2(x))
+eps 1e-5
+  EncoderBlock(*sizes) -> EncoderBlock(*sizes, norm_eps=1e-5)
+  embed_dim, eps=1e-6 -> embed_dim
+eps 1e-5 in the final norm
+  embed_dim, eps=1e-6 -> embed_dim
+more than asked for
+  EncoderBlock(*sizes) -> EncoderBlock(*sizes, layer_scale=0.1)
+unused
+  self.head = -> self.pre_logits = nn.Linear(5, 5); self.head =
+"""
+
+OF_TIMMS = """
+mean of the patches
+  return model -> model.global_pool = "avg"; return model
+mean of the patches, then norm
+  drop_rate=0.1 -> global_pool="avg"
+"""
+
+OF_TORCHVISIONS = """
+built in
+  model.conv_proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size) -> pass
+"""
+
+OF_TORCHS_ENCODER = """
+class token alone
+  batch_first=True, -> nothing
+post-norm
+  norm_first=True, -> nothing
+ReLU
+  activation="gelu", -> nothing
+eps 1e-5 in the blocks
+  layer_norm_eps=1e-6, -> nothing
+PyTorch's defaults
+  activation="gelu", -> nothing
+  norm_first=True, -> nothing
+  layer_norm_eps=1e-6, -> nothing
+"""
+
+OF_PRE_NORMS = """
+patches by columns
+  b (h w) -> b (w h)
+"""
+
+OF_CALLABLES = """
+no final norm
+  norm(x[:, 0]) -> x[:, 0]
+blocks in reverse
+  *blocks -> *reversed(blocks)
+mean of the tokens
+  norm(x[:, 0]) -> norm(x).mean(1)
+"""
+
+RIGHT_TOO = """
+a norm on weights of the model's own
+  self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
+  -> self.gamma = nn.Parameter(torch.ones(1, 1, embed_dim)); self.beta = self.gamma
+  self.beta = self.gamma -> self.beta = nn.Parameter(torch.zeros(1, 1, embed_dim))
+  self.norm(x)
+  -> F.layer_norm(x, x.shape[-1:], self.gamma.flatten(), self.beta.flatten(), 1e-6)
+a matrix, its bias and the class token of the model's own
+  self.proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+  -> self.W_e = nn.Parameter(torch.randn(in_channels * patch_size**2, embed_dim))
+  self.cls = -> self.b_e = nn.Parameter(torch.zeros(embed_dim)); self.cls =
+  torch.zeros(1, 1, embed_dim) -> torch.zeros(embed_dim)
+  self.proj(images).flatten(2).transpose(1, 2)
+  -> patchify(images, self.patch_size) @ self.W_e + self.b_e
+"""
+
+right_edits("vision_transformer", Net, RIGHT_TOO, patchify=patchify)
+wrong_edits("vision_transformer", Net, OF_NET, copy=copy)
+wrong_edits("vision_transformer", from_timm, OF_TIMMS)
+wrong_edits("vision_transformer", from_torchvision, OF_TORCHVISIONS)
+wrong_edits("vision_transformer", WithTorchsEncoder, OF_TORCHS_ENCODER)
+wrong_edits("vision_transformer", WithPreNorms, OF_PRE_NORMS)
+wrong_edits("vision_transformer", as_callables, OF_CALLABLES)
 
 
-@wrong("vision_transformer", "mean of the tokens")
-class MeanOfTokens(Net):
-    def forward(self, images):
-        return self.head(self.norm(self.encode(self.embed(images))).mean(dim=1))
+class InSteps(nn.Module):
+    """The code most would write, in steps that can be replaced."""
 
+    block = EncoderBlock
 
-@wrong("vision_transformer", "mean of the patches")
-def pooled_by_timm(**sizes):
-    model = from_timm(**sizes)
-    model.global_pool = "avg"
-    return model
+    def __init__(
+        self,
+        image_size,
+        patch_size,
+        in_channels,
+        num_classes,
+        embed_dim,
+        depth,
+        num_heads,
+        mlp_ratio=4.0,
+    ):
+        super().__init__()
+        self.patch_size, self.embed_dim = patch_size, embed_dim
+        num_patches = (image_size // patch_size) ** 2
+        self.proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size)
+        self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim))
+        self.pos = nn.Parameter(torch.zeros(1, num_patches + 1, embed_dim))
+        self.blocks = self.make_blocks(depth, embed_dim, num_heads, mlp_ratio)
+        self.norm = nn.LayerNorm(embed_dim, eps=1e-6)
+        self.head = nn.Linear(embed_dim, num_classes)
 
+    def make_blocks(self, depth, *sizes):
+        return nn.ModuleList([self.block(*sizes) for _ in range(depth)])
 
-@wrong("vision_transformer", "last token")
-class LastToken(Net):
-    def forward(self, images):
-        return self.head(self.norm(self.encode(self.embed(images)))[:, -1])
+    def patches(self, images):
+        return self.proj(images).flatten(2).transpose(1, 2)
 
-
-@wrong("vision_transformer", "first image")
-class FirstImage(Net):
-    def forward(self, images):
-        return self.head(self.norm(self.encode(self.embed(images)))[0])
-
-
-@wrong("vision_transformer", "no final norm")
-class NormNotCalled(Net):
-    def forward(self, images):
-        return self.head(self.encode(self.embed(images))[:, 0])
-
-
-@wrong("vision_transformer", "final norm missing")
-class NormNotMade(NormNotCalled):
-    def __init__(self, **sizes):
-        super().__init__(**sizes)
-        del self.norm
-
-
-@wrong("vision_transformer", "softmax at the end")
-class Softmax(Net):
-    def forward(self, images):
-        return F.softmax(super().forward(images), dim=-1)
-
-
-@wrong("vision_transformer", "class token last")
-class TokenLast(Net):
     def embed(self, images):
         cls = self.cls.expand(images.shape[0], -1, -1)
-        return torch.cat([self.patches(images), cls], dim=1) + self.pos
+        return torch.cat([cls, self.patches(images)], dim=1) + self.pos
 
-    def forward(self, images):
-        return self.head(self.norm(self.encode(self.embed(images)))[:, -1])
-
-
-@wrong("vision_transformer", "class token last, first read")
-class TokenLastFirstRead(TokenLast):
-    forward = Net.forward
-
-
-@wrong("vision_transformer", "no position for the class token")
-class PositionTooEarly(Net):
-    def embed(self, images):
-        x = self.patches(images) + self.pos[:, 1:]
-        return torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
-
-
-@wrong("vision_transformer", "positions for the patches alone")
-class PositionsForPatches(Net):
-    def __init__(self, **sizes):
-        super().__init__(**sizes)
-        self.pos = nn.Parameter(self.pos[:, 1:].detach())
-
-    def embed(self, images):
-        x = self.patches(images) + self.pos
-        return torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
-
-
-@wrong("vision_transformer", "no positions")
-class PositionsForgotten(Net):
-    def embed(self, images):
-        x = self.patches(images)
-        return torch.cat([self.cls.expand(len(x), -1, -1), x], dim=1)
-
-
-@wrong("vision_transformer", "no class token")
-class NoClassToken(Net):
-    def __init__(self, **sizes):
-        super().__init__(**sizes)
-        del self.cls
-        self.pos = nn.Parameter(self.pos[:, 1:].detach())
-
-    def embed(self, images):
-        return self.patches(images) + self.pos
-
-
-@wrong("vision_transformer", "reshape instead of transpose")
-class Reshaped(Net):
-    def patches(self, images):
-        return self.proj(images).reshape(len(images), -1, self.embed_dim)
-
-
-@wrong("vision_transformer", "patches by columns")
-class ByColumns(Net):
-    def patches(self, images):
-        return rearrange(self.proj(images), "b d h w -> b (w h) d")
-
-
-@wrong("vision_transformer", "patches by view")
-class ByView(Net):
-    def patches(self, images):
-        cut = images.reshape(len(images), -1, images.shape[1] * self.patch_size**2)
-        return cut @ self.proj.weight.flatten(1).T + self.proj.bias
-
-
-@wrong("vision_transformer", "patches by columns")
-class EinopsByColumns(WithPreNorms):
-    order = "b c (h p) (w q) -> b (w h) (p q c)"
-
-
-@wrong("vision_transformer", "one block shared")
-class OneBlock(Net):
-    def make_blocks(self, depth, *sizes):
-        return nn.ModuleList([EncoderBlock(*sizes)] * depth)
-
-
-@wrong("vision_transformer", "one block shared")
-class AShallowCopy(Net):
-    def make_blocks(self, depth, *sizes):
-        block = EncoderBlock(*sizes)
-        return nn.Sequential(*(copy.copy(block) for _ in range(depth)))
-
-
-@wrong("vision_transformer", "one block every time")
-class FirstBlockOnly(Net):
     def encode(self, x):
-        for _ in self.blocks:
-            x, _ = self.blocks[0](x)
-        return x
-
-
-@wrong("vision_transformer", "first block left out")
-class OneBlockFewer(Net):
-    def encode(self, x):
-        for block in self.blocks[:-1]:
+        for block in self.blocks:
             x, _ = block(x)
         return x
 
-
-@wrong("vision_transformer", "number of blocks")
-class OneBlockMore(Net):
-    def make_blocks(self, depth, *sizes):
-        return super().make_blocks(depth + 1, *sizes)
-
-
-@wrong("vision_transformer", "blocks forget")
-class Forgetful(Net):
-    def encode(self, x):
-        for block in self.blocks:
-            encoded, _ = block(x)
-        return encoded
-
-
-@wrong("vision_transformer", "hidden")
-class BlocksInAList(Net):
-    def make_blocks(self, depth, *sizes):
-        return [EncoderBlock(*sizes) for _ in range(depth)]
-
-
-@wrong("vision_transformer", "residual around the blocks")
-class AddsAgain(Net):
-    def encode(self, x):
-        for block in self.blocks:
-            x = x + block(x)[0]
-        return x
-
-
-@wrong("vision_transformer", "read before the blocks")
-class ReadsEarly(Net):
     def forward(self, images):
-        x = self.embed(images)
-        self.encode(x)
-        return self.head(self.norm(x)[:, 0])
-
-
-class PostNormBlock(EncoderBlock):
-    def forward(self, x):
-        x = self.norm1(x + self.attn(x)[0])
-        return self.norm2(x + self.mlp(x)), None
-
-
-class NormedBlock(EncoderBlock):
-    def forward(self, x):
-        x = self.norm1(x)
-        x = self.norm2(x + self.attn(x)[0])
-        return x + self.mlp(x), None
-
-
-@wrong("vision_transformer", "post-norm")
-class PostNorm(Net):
-    block = PostNormBlock
-
-
-@wrong("vision_transformer", "residual from the normed x")
-class FromNormed(Net):
-    block = NormedBlock
-
-
-class Changed(Net):
-    """PyTorch's layers with some of their defaults, named in ``settings``."""
-
-    settings: dict = {}  # noqa: RUF012
-
-    def make_blocks(self, depth, dim, heads, ratio):
-        kept = {"batch_first": True, "norm_first": True, "activation": "gelu"}
-        kept |= {"layer_norm_eps": 1e-6}
-        kept = {k: v for k, v in kept.items() if k not in self.settings}
-        make = lambda: nn.TransformerEncoderLayer(dim, heads, ratio * dim, **kept)  # noqa: E731
-        return nn.ModuleList([make() for _ in range(depth)])
-
-    def encode(self, x):
-        for block in self.blocks:
-            x = block(x)
-        return x
-
-
-@wrong("vision_transformer", "class token alone")
-class BatchSecond(Changed):
-    settings = {"batch_first"}  # noqa: RUF012
-
-
-@wrong("vision_transformer", "post-norm")
-class NormLast(Changed):
-    settings = {"norm_first"}  # noqa: RUF012
-
-
-@wrong("vision_transformer", "ReLU")
-class WithRelu(Changed):
-    settings = {"activation"}  # noqa: RUF012
-
-
-@wrong("vision_transformer", "eps 1e-5 in the blocks")
-class WithEps(Changed):
-    settings = {"layer_norm_eps"}  # noqa: RUF012
-
-
-@wrong("vision_transformer", "PyTorch's defaults")
-class WithAllDefaults(Changed):
-    settings = {"norm_first", "activation", "layer_norm_eps"}  # noqa: RUF012
-
-
-@wrong("vision_transformer", "eps 1e-5")
-class EpsOfOnce(Net):
-    def __init__(self, **sizes):
-        super().__init__(**sizes)
-        for part in self.modules():
-            if isinstance(part, nn.LayerNorm):
-                part.eps = 1e-5
-
-
-@wrong("vision_transformer", "eps 1e-5 in the final norm")
-class FinalEps(Net):
-    def __init__(self, **sizes):
-        super().__init__(**sizes)
-        self.norm = nn.LayerNorm(sizes["embed_dim"])
-
-
-@wrong("vision_transformer", "unused")
-class PartNotCalled(Net):
-    def __init__(self, **sizes):
-        super().__init__(**sizes)
-        self.pre_logits = nn.Linear(5, 5)
-
-
-@wrong("vision_transformer", "no super")
-class ForgetsSuper(nn.Module):
-    def __init__(self, **sizes):
-        self.head = nn.Linear(sizes["embed_dim"], sizes["num_classes"])
-
-    def forward(self, images):
-        return self.head(images)
-
-
-@wrong("vision_transformer", "no final norm")
-def without_norm(images, embed, blocks, norm, head):
-    x = embed(images)
-    for block in blocks:
-        x = block(x)
-    return head(x[:, 0])
-
-
-@wrong("vision_transformer", "blocks in reverse")
-def backwards(images, embed, blocks, norm, head):
-    return as_callables(images, embed, reversed(blocks), norm, head)
-
-
-@wrong("vision_transformer", "mean of the tokens")
-def pooled(images, embed, blocks, norm, head):
-    x = embed(images)
-    for block in blocks:
-        x = block(x)
-    return head(norm(x).mean(1))
-
-
-# Parameters that belong to the model
-
-
-class RawEnd(Net):
-    """A model that holds the weights of the last norm itself."""
-
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        D = self.norm.normalized_shape
-        del self.norm
-        self.gamma = nn.Parameter(torch.ones(1, 1, *D))
-        self.beta = nn.Parameter(torch.zeros(1, 1, *D))
-
-    def norm_of(self, x):
-        gamma, beta = self.gamma.flatten(), self.beta.flatten()
-        return F.layer_norm(x, gamma.shape, gamma, beta, 1e-6)
-
-    def forward(self, images):
-        return self.head(self.norm_of(self.encode(self.embed(images)))[:, 0])
-
-
-right("vision_transformer")(RawEnd)
+        return self.head(self.norm(self.encode(self.embed(images)))[:, 0])
 
 
 @right("vision_transformer")
-class RawPatches(Net):
-    """A model that holds the patch embedding's weights and the class token itself."""
-
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        D, P, C = self.embed_dim, sizes[1], sizes[2]
-        del self.proj, self.cls
-        self.W_e = nn.Parameter(torch.randn(C * P * P, D) * 0.02)
-        self.b_e = nn.Parameter(torch.zeros(D))
-        self.cls = nn.Parameter(torch.zeros(D))
-
-    def embed(self, images):
-        x = patchify(images, self.patch_size) @ self.W_e + self.b_e
-        cls = self.cls.expand(len(x), 1, self.embed_dim)
-        return torch.cat([cls, x], dim=1) + self.pos
-
-
-# Other models
-
-
-@wrong("vision_transformer", "mean of the patches, then norm")
-def averaged_by_timm(**sizes):
-    return TIMM.models.vision_transformer.VisionTransformer(
-        img_size=sizes["image_size"],
-        patch_size=sizes["patch_size"],
-        in_chans=sizes["in_channels"],
-        num_classes=sizes["num_classes"],
-        embed_dim=sizes["embed_dim"],
-        depth=sizes["depth"],
-        num_heads=sizes["num_heads"],
-        mlp_ratio=sizes["mlp_ratio"],
-        global_pool="avg",
-    )
-
-
-@wrong("vision_transformer", "mean of the tokens, then norm")
-class MeanFirst(Net):
-    def forward(self, images):
-        return self.head(self.norm(self.encode(self.embed(images)).mean(dim=1)))
-
-
-@wrong("vision_transformer", "more than asked for")
-class WithLayerScale(Net):
-    @staticmethod
-    def block(*sizes):
-        return EncoderBlock(*sizes, layer_scale=0.1)
-
-
-@wrong("vision_transformer", "no residual with PyTorch's eps")
-class NothingAddedAndEps(Net):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        for part in self.modules():
-            if isinstance(part, nn.LayerNorm):
-                part.eps = 1e-5
-
-    def encode(self, x):
-        for block in self.blocks:
-            x = block.attn(block.norm1(x))[0]
-            x = block.mlp(block.norm2(x))
-        return x
-
-
-class WithAnotherHead(Net):
-    """A head with ten classes, whatever K is."""
-
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        self.head = nn.Linear(self.head.in_features, 10)
-
-
-wrong("vision_transformer", "number of classes")(WithAnotherHead)
-
-
-@wrong("vision_transformer", "another number of positions")
-class WithPositionsOfBase(Net):
-    def __init__(self, *sizes):
-        super().__init__(*sizes)
-        D = self.head.in_features
-        self.pos = nn.Parameter(torch.zeros(1, 197, D))
-
-
-@right("vision_transformer")
-class PositionsApart(Net):
+class PositionsApart(InSteps):
     """The class token's position is a vector, those of the patches are an image."""
 
     def __init__(self, *sizes):
@@ -754,7 +520,7 @@ class PositionsApartOneForgotten(PositionsApart):
 
 
 @right("vision_transformer")
-class PositionsTurned(Net):
+class PositionsTurned(InSteps):
     def __init__(self, *sizes):
         super().__init__(*sizes)
         self.pos = nn.Parameter(self.pos[0].detach().T.contiguous())
@@ -777,7 +543,7 @@ class KerasBlock(Block):
 
 
 @right("vision_transformer")
-class TensorsOfItsOwn(Net):
+class TensorsOfItsOwn(InSteps):
     block = KerasBlock
 
     def __init__(self, *sizes):
