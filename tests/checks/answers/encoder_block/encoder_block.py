@@ -3,7 +3,7 @@ from einops import rearrange
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, right_edits, wrong_edits
 from tests.checks.answers.encoder_block.shared import (
     TIMM,
     TORCHVISION,
@@ -169,17 +169,6 @@ def block_of_callables(x, norm1, attn, norm2, mlp):
     return torch.add(middle, mlp(norm2(middle)))
 
 
-@wrong("encoder_block", "no scale")
-class Unscaled(Block):
-    def attn(self, x):
-        attention = self.attention
-        qkv = rearrange(
-            attention.qkv(x), "b t (n h d) -> n b h t d", n=3, h=attention.num_heads
-        )
-        found = F.scaled_dot_product_attention(*qkv, scale=1.0)
-        return attention.proj(rearrange(found, "b h t d -> b t (h d)"))
-
-
 # Norms whose parameters belong to the block
 
 
@@ -187,68 +176,24 @@ def normed(x, weight, bias):
     return F.layer_norm(x, x.shape[-1:], weight.flatten(), bias.flatten(), 1e-6)
 
 
+@right("encoder_block")
 class RawNorms(nn.Module):
     """A block that calls layer norm as a function, on weights of its own."""
-
-    names = ("w1", "b1", "w2", "b2")
-    shape = ()
 
     def __init__(self, embed_dim, num_heads, mlp_ratio):
         super().__init__()
         D, M = embed_dim, int(embed_dim * mlp_ratio)
-        for name, make in zip(self.names, self.makers(), strict=True):
-            setattr(self, name, nn.Parameter(make(*self.shape, D)))
+        self.w1 = nn.Parameter(torch.ones(D))
+        self.b1 = nn.Parameter(torch.zeros(D))
+        self.w2 = nn.Parameter(torch.ones(D))
+        self.b2 = nn.Parameter(torch.zeros(D))
         self.attn = MultiHeadAttention(D, num_heads)
         self.fc1, self.fc2 = nn.Linear(D, M), nn.Linear(M, D)
 
-    def makers(self):
-        return [torch.ones, torch.zeros] * 2
-
-    def vectors(self):
-        return [getattr(self, name) for name in self.names]
-
     def forward(self, x):
-        w1, b1, w2, b2 = self.vectors()
+        w1, b1, w2, b2 = self.w1, self.b1, self.w2, self.b2
         x = x + self.attn(normed(x, w1, b1))[0]
         return x + self.fc2(F.gelu(self.fc1(normed(x, w2, b2))))
-
-
-right("encoder_block")(RawNorms)
-
-
-@right("encoder_block")
-class RawNormsInGreek(RawNorms):
-    names = ("gamma1", "beta1", "gamma2", "beta2")
-    shape = (1, 1)
-
-
-@right("encoder_block")
-class RawNormsByWords(RawNorms):
-    names = ("norm1_weight", "norm1_bias", "norm2_weight", "norm2_bias")
-
-
-@right("encoder_block")
-class RawWeightsFirst(RawNorms):
-    names = ("scale_a", "scale_b", "shift_a", "shift_b")
-
-    def makers(self):
-        return [torch.ones, torch.ones, torch.zeros, torch.zeros]
-
-    def vectors(self):
-        return [self.scale_a, self.shift_a, self.scale_b, self.shift_b]
-
-
-@right("encoder_block")
-class NormsInAParameterList(RawNorms):
-    def __init__(self, embed_dim, num_heads, mlp_ratio):
-        super().__init__(embed_dim, num_heads, mlp_ratio)
-        kept = nn.ParameterList(super().vectors())
-        for name in self.names:
-            delattr(self, name)
-        self.norms = kept
-
-    def vectors(self):
-        return list(self.norms)
 
 
 class WideNorm(nn.Module):
@@ -263,29 +208,6 @@ class WideNorm(nn.Module):
         return normed(x, self.a, self.b)
 
 
-@right("encoder_block")
-class WithWideNorms(Block):
-    def __init__(self, embed_dim, num_heads, mlp_ratio):
-        super().__init__(embed_dim, num_heads, mlp_ratio)
-        self.norm1, self.norm2 = WideNorm(embed_dim), WideNorm(embed_dim)
-
-
-class Tanh(nn.Module):
-    def forward(self, x):
-        return F.gelu(x, approximate="tanh")
-
-
-@wrong("encoder_block", "scale late, by D")
-class ScalesLate(Block):
-    def attn(self, x):
-        layer = self.attention
-        B, T, D = x.shape
-        q, k, v = layer.qkv(x).reshape(B, T, 3, layer.num_heads, -1).unbind(2)
-        scores = torch.einsum("bihd,bjhd->bhij", q, k)
-        weights = scores.softmax(-1) / D**0.5
-        return layer.proj(torch.einsum("bhij,bjhd->bihd", weights, v).flatten(2))
-
-
 class StdNorm(nn.Module):
     """The layer norm of the Annotated Transformer."""
 
@@ -296,20 +218,6 @@ class StdNorm(nn.Module):
     def forward(self, x):
         mean, std = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
         return self.a * (x - mean) / (std + 1e-6) + self.b
-
-
-@wrong("encoder_block", "more than asked for")
-class ScaledBranches(Block):
-    """A block with LayerScale, as in CaiT and timm."""
-
-    def __init__(self, embed_dim, num_heads, mlp_ratio):
-        super().__init__(embed_dim, num_heads, mlp_ratio)
-        self.gamma_1 = nn.Parameter(0.1 * torch.ones(embed_dim))
-        self.gamma_2 = nn.Parameter(0.1 * torch.ones(embed_dim))
-
-    def forward(self, x):
-        x = x + self.gamma_1 * self.attn(self.norm1(x))
-        return x + self.gamma_2 * self.mlp(self.norm2(x))
 
 
 OF_BLOCK = """
@@ -398,13 +306,20 @@ tanh GELU
 no activation
   int(mlp_ratio * embed_dim))
   -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.Identity()
+more than asked for
+  self.norm1 = -> self.gamma_1 = nn.Parameter(0.1 * torch.ones(embed_dim)); self.norm1 =
+  self.norm2 = -> self.gamma_2 = nn.Parameter(0.1 * torch.ones(embed_dim)); self.norm2 =
+  x + self.attn -> x + self.gamma_1 * self.attn
+  x + self.mlp -> x + self.gamma_2 * self.mlp
+    LayerScale, as in CaiT and timm
 changes its input
   x = x + -> x +=
 not repeatable
   x + self.mlp(self.norm2(x)) -> F.dropout(x + self.mlp(self.norm2(x)), 0.1)
 tanh GELU with PyTorch's eps
   eps=1e-6 -> eps=1e-5
-  int(mlp_ratio * embed_dim)) -> int(mlp_ratio * embed_dim)); self.mlp[1] = Tanh()
+  int(mlp_ratio * embed_dim))
+  -> int(mlp_ratio * embed_dim)); self.mlp[1] = nn.GELU("tanh")
 post-norm with PyTorch's eps
   eps=1e-6 -> eps=1e-5
   x + self.attn(self.norm1(x)) -> self.norm1(x + self.attn(x))
@@ -417,6 +332,14 @@ attention lost with PyTorch's eps
   eps=1e-6 -> eps=1e-5
   x = x + -> y = x +
   self.norm2(x) -> self.norm2(y)
+"""
+
+OF_NORM_OF_ITS_OWN = """
+no scale
+  (q, k, v) -> (q, k, v, scale=1.0)
+scale late, by D
+  F.scaled_dot_product_attention(q, k, v)
+  -> (q @ k.mT).softmax(dim=-1) @ v / x.shape[-1] ** 0.5
 """
 
 OF_PYTORCHS = """
@@ -445,6 +368,42 @@ post-norm
   -> normed(x + self.fc2(F.gelu(self.fc1(x))), w2, b2)
 """
 
+WIDE_NORMS = """
+weight and bias of three axes
+  nn.LayerNorm(embed_dim, eps=1e-6) -> WideNorm(embed_dim)
+"""
+
+OTHER_NAMES = """
+in Greek, of three axes
+  w1 -> gamma1
+  b1 -> beta1
+  w2 -> gamma2
+  b2 -> beta2
+  (D)) -> (1, 1, D))
+by words
+  w1 -> norm1_weight
+  b1 -> norm1_bias
+  w2 -> norm2_weight
+  b2 -> norm2_bias
+weights first
+  self.b1 = nn.Parameter(torch.zeros(D)) -> self.scale_b = nn.Parameter(torch.ones(D))
+  self.w2 = nn.Parameter(torch.ones(D)) -> self.shift_a = nn.Parameter(torch.zeros(D))
+  self.w1 -> self.scale_a
+  self.b1 -> self.shift_a
+  self.w2 -> self.scale_b
+  self.b2 -> self.shift_b
+in a list of parameters
+  self.w1, self.b1, self.w2, self.b2 -> self.norms
+  self.w1 -> w1
+  self.b1 -> b1
+  self.w2 -> w2
+  self.b2 -> b2
+  self.attn = -> self.norms = nn.ParameterList([w1, b1, w2, b2]); self.attn =
+"""
+
+right_edits("encoder_block", Block, WIDE_NORMS)
+right_edits("encoder_block", RawNorms, OTHER_NAMES)
+wrong_edits("encoder_block", WithANormOfItsOwn, OF_NORM_OF_ITS_OWN)
 wrong_edits("encoder_block", Block, OF_BLOCK)
 wrong_edits("encoder_block", pytorchs, OF_PYTORCHS)
 wrong_edits("encoder_block", block_of_callables, OF_CALLABLES)

@@ -123,35 +123,6 @@ def embedded_by_sum(x, w, b, p):
     return einops.einsum(x, w, "b n c p q, d c p q -> b n d") + b
 
 
-@wrong("patch_embedding", "class token or positions inside")
-class WithEverything(Convolved):
-    def __init__(self, img_size, patch_size, in_chans, embed_dim):
-        super().__init__(img_size, patch_size, in_chans, embed_dim)
-        self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim))
-        self.pos_embed = nn.Parameter(torch.zeros(1, self.n_patches + 1, embed_dim))
-
-    def forward(self, x):
-        x = super().forward(x)
-        x = torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
-        return x + self.pos_embed
-
-
-@wrong("patch_embedding", "one matrix per patch")
-class OnePerPatch(nn.Module):
-    def __init__(self, image_size, patch_size, in_channels, embed_dim):
-        super().__init__()
-        self.P = patch_size
-        numbers = in_channels * patch_size**2
-        self.layers = nn.ModuleList(
-            [nn.Linear(numbers, embed_dim) for _ in range((image_size // self.P) ** 2)]
-        )
-
-    def forward(self, images):
-        patches = cut_with_einops(images, self.P).unbind(1)
-        pairs = zip(self.layers, patches, strict=True)
-        return torch.stack([layer(patch) for layer, patch in pairs], dim=1)
-
-
 @wrong("patch_embedding", "pooled")
 class Pooled(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
@@ -216,6 +187,14 @@ rows and columns swapped
 batch joined
   self.proj(x).flatten(2).transpose(1, 2)
   -> rearrange(self.proj(x), "b d h w -> (b h w) d")
+class token or positions inside
+  self.proj =
+  -> self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim)); self.proj =
+  self.proj = -> shape = (1, self.n_patches + 1, embed_dim); self.proj =
+  self.proj = -> self.pos_embed = nn.Parameter(torch.zeros(shape)); self.proj =
+  return self.proj(x) -> cls = self.cls_token.expand(len(x), -1, -1); x = self.proj(x)
+  transpose(1, 2)
+  -> transpose(1, 2); return torch.cat([cls, x], dim=1) + self.pos_embed
 bias unused
   self.proj(x) -> F.conv2d(x, self.proj.weight, stride=self.proj.stride)
 activation
@@ -265,6 +244,13 @@ one matrix per patch
   torch.randn(numbers -> torch.randn((image_size // patch_size) ** 2, numbers
   return cut_with_loops(images, self.P) @ self.E
   -> return torch.einsum("bni,nid->bnd", cut_with_loops(images, self.P), self.E)
+one matrix per patch
+  self.E = nn.Parameter(torch.randn(numbers, embed_dim) * numbers**-0.5)
+  -> N = (image_size // patch_size) ** 2; self.E = nn.ModuleList
+  nn.ModuleList -> nn.ModuleList([nn.Linear(numbers, embed_dim) for _ in range(N)])
+  return cut_with_loops(images, self.P) @ self.E
+  -> pairs = zip(self.E, cut_with_loops(images, self.P).unbind(1)); return pairs
+  return pairs -> return torch.stack([layer(patch) for layer, patch in pairs], dim=1)
 last ones left out
   cut_with_loops(images -> cut_with_loops(images[..., : -self.P, : -self.P]
 starts too wide
