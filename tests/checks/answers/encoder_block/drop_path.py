@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 
 
 @right("drop_path")
@@ -51,13 +51,6 @@ class AsAModule(nn.Module):
         return as_in_timm(x, self.drop_prob, self.training)
 
 
-@wrong("drop_path", "whole batch")
-def coin_of_python(x, drop_prob, training):
-    if not training or drop_prob == 0:
-        return x
-    return torch.zeros_like(x) if torch.rand(()) < drop_prob else x / (1 - drop_prob)
-
-
 @right("drop_path")
 def with_bernoulli_of_the_keep_probability(x, drop_prob, training):
     if training:
@@ -94,32 +87,6 @@ class WithAGeneratorOfItsOwn(nn.Module):
             return x
         coin = torch.rand(len(x), 1, 1, generator=self.coins) >= self.drop_prob
         return x * coin / (1 - self.drop_prob)
-
-
-@wrong("drop_path", "same samples each time")
-def drops_the_first_of_them(x, drop_prob, training):
-    if not training:
-        return x
-    n = int(len(x) * drop_prob)
-    return torch.cat([x[:n] * 0, x[n:] / (1 - drop_prob)])
-
-
-@wrong("drop_path", "same samples each time")
-def drops_every_kth(x, drop_prob, training):
-    if not training:
-        return x
-    i = torch.arange(len(x))
-    keep = ((i + 1) * drop_prob).floor() == (i * drop_prob).floor()
-    return x * keep[:, None, None] / (1 - drop_prob)
-
-
-@wrong("drop_path", "always as many")
-def draws_places_without_putting_back(x, drop_prob, training):
-    if not training:
-        return x
-    scale = torch.full((len(x), 1, 1), 1 / (1 - drop_prob))
-    scale[torch.randperm(len(x))[: int(len(x) * drop_prob)]] = 0
-    return x * scale
 
 
 @right("drop_path")
@@ -172,6 +139,20 @@ same samples each time
   len(x), 1, 1 -> len(x), 1, 1, generator=torch.Generator().manual_seed(0)
 same samples each time
   torch.rand(len(x), 1, 1) -> COINS[: len(x)]
+same samples each time
+  torch.rand(len(x), 1, 1) >= drop_prob
+  -> torch.arange(len(x)).view(-1, 1, 1) >= int(len(x) * drop_prob)
+    the first of them
+same samples each time
+  coin = torch.rand(len(x), 1, 1) >= drop_prob
+  -> i = torch.arange(len(x)).view(-1, 1, 1); coin = i
+  coin = i -> coin = ((i + 1) * drop_prob).floor() == (i * drop_prob).floor()
+    every kth
+always as many
+  torch.rand(len(x), 1, 1) >= drop_prob
+  -> torch.randperm(len(x)).view(-1, 1, 1) >= int(len(x) * drop_prob)
+whole batch
+  len(x), 1, 1 -> 1, 1, 1
 same for all samples, each token
   len(x), 1, 1 -> 1, x.shape[1], 1
 same for all samples, each number of a token
