@@ -193,7 +193,7 @@ class FunctionCheck(Check):
         for other, record in answered:
             if "output" not in record:
                 continue
-            if not everywhere and _kind(case) != _kind(other):
+            if not everywhere and not _alike(case, other):
                 continue
             try:
                 wrong = self._output(mistake.wrong, other)
@@ -240,11 +240,15 @@ class FunctionCheck(Check):
         return noting
 
 
-def _kind(value: Any) -> Any:
-    """What a case has in common with others: all but its numbers."""
-    if isinstance(value, list | tuple):
-        return [_kind(item) for item in value]
-    return value if isinstance(value, str) else type(value)
+def _alike(value: Any, other: Any) -> bool:
+    """Whether cases are of one kind: all but their numbers; by 0 little is shown."""
+    if isinstance(value, list | tuple) and isinstance(other, list | tuple):
+        return len(value) == len(other) and all(map(_alike, value, other))
+    if isinstance(value, str):
+        return value == other
+    if type(other) in (int, float) and not other:
+        return False
+    return type(value) is type(other)
 
 
 NOT_REPEATABLE = Finding(
