@@ -239,7 +239,8 @@ positions multiplied
     the positions are multiplied with the tokens; they are added
 class token unused
   [cls, patches] -> [0 * cls, patches]
-    the class token's own vector takes no part: at index 0 there is only a position
+    the class token's own vector takes no part, or its position does not: at index 0
+    there is one of them alone, expected their sum
 patches by columns
   grid.flatten -> grid.mT.flatten
     the patches are counted column by column; they go row by row, as one reads

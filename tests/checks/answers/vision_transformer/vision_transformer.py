@@ -412,7 +412,7 @@ unused
 OF_POSITIONS_APART = """
 mean of the patches
   [:, 0] -> [:, 1:].mean(dim=1)
-unused
+class token unused
   cls = self.cls + self.cls_pos -> cls = self.cls
 """
 
