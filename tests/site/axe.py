@@ -86,6 +86,10 @@ CONFIGURE = """rules => axe.configure(
     { rules: Object.entries(rules).map(([id, selector]) => ({ id, selector })) })"""
 
 
+TWO_FRAMES = """() => new Promise(done =>
+    requestAnimationFrame(() => requestAnimationFrame(done)))"""
+
+
 def prepare(tab):
     """Load axe into an open page and merge repeated words of code."""
     tab.evaluate(ONE_OF_EACH_KIND)
@@ -96,6 +100,7 @@ def prepare(tab):
 def find(tab, size, theme):
     """Return what all rules find at one size of the window and in one theme."""
     tab.set_viewport_size(size)
+    tab.evaluate(TWO_FRAMES)  # the page's own scripts have seen the size by then
     rules = {rule: {"enabled": True} for rule in MORE}
     rules["target-size"] = {"enabled": size is PHONE}
     show(tab, theme)

@@ -211,7 +211,7 @@ def test_values_that_have_a_name_are_listed():
 def test_each_check_is_listed_with_what_it_is_given():
     rows = cells_of("tests", "the-checks-of-the-exercises")
     names = {name for name, *_ in rows}
-    assert len(rows) == len(names) > 60
+    assert len(rows) == len(names)
     others = {"CheckFailed", "answer", "answers"}
     assert names == set(vit_check.__all__) - others
     said = next(said for name, said in rows if name == "patchify")
