@@ -3,6 +3,7 @@
 import gc
 import importlib
 import inspect
+import itertools
 import logging
 import os
 import random
@@ -22,8 +23,11 @@ from tests.checks.new_check import left_to_write
 from tests.conftest import ROOT
 from tests.patience import SECONDS
 from vit_check import CheckFailed
-from vit_check.engine.comparing import difference
+from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.modules import ModuleCheck
+from vit_check.engine.observing import plain
+from vit_check.engine.table import Called
 
 ANSWERS = ROOT / "tests" / "checks" / "answers"
 for path in sorted(ANSWERS.glob("*/*.py")):
@@ -105,6 +109,44 @@ def test_wrong_answers_get_the_name_of_their_mistake(name, entry):
 def test_a_check_refuses_its_known_mistakes(name):
     found = {m.name: failure(name, m.wrong) for m in CHECKS[name].mistakes}
     assert found == {name: name for name in found}
+
+
+MODULES = [name for name in CHECKS if isinstance(CHECKS[name], ModuleCheck)]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_each_mistake_of_a_module_fits_and_changes_what_comes_out(name):
+    """A judge passes over a mistake that raises, so a row that does not fit is dead."""
+    module = CHECKS[name]
+    readings = [reading for answer in RIGHT[name] for reading in _read(module, answer)]
+    assert readings
+    for mistake in module.mistakes:
+        if isinstance(mistake.wrong, Called):
+            assert mistake.wrong.answer, "made of its edits, or a ValueError"
+        assert any(_shows(module, mistake, *reading) for reading in readings), (
+            f"{mistake.name}: puts out what is right, or raises everywhere"
+        )
+
+
+def _read(module, answer):
+    """Yield each case with a reading of the answer's parameters, the first one."""
+    if module.form_for(answer) is not module:
+        return
+    for case in module.cases(torch.Generator().manual_seed(0), {}):
+        record = module.observe(answer, case)
+        parts = module._parts(case, record)
+        for weights in itertools.islice(module.reading(parts, case[0]), 1):
+            floats = getattr(torch, case[3])
+            inputs = [x.to(floats) if x.is_floating_point() else x for x in case[1]]
+            yield weights, case[0], inputs
+
+
+def _shows(module, mistake, weights, sizes, inputs):
+    try:
+        wrong = plain(mistake.wrong(weights, sizes, *inputs))
+    except Exception:
+        return False
+    return not same(wrong, plain(module.reference(weights, sizes, *inputs)))
 
 
 @pytest.mark.parametrize("name", CHECKS)
