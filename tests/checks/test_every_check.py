@@ -27,7 +27,6 @@ from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.observing import plain
-from vit_check.engine.table import Called
 
 ANSWERS = ROOT / "tests" / "checks" / "answers"
 for path in sorted(ANSWERS.glob("*/*.py")):
@@ -121,7 +120,7 @@ def test_each_mistake_of_a_module_fits_and_changes_what_comes_out(name):
     readings = [reading for answer in RIGHT[name] for reading in _read(module, answer)]
     assert readings
     for mistake in module.mistakes:
-        if isinstance(mistake.wrong, Called):
+        if hasattr(mistake.wrong, "edited"):
             assert mistake.wrong.answer, "made of its edits, or a ValueError"
         assert any(_shows(module, mistake, *reading) for reading in readings), (
             f"{mistake.name}: puts out what is right, or raises everywhere"

@@ -109,14 +109,14 @@ def mistakes(
         Mistake(
             row.name,
             row.sentence,
-            Called(as_given, Edited(right, tuple(row.code), tuple(parts), named)),
+            _Called(as_given, Edited(right, tuple(row.code), tuple(parts), named)),
             readings,
         )
         for row in table
     ]
 
 
-class Called:
+class _Called:
     """A wrong answer that is made when it is called for the first time."""
 
     def __init__(self, as_given: Callable[[Answer], Answer], edited: "Edited") -> None:
