@@ -11,8 +11,8 @@ from vit_steps.sizes import check_rate
 class MLP(nn.Module):
     """Two linear layers with a GELU between them, for each token by itself.
 
-    Equation 3 in arXiv 2010.11929; the GELU is the exact one of arXiv 1606.08415,
-    x·Φ(x).
+    Equation 3 in arXiv 2010.11929. The GELU is the exact x·Φ(x) of arXiv 1606.08415, as
+    in published PyTorch weights; the paper's code approximates it with tanh.
 
     Shape: (..., D) -> (..., D), through (..., M)
     """
