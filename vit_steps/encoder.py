@@ -49,9 +49,10 @@ def draw_kept(x: Tensor, keep_prob: float) -> Tensor:
 class DropPath(nn.Module):
     """Stochastic depth: in training, drop a residual branch for whole samples.
 
-    From arXiv 1603.09382. Each sample keeps its branch with probability 1 -
-    ``drop_prob``; what is kept is scaled by 1 / (1 - ``drop_prob``), so that the mean
-    stays what it is in evaluation, where nothing is dropped.
+    Each sample keeps its branch with probability 1 - ``drop_prob``; what is kept is
+    scaled by 1 / (1 - ``drop_prob``), so that the mean stays what it is in evaluation,
+    where nothing is dropped. This is timm's form; arXiv 1603.09382 dropped a layer for
+    the whole batch and scaled it in evaluation.
 
     Shape: (B, ...) -> (B, ...)
     Raises: ValueError if ``drop_prob`` is not in [0, 1).
