@@ -114,8 +114,13 @@ class FunctionCheck(Check):
                     "an operation with a trailing underscore, += or an assignment to "
                     "a slice works in place",
                 )
-        if "alone" in expected and difference(record["alone"], expected["alone"]):
-            return BATCH_MIXED
+        if "alone" in expected:
+            alone, right = record["alone"], expected["alone"]
+            what = "the output for one sample alone"
+            finding = difference(alone, right, self.shape, what)
+            if finding is not None:
+                mixed = same(shapes_in(alone), shapes_in(right))
+                return BATCH_MIXED if mixed else finding
         return self._gradient_finding(record, expected)
 
     def _built_in(self, case: Case, record: Record) -> Finding | None:
