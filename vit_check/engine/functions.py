@@ -115,17 +115,14 @@ class FunctionCheck(Check):
                     "a slice works in place",
                 )
         if "alone" in expected:
-            alone, right = record["alone"], expected["alone"]
-            what = "the output for one sample alone"
-            finding = difference(alone, right, self.shape, what)
+            finding = alone_finding(record["alone"], expected["alone"], self.shape)
             if finding is not None:
-                mixed = same(shapes_in(alone), shapes_in(right))
-                return BATCH_MIXED if mixed else finding
+                return finding
         return self._gradient_finding(record, expected)
 
     def _built_in(self, case: Case, record: Record) -> Finding | None:
         batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 0
-        return batch_built_in(record, batch)
+        return None if batch == 1 else batch_built_in(record, batch)
 
     def _other_finding(
         self, case: Case, record: Record, expected: Record, answered: Answered
@@ -290,6 +287,13 @@ def other_finding(other: Any, right: Any, output: Any, shape: str) -> Finding | 
 def raises(output: Any) -> bool:
     """Whether a call ended in an error, which is what a record has of it."""
     return isinstance(output, dict) and [*output] == ["raises"]
+
+
+def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
+    """What is wrong with the output for one sample, where the batch's was right."""
+    finding = difference(alone, right, shape, "the output for one sample alone")
+    mixed = same(shapes_in(alone), shapes_in(right))
+    return BATCH_MIXED if finding is not None and mixed else finding
 
 
 def batch_mixed(record: Record) -> Finding | None:
