@@ -292,8 +292,8 @@ def raises(output: Any) -> bool:
 def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
     """What is wrong with the output for one sample, where the batch's was right."""
     finding = difference(alone, right, shape, "the output for one sample alone")
-    mixed = same(shapes_in(alone), shapes_in(right))
-    return BATCH_MIXED if finding is not None and mixed else finding
+    axes, right_axes = ([*map(len, shapes_in(value))] for value in (alone, right))
+    return BATCH_MIXED if finding is not None and axes == right_axes else finding
 
 
 def batch_mixed(record: Record) -> Finding | None:
