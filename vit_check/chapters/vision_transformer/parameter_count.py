@@ -76,9 +76,10 @@ one norm
 norms halved
   2 * D -> D
     a norm has a weight and a bias, 2·D numbers
-no final norm
+2·D missing
   + norm + head -> + head
-    the norm after the last block is missing
+    2·D numbers are missing: the norm after the last block, or the class token together
+    with its position
 three matrices
   4 * D -> 3 * D
     attention has a fourth matrix, the output projection after the heads
