@@ -137,20 +137,19 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> None:
-    inputs = [options.model, *options.image]
+    paths = [path for given in options.image for path in _files(given)]
     if options.map:
-        if len(options.image) > 1:
-            raise ValueError(f"map: got {len(options.image)} images, expected one")
-        check_new(options.map, options.overwrite, inputs, "map", ".png")
+        if len(paths) > 1:
+            raise ValueError(f"map: got {len(paths)} images, expected one")
+        check_new(options.map, options.overwrite, paths, "map", ".png")
     if options.csv:
-        check_new(options.csv, options.overwrite, inputs, "csv", ".csv")
+        check_new(options.csv, options.overwrite, paths, "csv", ".csv")
     check_count(options.top, "top")
     model = VisionTransformer.from_pretrained(options.model)
     if options.mean or options.std:
         classes = model.preprocessing.classes if model.preprocessing else ()
         model.preprocessing = Preprocessing(options.mean, options.std, classes)
     model = classifying(model)
-    paths = [path for given in options.image for path in _files(given)]
     read: list[str] = []
     logits: list[Tensor] = []  # (K,) each
     try:
@@ -165,7 +164,7 @@ def _run(options: argparse.Namespace) -> None:
             found.write_csv(options.csv, read)
     if options.map:
         figure = imported("matplotlib.figure").Figure(figsize=(4, 4))
-        show_attention(model, options.image[0], figure.add_axes((0, 0, 1, 1)))
+        show_attention(model, paths[0], figure.add_axes((0, 0, 1, 1)))
         figure.savefig(options.map, dpi=150)
 
 

@@ -15,12 +15,7 @@ from torch import Tensor, nn
 from torch.utils.data import DataLoader, Dataset, TensorDataset
 
 from vit_steps.checkpoint import write_whole
-from vit_steps.compatibility import (
-    Data,
-    check_images,
-    check_preprocessing,
-    logits_of,
-)
+from vit_steps.compatibility import Data, check_images, check_preprocessing, logits_of
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import imported
 from vit_steps.preprocessing import Preprocessing

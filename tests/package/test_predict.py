@@ -311,6 +311,15 @@ def test_what_cannot_be_read_is_said_at_the_end_and_the_rest_is_named(
     assert [row.split(",")[0] for row in rows[1:]] == named
 
 
+def test_a_map_of_a_folder_of_many_is_refused(folder, tmp_path, capsys):
+    command = ["cluttered-digits", str(folder), "--map", str(tmp_path / "map.png")]
+    assert main(command) == 1
+    assert capsys.readouterr().err.startswith("Stopped: --map: got 5 images, expected")
+    assert not (tmp_path / "map.png").exists()
+    assert main([command[0], str(folder / "more"), *command[2:]]) == 0
+    assert (tmp_path / "map.png").stat().st_size > 1000
+
+
 def test_an_empty_folder_and_a_table_that_is_there_are_refused(
     folder, tmp_path, capsys
 ):
