@@ -50,7 +50,7 @@ def predict(model: VisionTransformer, image: Any, top: int = 5) -> Answer:
     check_count(top, "top")
     model = classifying(model)
     _, images = _prepared(model, image)
-    return _answer(model, _logits(model, images)[0], top)
+    return _answer(model, _run_on(model, images)[0], top)
 
 
 def classifying(model: Any) -> VisionTransformer:
@@ -65,7 +65,7 @@ def classifying(model: Any) -> VisionTransformer:
     return model
 
 
-def _logits(model: VisionTransformer, images: Tensor) -> Tensor:
+def _run_on(model: VisionTransformer, images: Tensor) -> Tensor:
     """Return the logits in float32 and on the CPU: (B, C, H, W) -> (B, K)."""
     with evaluating(model):
         return model(images).float().cpu()
@@ -186,7 +186,7 @@ def asked(
                     raise
                 failed.append(str(error).removeprefix("image: "))
         if images:
-            logits = _logits(model, torch.cat([*images.values()]))  # (B, K)
+            logits = _run_on(model, torch.cat([*images.values()]))  # (B, K)
             yield from zip([paths[index] for index in images], logits, strict=True)
     if failed:
         count = f"{len(failed)} of {len(paths)} cannot be read: " * (len(paths) > 1)
