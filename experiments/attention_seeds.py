@@ -36,6 +36,7 @@ from vit_steps.attention_maps import (
 )
 from vit_steps.data import cluttered_digits
 from vit_steps.data.sets import ImageSet
+from vit_steps.encoder import EncoderBlock
 from vit_steps.recipes import RECIPES
 from vit_steps.train import main as train_command
 
@@ -176,6 +177,7 @@ def with_other_rows(model: VisionTransformer, test: ImageSet) -> dict[str, list[
     def accuracy(replace: Callable[[Tensor], Tensor], places: Iterable[int]) -> float:
         x = model.embed(images)  # (B, T, D)
         for index, block in enumerate(model.blocks):
+            assert isinstance(block, EncoderBlock)
             qkv = block.attn.qkv(block.norm1(x)).unflatten(2, (3, 4, 16))
             q, k, v = qkv.permute(2, 0, 3, 1, 4)  # (B, h, T, d) each
             _, table = scaled_dot_product_attention(q, k, v)  # (B, h, T, T)
