@@ -63,9 +63,6 @@ along the grid
   (down**2 + across**2).double().sqrt() -> (down.abs() + across.abs())
     rows and columns are added up, as a rook moves; expected the straight distance of
     two centres
-the larger of the two
-  (down**2 + across**2).double().sqrt() -> torch.maximum(down.abs(), across.abs())
-    the larger of the distances down and across is taken, expected the straight distance
 down alone
   + across**2 -> nothing
     only the distance in rows counts: columns are left out
@@ -84,18 +81,6 @@ most attended alone
 summed over patches
   distance.mean(dim=(0, 2)) -> distance.mean(dim=0).sum(dim=1)
     the distances of the patches are summed, expected their mean
-heads averaged
-  distance.mean(dim=(0, 2)) -> distance.mean()
-    the heads are averaged, (L,), expected each by itself, (L, h)
-images kept
-  distance.mean(dim=(0, 2)) -> distance.mean(dim=2)
-    there is a distance for each image, (L, B, h), expected their mean, (L, h)
-patches kept
-  distance.mean(dim=(0, 2)) -> distance.mean(dim=0)
-    there is a distance for each patch, (L, h, N), expected their mean, (L, h)
-heads before blocks
-  torch.stack(means) -> torch.stack(means, dim=1)
-    the heads come before the blocks, (h, L), expected (L, h)
 """
 
 attention_distance = FunctionCheck(

@@ -43,9 +43,6 @@ residual once
   0.5 * identity + 0.5 * merged -> merged
   return rollout -> return 0.5 * identity + 0.5 * rollout
     the identity is mixed in once, after the last block, expected in every one
-heads summed
-  block.mean -> block.sum
-    the heads are summed, expected averaged: their rows would sum to h
 heads summed and divided
   block.mean -> block.sum
   mixed @ -> mixed / mixed.sum(dim=-1, keepdim=True) @
@@ -57,32 +54,16 @@ heads averaged at the end
     each head is followed by itself through all blocks, and the heads are averaged at
     the end, expected in every block: what one head wrote, every head of the next block
     reads
-heads multiplied
-  block.mean -> block.prod
-    the heads are multiplied with each other, expected averaged
-largest head
-  block.mean -> block.amax
-    the largest weight of all heads is taken, expected their mean
 largest head, divided
   block.mean -> block.amax
   mixed @ -> mixed / mixed.sum(dim=-1, keepdim=True) @
     the largest weight of all heads is taken, expected their mean; dividing the rows
     afterwards does not make up for it
-smallest head
-  block.mean -> block.amin
-    the smallest weight of all heads is taken, expected their mean
-first head alone
-  block.mean(dim=1) -> block[:, 0]
-    only the first head is used, expected the mean of all
 sum of blocks
   rollout = identity -> rollout = 0
   mixed @ rollout -> mixed + rollout
     the blocks are added, expected multiplied: content that passes through two blocks
     takes a share of a share
-mean of blocks
-  rollout = identity -> rollout = 0
-  mixed @ rollout -> mixed / len(weights) + rollout
-    the blocks are averaged, expected multiplied
 number by number
   rollout = identity -> rollout = 1
   mixed @ rollout -> mixed * rollout
@@ -99,19 +80,6 @@ tables turned
 last block alone
   mixed @ rollout -> mixed
     only the last block is in the result: what was gathered so far is overwritten
-last block missing
-  in weights: -> in weights[:-1]:
-    the last block is missing in the product
-turned
-  return rollout -> return rollout.mT
-    rows and columns are exchanged: a row should be an output token, and sum to 1
-class token's row alone
-  return rollout -> return rollout[:, 0]
-    only the class token's row is returned, expected the whole table
-map alone
-  return rollout
-  -> return rollout[:, 0, 1:] / rollout[:, 0, 1:].sum(dim=-1, keepdim=True)
-    only the class token's map is returned, expected the whole table
 """
 
 attention_rollout = FunctionCheck(

@@ -42,10 +42,6 @@ the others taken
 columns first
   divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)[::-1]
     the patches are counted down the columns; they are numbered row by row
-rows for columns
-  divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)
-    the row of a patch is its number divided by the number of rows; a new row begins
-    after as many patches as there are columns
 counted from 1
   divmod(index, columns) -> divmod(index - 1, columns)
     the patches are counted from 1: the one before is taken; the class token has no
@@ -87,10 +83,6 @@ fill added
 fill multiplied
   ] = fill -> ] *= fill
     the patches are multiplied by fill, expected replaced by it
-filled with the mean
-  for index in hidden:
-  -> for index, fill in [(i, picture.mean().item()) for i in hidden]:
-    the patches get the mean of the image, expected fill
 """
 
 mask_patches = FunctionCheck(

@@ -70,9 +70,6 @@ in training mode
   model.eval() -> nothing
     the model is asked in the mode it happens to be in; in training mode its answers are
     others, so call eval() first
-put into training mode
-  model.eval() -> model.train()
-    the model is put into training mode before it is asked
 signed
   .abs() -> nothing
     the largest difference is taken with its sign: where the logits get smaller, nothing
@@ -81,9 +78,6 @@ mean
   apart.max -> apart.mean
     the differences are averaged, expected the largest: one image that moves among many
     that do not is enough
-sum
-  apart.max -> apart.sum
-    the differences are added up, expected the largest of them
 length
   apart.max -> apart.norm
     the length of the difference is returned, expected its largest number

@@ -103,14 +103,6 @@ one number
   (logits * factors).sum() -> logits[0, 0]
     the gradient is that of one number alone: a parameter that only others need is then
     called silent, so give every logit of every image a part
-one logit
-  (logits * factors).sum() -> (logits * factors)[:, 0].sum()
-    the gradient is that of one logit alone: a parameter that only others need is then
-    called silent, so give every logit of every image a part
-one image
-  (logits * factors).sum() -> (logits * factors)[0].sum()
-    the gradient is that of one image alone: a parameter that only others need is then
-    called silent, so give every logit of every image a part
 sum of the gradient
   (parameter.grad == 0).all() -> parameter.grad.sum() == 0
     a parameter is called silent if its gradient adds up to 0; it learns as long as one
@@ -122,10 +114,6 @@ old gradients
 the others
   is None or (parameter.grad == 0).all() -> is not None and parameter.grad.any()
     the parameters that do get a gradient are named, expected those that do not
-layers
-  return found
-  -> return {name.removesuffix(".weight").removesuffix(".bias") for name in found}
-    layers are named, expected parameters, as named_parameters() calls them
 weights alone
   return found -> return [name for name in found if not name.endswith("bias")]
     the biases are left out; they are parameters too

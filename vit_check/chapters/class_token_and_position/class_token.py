@@ -54,42 +54,11 @@ along D
 replaces the first patch
   [cls, patches] -> [cls, patches[:, 1:]]
     the class token is written over the first patch, which is lost
-replaces the last patch
-  [cls, patches] -> [cls, patches[:, :-1]]
-    the last patch is lost: N patches and the class token are N + 1 tokens
-one for every patch
-  expand(len(patches), -1, -1) -> expand_as(patches)
-    a class token is put in front for every patch, 2·N tokens in all; an image gets one
-along the batch
-  expand(len(patches), -1, -1) -> expand_as(patches)
-  dim=1 -> dim=0
-    class tokens and patches are joined along the batch, so that the class tokens have
-    become images of their own
 one image more
   expand(len(patches), -1, -1) -> expand(1, patches.shape[1], -1)
   dim=1 -> dim=0
     the class token is joined along the batch, dim 0, which is what torch.cat takes when
     no dim is given: it has become one image more
-missing
-  torch.cat([cls, patches], dim=1) -> patches
-    the patches come back as they were, without a class token
-patches lost
-  torch.cat([cls, patches], dim=1) -> cls
-    only the class token comes back; the patches are to follow it
-zeros in front
-  [cls, patches] -> [torch.zeros_like(cls), patches]
-    zeros are in front and not the class token, which is to be learned
-mean in front
-  [cls, patches] -> [patches.mean(1, keepdim=True), patches]
-    the mean of the patches is in front; the class token is a vector of its own, the
-    same for every image
-first image alone
-  [cls, patches] -> [F.pad(cls[:1], (0, 0, 0, 0, 0, len(cls) - 1)), patches]
-    only the first image gets the class token; the others get zeros
-patches reversed
-  [cls, patches] -> [cls, patches.flip(1)]
-    the class token is where it should be, but the patches after it come in reverse
-    order
 """
 
 

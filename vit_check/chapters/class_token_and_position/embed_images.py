@@ -151,40 +151,10 @@ positions before the class token
   tokens + pos -> tokens
     the positions are added before the class token is there: the patches get rows 0 to N
     - 1, and row 0 belongs to the class token
-no class token
-  tokens + pos -> patches + pos[:, 1:]
-    the class token is made but not put in front of the patches
-class token added
-  tokens + pos -> patches + cls + pos[:, 1:]
-    the class token is added to the patches; it is to be a token of its own, in front of
-    them
-zeros in front
-  [cls, patches] -> [torch.zeros_like(cls), patches]
-    zeros are in front and not the class token, which is to be learned
-no positions
-  tokens + pos -> tokens
-    the positions are made but not added
 positions concatenated
   tokens + pos -> torch.cat([tokens, pos.expand_as(tokens)], dim=2)
     positions are put beside the tokens, so that each is 2·D long; in ViT they are
     added, number by number
-positions multiplied
-  tokens + pos -> tokens * pos
-    tokens and positions are multiplied; in ViT they are added
-same position for all
-  tokens + pos -> tokens + pos[:, :1]
-    all tokens get the first position, so that none can tell where it is
-positions by the batch
-  tokens + pos -> tokens + pos[0, : len(images), None]
-    positions are counted along the batch: all tokens of image 0 get the first, those of
-    image 1 the second; it is the token that has a position
-positions twice
-  tokens + pos -> tokens + 2 * pos
-    the positions are added twice
-tokens scaled
-  tokens + pos -> tokens * pos.shape[-1] ** 0.5 + pos
-    the tokens are multiplied by √D before the positions are added: the first
-    Transformer did so, ViT does not
 patches down the columns
   maps.flatten -> maps.mT.flatten
     the patches come column by column; they are read row by row
@@ -197,13 +167,6 @@ image viewed as patches
   [cls, patches] -> [cls, F.linear(patches, filters.flatten(1), bias)]
     the image is cut by a view: the shape fits, but a row of numbers is then a strip of
     pixels and no patch
-activation
-  maps.flatten(2) -> maps.flatten(2).relu()
-    negative numbers of the patches are cut off: the patch embedding is one matrix and a
-    bias, without an activation
-bias unused
-  filters, bias, stride -> filters, None, stride
-    the bias of the patch embedding is there but not added
 """
 
 embed_images = ModuleCheck(

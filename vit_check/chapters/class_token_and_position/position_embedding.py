@@ -27,62 +27,21 @@ MISTAKES = """
 class token left out
   x + pos -> torch.cat([x[:, :1], x[:, 1:] + pos[:, 1:]], dim=1)
     the class token gets no position: row 0 of the positions belongs to it
-class token lost
-  x + pos -> (x + pos)[:, 1:]
-    the class token is gone: T tokens come in, and T go out
 concatenated
   x + pos -> torch.cat([x, pos.expand_as(x)], dim=2)
     positions are put beside the tokens, so that each is 2·D long; in ViT they are
     added, number by number
-more tokens
-  x + pos -> torch.cat([x, pos.expand_as(x)], dim=1)
-    positions are put after the tokens as if they were tokens; in ViT they are added to
-    them
 multiplied
   x + pos -> x * pos
     tokens and positions are multiplied; in ViT they are added
-missing
-  x + pos -> x
-    the tokens come back as they were, without a position
-tokens lost
-  x + pos -> pos.expand_as(x)
-    only the positions come back; they are to be added to the tokens
-same for all tokens
-  x + pos -> x + pos[:, :1]
-    all tokens get the first position, so that none can tell where it is
 by the batch
   x + pos -> x + pos[0, : len(x), None]
     positions are counted along the batch: all tokens of image 0 get the first position,
     those of image 1 the second; it is the token that has a position
-reversed
-  x + pos -> x + pos.flip(1)
-    the positions are added in reverse order
-one too far
-  x + pos -> x + pos.roll(-1, 1)
-    each token gets the position of the one after it: row 0 belongs to the class token
-one too early
-  x + pos -> x + pos.roll(1, 1)
-    each token gets the position of the one before it: row 0 belongs to the class token
-twice
-  x + pos -> x + 2 * pos
-    the positions are added twice
-subtracted
-  x + pos -> x - pos
-    the positions are subtracted; in ViT they are added
 tokens scaled
   x + pos -> x * x.shape[-1] ** 0.5 + pos
     the tokens are multiplied by √D before the positions are added: the first
     Transformer did so, ViT does not
-averaged
-  x + pos -> (x + pos) / 2
-    the mean of token and position is taken, expected their sum
-first image alone
-  x + pos -> torch.cat([x[:1] + pos, x[1:]])
-    only the first image of the batch gets positions
-view instead of transpose
-  x + pos -> x + pos.reshape(1, pos.shape[2], pos.shape[1]).mT
-    the positions are brought into shape by a view: a token then gets pieces of several
-    positions
 """
 
 

@@ -91,9 +91,6 @@ norm behind the branch
   attn(norm1(x)) -> norm1(attn(x))
   mlp(norm2(x)) -> norm2(mlp(x))
     the norms come after attention and MLP; they belong in front of them
-norm at the end
-  x + mlp(norm2(x)) -> norm2(x + mlp(x))
-    the second norm comes after the last sum; it belongs in front of the MLP
 parallel
   x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
   return x + mlp -> return y + mlp
@@ -112,12 +109,6 @@ residual twice
   x + attn -> x + x + attn
   x + mlp -> x + x + mlp
     x is added twice, inside attention and MLP and outside of them once more
-no attention
-  x = x + attn(norm1(x)) -> pass
-    attention takes no part: tokens do not meet
-no MLP
-  return x + mlp(norm2(x)) -> return x
-    the MLP takes no part
 """)
 
 
@@ -152,9 +143,6 @@ OF_NORMS = rows("""
 eps 1e-5
   weight, bias, 1e-6 -> weight, bias, 1e-5
     the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
-eps 1e-12
-  weight, bias, 1e-6 -> weight, bias, 1e-12
-    the norms' eps is 1e-12; the Vision Transformer's is 1e-6
 divided by std + eps
   F.layer_norm -> by_std
     the norms divide by std + eps, the std of a sample, with D - 1 below the sum; a
@@ -173,8 +161,6 @@ _OF_ATTENTION = ("qkv.weight", "qkv.bias", "proj.weight", "proj.bias")
 _USUAL_IN_ATTENTION = {
     "no scale",
     "scale by D",
-    "scale by d",
-    "scale late, by d",
     "scale late, by D",
     "softmax over queries",
     "heads joined by view",
@@ -183,7 +169,6 @@ _USUAL_IN_ATTENTION = {
     "across the batch",
     "causal",
     "one head",
-    "projection unused",
 }
 
 PARTS_OF_BLOCK = (several_heads, two_layers, wired)

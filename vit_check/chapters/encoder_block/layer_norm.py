@@ -57,21 +57,9 @@ over tokens
   dim=-1 -> dim=1
     mean and variance run over the tokens; each token is normed by itself, over its D
     numbers
-over the batch
-  dim=-1 -> dim=0
-    mean and variance run over the batch; each token is normed by itself, over its D
-    numbers
-over batch and tokens
-  dim=-1 -> dim=(0, 1)
-    mean and variance run over all tokens of the batch, as in a BatchNorm; each token is
-    normed by itself, over its D numbers
 over tokens and numbers
   dim=-1 -> dim=(1, 2)
     mean and variance run over all numbers of an image; each token is normed for itself
-over everything
-  dim=-1 -> dim=(0, 1, 2)
-    mean and variance run over the whole tensor; each token is normed for itself, over
-    its D numbers
 no shift
   x - mean -> x
     the mean is not subtracted
@@ -89,9 +77,6 @@ difference of squares
     the variance is the mean of the squares less the square of the mean: for numbers far
     from 0 both are large, and in float32 what lies between them is lost; subtract the
     mean first, then square
-no division
-  / torch.sqrt(var + eps) -> nothing
-    the mean is subtracted, but nothing is divided by the standard deviation
 no root
   torch.sqrt(var + eps) -> (var + eps)
     it is divided by the variance; divide by its root
@@ -111,15 +96,6 @@ eps ignored
 neither weight nor bias
   * weight + bias -> nothing
     weight and bias have no effect
-no weight
-  * weight -> nothing
-    the weight has no effect
-no bias
-  * weight + bias -> * weight
-    the bias has no effect
-bias before weight
-  normed * weight + bias -> (normed + bias) * weight
-    the bias is added before the weight is multiplied, and so is multiplied too
 no keepdim
   , keepdim=True -> nothing
     mean and variance have lost their last axis, and (B, T) stretched over (B, T, D)

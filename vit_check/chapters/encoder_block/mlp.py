@@ -46,9 +46,6 @@ ReLU
 tanh GELU
   F.gelu(hidden) -> F.gelu(hidden, approximate="tanh")
     the GELU is the one with tanh, which nearly agrees; expected the exact one, x·Φ(x)
-quick GELU
-  F.gelu(hidden) -> hidden * torch.sigmoid(1.702 * hidden)
-    the GELU is x·sigmoid(1.702·x), which nearly agrees; expected the exact one, x·Φ(x)
 SiLU
   F.gelu -> F.silu
     between the layers is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)
@@ -65,16 +62,6 @@ activation only at the end
   return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
   -> return F.gelu(bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"])
     the GELU comes after the second layer; it belongs between the two
-activation at the start
-  F.gelu(hidden) -> hidden
-  hidden = x @ -> hidden = F.gelu(x) @
-    the GELU comes before the first layer; it belongs between the two
-chance without x
-  F.gelu(hidden) -> (1 + torch.erf(hidden / math.sqrt(2))) / 2
-    between the layers is Φ(x) alone; GELU is x·Φ(x)
-softmax between
-  F.gelu(hidden) -> hidden.softmax(dim=-1)
-    a softmax is between the layers, expected a GELU
 residual inside
   return bent @ -> return x + bent @
     x is added inside: the residual belongs to the block, not to the MLP

@@ -40,21 +40,6 @@ read as (h, d, 3)
 d first
   transpose(0, 1) -> movedim(2, 0)
     number 0 of all heads comes first: d is moved to the front, but the 3 belongs there
-values first
-  transpose(0, 1) -> transpose(0, 1).flip(0)
-    v comes first and q last
-q alone
-  .flatten(0, 2) -> [0].flatten(0, 1)
-    only the rows of q are returned
-transposed
-  flatten(0, 2) -> flatten(0, 2).mT
-    the weight is transposed as well, but only its rows should move
-not joined
-  .flatten(0, 2) -> nothing
-    the rows are in order but still cut up, (3, h, d, D), expected (3·D, D)
-three tensors
-  flatten(0, 2) -> flatten(1, 2).unbind()
-    q, k and v are returned apart, expected one tensor of all their rows
 """
 
 reorder_qkv = FunctionCheck(

@@ -185,9 +185,6 @@ flatten order
   2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
     the patches are flattened (P, P, C) and the weight (C, P, P): every number of a
     patch meets a weight that is meant for another
-patches transposed
-  2, 4, 1, 3, 5 -> 2, 4, 1, 5, 3
-    your patches are transposed: pixel row 0 meets the weight's column 0
 weight reshaped
   weight.flatten(1).T -> weight.reshape(-1, len(weight))
     the weight is not transposed: flattened it is (D, C·P·P), and its two axes are to be
@@ -222,18 +219,6 @@ reshaped instead of transposed
 tokens last
   .transpose(1, 2) -> nothing
     the tokens are the last axis, (B, D, N), expected (B, N, D)
-grid not flattened
-  .flatten(2).transpose(1, 2) -> nothing
-    the output is still the convolution's grid, (B, D, H/P, W/P), expected (B, N, D)
-grid not flattened, D last
-  maps.flatten(2).transpose(1, 2) -> maps.permute(0, 2, 3, 1)
-    the rows and columns of patches are still two axes, expected one of N
-everything flattened
-  maps.flatten(2).transpose(1, 2) -> maps.flatten(1)
-    all but the batch is flattened into one axis, expected (B, N, D)
-batch joined
-  transpose(1, 2) -> transpose(1, 2).flatten(0, 1)
-    the vectors of all images are in one list, (B·N, D), expected (B, N, D)
 rows and columns swapped
   maps.flatten(2) -> maps.mT.flatten(2)
     the patches run down the columns: vector 1 is of the patch below patch 0, and should
@@ -245,46 +230,17 @@ stride left out
   , stride=patch_size -> nothing
     the window moves by one pixel, so that patches overlap: the stride is 1 where it
     should be P
-overlapping stride
-  stride=patch_size -> stride=[side // 2 for side in weight.shape[2:]]
-    the window moves by half its width, so that patches overlap: the stride should be P
-padding
-  patch_size) -> patch_size, padding=[side // 2 for side in weight.shape[2:]])
-    the image is padded by half a patch, so that no window lies on a patch any more
-padding by one
-  patch_size) -> patch_size, padding=1)
-    the image is padded by one pixel, so that every window lies one pixel off its patch
-last ones left out
-  maps.flatten(2) -> maps[..., :-1, :-1].flatten(2)
-    the last row and the last column of patches are left out
-averaged over patches
-  transpose(1, 2) -> mean(2)
-    the vectors of all patches are averaged; each patch keeps its own
-first patch alone
-  transpose(1, 2) -> transpose(1, 2)[:, :1]
-    only the first patch is embedded, expected all N
 activation
   transpose(1, 2) -> transpose(1, 2).relu()
     the vectors go through a ReLU; a patch goes through one matrix and nothing else
-gelu
-  return maps.flatten(2).transpose(1, 2)
-  -> return F.gelu(maps.flatten(2).transpose(1, 2))
-    the vectors go through a GELU; a patch goes through one matrix and nothing else
 normalised
   return maps.flatten(2).transpose(1, 2)
   -> return F.layer_norm(maps.flatten(2).transpose(1, 2), bias.shape)
     the vectors are normalised; a patch goes through one matrix and nothing else
-scaled by √D
-  transpose(1, 2) -> transpose(1, 2) * len(bias) ** 0.5
-    the vectors are multiplied by √D, as the original Transformer does with words;
-    patches are not
 divided by 255
   conv2d(images, -> conv2d(images / 255,
     the images are divided by 255 inside; what comes in are numbers already, and bytes
     are the caller's to divide
-bias unused
-  weight, bias, stride -> weight, None, stride
-    the bias is there but never added
 """
 
 

@@ -41,9 +41,6 @@ multiplied by std
 variance
   std.reshape -> std.square().reshape
     the weight is divided by the square of the standard deviation
-std left out
-  / std.reshape(by_channel) -> * 1
-    the weight is not divided by the standard deviation
 bias unchanged
   - shift.sum((1, 2, 3)) -> nothing
     the bias is as before; subtracting the mean from every pixel moves what the layer
@@ -52,10 +49,6 @@ mean not scaled
   folded * mean -> weight * mean
     the bias takes the mean times the old weight; the mean is divided by the standard
     deviation as well, so the new weight is the one
-mean scaled twice
-  * mean.reshape -> * (mean / std).reshape
-    the mean is divided by the standard deviation twice: once in the new weight and once
-    more
 sign
   bias - shift -> bias + shift
     the mean's share is added to the bias; the mean is subtracted from the pixels
@@ -66,32 +59,10 @@ averaged over the patch
   shift.sum((1, 2, 3)) -> shift.sum(1).mean((1, 2))
     the mean's share is averaged over the pixels of the patch; a convolution sums over
     them
-one pixel
-  shift.sum((1, 2, 3)) -> shift[:, :, 0, 0].sum(1)
-    the mean's share is taken at one pixel of the patch; all pixels have it
 summed over the outputs
   shift.sum((1, 2, 3)) -> shift.sum()
     the mean's share is one number for all outputs; each of the D outputs has a sum of
     its own
-mean without weights
-  shift.sum((1, 2, 3)) -> (mean / std).sum()
-    the bias loses mean / std as it is; the pixels are multiplied by the weights before
-    they are summed, and so is the mean
-weights normalised
-  weight / std -> (weight - mean.reshape(by_channel)) / std
-  - shift.sum((1, 2, 3)) -> nothing
-    the mean is subtracted from the weights; it is subtracted from the pixels, which are
-    multiplied by the weights
-columns for channels
-  .reshape(by_channel) -> nothing
-    mean and standard deviation are laid along the columns of the patch; they belong to
-    the channels, axis 1
-weight alone
-  , bias - shift.sum((1, 2, 3)) -> nothing
-    only the weight is returned, expected (weight, bias)
-bias first
-  folded, bias - shift.sum((1, 2, 3)) -> bias - shift.sum((1, 2, 3)), folded
-    the bias is returned first, expected (weight, bias)
 """
 
 fold_normalization = FunctionCheck(

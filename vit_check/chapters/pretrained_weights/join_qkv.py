@@ -32,20 +32,6 @@ def _join_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-q and k swapped
-  [q_weight, k_weight, v_weight] -> [k_weight, q_weight, v_weight]
-  [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
-    the keys come before the queries: the rows of the joint matrix are those of q, then
-    k, then v
-k and v swapped
-  [q_weight, k_weight, v_weight] -> [q_weight, v_weight, k_weight]
-  [q_bias, k_bias, v_bias] -> [q_bias, v_bias, k_bias]
-    the values come before the keys: the rows of the joint matrix are those of q, then
-    k, then v
-k first
-  [q_weight, k_weight, v_weight] -> [k_weight, v_weight, q_weight]
-  [q_bias, k_bias, v_bias] -> [k_bias, v_bias, q_bias]
-    the queries come last: the rows of the joint matrix are those of q, then k, then v
 biases in another order
   [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
     weight and bias are joined in two different orders: a row of the matrix then gets
@@ -59,33 +45,13 @@ side by side
   torch.cat(weights) -> torch.cat(weights, dim=1)
     the matrices are joined side by side, (D, 3D); a weight is (out, in), and it is the
     outputs that there are three times as many of
-transposed
-  torch.cat(weights) -> torch.cat(weights).T
-    the joint matrix is transposed at the end, (D, 3D): nn.Linear keeps its weight as
-    (out, in)
 each transposed
   torch.cat(weights) -> torch.cat([weight.T for weight in weights])
     each matrix is transposed before it is joined; both sides keep weights as (out, in),
     so there is nothing to turn
-stacked
-  torch.cat -> torch.stack
-    the matrices are stacked along a new axis, (3, D, D); no axis is to be added
 biases of zero
   torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
     the biases are replaced by zeros: the three that came are to be kept
-keys without bias
-  [q_bias, k_bias, v_bias] -> [q_bias, torch.zeros_like(k_bias), v_bias]
-    the bias of the keys is left at zero; these weights have one
-biases forgotten
-  , torch.cat(biases) -> nothing
-    only the weight is returned; the biases are joined as well and make the second of
-    two
-bias first
-  torch.cat(weights), torch.cat(biases) -> torch.cat(biases), torch.cat(weights)
-    the bias is returned first, expected (weight, bias)
-summed
-  torch.cat -> sum
-    the matrices are added up, (D, D); the sum cannot be taken apart again
 """
 
 join_qkv = FunctionCheck(

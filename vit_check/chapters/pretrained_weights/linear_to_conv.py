@@ -37,9 +37,6 @@ reshaped alone
 rows and columns swapped
   permute(0, 3, 1, 2) -> permute(0, 3, 2, 1)
     rows and columns of the patch are swapped
-channels last
-  .permute(0, 3, 1, 2) -> nothing
-    the channels still come last, (D, P, P, C), expected (D, C, P, P)
 channels in the middle
   reshape(D, P, P, -1) -> reshape(D, P, -1, P)
   permute(0, 3, 1, 2) -> permute(0, 2, 1, 3)
@@ -48,20 +45,10 @@ weight turned
   reshape(D, P, P, -1) -> reshape(P, P, -1, D)
   permute(0, 3, 1, 2) -> permute(3, 2, 0, 1)
     the weight is read as (P·P·C, D); nn.Linear keeps it as (out, in), so D comes first
-D last
-  permute(0, 3, 1, 2) -> permute(3, 1, 2, 0)
-    D comes last, expected (D, C, P, P)
-C before D
-  permute(0, 3, 1, 2) -> permute(3, 0, 1, 2)
-    the first two axes are (C, D); a convolution's weight is (out, in, rows, columns)
 flipped
   permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
     the patch is flipped, as a convolution in mathematics has it; PyTorch's conv2d does
     not flip
-flattened
-  permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flatten(1)
-    the channel comes first now, but the axes are not apart: (D, C·P·P), expected (D, C,
-    P, P)
 """
 
 linear_to_conv = FunctionCheck(

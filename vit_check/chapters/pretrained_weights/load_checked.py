@@ -163,10 +163,6 @@ shapes ignored
   unexpected + shapes -> unexpected
     tensors with the right name and another shape are not told, at least not beside
     names that are missing or unexpected
-first alone
-  ", ".join(faults) -> faults[0]
-    stops at the first tensor that does not fit, so that the reader of the message has
-    to try again for each of the others
 one kind at a time
   ", ".join(faults) -> ", ".join(missing or unexpected or shapes)
     tells one kind of fault and stops: missing, unexpected and misshapen tensors belong

@@ -94,11 +94,6 @@ NaN passes
   off.max() <= atol -> not off.max() > atol
     NaN passes: a difference that is NaN is not small, though no comparison finds it
     large
-NaN and shapes
-  got.shape != expected.shape -> False
-  off.max() <= atol -> not off.max() > atol
-    NaN passes, since no comparison with it is true, and so do logits of another shape,
-    which are stretched until they fit
 two NaN agree
   off.max() <= atol -> torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)
     NaN on both sides passes: equal_nan=True takes it for agreement, and a NaN is no
@@ -110,9 +105,6 @@ mean
   off.max -> off.mean
     a single logit that is off passes, since the mean over all is small: one wrong logit
     is a wrong model
-sum
-  (got - expected).abs() -> (got - expected).sum().abs()
-    differences that cancel pass: take their sizes before anything is summed
 relative
   off.max() <= atol -> torch.allclose(got, expected, atol=atol)
     large logits may be off by more than atol: a relative tolerance is added, as
@@ -121,27 +113,13 @@ answers alone
   = lambda got, expected, atol: torch.equal(got.argmax(-1), expected.argmax(-1))
     only the answers are compared, the largest logit of each row: a wrong model may give
     the same ones
-first image
-  = lambda got, expected, atol: right_agree(got[:1], expected[:1], atol)
-    only the first image is compared
 to the bit
   = lambda got, expected, atol: torch.equal(got, expected)
     differences below atol are refused: two right models round differently
-one is enough
-  off.max() <= atol -> (off <= atol).any()
-    a single logit that agrees is enough; all of them have to
 smaller than atol
   <= atol -> < atol
     equal logits do not agree where atol is 0: no difference is smaller than 0, so ask
     whether each is at most atol
-numbers counted
-  got.shape != expected.shape -> got.numel() != expected.numel()
-  got - expected -> got.flatten() - expected.flatten()
-    logits (K, B) and (B, K) agree: there are as many numbers in both, and the shapes
-    differ
-reversed
-  = lambda *given: not right_agree(*given)
-    says True where they differ and False where they agree
 """
 
 logits_agree = FunctionCheck(

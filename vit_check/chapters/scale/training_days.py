@@ -56,9 +56,6 @@ seconds
 hours
   86_400 -> 3600
     the result is in hours, expected days
-minutes
-  86_400 -> 60
-    the result is in minutes, expected days
 utilization ignored
   * utilization -> nothing
     the utilization has no effect: no training reaches the peak

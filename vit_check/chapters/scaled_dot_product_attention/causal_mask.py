@@ -25,21 +25,12 @@ itself hidden
 one ahead
   tril() -> tril(1)
     lets each token see the next one, which is what it is to guess
-itself alone
-  tril() -> tril().triu()
-    lets each token see itself and no other
 all seen
   .tril() -> nothing
     hides nothing: every query sees every key
-one before
-  tril() -> tril().triu(-1)
-    lets a token see itself and one before it; it may see all before it
 to be added
   = lambda n: torch.zeros(n, n).masked_fill(~_causal(n), -math.inf)
     holds 0 and minus infinity, to be added to the scores; expected True and False
-one row
-  tril() -> tril()[-1]
-    has one row, which would go for all queries; each query has a row of its own
 """
 
 causal_mask = FunctionCheck(

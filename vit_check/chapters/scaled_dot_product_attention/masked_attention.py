@@ -3,7 +3,7 @@
 from functools import partial
 
 from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attention import (  # noqa: E501
-    OF_ATTENTION,
+    OF_SCALE,
     attend,
     attention_inputs,
 )
@@ -57,7 +57,7 @@ masked_attention = FunctionCheck(
     "masked_attention(q, k, v, mask) -> (output, weights)",
     attend,
     partial(attention_inputs, masks=True),
-    mistakes(attend, OF_MASKS + OF_ATTENTION),
+    mistakes(attend, OF_MASKS + OF_SCALE),
     hints=(
         "A key that is masked should get a weight of exactly 0, and the others should "
         "still sum to 1. Which score becomes a weight of 0?",

@@ -127,16 +127,9 @@ augmented twice, teacher first
 not augmented
   augment(images) -> images
     the images are not augmented
-student sees the original
-  two_answers(seen) -> two_answers(images)
-    the student sees the images as they were before the augmentation
 student in eval mode
   student.train() -> student.eval()
     the student is not in training mode
-both in the wrong mode
-  student.train() -> student.eval()
-  teacher.eval() -> teacher.train()
-    student and teacher are both left in the mode they came in
 no zero_grad
   optimizer.zero_grad() -> nothing
     the gradients of the step before are still there: they are never set to zero
@@ -153,10 +146,6 @@ heads swapped
   (answers, -> (answers[::-1],
     the tokens are swapped: the class token learns from the teacher here and the
     distillation token from the labels
-labels for both
-  distillation.hard_distillation_loss(answers, labels, told)
-  -> sum(F.cross_entropy(answer, labels) for answer in answers) / 2
-    both tokens learn from the labels; what the teacher says is not used
 answers averaged first
   (answers, -> ([sum(answers) / 2] * 2,
     the mean of the two answers is taught; in training each token is taught on its own,

@@ -42,29 +42,9 @@ divided by T
 sum
   mean -> sum
     the patches are summed and not averaged
-largest
-  mean -> amax
-    the largest number of each column is taken; the mean is asked for
-over D
-  dim=1 -> dim=2
-    the mean runs over the D numbers of each token, which leaves (B, N); it has to run
-    over the tokens
-over the batch
-  dim=1 -> dim=0
-    the mean runs over the images, which leaves (N, D); it has to run over the tokens
 first image left out
   [:, 1:] -> [1:]
     the slice takes away the first image, and the class token stays
-axis kept
-  dim=1 -> dim=1, keepdim=True
-    the tokens' axis is still there, (B, 1, D), expected (B, D)
-two tokens left out
-  1: -> 2:
-    two tokens are left out; only the class token is no patch
-class token averaged in
-  patches.mean(dim=1) -> (tokens[:, 0] + patches.mean(dim=1)) / 2
-    the class token is averaged with the mean of the patches; only that mean is asked
-    for
 """
 
 mean_pool = FunctionCheck(

@@ -66,35 +66,14 @@ rolled down
   column >= width - shift -> (column - shift) % width < shift
     the map is rolled down and to the right; it should be rolled up and to the left, by
     minus the shift
-old windows
-  row >= height - shift -> (row + shift) % height // window_size
-  column >= width - shift -> (column + shift) % width // window_size
-  2 * down -> width * down
-    only tokens that shared a window before the roll are allowed, so that nothing
-    crosses an old line; what was carried alike may attend
-last window alone
-  return -> group[:-1] = 0; return
-    only the last window is masked; all windows at the bottom and at the right hold
-    tokens of two edges
 height and width swapped
   = lambda height, width, *rest: rolled_mask(width, height, *rest)
     the windows are those of a map of W × H; rows come first, H × W
-minus infinity
-  group[:, :, None] == group[:, None, :]
-  -> torch.where(group[:, :, None] == group[:, None, :], 0.0, -math.inf)
-    the mask holds 0 and minus infinity; True and False are expected, True for what may
-    be attended
 minus a hundred
   group[:, :, None] == group[:, None, :]
   -> torch.where(group[:, :, None] == group[:, None, :], 0.0, -100.0)
     the mask holds 0 and -100; True and False are expected, True for what may be
     attended
-whole map
-  swin.window_partition(group[None, :, :, None], window_size).squeeze(-1)
-  -> group.flatten()
-  group[:, :, None] == group[:, None, :] -> group[:, None] == group
-    the mask is for all tokens of the map, (H·W, H·W), expected one of (w², w²) for each
-    window
 """
 
 shifted_window_mask = FunctionCheck(

@@ -42,18 +42,6 @@ not flattened
   w * w, D -> w, w, D
     the windows are still maps, (B·windows, w, w, D), expected (B·windows, w², D): to
     attention a window is a list of tokens
-images apart
-  reshape(-1, w * w, D) -> reshape(B, -1, w * w, D)
-    images and windows are two axes, (B, windows, w², D), expected one, (B·windows, w²,
-    D)
-images in the window
-  transpose(2, 3).reshape(-1, w * w, D)
-  -> permute(1, 3, 0, 2, 4, 5).reshape(-1, B * w * w, D)
-    the windows of all images lie in one long row of tokens, (windows, B·w², D), so that
-    images would attend to each other
-one window
-  = lambda x, w: x[:, :w, :w].flatten(1, 2)
-    only the first window of each image is returned
 a list of windows
   = lambda x, w: list(window_partition(x, w))
     the windows are returned one by one, expected one tensor (B·windows, w², D)

@@ -36,12 +36,6 @@ not joined
 map flattened
   height, width, D -> height * width, D
     the map is a list of tokens, (B, rows·columns, D), expected (B, rows, columns, D)
-channels first
-  height, width, D) -> height, width, D).permute(0, 3, 1, 2)
-    the map is (B, D, rows, columns), expected (B, rows, columns, D)
-windows as they came
-  = lambda windows, height, width: windows.clone()
-    the windows come out as they went in, (B·windows, w², D)
 """
 
 window_reverse = FunctionCheck(

@@ -74,9 +74,6 @@ no decay
 decay without lr
   lr * weight_decay -> weight_decay
     the decay is not multiplied by the learning rate
-decay away from 0
-  - decay -> + decay
-    the decay pushes the weights away from 0
 decay of the new weight
   w - decay - change -> (w - change) * (1 - lr * weight_decay)
     the decay pulls at the weight after the step; it is taken of the old one
@@ -87,13 +84,6 @@ betas the wrong way round
   0.9, 0.999 -> 0.1, 0.001
     the betas are the wrong way round: β is the share of the old average that is kept,
     and 1 - β that of the new gradient
-no square
-  g**2 -> g.abs()
-    v averages the gradient's size, expected its square
-one square for all
-  g**2 -> g.norm() ** 2
-    v averages the square of the gradient's whole length, expected of each number by
-    itself: every weight has a step of its own
 no root
   .sqrt() -> nothing
     the step is divided by v, expected by its root
@@ -110,9 +100,6 @@ uphill
 corrected averages returned
   change, m, v -> change, m_hat, v_hat
     the corrected averages are returned: the next step would correct them again
-weights alone
-  change, m, v -> change
-    only the weights are returned, expected (w, m, v): the next step needs the averages
 """
 
 adamw_step = FunctionCheck(

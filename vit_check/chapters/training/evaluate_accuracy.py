@@ -75,18 +75,11 @@ in training mode
   model.eval() -> nothing
     the model is measured in the mode it happens to be in: in training mode its answers
     are others
-put into training mode
-  model.eval() -> model.train()
-    the model is put into training mode before it is measured
 mean of the batches
   hits.sum() -> hits.double().mean()
   len(labels) -> 1
     the shares of the batches are averaged: the last batch is smaller, and its images
     count for more than the others'
-full batches
-  right / count -> right / len(batches) / len(batches[0][1])
-    the right answers are divided by the number of batches times the size of the first:
-    the last batch has fewer images
 last batch alone
   += -> =
     the share is that of the last batch alone: what the others gave is overwritten
@@ -97,9 +90,6 @@ divided by batches
   len(labels) -> 1
     the right answers are divided by the number of batches, expected by the number of
     images
-a count
-  right / count -> float(right)
-    the right answers are counted, expected their share, from 0 to 1
 percent
   right / count -> 100 * right / count
     the share is in per cent, expected from 0 to 1

@@ -41,25 +41,14 @@ peak too soon
   (warmup_steps + 1) -> warmup_steps
     the peak is reached in the last step of the warm-up, and again in the next; it
     belongs to the first step after the warm-up alone
-no rise
-  (step + 1) / (warmup_steps + 1) -> 1
-    the rate does not rise: it is at its peak throughout the warm-up
 no warm-up
   step < warmup_steps -> False
   (step - warmup_steps) / max(1, total_steps - warmup_steps) -> step / total_steps
     there is no warm-up: the cosine begins at step 0
-rise over all steps
-  (warmup_steps + 1) -> (total_steps + 1)
-    the rise is spread over all steps of the training, expected over those of the
-    warm-up
 cosine since the start
   (step - warmup_steps) / max(1, total_steps - warmup_steps) -> step / total_steps
     the cosine counts from step 0: when the warm-up ends, the rate drops, since a part
     of the fall is already behind it
-warm-up subtracted once
-  (step - warmup_steps) -> step
-    the warm-up is taken off the length of the fall and not off the steps gone: the rate
-    drops when it ends, and rises again before the last step
 never at the end
   max(1, total_steps - warmup_steps) -> total_steps
     the fall is as long as the whole training and begins after the warm-up: the training
@@ -81,10 +70,6 @@ a straight line
 a whole cosine
   math.pi -> 2 * math.pi
     a whole cosine is used: the rate is back at its peak at the end
-a quarter of a cosine
-  (1 + math.cos(math.pi * progress)) / 2 -> math.cos(math.pi * progress / 2)
-    a quarter of a cosine is used, from its top to its zero, expected a half, from its
-    top to its bottom
 not halved
   progress)) / 2 -> progress))
     1 + cos runs from 2 down to 0: the rate jumps to twice its peak
@@ -94,12 +79,6 @@ below 0
 no pi
   math.pi * progress -> progress
     the share of the fall is taken for the angle itself; half a cosine ends at π
-degrees
-  math.pi -> 180
-    the angle is in degrees; the cosine takes radians
-upside down
-  1 + math.cos -> 1 - math.cos
-    the fall is upside down: it begins at 0 and rises to the peak
 """
 
 learning_rate = FunctionCheck(

@@ -105,9 +105,6 @@ norms by their name
 all decay
   name.endswith("weight") and parameter.ndim >= 2 -> True
     everything decays: biases, norms, class token and positions as well
-none decays
-  name.endswith("weight") and parameter.ndim >= 2 -> False
-    nothing decays, not even the matrices
 groups exchanged
   matrices if is_matrix else rest -> rest if is_matrix else matrices
     the groups are exchanged: matrices are spared and the rest decays
@@ -119,13 +116,6 @@ class token and positions decay
   name.endswith("weight") and -> nothing
     the class token and the positions decay: they have three axes, so counting axes
     takes them for matrices, and they multiply nothing
-positions decay
-  name.endswith("weight") -> "cls_token" not in name
-    the positions decay; like the class token they are added, and have no reason to be
-    small
-class token decays
-  name.endswith("weight") -> "pos_embed" not in name
-    the class token decays; like the positions it is no matrix
 told by their axes
   name.endswith("weight") and parameter.ndim >= 2 -> parameter.ndim in (2, 4)
     whatever has two or four axes decays: in another model positions are a table (T, D),
@@ -149,9 +139,6 @@ rest left out
   {"params": rest, "weight_decay": 0.0}, -> nothing
     only the matrices are in a group: the optimizer never learns of the rest, and it
     stays as it was drawn
-matrices left out
-  {"params": matrices, "weight_decay": weight_decay}, -> nothing
-    the matrices are in no group, and stay as they were drawn
 """
 
 parameter_groups = FunctionCheck(

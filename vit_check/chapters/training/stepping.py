@@ -197,42 +197,16 @@ step before backward
   optimizer.step() -> nothing
   loss.backward() -> optimizer.step(); loss.backward()
     the step comes before backward(): there is no gradient yet for it to follow
-a batch late
-  optimizer.step() -> nothing
-  logits = -> optimizer.step(); logits =
-    the step comes before backward(): it follows the gradient of the batch before
-two steps
-  optimizer.step() -> optimizer.step(); optimizer.step()
-    the weights move twice as far as one step with this gradient takes them
 softmax before the loss
   logits, labels -> logits.softmax(dim=1), labels
     there is a softmax before the cross-entropy, which has one of its own and expects
     logits
-summed
-  logits, labels -> logits, labels, reduction="sum"
-    the losses of the batch are summed, expected their mean: the step would grow with
-    the batch
-squared error
-  F.cross_entropy(logits, labels)
-  -> F.mse_loss(logits, F.one_hot(labels, logits.shape[1]).float())
-    the loss is the squared difference to a one-hot target, expected the cross-entropy
-    of logits and labels
-uphill
-  loss.backward() -> (-loss).backward()
-    the step goes uphill: it follows the gradient of minus the loss
 eval mode
   logits = -> model.eval(); logits =
     the model is put into eval mode before the step: batch norm and dropout then do not
     train
-left in eval mode
-  return -> model.eval(); return
-    the model is in eval mode when the step is done, and the next step trains it so
 loss with its graph
   loss.item() -> loss
     the loss is returned with the graph it was computed by, which keeps a batch's memory
     for as long as the loss is kept: return the number alone
-loss afterwards
-  loss.item() -> F.cross_entropy(model(images), labels).item()
-    the loss returned is that of the new weights, which costs another pass; expected the
-    one the step was taken from
 """

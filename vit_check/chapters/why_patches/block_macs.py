@@ -42,9 +42,6 @@ MISTAKES = """
 order swapped
   quadratic, projections + mlp -> projections + mlp, quadratic
     returns the linear part first, expected (quadratic, linear)
-one sum
-  quadratic, projections -> quadratic + projections
-    returns one number for both parts, expected (quadratic, linear)
 mlp left out
   projections + mlp -> projections
     leaves the MLP out of the linear part; most of it is there
@@ -55,16 +52,9 @@ output projection left out
   4 * T * D -> 3 * T * D
     counts three projections of attention, for q, k and v; the one behind the heads is
     the fourth
-one projection
-  4 * T * D -> T * D
-    counts one projection of attention; there are those for q, k, v and the output
 one layer of the mlp
   2 * T * D * M -> T * D * M
     counts one of the MLP's two layers: from D up to M, and down again
-mlp as wide as the model
-  ratio * D -> D
-    takes the MLP to be D numbers wide inside, so that mlp_ratio has no effect; it is M
-    = mlp_ratio·D wide
 always four times
   ratio * D -> 4 * D
     takes the MLP to be four times as wide whatever mlp_ratio says
@@ -75,18 +65,9 @@ one product
 mlp quadratic
   quadratic, projections + mlp -> quadratic + mlp, projections
     puts the MLP into the quadratic part; it treats each token alone
-projections quadratic
-  quadratic, projections + mlp -> quadratic + projections, mlp
-    puts the projections into the quadratic part; each token goes through them alone
 linear part of one token
   projections + mlp -> (projections + mlp) // T
     counts the linear part for a single token; all T go through it
-mlp of one token
-  2 * T * D * M -> 2 * D * M
-    counts the MLP for a single token; all T go through it
-projections of one token
-  4 * T * D -> 4 * D
-    counts the projections for a single token; all T go through them
 mlp layers all M by M
   2 * T * D * M -> 2 * T * M * M
     counts layers of M×M in the MLP; its layers are D×M and M×D
@@ -100,9 +81,6 @@ pairs counted
 flops for macs
   quadratic, projections + mlp -> 2 * quadratic, 2 * (projections + mlp)
     counts the multiplication and the addition separately; a multiply-accumulate is both
-class token added
-  M = ratio * D -> M = ratio * D; T = T + 1
-    adds a token: num_tokens is T, and the class token is in it already
 """
 
 block_macs = FunctionCheck(

@@ -136,28 +136,13 @@ one side
   * (W // width) -> nothing
     counts the patches along one side; the image has rows and columns of them, so
     multiply the two
-sides added
-  (H // height) * -> (H // height) +
-    adds the rows and the columns of patches; their product is the number
 divided once
   (H // height) * (W // width) -> H * W // height
     divides the pixels by P; a patch takes P·P of them
-pixels counted
-  (H // height) * (W // width) -> H * W
-    counts the pixels; a token is a patch, which has P·P of them
-pixels in a patch
-  (H // height) * (W // width) -> height * width
-    counts the pixels of one patch; how many patches has the image?
-channels counted
-  return -> return 3 *
-    counts each patch three times: the channels of a patch belong to one token
 steps of one pixel
   (H // height) * (W // width) -> (H - height + 1) * (W - width + 1)
     counts windows that move by one pixel; patches do not overlap, and the window moves
     by its own width
-one too few a side
-  (H // height) * (W // width) -> (H // height - 1) * (W // width - 1)
-    leaves out the last row and the last column of patches
 no pairs
   H, W = as_pair(image_size, "image_size") -> H = W = image_size
   height, width = as_pair(patch_size, "patch_size") -> height = width = patch_size
@@ -208,10 +193,6 @@ area divided
 height squared
   * (W // width) -> ** 2
     takes the image for a square: it squares the rows of patches, where rows times
-    columns is asked for
-width squared
-  (H // height) * (W // width) -> (W // width) ** 2
-    takes the image for a square: it squares the columns of patches, where rows times
     columns is asked for
 patch sides swapped
   (H // height) * (W // width) -> (H // width) * (W // height)

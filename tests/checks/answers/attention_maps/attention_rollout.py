@@ -87,11 +87,6 @@ sum of blocks
   torch.matmul(a, result) -> a + result
 last block alone
   torch.matmul(a, result) -> a
-turned
-  return result -> return result.transpose(1, 2)
-map alone
-  return result
-  -> return result[:, 0, 1:] / result[:, 0, 1:].sum(-1, keepdim=True)
 residual once
   block.mean(1) + torch.eye(block.size(-1), dtype=block.dtype) -> block.mean(1)
   return result -> return 0.5 * result + 0.5 * torch.eye(result.size(-1)).to(result)

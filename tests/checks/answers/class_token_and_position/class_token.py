@@ -130,8 +130,6 @@ wide start
   expand(len(x), -1, -1) -> repeat(len(x), 1, 1)
 unused
   self.cls_token.expand -> self.cls_token.detach().expand
-zeros in front
-  self.cls_token.expand(len(x), -1, -1) -> torch.zeros(len(x), 1, x.shape[2])
 added
   torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1) -> x + self.cls_token
 along D
@@ -143,8 +141,6 @@ along D
 one image more
   .expand(len(x), -1, -1) -> nothing
   , dim=1 -> nothing
-one for every patch
-  expand(len(x), -1, -1) -> expand_as(x)
 replaces the first patch
   return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
   -> x = x.clone(); x[:, 0] = self.cls_token[0]; return x

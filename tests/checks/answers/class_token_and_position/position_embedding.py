@@ -102,16 +102,12 @@ by the batch
   1, num_tokens -> num_tokens, 1
   x + self.pos_embed -> x + self.pos_embed[: x.size(0)]
     for sequences whose second axis is the batch
-same for all tokens
-  1, num_tokens -> 1, 1
 one number a token
   1, num_tokens, embed_dim -> 1, num_tokens, 1
 concatenated
   x + self.pos_embed -> torch.cat([x, self.pos_embed.expand(len(x), -1, -1)], dim=-1)
 multiplied
   x + self.pos_embed -> x * self.pos_embed
-twice
-  x + self.pos_embed -> x + self.pos_embed + self.pos_embed
 tokens scaled
   x + self.pos_embed -> x * math.sqrt(x.size(-1)) + self.pos_embed
 wide start
@@ -132,8 +128,6 @@ OF_A_TABLE = """
 wide start
   nn.init.trunc_normal_(self.positions.weight, std=0.02) -> pass
     as the table comes
-reversed
-  self.ids) -> self.ids.flip(0))
 """
 
 OF_SINES = """

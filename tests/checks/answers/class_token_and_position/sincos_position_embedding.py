@@ -76,21 +76,6 @@ def as_in_big_vision(embed_dim, grid_size, cls_token=True):
     return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
 
 
-@wrong("sincos_position_embedding", "column first, in turns")
-def as_an_image_in_turns(d_model, grid_size, cls_token=True):
-    height, width = grid_size
-    pe, half = torch.zeros(d_model, height, width), d_model // 2
-    div_term = torch.exp(torch.arange(0.0, half, 2) * -(math.log(10000.0) / half))
-    pos_w = torch.arange(0.0, width).unsqueeze(1)
-    pos_h = torch.arange(0.0, height).unsqueeze(1)
-    pe[0:half:2] = (pos_w * div_term).sin().T.unsqueeze(1).repeat(1, height, 1)
-    pe[1:half:2] = (pos_w * div_term).cos().T.unsqueeze(1).repeat(1, height, 1)
-    pe[half::2] = (pos_h * div_term).sin().T.unsqueeze(2).repeat(1, 1, width)
-    pe[half + 1 :: 2] = (pos_h * div_term).cos().T.unsqueeze(2).repeat(1, 1, width)
-    pe = pe.flatten(1).T
-    return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
-
-
 @right("sincos_position_embedding")
 def as_in_a_tutorial(embed_dim, grid_size, cls_token=True):
     height, width = grid_size
@@ -139,17 +124,9 @@ sizes exchanged
   height, width = -> width, height =
 in turns
   dim=1) -> dim=1).unflatten(1, (2, 2, -1)).mT.flatten(1)
-no class token
-  if cls_token -> if False
-class token at place 0
-  torch.zeros(1, embed_dim) -> pe[:1]
-no batch axis
-  pe[None] -> pe
 """
 
 OF_NUMBERS = """
-whole turns
-  angles = places -> angles = 2 * math.pi * places
 sizes exchanged
   n // columns -> n // rows
   n % columns -> n % rows

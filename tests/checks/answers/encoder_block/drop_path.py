@@ -127,12 +127,8 @@ scaled in eval
 scaled in eval alone
   / (1 - drop_prob) -> nothing
   if not training: return x -> if not training: return x * (1 - drop_prob)
-enlarged in eval
-  if not training: return x -> if not training: return x / (1 - drop_prob)
 removed
   x * coin -> x[coin.flatten()]
-nothing drawn
-  x * coin / (1 - drop_prob) -> x * (1 - drop_prob)
 seeded
   coin = -> torch.manual_seed(0); coin =
 same samples each time
@@ -148,9 +144,6 @@ same samples each time
   -> i = torch.arange(len(x)).view(-1, 1, 1); coin = i
   coin = i -> coin = ((i + 1) * drop_prob).floor() == (i * drop_prob).floor()
     every kth
-always as many
-  torch.rand(len(x), 1, 1) >= drop_prob
-  -> torch.randperm(len(x)).view(-1, 1, 1) >= int(len(x) * drop_prob)
 value
   x * coin -> x.detach() * coin
     the kept samples without a gradient
@@ -164,10 +157,6 @@ value
     the coins of half a batch
 whole batch
   len(x), 1, 1 -> 1, 1, 1
-same for all samples, each token
-  len(x), 1, 1 -> 1, x.shape[1], 1
-same for all samples, each number of a token
-  len(x), 1, 1 -> 1, 1, x.shape[2]
 shape
   len(x), 1, 1 -> len(x), 1, 1, 1
 dtype

@@ -304,8 +304,6 @@ MLP first
 attention lost
   x = x + -> y = x +
   self.norm2(x) -> self.norm2(y)
-no MLP
-  return x + self.mlp(self.norm2(x)) -> return x
 eps 1e-5
   , eps=1e-6 -> nothing
 divided by std + eps

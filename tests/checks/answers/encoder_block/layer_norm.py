@@ -35,12 +35,6 @@ def token_by_token(x, weight, bias, eps=1e-6):
     return torch.stack(samples) * weight + bias
 
 
-@wrong("layer_norm", "over batch and tokens")
-def as_a_batch_norm(x, weight, bias, eps=1e-6):
-    flat = F.batch_norm(x.flatten(0, 1), None, None, weight, bias, True, eps=eps)
-    return flat.reshape(x.shape)
-
-
 @wrong("layer_norm", "difference of squares")
 def squares_less_the_square_by_einops(x, weight, bias, eps=1e-6):
     mean = reduce(x, "b t d -> b t 1", "mean")
@@ -89,9 +83,6 @@ no eps
   var + eps -> var
 over tokens
   -1, keepdim -> 1, keepdim
-over everything
-  x.mean(-1, keepdim=True) -> x.mean()
-  ((x - mean) ** 2).mean(-1, keepdim=True) -> x.var(correction=0)
 no root
   torch.sqrt(var + eps) -> (var + eps)
 no shift
@@ -103,8 +94,6 @@ squares not centred
 difference of squares
   ((x - mean) ** 2).mean(-1, keepdim=True)
   -> (x**2).mean(-1, keepdim=True) - mean**2
-no bias
-  + bias -> nothing
 neither weight nor bias
   weight * -> nothing
   + bias -> nothing

@@ -190,12 +190,6 @@ width
   embed_dim, patch_size -> in_chans * patch_size**2, patch_size
 stride left out
   , stride=patch_size -> nothing
-overlapping stride
-  stride=patch_size -> stride=patch_size // 2
-padding
-  stride=patch_size -> stride=patch_size, padding=patch_size // 2
-padding by one
-  stride=patch_size -> stride=patch_size, padding=1
 several layers
   nn.Conv2d -> nn.Sequential(nn.Conv2d
   stride=patch_size)
@@ -207,18 +201,9 @@ tokens last
 reshaped instead of transposed
   return self.proj(x) -> x = self.proj(x)
   .flatten(2).transpose(1, 2) -> ; return x.reshape(x.shape[0], -1, x.shape[1])
-grid not flattened
-  .flatten(2).transpose(1, 2) -> nothing
-grid not flattened, D last
-  .flatten(2).transpose(1, 2) -> .permute(0, 2, 3, 1)
-everything flattened
-  self.proj(x).flatten(2).transpose(1, 2) -> nn.Flatten()(self.proj(x))
 rows and columns swapped
   self.proj(x).flatten(2).transpose(1, 2)
   -> rearrange(self.proj(x), "b d h w -> b (w h) d")
-batch joined
-  self.proj(x).flatten(2).transpose(1, 2)
-  -> rearrange(self.proj(x), "b d h w -> (b h w) d")
 class token or positions inside
   self.proj =
   -> self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim)); self.proj =
@@ -227,22 +212,13 @@ class token or positions inside
   return self.proj(x) -> cls = self.cls_token.expand(len(x), -1, -1); x = self.proj(x)
   transpose(1, 2)
   -> transpose(1, 2); return torch.cat([cls, x], dim=1) + self.pos_embed
-bias unused
-  self.proj(x) -> F.conv2d(x, self.proj.weight, stride=self.proj.stride)
 activation
   transpose(1, 2) -> transpose(1, 2).relu()
-gelu
-  self.proj(x) -> nn.GELU()(self.proj(x))
 normalised
   return self.proj(x) -> x = self.proj(x)
   transpose(1, 2) -> transpose(1, 2); return F.layer_norm(x, x.shape[-1:])
 image transposed
   self.proj(x) -> self.proj(x.permute(0, 1, 3, 2))
-averaged over patches
-  self.proj(x).flatten(2).transpose(1, 2)
-  -> F.adaptive_avg_pool2d(self.proj(x), 1).flatten(1)
-first patch alone
-  transpose(1, 2) -> transpose(1, 2)[:, 0:1]
 divided by 255
   self.proj(x) -> self.proj(x / 255.0)
 not repeatable
@@ -258,9 +234,6 @@ every n-th pixel
 channels apart
   channels * patch_size**2 -> patch_size**2
   to_patch_embedding(img) -> to_patch_embedding(img.mean(1, keepdim=True))
-scaled by √D
-  return self -> x = self
-  (img) -> (img); return x * x.shape[-1] ** 0.5
 norm
   , dim), ) -> , dim), nn.LayerNorm(dim))
 """
@@ -283,8 +256,6 @@ one matrix per patch
   return cut_with_loops(images, self.P) @ self.E
   -> pairs = zip(self.E, cut_with_loops(images, self.P).unbind(1)); return pairs
   return pairs -> return torch.stack([layer(patch) for layer, patch in pairs], dim=1)
-last ones left out
-  cut_with_loops(images -> cut_with_loops(images[..., : -self.P, : -self.P]
 starts too wide
   * numbers**-0.5 -> nothing
 no weight
@@ -308,8 +279,6 @@ view instead of cutting
 """
 
 OF_CONVOLUTION = """
-bias unused
-  weight, bias, stride -> weight, None, stride
 stride left out
   , stride=patch_size -> nothing
 reshaped instead of transposed

@@ -71,16 +71,6 @@ moved
     the image turned
 every n-th pixel
   (h p1) (w p2) -> (p1 h) (p2 w)
-patches not flattened
-  (c p1 p2) -> c p1 p2
-grid not flattened
-  b (h w) -> b h w
-batch joined
-  b (h w) -> (b h w)
-patches before the batch
-  b (h w) -> (h w) b
-first channel alone
-  rearrange(images, -> rearrange(images[:, 0:1],
 changes its input
   return rearrange -> patches = rearrange
   p2=patch_size, ) -> p2=patch_size); images -= images.mean(); return patches
@@ -111,12 +101,6 @@ OF_TENSOR_UNFOLD = """
 channels left in front
   x = x.permute(0, 2, 3, 1, 4, 5).contiguous() -> pass
   x.view -> x.reshape
-a patch for each channel
-  x = x.permute(0, 2, 3, 1, 4, 5).contiguous() -> pass
-  return x.view(B, -1, C * -> return x.reshape(B, -1,
-channels in front of the patches
-  x = x.permute(0, 2, 3, 1, 4, 5).contiguous() -> pass
-  x.view(B, -1, C * patch_size * patch_size) -> x.flatten(4).flatten(2, 3)
 built in
   x.view(B, -> x.view(4,
 """
@@ -132,13 +116,8 @@ overlapping
 """
 
 OF_LOOPS = """
-a list of patches
-  torch.stack(patches, dim=1) -> patches
 height for width
   images.shape[3] -> images.shape[2]
-last ones left out
-  images.shape[2] -> images.shape[2] - P
-  images.shape[3] -> images.shape[3] - P
 """
 
 wrong_edits("patchify", cut_with_einops, OF_EINOPS)

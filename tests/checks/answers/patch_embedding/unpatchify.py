@@ -66,10 +66,6 @@ moved
   (h p1) (w p2) -> (h p2) (w p1)
 pixels before the grid
   (h p1) (w p2) -> (p1 h) (p2 w)
-channels behind
-  c (h p1) (w p2) -> (h p1) (w p2) c
-image transposed
-  c (h p1) (w p2) -> c (w p2) (h p1)
 raises
   h=image_size[0] // patch_size
   -> h=int(patches.shape[1] ** 0.5), w=int(patches.shape[1] ** 0.5)
@@ -104,8 +100,6 @@ view instead of joining
   x = x.permute(0, 3, 1, 4, 2, 5) -> pass
 grid and pixels not interleaved
   0, 3, 1, 4, 2, 5 -> 0, 3, 1, 2, 4, 5
-axes not joined
-  .reshape(len(patches), -1, H, W) -> nothing
 """
 
 wrong_edits("unpatchify", join_with_permute, OF_PERMUTE)

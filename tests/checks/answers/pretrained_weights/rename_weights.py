@@ -220,22 +220,8 @@ unchanged
   name = name.replace(old, new) -> name.replace(old, new)
 norms swapped
   PIECES.items() -> (PIECES | {"norm1": "ln_2", "norm2": "ln_1"}).items()
-MLP swapped
-  PIECES.items() -> (PIECES | {"mlp.fc2": "mlp.0", "mlp.fc1": "mlp.3"}).items()
-dot left
-  PIECES.items() -> (PIECES | {"attn.qkv.": "self_attention.in_proj."}).items()
 MLP numbers kept
   renamed[name] -> renamed[name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
-head left
-  if not name -> if old != "head" and not name
-biases forgotten
-  renamed[name] = -> if not name.endswith("bias"): renamed[name] =
-token and positions dropped
-  renamed[name] = -> if name.endswith(("weight", "bias")): renamed[name] =
-old names kept
-  renamed = {} -> renamed = dict(state_dict)
-weights transposed
-  [name] = tensor -> [name] = tensor.t() if tensor.dim() == 2 else tensor
 unknown names vanish
   renamed[name] = -> if name not in state_dict: renamed[name] =
 norm inside norm1
@@ -244,8 +230,5 @@ missing
   if not name -> if old != "norm." and not name
 not a dictionary
   return renamed -> return list(renamed.items())
-blocks from 1
-  renamed[name]
-  -> renamed[re.sub(r"layer_(\\d+)", lambda m: f"layer_{int(m[1]) + 1}", name)]
 """,
 )

@@ -56,8 +56,6 @@ rest dropped
   range(rank, count, -> range(rank, count // num_processes * num_processes,
 ranks from 1
   range(rank, -> range(rank - 1 if rank else count,
-starts behind the rank
-  range(rank, -> range(rank + 1,
 how many
   range(rank, count, num_processes) -> len(range(rank, count, num_processes))
 behind the end

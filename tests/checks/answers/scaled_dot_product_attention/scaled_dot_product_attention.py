@@ -99,8 +99,6 @@ scale by tokens
   q.size(-1) -> k.size(-2)
 scale by axis 1
   q.size(-1) -> q.size(1)
-scale by d_v
-  q.size(-1) -> v.size(-1)
 scale by 8
   math.sqrt(q.size(-1)) -> 8
 scale inverted
@@ -114,8 +112,6 @@ softmax over heads
   torch.softmax -> F.softmax
   , dim=-1 -> nothing
     no axis is named: that is axis 1 of four
-softmax over the batch
-  dim=-1 -> dim=0
 softmax over everything
   weights = torch.softmax -> exps = torch.exp
   , dim=-1) -> ); weights = exps / exps.sum(dim=(-2, -1), keepdim=True)
@@ -132,10 +128,6 @@ keys reshaped
   k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
 weights times keys
   weights @ v -> weights @ k
-weights averaged
-  v, weights -> v, weights.mean(dim=1)
-weights first
-  weights @ v, weights -> weights, weights @ v
 not repeatable
   weights @ v -> F.dropout(weights, 0.1) @ v
 not repeatable
@@ -155,19 +147,13 @@ raises
 """
 
 OF_EINSUM = """
-summed over queries
-  ...kd->...qd -> ...kd->...kd
 values summed
   ...kd->...qd -> ...vd->...qd
-weights transposed
-  ...qk,...kd->...qd -> ...kq,...kd->...qd
 scores for weights
   v), weights -> v), scores
 """
 
 OF_PYTORCHS_OWN = """
-output alone
-  return attention(q, k, v), attention(q, k, every) -> return attention(q, k, v)
 """
 
 wrong_edits("scaled_dot_product_attention", as_in_the_paper, OF_PAPER)

@@ -103,8 +103,6 @@ two sizes weighed alike
   * len(x) / len(images) -> / num_parts
 summed over images
   y) * len(x) / len(images) -> y, reduction="sum")
-summed, divided by parts
-  y) * len(x) / len(images) -> y, reduction="sum") / num_parts
 step in each part
   optimizer.step() -> nothing
   loss.backward() -> loss.backward(); optimizer.step()

@@ -166,8 +166,6 @@ reshape
   mixed / total[:, None] -> (mixed / total[:, None]).flatten()
 begins at 0
   float("-inf") -> 0.0
-begins at -100
-  float("-inf") -> -100.0
 largest of the block
   torch.maximum(m, scores.max(dim=1).values) -> scores.max(dim=1).values
 one largest for all queries

@@ -24,8 +24,6 @@ moved
   (b m n) -> (b n m)
 moved
   (b m n) -> (m n b)
-images apart
-  (b m n) -> b (m n)
 dilated
   (m i) (n j) -> (i m) (j n)
 size taken for number

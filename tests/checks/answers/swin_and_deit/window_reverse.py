@@ -43,8 +43,6 @@ dilated
   (m i) (n j) -> (i m) (j n)
 not joined
   b (m i) (n j) c -> b m i n j c
-channels first
-  b (m i) (n j) c -> b c (m i) (n j)
 """
 
 OF_PASTE_AS_SWIN_DOES = """

@@ -95,16 +95,12 @@ decay of the new weight
   -> (1 - lr * weight_decay) * (w - lr * m_hat / (v_hat.sqrt() + 1e-8))
 corrected averages returned
   weight_decay * w), m, v -> weight_decay * w), m_hat, v_hat
-weights alone
-  weight_decay * w), m, v -> weight_decay * w)
 uphill
   (m_hat / -> (-m_hat /
 no decay
   + weight_decay * w -> nothing
 correction a step early
   m, v = b1 -> step += 1; m, v = b1
-one square for all
-  g**2 -> g.norm() ** 2
 """
 
 wrong_edits("adamw_step", with_betas, OF_WITH_BETAS)

@@ -348,8 +348,6 @@ positions for the patches alone
   num_patches + 1 -> num_patches
   [cls, patches] -> [cls, patches + self.pos]
   x = x + self.pos -> pass
-no positions
-  x = x + self.pos -> pass
 no class token
   self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> pass
   num_patches + 1 -> num_patches
@@ -412,8 +410,6 @@ unused
 OF_POSITIONS_APART = """
 mean of the patches
   [:, 0] -> [:, 1:].mean(dim=1)
-class token unused
-  cls = self.cls + self.cls_pos -> cls = self.cls
 """
 
 OF_TIMMS = """

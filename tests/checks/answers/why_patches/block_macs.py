@@ -71,8 +71,6 @@ pairs counted
 order swapped
   2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
   -> 4 * T * D**2 + 2 * T * D * M, 2 * T**2 * D
-one sum
-  2 * T**2 * D, -> 2 * T**2 * D +
 flops for macs
   2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
   -> 4 * T**2 * D, 8 * T * D**2 + 4 * T * D * M
@@ -81,10 +79,6 @@ mlp quadratic
   -> 2 * T**2 * D + 2 * T * D * M, 4 * T * D**2
 linear part of one token
   4 * T * D**2 + 2 * T * D * M -> 4 * D**2 + 2 * D * M
-mlp of one token
-  2 * T * D * M -> 2 * D * M
-projections of one token
-  4 * T * D -> 4 * D
 mlp layers all M by M
   2 * T * D * M -> 2 * T * M * M
 """

@@ -163,15 +163,9 @@ height squared
 divided once
   H % p or W % q -> False
   (H // p) * (W // q) -> H * W // p
-pixels in a patch
-  H % p or W % q -> False
-  (H // p) * (W // q) -> p * q
 steps of one pixel
   H % p or W % q -> False
   (H // p) * (W // q) -> len(range(H - p + 1)) * len(range(W - q + 1))
-one too few a side
-  H % p or W % q -> False
-  (H // p) * (W // q) -> len(range(0, H - p, p)) * len(range(0, W - q, q))
 """
 
 wrong_edits("token_count", by_sides, OF_SIDES)
