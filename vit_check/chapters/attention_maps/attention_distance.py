@@ -5,7 +5,6 @@ from torch import Tensor
 
 from vit_check.chapters.attention_maps.drawn_maps import Weights, drawn_weights
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_distance(
@@ -81,10 +80,15 @@ most attended alone
 summed over patches
   distance.mean(dim=(0, 2)) -> distance.mean(dim=0).sum(dim=1)
     the distances of the patches are summed, expected their mean
+? Give it a table in which every patch attends only to itself, then one in which each
+  attends to its right neighbour. What should come out?
+? Without row 0 and column 0, each row divided by its sum; patch i is in row i //
+  columns and column i % columns.
+? shares = table[..., 1:, 1:]; shares / shares.sum(-1, keepdim=True); times distances
+  (N, N), summed over the last axis, averaged over images and patches.
 """
 
 attention_distance = FunctionCheck(
-    "attention_distance",
     "attention_distance(weights, grid_size, patch_size) -> (L, h)",
     right_distance,
     lambda g: iter(
@@ -94,16 +98,7 @@ attention_distance = FunctionCheck(
             [drawn_weights(g, 3, 2, 3, 10), (3, 3), 4],
         ]
     ),
-    mistakes(right_distance, MISTAKES),
-    hints=(
-        "Give it a table in which every patch attends only to itself, then one in "
-        "which each attends to its right neighbour. What should come out?",
-        "Without row 0 and column 0, each row divided by its sum; patch i is in row "
-        "i // columns and column i % columns.",
-        "shares = table[..., 1:, 1:]; shares / shares.sum(-1, keepdim=True); times "
-        "distances (N, N), summed over the last axis, averaged over images and "
-        "patches.",
-    ),
+    MISTAKES,
     shape="(L, h)",
     gradients=False,
 )

@@ -5,7 +5,6 @@ from torch import Tensor
 
 from vit_check.chapters.attention_maps.drawn_maps import Weights, drawn_weights
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_rollout(weights: Weights) -> Tensor:
@@ -80,10 +79,14 @@ tables turned
 last block alone
   mixed @ rollout -> mixed
     only the last block is in the result: what was gathered so far is overwritten
+? Sum the rows of your result: if they are not 1, something is counted twice or left
+  out. If they are, look at the order.
+? Each block passes on half the identity and half its attention, averaged over the
+  heads; the rollout so far is multiplied by it from the left.
+? rollout = (0.5 * torch.eye(T) + 0.5 * block.mean(dim=1)) @ rollout.
 """
 
 attention_rollout = FunctionCheck(
-    "attention_rollout",
     "attention_rollout(weights) -> (B, T, T)",
     right_rollout,
     lambda g: iter(
@@ -93,14 +96,7 @@ attention_rollout = FunctionCheck(
             [drawn_weights(g, 4, 3, 3, 3)],
         ]
     ),
-    mistakes(right_rollout, MISTAKES),
-    hints=(
-        "Sum the rows of your result: if they are not 1, something is counted twice or "
-        "left out. If they are, look at the order.",
-        "Each block passes on half the identity and half its attention, averaged over "
-        "the heads; the rollout so far is multiplied by it from the left.",
-        "rollout = (0.5 * torch.eye(T) + 0.5 * block.mean(dim=1)) @ rollout.",
-    ),
+    MISTAKES,
     shape="(B, T, T)",
     batched=(0,),
     gradients=False,

@@ -18,11 +18,7 @@ def right_maps(weights: Weights) -> Tensor:
     return torch.stack(maps, dim=1)
 
 
-MISTAKES = """
-"""
-
 class_token_attention = FunctionCheck(
-    "class_token_attention",
     "class_token_attention(weights) -> (B, L, h, N)",
     right_maps,
     lambda g: iter(
@@ -32,7 +28,7 @@ class_token_attention = FunctionCheck(
             [drawn_weights(g, 4, 5, 2, 6)],
         ]
     ),
-    mistakes(right_maps, OF_A_ROW + MISTAKES, parts=[patch_shares]),
+    mistakes(right_maps, OF_A_ROW, parts=[patch_shares]),
     hints=(
         "In a (T, T) table there is a row for each token that looks and a column for "
         "each that is looked at. Which row, and which columns, make the picture?",

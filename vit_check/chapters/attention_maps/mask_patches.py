@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_mask(
@@ -83,23 +82,19 @@ fill added
 fill multiplied
   ] = fill -> ] *= fill
     the patches are multiplied by fill, expected replaced by it
+? Patch 7 of a grid that has 5 columns: in which row and column is it, and which pixels
+  are its?
+? Row index // columns, column index % columns; from row · P to (row + 1) · P, likewise
+  across, in a copy of the images.
+? hidden = torch.zeros(B, N, dtype=torch.bool).scatter(1, indices, True), reshaped to
+  (B, 1, rows, columns), each entry repeated P times along both axes.
 """
 
 mask_patches = FunctionCheck(
-    "mask_patches",
     "mask_patches(images, patch_size, indices, fill=0.0) -> (B, C, H, W)",
     right_mask,
     _mask_inputs,
-    mistakes(right_mask, MISTAKES),
-    hints=(
-        "Patch 7 of a grid that has 5 columns: in which row and column is it, and "
-        "which pixels are its?",
-        "Row index // columns, column index % columns; from row · P to (row + 1) · P, "
-        "likewise across, in a copy of the images.",
-        "hidden = torch.zeros(B, N, dtype=torch.bool).scatter(1, indices, True), "
-        "reshaped to (B, 1, rows, columns), each entry repeated P times along both "
-        "axes.",
-    ),
+    MISTAKES,
     shape="(B, C, H, W)",
     batched=(0, 2),
     gradients=False,

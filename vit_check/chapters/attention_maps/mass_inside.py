@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_mass(
@@ -82,22 +81,18 @@ width first
 averaged over patches
   share).sum -> share).mean
     the shares inside are averaged over all patches, expected added up
+? Spread each patch's share evenly over its P·P pixels. Which pixels lie in the box?
+? A patch counts by (rows of pixels inside / P) times (columns inside / P); the first
+  pixel outside is bottom, and right.
+? pixels = attention.reshape(B, rows, columns) / P², repeated P times along both axes;
+  pixels[i, top:bottom, left:right].sum() for each image.
 """
 
 mass_inside = FunctionCheck(
-    "mass_inside",
     "mass_inside(attention, boxes, image_size, patch_size) -> (B,)",
     right_mass,
     _mass_inputs,
-    mistakes(right_mass, MISTAKES),
-    hints=(
-        "Spread each patch's share evenly over its P·P pixels. Which pixels lie in the "
-        "box?",
-        "A patch counts by (rows of pixels inside / P) times (columns inside / P); the "
-        "first pixel outside is bottom, and right.",
-        "pixels = attention.reshape(B, rows, columns) / P², repeated P times along "
-        "both axes; pixels[i, top:bottom, left:right].sum() for each image.",
-    ),
+    MISTAKES,
     shape="(B,)",
     batched=(0, 1),
     gradients=False,

@@ -10,7 +10,6 @@ from torch.nn import functional as F
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 
 _K = 4  # a power of 2, so that what cancels is 0 to the last bit
@@ -117,23 +116,20 @@ the others
 weights alone
   return found -> return [name for name in found if not name.endswith("bias")]
     the biases are left out; they are parameters too
+? Make one number of the logits, call backward() on it, and look at the gradient of each
+  parameter.
+? A gradient may be None, or there and all zeros. And take care which number you make of
+  the logits, and that no old gradients are left.
+? model.zero_grad(); logits = model(images); (logits *
+  torch.randn_like(logits)).sum().backward(); then name for name, p in
+  model.named_parameters() if p.grad is None or not p.grad.any()
 """
 
 silent_parameters = FunctionCheck(
-    "silent_parameters",
     "silent_parameters(model, images) -> a list of names",
     right_silent,
     _silent_inputs,
-    mistakes(right_silent, MISTAKES),
-    hints=(
-        "Make one number of the logits, call backward() on it, and look at the "
-        "gradient of each parameter.",
-        "A gradient may be None, or there and all zeros. And take care which number "
-        "you make of the logits, and that no old gradients are left.",
-        "model.zero_grad(); logits = model(images); (logits * "
-        "torch.randn_like(logits)).sum().backward(); then name for name, p in "
-        "model.named_parameters() if p.grad is None or not p.grad.any()",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_named,
 )

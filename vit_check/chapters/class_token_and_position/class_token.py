@@ -70,34 +70,6 @@ def _class_token_readings(
             yield {"cls_token": part.value.reshape(1, 1, -1)}
 
 
-def _class_token_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
-    D = sizes["embed_dim"]
-    if not parts:
-        return NOT_LEARNED
-    if len(parts) > 1:
-        return None
-    shape = tuple(parts[0].value.shape)
-    if parts[0].value.numel() == 1:
-        return Finding(
-            "one number",
-            f"has a class token of one number, {shape}; it is a vector of D numbers",
-        )
-    if shape[-1] == D:
-        return Finding(
-            "one for each image",
-            f"has several class tokens, {shape}: there is one, (1, 1, D), which all "
-            "images of a batch share, however many they are",
-        )
-    return None
-
-
-NOT_LEARNED = Finding(
-    "not a parameter",
-    "has nothing to learn: a plain tensor or a buffer is no parameter, so no optimizer "
-    "finds it, and training leaves it as it is",
-)
-
-
 def _class_token_inputs(generator: Generator) -> Iterator[Case]:
     for B, N, D, dtype in (
         (3, 5, 8, torch.float32),
@@ -132,14 +104,12 @@ class_token = ModuleCheck(
     mistakes=mistakes(_in_front, MISTAKES, as_given=with_weight("cls_token")),
     hints=_HINTS_OF_CLASS_TOKEN,
     shape="(B, 1 + N, D)",
-    lacking=_class_token_lacks,
     initial=_starts_wide,
     function=FunctionCheck(
-        "class_token",
         "class_token(patches, cls_token) -> (B, 1 + N, D)",
         _in_front,
         _class_token_inputs,
-        mistakes(_in_front, MISTAKES),
+        MISTAKES,
         _HINTS_OF_CLASS_TOKEN,
         shape="(B, 1 + N, D)",
         batched=(0,),

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.class_token_and_position.class_token import NOT_LEARNED
+from vit_check.chapters.class_token_and_position.position_embedding import one_too_few
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck, built, run_module
 from vit_check.engine.reading import (
@@ -18,7 +18,6 @@ from vit_check.engine.reading import (
     tokens_and_positions,
 )
 from vit_check.engine.table import mistakes
-from vit_check.engine.verdict import Finding
 from vit_steps.embedding import ViTEmbedding
 
 
@@ -57,68 +56,6 @@ def _embedding_readings(
                     "cls_token": cls,
                     "pos_embed": table,
                 }
-
-
-def _embedding_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
-    D, N = sizes["embed_dim"], _grid_side(sizes) ** 2
-    P, C = sizes["patch_size"], sizes["in_channels"]
-    if not parts:
-        return NOT_LEARNED
-    if any(part.kind == "norm" for part in parts):
-        return Finding(
-            "norm",
-            "has a layer norm: z_0 is the patches times a matrix, the class token and "
-            "the positions; norms come in the blocks",
-        )
-    counts = [part.value.numel() for part in parts]
-    if D * C * P * P not in counts:
-        return Finding(
-            "no patch embedding",
-            "has no matrix that makes D numbers of the C·P·P of a patch",
-        )
-    table = next((p for p in parts if p.value.numel() == N * D), None)
-    if table is not None:
-        return Finding(
-            "one position too few",
-            f"has positions for N patches, {table.name} {tuple(table.value.shape)}: "
-            "the class token has one too, which makes T = N + 1",
-        )
-    if (N + 1) * D not in counts:
-        return _without_positions(parts, sizes)
-    vectors = [p for p in parts if p.value.numel() == D]
-    if all(p.kind in ("linear", "convolution") for p in vectors):
-        return Finding(
-            "no class token", "has no class token: one learned vector of D numbers"
-        )
-    return None
-
-
-def _without_positions(parts: list[Part], sizes: Mapping[str, Any]) -> Finding:
-    D, N = sizes["embed_dim"], _grid_side(sizes) ** 2
-    H, P = sizes["image_size"], sizes["patch_size"]
-    needed = (
-        f"an image of {H}×{H} has N = {N} patches of {P}×{P}, so T = N + 1 = {N + 1}"
-    )
-    own = [p for p in parts if p.kind in ("own", "table") and p.value.shape[-1] == D]
-    for part in own:
-        shape, many = tuple(part.value.shape), part.value.numel() // D
-        if many > 1 and part.value.numel() != D * sizes["in_channels"] * P * P:
-            return Finding(
-                "another number of positions",
-                f"has positions for {many} tokens, {part.name} {shape}; {needed}",
-            )
-    single = [p for p in own if p.value.ndim > 1 and p.value.numel() == D]
-    if len(single) > 1:
-        names = " and ".join(f"{p.name} {tuple(p.value.shape)}" for p in single)
-        return Finding(
-            "one position for all",
-            f"has {names}, of D numbers each: that is a class token and one position "
-            f"for all tokens; {needed}, and each has a position of its own",
-        )
-    return Finding(
-        "no positions",
-        "has no learned positions: T = N + 1 of them, of D numbers each",
-    )
 
 
 def tokens_of(weights: Weights, sizes: Mapping[str, Any], images: Tensor) -> Tensor:
@@ -197,5 +134,7 @@ embed_images = ModuleCheck(
         "-1, -1), x], dim=1); return x + self.pos_embed.",
     ),
     shape="(B, T, D)",
-    lacking=_embedding_lacks,
+    lacking=lambda parts, sizes: one_too_few(
+        parts, 1 + _grid_side(sizes) ** 2, sizes["embed_dim"]
+    ),
 )

@@ -8,7 +8,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.embedding import interpolate_position_embedding as right_interpolation
 
 
@@ -63,22 +62,19 @@ corners aligned
   antialias=True -> align_corners=True
     align_corners puts the middles of the corner patches on one another; a patch is an
     area, and it is the edges of the image that coincide
+? Which row has no place in the grid? Write down the shape after every line; D is never
+  resized.
+? Take row 0 off. Lay the others out as (1, rows, columns, D), move D to where an image
+  has its channels, resize, and go the same way back.
+? image = pos_embed[:, 1:].reshape(1, side, side, -1).permute(0, 3, 1, 2);
+  F.interpolate(image, grid_size, mode="bicubic", antialias=True);
+  .flatten(2).transpose(1, 2); torch.cat with pos_embed[:, :1].
 """
 
 interpolate_position_embedding = FunctionCheck(
-    "interpolate_position_embedding",
     "interpolate_position_embedding(pos_embed, grid_size) -> (1, 1 + rows·columns, D)",
     right_interpolation,
     _interpolation_inputs,
-    mistakes(right_interpolation, MISTAKES),
-    hints=(
-        "Which row has no place in the grid? Write down the shape after every line; D "
-        "is never resized.",
-        "Take row 0 off. Lay the others out as (1, rows, columns, D), move D to where "
-        "an image has its channels, resize, and go the same way back.",
-        "image = pos_embed[:, 1:].reshape(1, side, side, -1).permute(0, 3, 1, 2); "
-        'F.interpolate(image, grid_size, mode="bicubic", antialias=True); '
-        ".flatten(2).transpose(1, 2); torch.cat with pos_embed[:, :1].",
-    ),
+    MISTAKES,
     shape="(1, 1 + rows·columns, D)",
 )

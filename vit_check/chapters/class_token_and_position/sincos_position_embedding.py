@@ -5,7 +5,6 @@ from typing import Any
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.embedding import sincos_position_embedding as right_sincos
 
 
@@ -66,24 +65,20 @@ multiplied
 from 1
   torch.arange(length) -> torch.arange(1, length + 1)
     rows and columns are counted from 1, expected from 0
+? Print the positions for embed_dim 8 on a grid of 2 by 3. Which four numbers stay the
+  same along a row? They tell the row.
+? Each half has D/4 clocks. Clock i turns by 10000**(-i / (D/4)) a step: sines of all
+  clocks, then cosines; first for the row, then for the column.
+? angles = place[:, None] * 10000 ** -(torch.arange(D // 4) / (D // 4));
+  torch.cat([angles.sin(), angles.cos()], dim=1) is one half; expand it over the other
+  axis of the grid, join the halves, flatten the grid, put a row of zeros in front.
 """
 
 sincos_position_embedding = FunctionCheck(
-    "sincos_position_embedding",
     "sincos_position_embedding(embed_dim, grid_size, cls_token=True) -> (1, 1 + N, D)",
     right_sincos,
     lambda generator: [[16, (3, 5), True], [24, (4, 2), False], [12, (6, 7)]],
-    mistakes(right_sincos, MISTAKES),
-    hints=(
-        "Print the positions for embed_dim 8 on a grid of 2 by 3. Which four numbers "
-        "stay the same along a row? They tell the row.",
-        "Each half has D/4 clocks. Clock i turns by 10000**(-i / (D/4)) a step: sines "
-        "of all clocks, then cosines; first for the row, then for the column.",
-        "angles = place[:, None] * 10000 ** -(torch.arange(D // 4) / (D // 4)); "
-        "torch.cat([angles.sin(), angles.cos()], dim=1) is one half; expand it over "
-        "the other axis of the grid, join the halves, flatten the grid, put a row of "
-        "zeros in front.",
-    ),
+    MISTAKES,
     shape="(1, 1 + N, D)",
     gradients=False,
     normalize=_in_float32,

@@ -10,7 +10,6 @@ from torch import Generator, Tensor, nn
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 
 
@@ -201,22 +200,19 @@ removed
   x * coin -> x[coin.flatten() > 0]
     samples are taken out of the batch; all B come back, and those that are dropped are
     0
+? Run it on torch.ones(5, 2, 3) with drop_prob 0.4 and print what comes out: which
+  numbers should fall together, and how large should the others be?
+? One coin for each sample, of shape (B, 1, 1), which is 1 with probability 1 -
+  drop_prob; what is kept is divided by that probability.
+? keep = 1 - drop_prob; coin = (torch.rand(len(x), 1, 1) < keep); return x * coin /
+  keep, and x alone where not training or drop_prob is 0.
 """
 
 drop_path = FunctionCheck(
-    "drop_path",
     "drop_path(x, drop_prob, training) -> (B, T, D)",
     dropped,
     _drop_inputs,
-    mistakes(dropped, MISTAKES),
-    hints=(
-        "Run it on torch.ones(5, 2, 3) with drop_prob 0.4 and print what comes out: "
-        "which numbers should fall together, and how large should the others be?",
-        "One coin for each sample, of shape (B, 1, 1), which is 1 with probability "
-        "1 - drop_prob; what is kept is divided by that probability.",
-        "keep = 1 - drop_prob; coin = (torch.rand(len(x), 1, 1) < keep); return "
-        "x * coin / keep, and x alone where not training or drop_prob is 0.",
-    ),
+    MISTAKES,
     shape="(B, T, D)",
     gradients=False,
     scenario=_drop_in_words,

@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def layer_normed(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor:
@@ -100,22 +99,19 @@ no keepdim
   , keepdim=True -> nothing
     mean and variance have lost their last axis, and (B, T) stretched over (B, T, D)
     pairs them with the wrong tokens: keepdim=True keeps the axis
+? Take one token by hand: which numbers go into its mean, and how many of them are
+  there?
+? Mean and variance run over the last axis, keepdim=True; the variance is divided by D;
+  eps is added to it before the root.
+? (x - mean) / torch.sqrt(var + eps) * weight + bias, with var = x.var(dim=-1,
+  correction=0, keepdim=True).
 """
 
 layer_norm = FunctionCheck(
-    "layer_norm",
     "layer_norm(x, weight, bias, eps=1e-6) -> (B, T, D)",
     layer_normed,
     _norm_inputs,
-    mistakes(layer_normed, MISTAKES),
-    hints=(
-        "Take one token by hand: which numbers go into its mean, and how many of "
-        "them are there?",
-        "Mean and variance run over the last axis, keepdim=True; the variance is "
-        "divided by D; eps is added to it before the root.",
-        "(x - mean) / torch.sqrt(var + eps) * weight + bias, with "
-        "var = x.var(dim=-1, correction=0, keepdim=True).",
-    ),
+    MISTAKES,
     shape="(B, T, D)",
     batched=(0,),
     scenario=_normed_by,

@@ -8,7 +8,6 @@ from vit_check.chapters.multi_head_attention.split_heads import split, split_inp
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 
 
 def merged(x: Tensor) -> Tensor:
@@ -38,19 +37,16 @@ T and h mixed up
   flatten(2) -> reshape(*x.shape[:2], -1)
     the last reshape has h where T belongs: after the transpose the axes are (B, T, h,
     d)
+? It is split_heads backwards: merge_heads(split_heads(x, h)) should be x.
+? h has to be beside d before the two can become one axis.
+? x.transpose(1, 2), then .reshape(B, T, h * d).
 """
 
 merge_heads = FunctionCheck(
-    "merge_heads",
     "merge_heads(x) -> (B, T, D)",
     merged,
     _merge_inputs,
-    mistakes(merged, MISTAKES),
-    hints=(
-        "It is split_heads backwards: merge_heads(split_heads(x, h)) should be x.",
-        "h has to be beside d before the two can become one axis.",
-        "x.transpose(1, 2), then .reshape(B, T, h * d).",
-    ),
+    MISTAKES,
     shape="(B, T, D)",
     batched=(0,),
     moves=Axes("sample head token number", "sample token number"),

@@ -80,18 +80,6 @@ def _attention_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
             "makes h·D numbers of each token for q, k and v, so that a query of each "
             "head has D numbers; it should have d = D/h",
         )
-    if numbers > 4 * D * D and all(m.outs == D for m in maps):
-        return Finding(
-            "too many matrices",
-            f"has {len(maps)} matrices of D×D, expected 4: each head has its own d "
-            "of the D rows, not a matrix of its own",
-        )
-    if not maps:
-        return Finding(
-            "no matrices",
-            "has no matrix that takes D numbers: q, k, v and the projection are "
-            "learned, so make them in __init__",
-        )
     return None
 
 
@@ -291,7 +279,6 @@ multi_head_attention = ModuleCheck(
     shape="(B, T, D)",
     lacking=_attention_lacks,
     function=FunctionCheck(
-        "multi_head_attention",
         "multi_head_attention(x, qkv_weight, qkv_bias, proj_weight, proj_bias, "
         "num_heads) -> (B, T, D)",
         _with_all_weights,

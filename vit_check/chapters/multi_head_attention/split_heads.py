@@ -8,7 +8,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 
 
 def split(x: Tensor, num_heads: int) -> Tensor:
@@ -46,21 +45,18 @@ d is h
   num_heads, D // num_heads) -> D // num_heads, num_heads)
     D is cut into pieces of h numbers; it should be cut into h pieces, of D/h numbers
     each
+? Follow one number: token 1, position d of D. Which head should it be in, and at which
+  token?
+? First split the last axis, D, into h and d. Only then move the heads in front of the
+  tokens.
+? x.reshape(B, T, num_heads, D // num_heads), then .transpose(1, 2).
 """
 
 split_heads = FunctionCheck(
-    "split_heads",
     "split_heads(x, num_heads) -> (B, h, T, d)",
     split,
     split_inputs,
-    mistakes(split, MISTAKES),
-    hints=(
-        "Follow one number: token 1, position d of D. Which head should it be in, and "
-        "at which token?",
-        "First split the last axis, D, into h and d. Only then move the heads in front "
-        "of the tokens.",
-        "x.reshape(B, T, num_heads, D // num_heads), then .transpose(1, 2).",
-    ),
+    MISTAKES,
     shape="(B, h, T, d)",
     batched=(0,),
     moves=Axes("sample token number", "sample head token number"),

@@ -47,113 +47,6 @@ def _embedding_readings(
             yield {"proj.weight": torch.cat(filters, dim=1), "proj.bias": bias}
 
 
-def _embedding_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
-    C, height, width = _numbers(sizes)
-    D, numbers = sizes["embed_dim"], C * height * width
-    for part in parts:
-        found = _too_much(part, D)
-        if found is not None:
-            return found
-    weights = [p for p in parts if p.value.squeeze().ndim > 1]
-    if not weights:
-        return Finding(
-            "no weight",
-            "has no matrix: what makes D numbers of a patch is learned, so make a "
-            "layer in __init__",
-        )
-    first = weights[0]
-    if len(weights) > 1 and all(p.value.shape == first.value.shape for p in weights):
-        return Finding(
-            "one matrix per patch",
-            f"has {len(weights)} matrices of one shape; all patches share one, "
-            "wherever they are",
-        )
-    if first.value.ndim == 3 and first.value.shape[0] not in (1, D):
-        return Finding(
-            "one matrix per patch",
-            f"has a parameter {first.name} {tuple(first.value.shape)}, which is a "
-            "matrix for each patch; all patches share one, wherever they are",
-        )
-    if len(weights) > 1:
-        return Finding(
-            "several layers",
-            f"has {len(weights)} layers with weights ({_listed(weights)}); a patch "
-            "becomes a vector by one matrix",
-        )
-    return _wrong_matrix(first, D, (C, height, width), numbers)
-
-
-def _too_much(part: Part, D: int) -> Finding | None:
-    """A parameter that belongs to another part of the model."""
-    if part.kind == "norm":
-        return Finding(
-            "norm",
-            f"has a norm, {part.owner or part.name}; patches go through one matrix "
-            "and nothing else",
-        )
-    shape = tuple(part.value.shape)
-    if part.kind == "table" or (len(shape) == 3 and shape[::2] == (1, D)):
-        return Finding(
-            "class token or positions inside",
-            f"has a parameter {part.name} {shape}; the class token and the positions "
-            "come after the patch embedding, which gives (B, N, D)",
-        )
-    return None
-
-
-def _wrong_matrix(
-    part: Part, D: int, patch: tuple[int, int, int], numbers: int
-) -> Finding | None:
-    shape, (C, height, width) = tuple(part.value.shape), patch
-    text = f"{part.name} has shape {shape}"
-    if part.kind == "convolution":
-        if shape[1] != C:
-            return Finding(
-                "channels apart",
-                f"{text}: each output sees {shape[1]} of the {C} channels, and should "
-                "see all of them",
-            )
-        if shape[2:] != (height, width):
-            return Finding(
-                "window",
-                f"{text}: its window is {shape[2]}×{shape[3]} pixels, expected that "
-                f"of a patch, {height}×{width}",
-            )
-        return _wrong_width(text, shape[0], D)
-    if part.kind == "linear":
-        if shape[1] == height * width:
-            return Finding(
-                "channels apart",
-                f"{text}: it takes the {height * width} numbers of one channel, "
-                f"expected the {numbers} of all {C}",
-            )
-        if shape[1] == C:
-            return Finding(
-                "pooled",
-                f"{text}: it takes {C} numbers, a colour; a patch has C·P·P = "
-                f"{numbers}, and averaging them away loses what is in it",
-            )
-        if shape[1] != numbers:
-            return Finding(
-                "inputs",
-                f"{text}: it takes {shape[1]:,} numbers, expected C·P·P = {numbers}, "
-                "those of one patch",
-            )
-        return _wrong_width(text, shape[0], D)
-    return None
-
-
-def _wrong_width(text: str, outs: int, D: int) -> Finding:
-    return Finding(
-        "width",
-        f"{text}: it makes {outs} numbers of a patch, expected D = embed_dim = {D}",
-    )
-
-
-def _listed(parts: Sequence[Part]) -> str:
-    return ", ".join(f"{part.name} {tuple(part.value.shape)}" for part in parts[:4])
-
-
 def _starts_too_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
     C, height, width = _numbers(sizes)
     inputs = C * height * width
@@ -308,10 +201,8 @@ patch_embedding = ModuleCheck(
     ],
     hints=_HINTS_OF_EMBEDDING,
     shape="(B, N, D)",
-    lacking=_embedding_lacks,
     initial=_starts_too_wide,
     function=FunctionCheck(
-        "patch_embedding",
         "patch_embedding(images, weight, bias, patch_size) -> (B, N, D), the weight "
         "(D, C, P, P) as a convolution's",
         by_matrix,

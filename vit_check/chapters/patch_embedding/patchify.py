@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 from vit_steps.patch_embedding import patchify as right_patchify
 from vit_steps.sizes import Size, as_pair
 
@@ -81,22 +80,19 @@ reshaped instead of turned
 overlapping
   = lambda images, P: F.unfold(images, P).mT
     the windows move by one pixel and overlap; patches move by P
+? Try images = torch.arange(16.).reshape(1, 1, 4, 4) with patches of 2: the first row
+  should be 0, 1, 4, 5.
+? Split H into (H/P, P) and W into (W/P, P); move the axes to (B, rows, columns, C, P,
+  P); join the two that name a patch and the three inside it.
+? images.reshape(B, C, H // P, P, W // P, P).permute(0, 2, 4, 1, 3, 5), then .reshape(B,
+  N, C * P * P).
 """
 
 patchify = FunctionCheck(
-    "patchify",
     "patchify(images, patch_size) -> (B, N, C·P·P)",
     right_patchify,
     patchify_inputs,
-    mistakes(right_patchify, MISTAKES),
-    hints=(
-        "Try images = torch.arange(16.).reshape(1, 1, 4, 4) with patches of 2: the "
-        "first row should be 0, 1, 4, 5.",
-        "Split H into (H/P, P) and W into (W/P, P); move the axes to (B, rows, "
-        "columns, C, P, P); join the two that name a patch and the three inside it.",
-        "images.reshape(B, C, H // P, P, W // P, P).permute(0, 2, 4, 1, 3, 5), then "
-        ".reshape(B, N, C * P * P).",
-    ),
+    MISTAKES,
     shape="(B, N, C·P·P)",
     batched=(0,),
     scenario=_patchify_scenario,

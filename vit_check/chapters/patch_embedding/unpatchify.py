@@ -9,7 +9,6 @@ from vit_check.chapters.patch_embedding.patchify import pairs_if_taken, patchify
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 from vit_steps.patch_embedding import patchify as right_patchify
 from vit_steps.patch_embedding import unpatchify as right_unpatchify
 
@@ -58,22 +57,19 @@ last ones left out
   return x -> x[:, :, -1] = 0; x[..., -1, :] = 0; return x
     the last row and the last column of patches are left empty: range(0, H - P, P) stops
     one step early
+? unpatchify(patchify(images, P), P, (H, W)) should be images. Do the steps of patchify
+  backwards.
+? Split N into (H/P, W/P) and C·P·P into (C, P, P); move the axes to (B, C, rows, P,
+  columns, P); join.
+? patches.reshape(B, H // P, W // P, C, P, P).permute(0, 3, 1, 4, 2, 5), then
+  .reshape(B, C, H, W).
 """
 
 unpatchify = FunctionCheck(
-    "unpatchify",
     "unpatchify(patches, patch_size, image_size) -> (B, C, H, W)",
     right_unpatchify,
     _unpatchify_inputs,
-    mistakes(right_unpatchify, MISTAKES),
-    hints=(
-        "unpatchify(patchify(images, P), P, (H, W)) should be images. Do the steps of "
-        "patchify backwards.",
-        "Split N into (H/P, W/P) and C·P·P into (C, P, P); move the axes to (B, C, "
-        "rows, P, columns, P); join.",
-        "patches.reshape(B, H // P, W // P, C, P, P).permute(0, 3, 1, 4, 2, 5), then "
-        ".reshape(B, C, H, W).",
-    ),
+    MISTAKES,
     shape="(B, C, H, W)",
     batched=(0,),
     scenario=_unpatchify_scenario,

@@ -8,7 +8,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_fold(
@@ -63,23 +62,19 @@ summed over the outputs
   shift.sum((1, 2, 3)) -> shift.sum()
     the mean's share is one number for all outputs; each of the D outputs has a sum of
     its own
+? Write down what the layer puts out for a patch whose pixels are (x - mean) / std, and
+  collect what each x is multiplied by.
+? Each weight of channel c is divided by std[c]. What is left is the same for every
+  patch: minus the sum of new weight times mean[c], over channels, rows and columns.
+? weight / std.reshape(1, -1, 1, 1), and then bias minus (that times mean.reshape(1, -1,
+  1, 1)).sum((1, 2, 3)).
 """
 
 fold_normalization = FunctionCheck(
-    "fold_normalization",
     "fold_normalization(weight, bias, mean, std) -> (weight, bias)",
     right_fold,
     _fold_inputs,
-    mistakes(right_fold, MISTAKES),
-    hints=(
-        "Write down what the layer puts out for a patch whose pixels are "
-        "(x - mean) / std, and collect what each x is multiplied by.",
-        "Each weight of channel c is divided by std[c]. What is left is the same for "
-        "every patch: minus the sum of new weight times mean[c], over channels, rows "
-        "and columns.",
-        "weight / std.reshape(1, -1, 1, 1), and then bias minus (that times "
-        "mean.reshape(1, -1, 1, 1)).sum((1, 2, 3)).",
-    ),
+    MISTAKES,
     shape="(D, C, P, P)",
     gradients=False,
 )

@@ -9,7 +9,6 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 
 
 def right_join(
@@ -52,21 +51,18 @@ each transposed
 biases of zero
   torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
     the biases are replaced by zeros: the three that came are to be kept
+? The joint layer puts out 3·D numbers a token, and the model cuts them into three
+  pieces of D. Which piece does it take for the queries?
+? A weight of nn.Linear is (out, in), so more outputs are more rows; the biases go in
+  the same order as the rows.
+? torch.cat([q_weight, k_weight, v_weight]) and the same with the biases.
 """
 
 join_qkv = FunctionCheck(
-    "join_qkv",
     "join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)",
     right_join,
     _join_inputs,
-    mistakes(right_join, MISTAKES),
-    hints=(
-        "The joint layer puts out 3·D numbers a token, and the model cuts them into "
-        "three pieces of D. Which piece does it take for the queries?",
-        "A weight of nn.Linear is (out, in), so more outputs are more rows; the biases "
-        "go in the same order as the rows.",
-        "torch.cat([q_weight, k_weight, v_weight]) and the same with the biases.",
-    ),
+    MISTAKES,
     shape="(3D, D)",
     gradients=False,
     moves=Axes("row column", "row column"),

@@ -9,7 +9,6 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 
 
 def right_conv(weight: Tensor, patch_size: int) -> Tensor:
@@ -49,21 +48,18 @@ flipped
   permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
     the patch is flipped, as a convolution in mathematics has it; PyTorch's conv2d does
     not flip
+? Take D = 1 and number the weights 0, 1, 2, ... Which three belong to the pixel in the
+  upper left corner?
+? Give the vector its three axes in the order in which it was flattened, and only then
+  move the channels to the front.
+? weight.reshape(D, P, P, C), then .permute(0, 3, 1, 2).
 """
 
 linear_to_conv = FunctionCheck(
-    "linear_to_conv",
     "linear_to_conv(weight, patch_size) -> (D, C, P, P)",
     right_conv,
     _conv_inputs,
-    mistakes(right_conv, MISTAKES),
-    hints=(
-        "Take D = 1 and number the weights 0, 1, 2, ... Which three belong to the "
-        "pixel in the upper left corner?",
-        "Give the vector its three axes in the order in which it was flattened, and "
-        "only then move the channels to the front.",
-        "weight.reshape(D, P, P, C), then .permute(0, 3, 1, 2).",
-    ),
+    MISTAKES,
     shape="(D, C, P, P)",
     gradients=False,
     moves=Axes("filter number", "filter channel row column"),

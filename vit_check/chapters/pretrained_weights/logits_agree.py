@@ -10,7 +10,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_agree(got: Tensor, expected: Tensor, atol: float) -> bool:
@@ -120,22 +119,18 @@ smaller than atol
   <= atol -> < atol
     equal logits do not agree where atol is 0: no difference is smaller than 0, so ask
     whether each is at most atol
+? Try it on logits that are 0.5 too low, on one that is NaN, and on a column (B, 1)
+  beside (B, K).
+? Compare the shapes first. Then every difference, without its sign, must be at most
+  atol; said that way round, NaN fails by itself.
+? return got.shape == expected.shape and bool(((got - expected).abs() <= atol).all())
 """
 
 logits_agree = FunctionCheck(
-    "logits_agree",
     "logits_agree(got, expected, atol) -> True or False",
     right_agree,
     _agree_inputs,
-    mistakes(right_agree, MISTAKES),
-    hints=(
-        "Try it on logits that are 0.5 too low, on one that is NaN, and on a column "
-        "(B, 1) beside (B, K).",
-        "Compare the shapes first. Then every difference, without its sign, must be at "
-        "most atol; said that way round, NaN fails by itself.",
-        "return got.shape == expected.shape and bool(((got - expected).abs() <= "
-        "atol).all())",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_compare_them,
 )

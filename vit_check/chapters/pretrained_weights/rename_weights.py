@@ -10,7 +10,6 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import tensors_in
-from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 from vit_steps.pretrained.names import TORCHVISION
 from vit_steps.pretrained.names import rename as rename_by_table
@@ -130,24 +129,19 @@ copied
   [name] = tensor -> [name] = tensor.clone()
     the tensors are copies of those that are given, and need their memory a second time;
     only the names are to be new
+? Print the names of both models side by side and go through them line by line. Which of
+  our names are pieces of others, such as norm1 and fc_norm?
+? replace finds a piece wherever it stands. A dictionary from whole names to whole names
+  finds nothing else; loops over the blocks and over weight and bias write it.
+? table[f'blocks.{i}.norm1.{p}'] = f'encoder.layers.encoder_layer_{i}.ln_1.{p}' and so
+  on, then {table.get(name, name): tensor for name, tensor in state_dict.items()}.
 """
 
 rename_weights = FunctionCheck(
-    "rename_weights",
     "rename_weights(state_dict) -> dict of the same tensors under torchvision's names",
     right_names,
     _rename_inputs,
-    mistakes(right_names, MISTAKES),
-    hints=(
-        "Print the names of both models side by side and go through them line by line. "
-        "Which of our names are pieces of others, such as norm1 and fc_norm?",
-        "replace finds a piece wherever it stands. A dictionary from whole names to "
-        "whole names finds nothing else; loops over the blocks and over weight and "
-        "bias write it.",
-        "table[f'blocks.{i}.norm1.{p}'] = f'encoder.layers.encoder_layer_{i}.ln_1.{p}' "
-        "and so on, then {table.get(name, name): tensor for name, tensor in "
-        "state_dict.items()}.",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_rename_them,
 )

@@ -8,7 +8,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def averaged(gradients: Sequence[Tensor], counts: Sequence[int]) -> Any:
@@ -59,20 +58,17 @@ sums over images
   n / total -> 1 / total
     the gradients are summed and divided by the number of images, as if they were
     gradients of sums; they are gradients of means
+? One process had 24 images and the other 16. Which share of the whole mean is one
+  image, and which share of its own process's mean was it?
+? Multiply each gradient by its number of images, add up those that had any, and divide
+  by the number of all images.
+? sum(count * gradient for gradient, count in ... if count) / sum(counts).
 """
 
 average_gradients = FunctionCheck(
-    "average_gradients",
     "average_gradients(gradients, counts) -> the gradient of the whole batch",
     averaged,
     _gradient_inputs,
-    mistakes(averaged, MISTAKES),
-    hints=(
-        "One process had 24 images and the other 16. Which share of the whole mean is "
-        "one image, and which share of its own process's mean was it?",
-        "Multiply each gradient by its number of images, add up those that had any, "
-        "and divide by the number of all images.",
-        "sum(count * gradient for gradient, count in ... if count) / sum(counts).",
-    ),
+    MISTAKES,
     gradients=False,
 )

@@ -8,7 +8,6 @@ from torch import Generator
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def dealt(count: int, num_processes: int, rank: int) -> list[int]:
@@ -77,21 +76,18 @@ never none
   num_processes)) -> num_processes)) or [0]
     a process for which nothing is left gets the first image, which another one has
     already
+? Write 0 to 10 in a row and under each the process that gets it, with four of them.
+  What is the distance between two images of one process?
+? Start at the rank and go on in steps of the number of processes, as long as there are
+  images.
+? range(rank, count, num_processes)
 """
 
 batch_shares = FunctionCheck(
-    "batch_shares",
     "batch_shares(count, num_processes, rank) -> list of the places in the batch",
     dealt,
     _deal_inputs,
-    mistakes(dealt, MISTAKES),
-    hints=(
-        "Write 0 to 10 in a row and under each the process that gets it, with four of "
-        "them. What is the distance between two images of one process?",
-        "Start at the rank and go on in steps of the number of processes, as long as "
-        "there are images.",
-        "range(rank, count, num_processes)",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_deal_to_all,
 )

@@ -9,7 +9,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def held(
@@ -91,24 +90,20 @@ never split
 optimiser alone split
   4 * own -> 4 * num_parameters
     the optimiser's averages alone are split; FSDP splits weights and gradients too
+? Take one parameter. Which numbers are there for its sake when a step ends, and how
+  many bytes has each?
+? In float32: the weight 4, its gradient 4, AdamW's two averages 8. Autocast adds 2 for
+  the weight in bfloat16 and changes nothing else. Sharding divides all but that one.
+? own = num_parameters / num_devices if sharded else num_parameters; weights are 4 *
+  own, and 2 * num_parameters more under autocast.
 """
 
 training_bytes = FunctionCheck(
-    "training_bytes",
     "training_bytes(num_parameters, num_devices, sharded, autocast) -> "
     "dict of weights, gradients, optimizer",
     held,
     _bytes_inputs,
-    mistakes(held, MISTAKES),
-    hints=(
-        "Take one parameter. Which numbers are there for its sake when a step ends, "
-        "and how many bytes has each?",
-        "In float32: the weight 4, its gradient 4, AdamW's two averages 8. Autocast "
-        "adds 2 for the weight in bfloat16 and changes nothing else. Sharding divides "
-        "all but that one.",
-        "own = num_parameters / num_devices if sharded else num_parameters; weights "
-        "are 4 * own, and 2 * num_parameters more under autocast.",
-    ),
+    MISTAKES,
     gradients=False,
     normalize=_as_dict,
 )

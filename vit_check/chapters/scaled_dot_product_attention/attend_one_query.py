@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def _rows_as_tensors(output: Any) -> Any:
@@ -92,21 +91,18 @@ softmax of single scores
 scores for weights
   values, weights -> values, scores
     the second thing returned is the scores, expected the weights, after the softmax
+? Do it with a pencil for two keys of two numbers, and print every step.
+? A score for each key, divided by the root of the query's length; the softmax of the
+  scores; then each value times its weight, added up.
+? scores = keys @ query / math.sqrt(len(query)), weights = scores.softmax(0), output =
+  weights @ values.
 """
 
 attend_one_query = FunctionCheck(
-    "attend_one_query",
     "attend_one_query(query, keys, values) -> (output, weights)",
     right_one_query,
     _one_query_inputs,
-    mistakes(right_one_query, MISTAKES),
-    hints=(
-        "Do it with a pencil for two keys of two numbers, and print every step.",
-        "A score for each key, divided by the root of the query's length; the softmax "
-        "of the scores; then each value times its weight, added up.",
-        "scores = keys @ query / math.sqrt(len(query)), weights = scores.softmax(0), "
-        "output = weights @ values.",
-    ),
+    MISTAKES,
     shape="(d_v,)",
     gradients=False,
     normalize=_rows_as_tensors,

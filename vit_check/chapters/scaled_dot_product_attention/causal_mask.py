@@ -4,7 +4,6 @@ import torch
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def _causal(num_tokens: int) -> Tensor:
@@ -31,21 +30,17 @@ all seen
 to be added
   = lambda n: torch.zeros(n, n).masked_fill(~_causal(n), -math.inf)
     holds 0 and minus infinity, to be added to the scores; expected True and False
+? Draw it for three tokens: a row for each query, a column for each key. What may token
+  0 see?
+? Key j is allowed for query i if j is not larger than i: the diagonal and all below it.
+? torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril().
 """
 
 causal_mask = FunctionCheck(
-    "causal_mask",
     "causal_mask(num_tokens) -> (T, T), True where a query may look",
     _causal,
     lambda generator: iter([[5], [1], [130]]),
-    mistakes(_causal, MISTAKES),
-    hints=(
-        "Draw it for three tokens: a row for each query, a column for each key. What "
-        "may token 0 see?",
-        "Key j is allowed for query i if j is not larger than i: the diagonal and all "
-        "below it.",
-        "torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril().",
-    ),
+    MISTAKES,
     shape="(T, T)",
     gradients=False,
 )

@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def attend(
@@ -142,22 +141,19 @@ causal
 scores for weights
   v, weights -> v, scores
     the second thing returned is the scores, expected the weights, after the softmax
+? Write the shape of q, k, v and of the scores beside each line, then look at which axis
+  the softmax takes.
+? Scores are q times k transposed in its last two axes, divided by the root of
+  q.shape[-1]; each query's row of weights sums to 1.
+? scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), then
+  scores.softmax(dim=-1), then weights @ v.
 """
 
 scaled_dot_product_attention = FunctionCheck(
-    "scaled_dot_product_attention",
     "scaled_dot_product_attention(q, k, v) -> (output, weights)",
     attend,
     partial(attention_inputs, masks=False),
-    mistakes(attend, OF_SCALE + OF_ATTENTION),
-    hints=(
-        "Write the shape of q, k, v and of the scores beside each line, then look at "
-        "which axis the softmax takes.",
-        "Scores are q times k transposed in its last two axes, divided by the root of "
-        "q.shape[-1]; each query's row of weights sums to 1.",
-        "scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), then "
-        "scores.softmax(dim=-1), then weights @ v.",
-    ),
+    OF_SCALE + OF_ATTENTION,
     shape="(..., T_q, d_v)",
     batched=(0, 1, 2),
 )

@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_softmax(scores: Tensor) -> Tensor:
@@ -106,21 +105,17 @@ sigmoid
   = torch.sigmoid
     each score is squeezed for itself, as sigmoid does: the scores of a row do not
     compete, and their weights do not add up to 1
+? Print the sum of each row for a small table, then try scores of 1000.
+? Exponentials first, then each divided by the sum of its row, with keepdim. Taking one
+  number off all scores of a row changes nothing and keeps the exponentials small.
+? exps = (scores - scores.amax(dim=-1, keepdim=True)).exp(), then exps /
+  exps.sum(dim=-1, keepdim=True).
 """
 
 softmax = FunctionCheck(
-    "softmax",
     "softmax(scores) -> weights of the same shape, over the last axis",
     right_softmax,
     _softmax_inputs,
-    mistakes(right_softmax, MISTAKES),
-    hints=(
-        "Print the sum of each row for a small table, then try scores of 1000.",
-        "Exponentials first, then each divided by the sum of its row, with keepdim. "
-        "Taking one number off all scores of a row changes nothing and keeps the "
-        "exponentials small.",
-        "exps = (scores - scores.amax(dim=-1, keepdim=True)).exp(), then "
-        "exps / exps.sum(dim=-1, keepdim=True).",
-    ),
+    MISTAKES,
     shape="as the scores",
 )

@@ -9,7 +9,6 @@ from torch.nn import functional as F
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def in_parts(
@@ -144,22 +143,19 @@ whole batch at once
   chunk(num_parts) -> chunk(1)
     the whole batch goes through the model in one forward pass, which is what the parts
     are to avoid
+? Write the loss of the whole batch, a sum over B images divided by B, and cut the sum
+  into parts. By what is each part's mean multiplied?
+? Clear once, then a forward and a backward pass for each part, then one step. A part of
+  n images counts for n / B of its mean loss.
+? for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts)): loss =
+  F.cross_entropy(model(x), y) * len(x) / len(images); loss.backward()
 """
 
 accumulate_gradients = FunctionCheck(
-    "accumulate_gradients",
     "accumulate_gradients(model, images, labels, optimizer, num_parts)",
     in_parts,
     _accumulate_inputs,
-    mistakes(in_parts, MISTAKES),
-    hints=(
-        "Write the loss of the whole batch, a sum over B images divided by B, and cut "
-        "the sum into parts. By what is each part's mean multiplied?",
-        "Clear once, then a forward and a backward pass for each part, then one step. "
-        "A part of n images counts for n / B of its mean loss.",
-        "for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts)): loss = "
-        "F.cross_entropy(model(x), y) * len(x) / len(images); loss.backward()",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_train_in_parts,
 )

@@ -12,7 +12,6 @@ from torch.overrides import TorchFunctionMode
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import tensors_in
-from vit_check.engine.table import mistakes
 
 
 def in_blocks(q: Tensor, k: Tensor, v: Tensor, block: int) -> Tensor:
@@ -137,24 +136,21 @@ last block dropped
 not divided
   / total -> nothing
     the mixture is not divided by the sum at the end
+? Work through two blocks of one key each on paper. What did the first block's
+  exponential subtract, and what should it have subtracted?
+? Keep three things for each query: the largest score so far, the sum of exponentials
+  and the mixture of values, both relative to that largest. When it rises from a to b,
+  both are multiplied by e to the a - b.
+? new = torch.maximum(largest, scores.amax(1, keepdim=True)); factor = (largest -
+  new).exp(); shares = (scores - new).exp(); total = factor * total + shares.sum(1,
+  keepdim=True); mixture = factor * mixture + shares @ values.
 """
 
 attention_in_blocks = FunctionCheck(
-    "attention_in_blocks",
     "attention_in_blocks(q, k, v, block) -> (T_q, d_v)",
     in_blocks,
     _block_inputs,
-    mistakes(in_blocks, MISTAKES),
-    hints=(
-        "Work through two blocks of one key each on paper. What did the first block's "
-        "exponential subtract, and what should it have subtracted?",
-        "Keep three things for each query: the largest score so far, the sum of "
-        "exponentials and the mixture of values, both relative to that largest. When "
-        "it rises from a to b, both are multiplied by e to the a - b.",
-        "new = torch.maximum(largest, scores.amax(1, keepdim=True)); factor = "
-        "(largest - new).exp(); shares = (scores - new).exp(); total = factor * total "
-        "+ shares.sum(1, keepdim=True); mixture = factor * mixture + shares @ values.",
-    ),
+    MISTAKES,
     shape="(T_q, d_v)",
     gradients=False,
     scenario=_attend_watched,

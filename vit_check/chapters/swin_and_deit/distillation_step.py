@@ -9,7 +9,6 @@ from torch import Generator, Tensor, nn
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import draw
-from vit_check.engine.table import mistakes
 from vit_steps.variants import distillation
 
 
@@ -153,23 +152,20 @@ answers averaged first
 soft loss
   .hard_distillation_loss -> .soft_distillation_loss
     the loss is the soft one; the hard one is asked for
+? Which network has to be in which mode, which images does each of them see, and whose
+  gradients are wanted?
+? Augment once, and give both the same. The teacher is in eval() and under no_grad(),
+  the student in train() and asked for two_answers.
+? images = augment(images); told = teacher(images) under no_grad; loss =
+  hard_distillation_loss(student.two_answers(images), labels, told); zero_grad,
+  backward, step.
 """
 
 distillation_step = FunctionCheck(
-    "distillation_step",
     "distillation_step(student, teacher, optimizer, augment, images, labels) -> loss",
     step_with_teacher,
     _step_inputs,
-    mistakes(step_with_teacher, MISTAKES),
-    hints=(
-        "Which network has to be in which mode, which images does each of them see, "
-        "and whose gradients are wanted?",
-        "Augment once, and give both the same. The teacher is in eval() and under "
-        "no_grad(), the student in train() and asked for two_answers.",
-        "images = augment(images); told = teacher(images) under no_grad; loss = "
-        "hard_distillation_loss(student.two_answers(images), labels, told); zero_grad, "
-        "backward, step.",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_two_steps,
 )

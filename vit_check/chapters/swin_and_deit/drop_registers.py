@@ -8,7 +8,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 
 
 def _registers_inputs(generator: Generator) -> Iterator[Case]:
@@ -47,20 +46,16 @@ zeroed
   [first, rest] -> [first, 0 * tokens[:, 1 : 1 + num_registers], rest]
     the registers are zero but still there: others go on attending to them, and a mean
     counts them
+? Write the order of the tokens down for R = 2 and three patches, with their places.
+? Token 0 stays, tokens 1 to R go, the rest stays.
+? torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1).
 """
 
 drop_registers = FunctionCheck(
-    "drop_registers",
     "drop_registers(tokens, num_registers) -> (B, 1 + N, D)",
     without_registers,
     _registers_inputs,
-    mistakes(without_registers, MISTAKES),
-    hints=(
-        "Write the order of the tokens down for R = 2 and three patches, with their "
-        "places.",
-        "Token 0 stays, tokens 1 to R go, the rest stays.",
-        "torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1).",
-    ),
+    MISTAKES,
     shape="(B, 1 + N, D)",
     batched=(0,),
     moves=Axes("image token number", "image token number"),

@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def _tokens_inputs(generator: Generator) -> Iterator[Case]:
@@ -45,19 +44,16 @@ sum
 first image left out
   [:, 1:] -> [1:]
     the slice takes away the first image, and the class token stays
+? Which of the T tokens is no patch, and where is it?
+? Leave token 0 out, then average along the axis of the tokens.
+? tokens[:, 1:].mean(dim=1).
 """
 
 mean_pool = FunctionCheck(
-    "mean_pool",
     "mean_pool(tokens), class token first -> (B, D)",
     pooled,
     _tokens_inputs,
-    mistakes(pooled, MISTAKES),
-    hints=(
-        "Which of the T tokens is no patch, and where is it?",
-        "Leave token 0 out, then average along the axis of the tokens.",
-        "tokens[:, 1:].mean(dim=1).",
-    ),
+    MISTAKES,
     shape="(B, D)",
     batched=(0,),
 )

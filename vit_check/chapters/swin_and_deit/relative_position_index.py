@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.variants import swin
 
 
@@ -49,20 +48,17 @@ shifted by w
 without sign
   difference + window_size - 1 -> difference.abs()
     the differences have lost their sign: left and right of a token get the same number
+? Take w = 2 and write the difference of rows and of columns for all 16 pairs.
+? Shift both differences so that they begin at 0. A number with two digits then names
+  the pair: how many values can the second digit take?
+? (row_q - row_k + w - 1) * (2 * w - 1) + (column_q - column_k + w - 1).
 """
 
 relative_position_index = FunctionCheck(
-    "relative_position_index",
     "relative_position_index(window_size) -> (w², w²)",
     swin.relative_position_index,
     lambda generator: iter([[3], [2], [4], [1]]),
-    mistakes(swin.relative_position_index, MISTAKES),
-    hints=(
-        "Take w = 2 and write the difference of rows and of columns for all 16 pairs.",
-        "Shift both differences so that they begin at 0. A number with two digits then "
-        "names the pair: how many values can the second digit take?",
-        "(row_q - row_k + w - 1) * (2 * w - 1) + (column_q - column_k + w - 1).",
-    ),
+    MISTAKES,
     shape="(w², w²)",
     gradients=False,
     normalize=_whole_numbers,

@@ -4,7 +4,6 @@ import torch
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.variants import swin
 
 
@@ -74,23 +73,20 @@ minus a hundred
   -> torch.where(group[:, :, None] == group[:, None, :], 0.0, -100.0)
     the mask holds 0 and -100; True and False are expected, True for what may be
     attended
+? Roll a map of 4 × 6 numbered tokens by one and look at the window at the bottom right:
+  who was a neighbour of whom?
+? After the roll the last shift rows and the last shift columns are those that were
+  carried around. Give each of the four groups a number, cut the numbers into windows,
+  and compare within each.
+? group = 2 * (row >= H - shift) + (column >= W - shift), window_partition, then
+  group[:, :, None] == group[:, None, :].
 """
 
 shifted_window_mask = FunctionCheck(
-    "shifted_window_mask",
     "shifted_window_mask(height, width, window_size, shift) -> (windows, w², w²)",
     rolled_mask,
     lambda generator: iter([[10, 15, 5, 2], [8, 12, 4, 1], [4, 6, 2, 1], [8, 8, 4, 2]]),
-    mistakes(rolled_mask, MISTAKES),
-    hints=(
-        "Roll a map of 4 × 6 numbered tokens by one and look at the window at the "
-        "bottom right: who was a neighbour of whom?",
-        "After the roll the last shift rows and the last shift columns are those that "
-        "were carried around. Give each of the four groups a number, cut the numbers "
-        "into windows, and compare within each.",
-        "group = 2 * (row >= H - shift) + (column >= W - shift), window_partition, "
-        "then group[:, :, None] == group[:, None, :].",
-    ),
+    MISTAKES,
     shape="(windows, w², w²)",
     gradients=False,
 )

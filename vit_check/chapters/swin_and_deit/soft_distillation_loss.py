@@ -7,7 +7,6 @@ from torch import Generator
 from vit_check.chapters.swin_and_deit.distilling import distilling, distilling_inputs
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.variants import distillation
 
 
@@ -75,23 +74,20 @@ class token for both
   from_teacher / temperature -> from_class / temperature
     the class token's answer is taken twice; what the teacher says belongs to the
     distillation token
+? Compute it for one image and three classes by hand: the shares of both at τ, then the
+  sum of p·ln(p/q), with p the teacher's.
+? Both sets of logits are divided by τ before the softmax, the labels' part is not. The
+  divergence is a sum over classes and a mean over images.
+? (1 - share) * F.cross_entropy(from_class, labels) + share * temperature**2 *
+  F.kl_div(said, wanted, reduction='batchmean', log_target=True).
 """
 
 soft_distillation_loss = FunctionCheck(
-    "soft_distillation_loss",
     "soft_distillation_loss(answers, labels, teacher_logits, temperature, share) -> "
     "one number",
     distillation.soft_distillation_loss,
     _soft_inputs,
-    mistakes(distillation.soft_distillation_loss, MISTAKES),
-    hints=(
-        "Compute it for one image and three classes by hand: the shares of both at τ, "
-        "then the sum of p·ln(p/q), with p the teacher's.",
-        "Both sets of logits are divided by τ before the softmax, the labels' part is "
-        "not. The divergence is a sum over classes and a mean over images.",
-        "(1 - share) * F.cross_entropy(from_class, labels) + share * temperature**2 * "
-        "F.kl_div(said, wanted, reduction='batchmean', log_target=True).",
-    ),
+    MISTAKES,
     shape="one number",
     scenario=distilling,
 )

@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.table import mistakes
 
 
 def _accuracies(
@@ -73,20 +72,17 @@ probability of the right class
   = lambda logits, labels: logits.softmax(1).gather(1, labels[:, None]).mean()
     the mean probability of the right class is returned: an answer is right or wrong,
     whatever its probability
+? What does the model answer for image 0: which of its K logits is the highest?
+? argmax over the classes gives B answers; compare them with the B labels and take the
+  mean.
+? (logits.argmax(dim=1) == labels).float().mean().item().
 """
 
 accuracy = FunctionCheck(
-    "accuracy",
     "accuracy(logits, labels) -> a float from 0 to 1",
     fraction,
     _accuracy_inputs,
-    mistakes(fraction, MISTAKES),
-    hints=(
-        "What does the model answer for image 0: which of its K logits is the highest?",
-        "argmax over the classes gives B answers; compare them with the B labels and "
-        "take the mean.",
-        "(logits.argmax(dim=1) == labels).float().mean().item().",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_accuracies,
 )

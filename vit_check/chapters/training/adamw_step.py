@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def adamw(
@@ -100,21 +99,18 @@ uphill
 corrected averages returned
   change, m, v -> change, m_hat, v_hat
     the corrected averages are returned: the next step would correct them again
+? Take the first step, where m and v come in as 0, and work out by hand what one weight
+  should do.
+? New averages first; then copies of them, divided by 1 - β₁ᵗ and 1 - β₂ᵗ; then two
+  pulls on the old weight: its decay, and the step.
+? w - lr * weight_decay * w - lr * m_hat / (v_hat.sqrt() + 1e-8), returned with the
+  averages as they were before the correction.
 """
 
 adamw_step = FunctionCheck(
-    "adamw_step",
     "adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)",
     adamw,
     _adamw_inputs,
-    mistakes(adamw, MISTAKES),
-    hints=(
-        "Take the first step, where m and v come in as 0, and work out by hand what "
-        "one weight should do.",
-        "New averages first; then copies of them, divided by 1 - β₁ᵗ and 1 - β₂ᵗ; then "
-        "two pulls on the old weight: its decay, and the step.",
-        "w - lr * weight_decay * w - lr * m_hat / (v_hat.sqrt() + 1e-8), returned with "
-        "the averages as they were before the correction.",
-    ),
+    MISTAKES,
     gradients=False,
 )

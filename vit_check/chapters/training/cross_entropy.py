@@ -8,7 +8,6 @@ from torch.nn import functional as F
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def mean_loss(logits: Tensor, labels: Tensor, label_smoothing: float = 0.0) -> Tensor:
@@ -100,22 +99,19 @@ largest of the batch
   -> z = logits - logits.max(); log_p = z - z.exp().sum(dim=1, keepdim=True).log()
     the loss is not finite where one image's logits lie hundreds below another's: the
     largest logit of the batch is taken out, expected each row's own
+? Take one image: which of its K logarithms counts, and with what weight? Then the mean
+  over the batch.
+? The target is (1 - ε) for the right class plus ε/K for every class; the loss of an
+  image is minus the sum of target times log-probability.
+? log_p = logits.log_softmax(dim=1); nll = -log_p.gather(1, labels[:, None]); ((1 - ε) ·
+  nll - ε · log_p.mean(dim=1, keepdim=True)).mean().
 """
 
 cross_entropy = FunctionCheck(
-    "cross_entropy",
     "cross_entropy(logits, labels, label_smoothing=0.0) -> the loss, a tensor ()",
     mean_loss,
     _cross_entropy_inputs,
-    mistakes(mean_loss, MISTAKES),
-    hints=(
-        "Take one image: which of its K logarithms counts, and with what weight? Then "
-        "the mean over the batch.",
-        "The target is (1 - ε) for the right class plus ε/K for every class; the loss "
-        "of an image is minus the sum of target times log-probability.",
-        "log_p = logits.log_softmax(dim=1); nll = -log_p.gather(1, labels[:, None]); "
-        "((1 - ε) · nll - ε · log_p.mean(dim=1, keepdim=True)).mean().",
-    ),
+    MISTAKES,
     shape="()",
     batched=(0, 1),
 )

@@ -9,7 +9,6 @@ from torch import Generator, Tensor, nn
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.table import mistakes
 
 
 class _Moody(nn.Module):
@@ -105,23 +104,19 @@ graph kept
   no_grad -> enable_grad
     PyTorch keeps a graph for gradients that are not needed, which costs memory: measure
     without them
+? Two batches of 16 and one of 5: how many images are there in all, and how many answers
+  are right?
+? Count right answers and images over all batches and divide once, at the end. Before
+  it: which mode is the model in, and which is it to be left in?
+? was = model.training; model.eval(); with torch.no_grad(): add up
+  (model(images).argmax(1) == labels).sum().item() and len(labels); model.train(was).
 """
 
 evaluate_accuracy = FunctionCheck(
-    "evaluate_accuracy",
     "evaluate_accuracy(model, batches) -> a float from 0 to 1",
     measured,
     _evaluation_inputs,
-    mistakes(measured, MISTAKES),
-    hints=(
-        "Two batches of 16 and one of 5: how many images are there in all, and how "
-        "many answers are right?",
-        "Count right answers and images over all batches and divide once, at the end. "
-        "Before it: which mode is the model in, and which is it to be left in?",
-        "was = model.training; model.eval(); with torch.no_grad(): add up "
-        "(model(images).argmax(1) == labels).sum().item() and len(labels); "
-        "model.train(was).",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_evaluation,
 )

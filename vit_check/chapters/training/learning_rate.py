@@ -6,7 +6,6 @@ from typing import Any
 
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.table import mistakes
 
 
 def rate(step: int, total_steps: int, warmup_steps: int, peak: float) -> float:
@@ -79,23 +78,19 @@ below 0
 no pi
   math.pi * progress -> progress
     the share of the fall is taken for the angle itself; half a cosine ends at π
+? Look at four steps: the first, the last of the warm-up, the one after it, and the end.
+  Which of them is not what the text says?
+? The warm-up rises by peak/(warmup_steps + 1) in every step. Behind it the share of the
+  fall that is done is (steps since the warm-up) / (steps that the fall has in all).
+? peak * (step + 1) / (warmup_steps + 1), and then peak * (1 + math.cos(math.pi *
+  progress)) / 2.
 """
 
 learning_rate = FunctionCheck(
-    "learning_rate",
     "learning_rate(step, total_steps, warmup_steps, peak) -> a float",
     rate,
     lambda generator: iter([[23, 5, 0.8], [17, 0, 0.3], [40, 12, 2.0]]),
-    mistakes(rate, MISTAKES),
-    hints=(
-        "Look at four steps: the first, the last of the warm-up, the one after it, and "
-        "the end. Which of them is not what the text says?",
-        "The warm-up rises by peak/(warmup_steps + 1) in every step. Behind it the "
-        "share of the fall that is done is (steps since the warm-up) / (steps that the "
-        "fall has in all).",
-        "peak * (step + 1) / (warmup_steps + 1), and then "
-        "peak * (1 + math.cos(math.pi * progress)) / 2.",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_rates,
 )

@@ -9,7 +9,6 @@ from torch import nn
 
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 from vit_steps.training import parameter_groups as right_groups
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
@@ -139,10 +138,15 @@ rest left out
   {"params": rest, "weight_decay": 0.0}, -> nothing
     only the matrices are in a group: the optimizer never learns of the rest, and it
     stays as it was drawn
+? Print name and shape of every parameter of a small model. Which of them are multiplied
+  with a vector, and which are added or scale it number by number?
+? A parameter decays if its name ends in weight and it has at least two axes; each group
+  is a dict with params and weight_decay.
+? for name, p in model.named_parameters(): to one list if name.endswith("weight") and
+  p.ndim >= 2, to the other if not.
 """
 
 parameter_groups = FunctionCheck(
-    "parameter_groups",
     "parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]",
     right_groups,
     lambda generator: iter(
@@ -153,15 +157,7 @@ parameter_groups = FunctionCheck(
             ["other names", 0.1],
         ]
     ),
-    mistakes(right_groups, MISTAKES),
-    hints=(
-        "Print name and shape of every parameter of a small model. Which of them are "
-        "multiplied with a vector, and which are added or scale it number by number?",
-        "A parameter decays if its name ends in weight and it has at least two axes; "
-        "each group is a dict with params and weight_decay.",
-        "for name, p in model.named_parameters(): to one list if "
-        'name.endswith("weight") and p.ndim >= 2, to the other if not.',
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_decays,
 )

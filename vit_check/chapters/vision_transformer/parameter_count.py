@@ -7,7 +7,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def count(H: int, P: int, C: int, K: int, D: int, L: int, M: int) -> int:
@@ -79,22 +78,19 @@ always 4
 one block
   L * block -> block
     the blocks are counted once; there are L of them
+? Go through the model from image to logits and write down every matrix, every bias, and
+  what is a parameter without being either.
+? Patch matrix, class token, positions; in each block two norms, four matrices of D×D
+  and two of D×M, all with biases; a norm; the head.
+? C·P²·D + D, then D + T·D, then L·(4·D + 4·D² + 4·D + 2·D·M + M + D), then 2·D, then
+  D·K + K.
 """
 
 parameter_count = FunctionCheck(
-    "parameter_count",
     "parameter_count(image_size, patch_size, in_channels, num_classes, embed_dim, "
     "depth, hidden_dim) -> int",
     count,
     _count_inputs,
-    mistakes(count, MISTAKES),
-    hints=(
-        "Go through the model from image to logits and write down every matrix, "
-        "every bias, and what is a parameter without being either.",
-        "Patch matrix, class token, positions; in each block two norms, four "
-        "matrices of D×D and two of D×M, all with biases; a norm; the head.",
-        "C·P²·D + D, then D + T·D, then L·(4·D + 4·D² + 4·D + 2·D·M + M + D), then "
-        "2·D, then D·K + K.",
-    ),
+    MISTAKES,
     gradients=False,
 )

@@ -373,7 +373,6 @@ vision_transformer = _ModelCheck(
     # Tokens begin quietly and stay so, that eps may matter to the last norm.
     widths={"vectors": 0.05, "matrices": 0.3},
     function=FunctionCheck(
-        "vision_transformer",
         "vision_transformer(images, embed, blocks, norm, head) -> (B, K)",
         classify,
         _function_inputs,

@@ -8,7 +8,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.cost import attention_cost as right_cost
 
 _COSTS = ("matrix_bytes", "all_heads_bytes", "matmul_macs", "projection_macs")
@@ -91,23 +90,20 @@ macs swapped
   matmul_macs=2 -> projection_macs=2
   projection_macs=4 -> matmul_macs=4
     has matmul_macs and projection_macs the wrong way round
+? Write down the shape of each matrix: q, k and v of one head, the scores, and the
+  weight of a projection.
+? A product of an (a, b) and a (b, c) matrix takes a·b·c multiply-accumulates. One
+  head's scores are (T, d) times (d, T).
+? matrix_bytes is T²·bytes_per_number, all_heads_bytes h times that, matmul_macs 2·T²·D,
+  projection_macs 4·T·D².
 """
 
 attention_cost = FunctionCheck(
-    "attention_cost",
     "attention_cost(num_tokens, embed_dim, num_heads=1, bytes_per_number=4) -> "
     "matrix_bytes, all_heads_bytes, matmul_macs, projection_macs",
     right_cost,
     _cost_inputs,
-    mistakes(right_cost, MISTAKES),
-    hints=(
-        "Write down the shape of each matrix: q, k and v of one head, the scores, and "
-        "the weight of a projection.",
-        "A product of an (a, b) and a (b, c) matrix takes a·b·c multiply-accumulates. "
-        "One head's scores are (T, d) times (d, T).",
-        "matrix_bytes is T²·bytes_per_number, all_heads_bytes h times that, "
-        "matmul_macs 2·T²·D, projection_macs 4·T·D².",
-    ),
+    MISTAKES,
     gradients=False,
     normalize=_four_costs,
 )

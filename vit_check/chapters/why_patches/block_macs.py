@@ -8,7 +8,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
@@ -81,22 +80,19 @@ pairs counted
 flops for macs
   quadratic, projections + mlp -> 2 * quadratic, 2 * (projections + mlp)
     counts the multiplication and the addition separately; a multiply-accumulate is both
+? Go through a block and ask of each matrix product: does a token meet other tokens in
+  it, or a weight?
+? Tokens meet tokens in two products of T²·D. They meet weights in four matrices of D×D
+  and in two of D×M.
+? quadratic is 2·T²·D; linear is T·(4·D² + 2·D·M), with M = mlp_ratio·D.
 """
 
 block_macs = FunctionCheck(
-    "block_macs",
     "block_macs(num_tokens, embed_dim, mlp_ratio=4) -> (quadratic, linear), both whole "
     "numbers of multiply-accumulates",
     macs,
     _block_inputs,
-    mistakes(macs, MISTAKES),
-    hints=(
-        "Go through a block and ask of each matrix product: does a token meet other "
-        "tokens in it, or a weight?",
-        "Tokens meet tokens in two products of T²·D. They meet weights in four "
-        "matrices of D×D and in two of D×M.",
-        "quadratic is 2·T²·D; linear is T·(4·D² + 2·D·M), with M = mlp_ratio·D.",
-    ),
+    MISTAKES,
     gradients=False,
     normalize=_two_parts,
 )

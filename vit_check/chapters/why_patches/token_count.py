@@ -10,7 +10,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.sizes import Size, as_pair
 
 _REFUSED = "a ValueError"
@@ -202,25 +201,21 @@ patch sides swapped and checked
   height, width = -> width, height =
     asks whether the patch's width divides the height and its height the width: sizes
     are (height, width)
+? How many patches lie side by side along the height, and how many along the width? Each
+  of the sizes may be an int or a (height, width).
+? Rows are H // P, columns are W // P, and N is their product. A remainder on either
+  side is a ValueError, with both sizes in its sentence.
+? H, W = image_size if isinstance(image_size, tuple) else (image_size, image_size); the
+  same for the patch; `if H % height or W % width: raise ValueError(f"{H}×{W} pixels,
+  patches of {height}×{width}")`; then return (H // height) * (W // width).
 """
 
 token_count = FunctionCheck(
-    "token_count",
     "token_count(image_size, patch_size) -> the int N, or a ValueError that names both "
     "sizes where the patches do not fill the image",
     counted,
     _counting_inputs,
-    mistakes(counted, MISTAKES),
-    hints=(
-        "How many patches lie side by side along the height, and how many along the "
-        "width? Each of the sizes may be an int or a (height, width).",
-        "Rows are H // P, columns are W // P, and N is their product. A remainder on "
-        "either side is a ValueError, with both sizes in its sentence.",
-        "H, W = image_size if isinstance(image_size, tuple) else (image_size, "
-        "image_size); the same for the patch; `if H % height or W % width: raise "
-        'ValueError(f"{H}×{W} pixels, patches of {height}×{width}")`; then return '
-        "(H // height) * (W // width).",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_count_or_refuse,
 )

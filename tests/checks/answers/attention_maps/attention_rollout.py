@@ -38,18 +38,6 @@ def path_by_path(weights):
     return total
 
 
-@right("attention_rollout")
-def image_by_image(weights):
-    eye = torch.eye(weights[0].shape[-1], dtype=weights[0].dtype)
-    images = [
-        torch.linalg.multi_dot(
-            [eye, *(0.5 * eye + 0.5 * w[i].mean(0) for w in reversed(weights)), eye]
-        )
-        for i in range(len(weights[0]))
-    ]
-    return torch.stack(images)
-
-
 @wrong("attention_rollout", "changes its input")
 def adds_in_place(weights):
     for block in weights:

@@ -168,12 +168,10 @@ built in
   super().__init__() -> super().__init__(); in_channels = 3
 built in
   super().__init__() -> super().__init__(); image_size, patch_size = 20, 4
-built in
-  super().__init__() -> super().__init__(); embed_dim = 40
-norm
+parameters
   super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(embed_dim)
   [first, patches] -> [first, self.norm(patches)]
-no patch embedding
+raises
   embed_dim, patch_size, patch_size -> embed_dim, 1
 view instead of transpose
   .flatten(2).transpose(1, 2) -> .view(len(x), -1, self.cls.shape[-1])
@@ -191,11 +189,9 @@ one position too few
 one position too few
   many + 1 -> many
     and raises
-another number of positions
+parameters
   many + 1 -> 197
   + self.pos -> + self.pos[:, : 1 + patches.shape[1]]
-one position for all
-  many + 1 -> 1
 positions before the class token
   patches], dim=1) + self.pos -> patches + self.pos[:, :-1]], dim=1)
 positions concatenated

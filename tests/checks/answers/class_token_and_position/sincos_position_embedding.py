@@ -2,7 +2,6 @@ import math
 
 import numpy as np
 import torch
-from einops import repeat
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
@@ -36,22 +35,6 @@ def number_by_number(embed_dim, grid_size, cls_token=True):
                 numbers += [math.cos(a) for a in angles]
             table.append(numbers)
     return torch.tensor(table).unsqueeze(0)
-
-
-@right("sincos_position_embedding")
-def by_exponentials(D, grid, cls_token=True):
-    speeds = torch.exp(-math.log(10000.0) * torch.arange(D // 4) / (D // 4))
-
-    def code(length):
-        angles = torch.outer(torch.arange(length).float(), speeds)
-        return torch.cat((torch.sin(angles), torch.cos(angles)), -1)
-
-    row = repeat(code(grid[0]), "r d -> (r c) d", c=grid[1])
-    column = repeat(code(grid[1]), "c d -> (r c) d", r=grid[0])
-    found = torch.cat((row, column), -1)
-    if cls_token:
-        found = torch.cat((torch.zeros(1, D), found))
-    return found.view(1, -1, D)
 
 
 @wrong("sincos_position_embedding", "one dimension in turns")

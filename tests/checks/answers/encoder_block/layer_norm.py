@@ -43,30 +43,6 @@ def squares_less_the_square_by_einops(x, weight, bias, eps=1e-6):
 
 
 @right("layer_norm")
-def with_pythons_loops(x, weight, bias, eps=1e-6):
-    tokens = []
-    for token in x.reshape(-1, x.shape[-1]):
-        mean = sum(token) / len(token)
-        var = sum((number - mean) ** 2 for number in token) / len(token)
-        tokens.append((token - mean) / (var + eps) ** 0.5 * weight + bias)
-    return torch.stack(tokens).reshape(x.shape)
-
-
-@right("layer_norm")
-def with_std_squared(x, weight, bias, eps=1e-6):
-    std = x.std(dim=-1, keepdim=True, unbiased=False)
-    return weight * (x - x.mean(dim=-1, keepdim=True)) / (std**2 + eps).sqrt() + bias
-
-
-@right("layer_norm")
-def as_labml_does_it_centred(x, weight, bias, eps=1e-6):
-    dims = [-(i + 1) for i in range(len(weight.shape))]
-    mean = x.mean(dim=dims, keepdim=True)
-    var = ((x - mean) ** 2).mean(dim=dims, keepdim=True)
-    return weight * ((x - mean) / torch.sqrt(var + eps)) + bias
-
-
-@right("layer_norm")
 def by_the_module(x, weight, bias, eps=1e-6):
     norm = nn.LayerNorm(x.shape[-1], eps=eps, dtype=x.dtype)
     return torch.func.functional_call(norm, {"weight": weight, "bias": bias}, x)

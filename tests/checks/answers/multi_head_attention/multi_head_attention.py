@@ -433,14 +433,6 @@ built in
   super().__init__() -> super().__init__(); num_heads = 2
 built in
   super().__init__() -> super().__init__(); num_heads = 3
-built in
-  super().__init__() -> super().__init__(); num_heads = 4
-built in
-  super().__init__() -> super().__init__(); num_heads = 5
-built in
-  super().__init__() -> super().__init__(); num_heads = 10
-built in
-  super().__init__() -> super().__init__(); embed_dim = 20
 no super
   super().__init__() -> pass
 hidden
@@ -561,8 +553,6 @@ weights first, averaged
 """
 
 OF_HEADS_IN_FRONT = """
-no scale
-  attended(*qkv) -> attended(qkv[0] * qkv.shape[-1] ** 0.5, *qkv[1:])
 """
 
 OF_FUNCTION = """

@@ -32,20 +32,6 @@ def split_by_hand_with_gather(x, num_heads):
     return x[:, :, columns].movedim(2, 1)
 
 
-@right("split_heads")
-def split_and_stacked(x, num_heads):
-    return torch.stack(x.split(x.shape[-1] // num_heads, dim=-1), dim=1)
-
-
-@right("split_heads")
-def split_head_by_head(x, num_heads):
-    d = x.shape[2] // num_heads
-    out = torch.empty(len(x), num_heads, x.shape[1], d, dtype=x.dtype)
-    for i in range(num_heads):
-        out[:, i] = x[:, :, i * d : (i + 1) * d]
-    return out
-
-
 OF_EINOPS = """
 no transpose
   b h t d -> b t h d

@@ -46,13 +46,6 @@ def cut_with_split_and_pairs(images, patch_size):
 
 
 @right("patchify")
-def cut_with_a_convolution(images, patch_size):
-    C, P = images.shape[1], patch_size
-    weight = torch.eye(C * P * P, dtype=images.dtype).reshape(-1, C, P, P)
-    return F.conv2d(images, weight, stride=P).flatten(2).permute(0, 2, 1)
-
-
-@right("patchify")
 def cut_with_an_index(images, patch_size):
     C, H, W = images.shape[1:]
     order = np.arange(C * H * W).reshape(C, H // patch_size, patch_size, -1, patch_size)

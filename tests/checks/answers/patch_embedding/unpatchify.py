@@ -1,4 +1,3 @@
-import torch
 from einops import rearrange
 from torch.nn import functional as F
 
@@ -44,17 +43,6 @@ def join_with_loops(patches, patch_size, image_size):
             :, index
         ].reshape(B, -1, P, Q)
     return images
-
-
-@right("unpatchify")
-def join_with_cat(patches, p, size):
-    squares = patches.unflatten(2, (-1, p, p)).unbind(1)
-    columns = size[1] // p
-    rows = [
-        torch.cat(squares[start : start + columns], dim=3)
-        for start in range(0, len(squares), columns)
-    ]
-    return torch.cat(rows, dim=2)
 
 
 OF_EINOPS = """

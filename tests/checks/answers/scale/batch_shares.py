@@ -15,11 +15,6 @@ def deal_with_a_range(count, num_processes, rank):
 
 
 @right("batch_shares")
-def deal_with_modulo(count, num_processes, rank):
-    return [image for image in range(count) if image % num_processes == rank]
-
-
-@right("batch_shares")
 def deal_with_numpy(count, num_processes, rank):
     return np.arange(rank, count, num_processes)
 

@@ -43,24 +43,6 @@ def with_pytorchs_own(q, k, v):
     return attention(q, k, v), attention(q, k, every)
 
 
-@right("scaled_dot_product_attention")
-def as_hugging_face(query, key, value):
-    scores = torch.matmul(query, key.transpose(-1, -2)) * query.shape[-1] ** -0.5
-    probs = F.softmax(scores, dim=-1, dtype=torch.float32).to(query.dtype)
-    probs = F.dropout(probs, p=0.1, training=False)
-    return torch.matmul(probs, value), probs
-
-
-@right("scaled_dot_product_attention")
-def as_d2l(queries, keys, values):
-    """Merge the leading axes, since bmm takes three."""
-    leading, d = queries.shape[:-2], queries.shape[-1]
-    q, k, v = (y.reshape(-1, *y.shape[-2:]) for y in (queries, keys, values))
-    weights = torch.softmax(torch.bmm(q, k.transpose(1, 2)) / math.sqrt(d), dim=-1)
-    output = torch.bmm(weights, v)
-    return [y.reshape(*leading, *y.shape[-2:]) for y in (output, weights)]
-
-
 @wrong("scaled_dot_product_attention", "causal")
 def as_in_a_language_model(q, k, v):
     scores = q @ k.mT / math.sqrt(q.size(-1))
@@ -132,8 +114,6 @@ not repeatable
   weights @ v -> F.dropout(weights, 0.1) @ v
 not repeatable
   return -> weights = F.dropout(weights, 0.1); return
-not repeatable
-  return -> weights = torch.nn.Dropout(0.1)(weights); return
 changes its input
   weights = -> q /= math.sqrt(q.size(-1)); weights =
   / math.sqrt(q.size(-1)), dim -> , dim

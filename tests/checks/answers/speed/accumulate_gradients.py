@@ -129,8 +129,6 @@ short part dropped
 """
 
 OF_ACCUMULATE_EVENLY = """
-cleared at the end alone
-  model.zero_grad(set_to_none=False) -> nothing
 """
 
 wrong_edits("accumulate_gradients", accumulate_by_share, OF_ACCUMULATE_BY_SHARE)

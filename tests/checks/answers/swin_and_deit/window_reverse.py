@@ -37,8 +37,6 @@ moved
   (i j) -> (j i)
 moved
   (b m n) -> (b n m)
-moved
-  (b m n) -> (m n b)
 dilated
   (m i) (n j) -> (i m) (j n)
 not joined

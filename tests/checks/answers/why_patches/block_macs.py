@@ -21,34 +21,11 @@ def from_the_package(T, D, r=4):
 
 
 @right("block_macs")
-def from_the_whole_model(num_tokens, embed_dim, mlp_ratio=4):
-    model = vit_steps.model_cost(
-        vit_steps.ViTConfig(
-            image_size=(1, num_tokens - 1),
-            patch_size=1,
-            embed_dim=embed_dim,
-            depth=1,
-            num_heads=1,
-            mlp_ratio=mlp_ratio,
-        )
-    )
-    linear = ("attn.qkv", "attn.proj", "mlp.fc1", "mlp.fc2")
-    macs = sum(step.macs for step in model.steps if step.name in linear)
-    return model.attention_macs, macs
-
-
-@right("block_macs")
 def by_layers(num_tokens, embed_dim, mlp_ratio=4):
     D, linear = embed_dim, 0
     for ins, outs in [(D, 3 * D), (D, D), (D, mlp_ratio * D), (mlp_ratio * D, D)]:
         linear += num_tokens * ins * outs
     return 2 * num_tokens * num_tokens * D, linear
-
-
-@right("block_macs")
-def with_heads_of_one_number(T, D, ratio=4):
-    quadratic = sum(T * T + T * T for _ in range(D))
-    return [quadratic, 4 * T * D**2 + 2 * ratio * T * D**2]
 
 
 OF_FORMULAS = """
