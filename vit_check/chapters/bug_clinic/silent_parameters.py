@@ -26,6 +26,7 @@ class _Wired(nn.Module):
         self.cut = nn.Parameter(torch.ones(_K))
         self.off = nn.Parameter(torch.ones(_K))
         self.of_one_logit = nn.Parameter(torch.ones(1))
+        self.against_it = nn.Parameter(torch.ones(1))  # one of the two is pulled up
         self.of_one_image = nn.Parameter(torch.ones(_K))
         self.opposed = nn.Parameter(torch.ones(2))  # its gradient adds up to 0
         self.faint = nn.Parameter(torch.ones(_K))  # its gradient is small
@@ -35,7 +36,8 @@ class _Wired(nn.Module):
         logits = self.fc(images.flatten(1)) + self.table[:2].sum(dim=0)  # (B, K)
         logits = logits + self.cut.detach() + 0.0 * self.off + 1e-5 * self.faint
         last_image = F.pad(self.of_one_image[None], (0, 0, len(images) - 1, 0))
-        of_one = self.of_one_logit + self.opposed[:1] - self.opposed[1:]  # (1,)
+        of_one = self.of_one_logit - self.against_it  # (1,)
+        of_one = of_one + self.opposed[:1] - self.opposed[1:]
         logits = logits + last_image + F.pad(of_one, (_K - 1, 0))  # (B, K)
         if self.centred:  # so that the sum of the logits is 0, whatever they are
             logits = logits - logits.mean(dim=1, keepdim=True)
