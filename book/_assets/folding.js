@@ -1,5 +1,9 @@
-// Folds lines of code behind a button. The script is in the head and not deferred, so that nothing jumps.
+// Folds lines of code behind a button, and shows all code at once where a reader wants to see it. The script is in
+// the head and not deferred, so that nothing jumps.
 (() => {
+  const KEPT = "vit-steps: all code"; // in the browser's storage, so that the next page opens alike
+  const root = document.documentElement;
+
   const set = (button, open) => {
     const lines = button.parentElement.nextElementSibling;
     button.setAttribute("aria-expanded", open);
@@ -7,9 +11,54 @@
     if (open) lines.removeAttribute("hidden");
     else lines.setAttribute("hidden", "until-found"); // the browser's own search opens them
   };
-  document.documentElement.classList.add("folds");
+
+  /** @returns {Storage?} none where a browser keeps nothing, as in a private window */
+  const storage = () => {
+    try { return localStorage; } catch { return null; }
+  };
+
+  const allCode = (open) => {
+    root.classList.toggle("all-code", open);
+    for (const button of document.querySelectorAll(".unfold")) set(button, open);
+    for (const fold of document.querySelectorAll("div.cell > details.hide")) fold.open = open;
+    document.querySelector(".all-code-button")?.setAttribute("aria-pressed", open);
+  };
+
+  /** Show or hide all code, while what the reader looks at stays where it is. */
+  const toggle = () => {
+    const open = !root.classList.contains("all-code");
+    const inView = (element) => element.getBoundingClientRect().bottom > 80;
+    const place = [...document.querySelectorAll(".bd-article :is(p, h2, h3, figure, pre)")]
+      .find((element) => element.checkVisibility() && !element.closest("details.hide") && inView(element));
+    const before = place?.getBoundingClientRect().top;
+    allCode(open);
+    if (place) scrollBy({ top: place.getBoundingClientRect().top - before, behavior: "instant" });
+    storage()?.setItem(KEPT, open ? "yes" : "no");
+  };
+
+  const addButton = () => {
+    const place = document.querySelector(".article-header-buttons");
+    if (!place) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "btn all-code-button";
+    button.title = "Show all code, and the checks of what the text says (Alt+C)";
+    button.setAttribute("aria-label", "Show all code");
+    button.setAttribute("aria-keyshortcuts", "Alt+C");
+    button.textContent = "</>";
+    button.addEventListener("click", toggle);
+    place.prepend(button);
+  };
+
+  root.classList.add("folds");
   addEventListener("DOMContentLoaded", () => {
-    for (const button of document.querySelectorAll(".unfold")) set(button, false);
+    addButton();
+    allCode(storage()?.getItem(KEPT) === "yes");
+  });
+  addEventListener("keydown", (event) => {
+    if (!event.altKey || event.ctrlKey || event.metaKey || event.code !== "KeyC") return;
+    event.preventDefault(); // on a Mac the keys write a letter
+    toggle();
   });
   addEventListener("click", (event) => {
     const button = event.target.closest?.(".unfold");

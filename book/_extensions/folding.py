@@ -9,7 +9,10 @@ and for the copy button.
 
 The fold of a whole cell, tagged ``hide-input``, is named by its content: imports (found
 by the cell's id), checks of the text (tagged ``guard``), or the code of an output. Code
-that is folded in this way is put below its output.
+that is folded in this way is put below its output, as a small mark at its corner.
+Checks and imports are not on the page until a reader switches all code on, with the
+button that ``folding.js`` puts into the page's head. Without scripts they are there,
+folded.
 """
 
 import ast
@@ -222,6 +225,8 @@ class FoldCells(SphinxPostTransform):
 
 def say_what_folds(cell: nodes.container, identity: str) -> None:
     """Name the fold of a cell that is folded whole by its content."""
+    if identity in IDS_OF_IMPORTS:
+        cell["classes"].append("imports")
     if "guard" in cell["cell_metadata"].get("tags", []):
         name_the_fold(cell, "Checks of what the text says")
     elif identity in IDS_OF_IMPORTS:
@@ -277,6 +282,7 @@ class CodeBelowItsOutput(SphinxPostTransform):
             shows = cell.children[-1].get("nb_element") == "cell_code_output"
             if shows and code["prompt_show"].startswith(CODE_OF):
                 cell.append(cell.pop(0))
+                cell["classes"].append("code-below")
 
 
 def name_the_fold(cell: nodes.container, words: str) -> None:
@@ -288,7 +294,7 @@ def add_script(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
     """Add the script undeferred, so that lines are folded before the page is drawn."""
-    if 'class="unfold"' in context.get("body", ""):
+    if page.startswith("notebooks/") and not page.startswith(NOT_LESSONS):
         app.add_js_file("folding.js")
 
 

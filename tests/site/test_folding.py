@@ -9,6 +9,7 @@ from textwrap import dedent
 
 import pytest
 from docutils import nodes
+from playwright.sync_api import expect
 from sphinx.errors import ExtensionError
 from sphinx.highlighting import PygmentsBridge
 
@@ -22,7 +23,7 @@ from book._extensions.folding import (
     with_folds,
 )
 from book.paper import Paper
-from tests.conftest import CHAPTERS, SIDE_ROADS, code_cells
+from tests.conftest import CHAPTERS, ROOT, SIDE_ROADS, code_cells
 from tests.site.test_pages import HTML, page_soup
 
 CELL = dedent(
@@ -298,6 +299,68 @@ def test_the_copy_button_copies_the_whole_code(chapter, opened):
 def sources_of(page):
     (path,) = [path for path in CHAPTERS if path.stem == page.split("/")[1]]
     return [cell.source for cell in code_cells(path)]
+
+
+def is_seen(tab, place):
+    return tab.locator(place).first.is_visible()
+
+
+def switch(tab):
+    return tab.get_by_role("button", name="Show all code")
+
+
+CHECK = "div.cell.tag_guard details.hide"
+FIGURE = "div.code-below > details.hide"
+
+
+def test_one_switch_shows_all_code_and_the_next_page_opens_alike(chapter, site):
+    other = f"{site}{CHAPTERS[4].relative_to(ROOT).with_suffix('.html').as_posix()}"
+    assert not is_seen(chapter, CHECK) and not is_seen(chapter, f"{FIGURE} pre")
+    for way in (
+        lambda: switch(chapter).click(),
+        lambda: chapter.keyboard.press("Alt+c"),
+    ):
+        for _ in range(2):
+            shown = switch(chapter).get_attribute("aria-pressed") == "true"
+            way()
+            expect(switch(chapter)).to_have_attribute(
+                "aria-pressed", str(not shown).lower()
+            )
+            assert is_seen(chapter, CHECK) is not shown
+            assert is_seen(chapter, f"{FIGURE} pre") is not shown
+            assert state(module_cell(chapter).locator(".unfold").first)[1] is not shown
+    for shown in (True, False):
+        switch(chapter).click()
+        chapter.goto(other)
+        expect(switch(chapter)).to_have_attribute("aria-pressed", str(shown).lower())
+        assert is_seen(chapter, CHECK) is shown
+
+
+def test_the_switch_leaves_what_is_read_where_it_is(chapter):
+    place = chapter.get_by_role("heading", name="What breaks").first
+    at_once = "{ block: 'start', behavior: 'instant' }"
+    place.evaluate(f"place => place.scrollIntoView({at_once})")
+    before = place.bounding_box()["y"]
+    for _ in range(2):
+        chapter.keyboard.press("Alt+c")
+        assert place.bounding_box()["y"] == pytest.approx(before, abs=2)
+
+
+@pytest.mark.parametrize("wide", [390, 1280])
+def test_the_mark_of_a_figures_code_is_beside_it_and_says_what_it_is(chapter, wide):
+    chapter.set_viewport_size({"width": wide, "height": 800})
+    for fold in chapter.locator(FIGURE).all():
+        mark = fold.locator("summary")
+        box = mark.bounding_box()
+        assert box["height"] >= 24 and box["width"] >= 24
+        assert mark.inner_text().startswith("Code of this")
+        image = fold.locator("xpath=preceding-sibling::*").locator("figcaption, table")
+        for covered in image.all():
+            other = covered.bounding_box()
+            assert (
+                box["x"] >= other["x"] + other["width"]
+                or box["y"] >= other["y"] + other["height"] - 1
+            )
 
 
 def test_without_scripts_all_lines_are_there_and_no_button(visits, site):

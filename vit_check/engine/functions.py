@@ -123,13 +123,15 @@ class FunctionCheck(Check):
                     "an operation with a trailing underscore, += or an assignment to "
                     "a slice works in place",
                 )
-        if "alone" in expected and difference(record["alone"], expected["alone"]):
-            return BATCH_MIXED
+        if "alone" in expected:
+            finding = alone_finding(record["alone"], expected["alone"], self.shape)
+            if finding is not None:
+                return finding
         return self._gradient_finding(record, expected)
 
     def _built_in(self, case: Case, record: Record) -> Finding | None:
         batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 0
-        return batch_built_in(record, batch)
+        return None if batch == 1 else batch_built_in(record, batch)
 
     def _other_finding(
         self, case: Case, record: Record, expected: Record, answered: Answered
@@ -294,6 +296,13 @@ def other_finding(other: Any, right: Any, output: Any, shape: str) -> Finding | 
 def raises(output: Any) -> bool:
     """Whether a call ended in an error, which is what a record has of it."""
     return isinstance(output, dict) and [*output] == ["raises"]
+
+
+def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
+    """What is wrong with the output for one sample, where the batch's was right."""
+    finding = difference(alone, right, shape, "the output for one sample alone")
+    axes, right_axes = ([*map(len, shapes_in(value))] for value in (alone, right))
+    return BATCH_MIXED if finding is not None and axes == right_axes else finding
 
 
 def batch_mixed(record: Record) -> Finding | None:

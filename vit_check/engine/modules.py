@@ -16,8 +16,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from vit_check.engine.check import RAISED, Answered, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import (
-    BATCH_MIXED,
     FunctionCheck,
+    alone_finding,
     batch_built_in,
     batch_mixed,
     cannot_be_trained,
@@ -441,8 +441,10 @@ class ModuleCheck(Check):
                 "changes its weights", "changes its own parameters when it is called"
             )
         first = [x[:1] for x in inputs]
-        if difference(record["alone"], self._expected(weights, sizes, first)):
-            return BATCH_MIXED
+        first_alone = self._expected(weights, sizes, first)
+        finding = alone_finding(record["alone"], first_alone, self.shape)
+        if finding is not None:
+            return finding
         if "gradient trouble" in record:
             return cannot_be_trained(record)
         in_training = _in_training(record, right)

@@ -21,7 +21,7 @@ class _Wired(nn.Module):
     def __init__(self, centred: bool) -> None:
         super().__init__()
         self.fc = nn.Linear(6, _K)
-        self.table = nn.Parameter(torch.ones(5, _K))  # two of its five rows are used
+        self.table = nn.Parameter(torch.ones(5, _K))  # two rows in its middle are used
         self.spare = nn.Linear(_K, _K)  # made and not called
         self.cut = nn.Parameter(torch.ones(_K))
         self.off = nn.Parameter(torch.ones(_K))
@@ -33,7 +33,7 @@ class _Wired(nn.Module):
         self.centred = centred
 
     def forward(self, images: Tensor) -> Tensor:
-        logits = self.fc(images.flatten(1)) + self.table[:2].sum(dim=0)  # (B, K)
+        logits = self.fc(images.flatten(1)) + self.table[2:4].sum(dim=0)  # (B, K)
         logits = logits + self.cut.detach() + 0.0 * self.off + 1e-5 * self.faint
         last_image = F.pad(self.of_one_image[None], (0, 0, len(images) - 1, 0))
         of_one = self.of_one_logit - self.against_it  # (1,)

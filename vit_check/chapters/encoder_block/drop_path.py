@@ -87,6 +87,8 @@ def _effect(
         if not alike["samples"] and abs(share - expected) < 0.05:
             dropped = f"a share of {part} is dropped"
     left = factors[factors != 0].mul(1000).round().div(1000).unique()  # (factors,)
+    if not share and len(left) > 2:
+        return "filled"
     return {
         "what falls": dropped if share else "nothing is dropped",
         "what is alike": ", ".join(n for n in alike if alike[n]) or "nothing",
@@ -196,6 +198,10 @@ scaled in eval alone
   / keep -> nothing
     what is kept is not scaled, and x is multiplied by the chance of being kept in
     evaluation; scale in training, and leave x alone in evaluation
+filled
+  x * coin / keep -> torch.where(coin > 0, x / keep, x.mean())
+    nothing becomes 0, since what is dropped is filled with other numbers; a branch is
+    left out by adding zeros
 removed
   x * coin -> x[coin.flatten() > 0]
     samples are taken out of the batch; all B come back, and those that are dropped are

@@ -18,7 +18,7 @@ def averaged(gradients: Sequence[Tensor], counts: Sequence[int]) -> Any:
 
 def _gradient_inputs(generator: Generator) -> Iterator[Case]:
     for counts, shape, dtype in (
-        ([5, 3, 2], (4, 5), torch.float64),
+        ([3, 5, 2], (4, 5), torch.float64),
         ([6, 6, 6], (4, 5), torch.float64),
         ([24, 16], (7,), torch.float32),
         ([3, 4, 0, 1], (2, 3), torch.float64),

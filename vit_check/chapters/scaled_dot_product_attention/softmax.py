@@ -22,6 +22,7 @@ def _softmax_inputs(generator: Generator) -> Iterator[Case]:
     yield [normal(2, 3, 5).float() + 3.0]
     yield [normal(4, 4)]
     yield [normal(7)]
+    yield [normal(1, 5)]
     yield [normal(3, 6) + 1000]
     yield [normal(3, 6) - 2000]
     apart = normal(2, 5)

@@ -17,6 +17,7 @@ def partition_inputs(generator: Generator) -> Iterator[Case]:
         (3, 8, 20, 7, 4, torch.float64),
         (2, 4, 6, 3, 2, torch.float32),
         (2, 4, 8, 3, 2, torch.bfloat16),
+        (1, 2, 2, 3, 2, torch.float32),
     ):
         yield [torch.randn(B, rows, columns, D, generator=generator).to(dtype), w]
 

@@ -66,9 +66,10 @@ no norms
 one norm
   + norm + mlp -> + mlp
     a block has two norms
-no final norm
+2·D missing
   + norm + head -> + head
-    the norm after the last block is missing
+    2·D numbers are missing: the norm after the last block, or the class token together
+    with its position
 three matrices
   4 * D -> 3 * D
     attention has a fourth matrix, the output projection after the heads

@@ -17,6 +17,7 @@ _OTHER_ERROR = "another error"
 _NOT_RAISED = "no error"
 _NO_PAIRS = "takes no pairs"
 _NO_INTS = "takes no ints"
+_ONE_KIND = "takes two ints or two pairs"
 _SIDES_SWAPPED = "refuses what fits, and takes it with the patch's sides swapped"
 _BOTH_SIDES = "a ValueError where neither side fits, and none where one does not"
 _ASSERTED = "an AssertionError"
@@ -38,6 +39,8 @@ def _count_or_refuse(
             raise
         return _of_kind(error, image_size, patch_size) if by_what else _REFUSED
     except TypeError:
+        if _runs(count, 12, 4) and _runs(count, (12, 12), (4, 4)):
+            return _ONE_KIND
         ints = isinstance(image_size, int) and isinstance(patch_size, int)
         if ints and _runs(count, (12, 12), (4, 4)):
             return _NO_INTS
@@ -152,6 +155,10 @@ no ints
   as_pair(patch_size, "patch_size") -> patch_size
     takes only a (height, width), and raises a TypeError for an int; image_size and
     patch_size may each be either
+both of one kind
+  H, W = -> (len if isinstance(image_size, tuple) else range)(patch_size); H, W =
+    takes two ints or two tuples, and raises a TypeError for one of each; turn each of
+    them into a height and a width by itself
 another error
   ValueError -> RuntimeError
     refuses an image that the patches do not fill with another error than a ValueError,

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("drop_path")
@@ -133,6 +133,15 @@ shape
 dtype
   x * coin -> x * coin.double()
 """
+
+
+@wrong("drop_path", "filled")
+def filled_with_the_mean(x, drop_prob, training):
+    if not training or drop_prob == 0.0:
+        return x
+    kept = torch.rand(len(x), 1, 1) >= drop_prob
+    return torch.where(kept, x / (1 - drop_prob), x.mean())
+
 
 OF_DROPOUT = """
 each number

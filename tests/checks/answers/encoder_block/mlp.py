@@ -86,6 +86,12 @@ class DropsNumbersInTraining(TwoLayers):
         return F.dropout(super().forward(x), 0.1, self.training)
 
 
+@wrong("mlp", "reshape")
+class Squeezed(TwoLayers):
+    def forward(self, x):
+        return super().forward(x).squeeze()
+
+
 OF_LAYERS = """
 built in
   super().__init__() -> super().__init__(); hidden_dim = 10

@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.multi_head_attention.shared import merge_with_einops
 
 
@@ -54,3 +54,8 @@ moved
 wrong_edits("merge_heads", merge_with_contiguous, OF_CONTIGUOUS)
 wrong_edits("merge_heads", merge_with_einops, OF_EINOPS)
 wrong_edits("merge_heads", merge_with_cat, OF_CAT)
+
+
+@wrong("merge_heads", "reshape")
+def squeezed(x):
+    return x.transpose(1, 2).flatten(2).squeeze()

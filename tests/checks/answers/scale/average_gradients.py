@@ -45,6 +45,11 @@ def average_in_place(gradients, counts):
     return torch.stack(gradients).sum(0)
 
 
+@wrong("average_gradients", "values")
+def of_the_largest_share(gradients, counts):
+    return gradients[counts.index(max(counts))]
+
+
 OF_AVERAGE_WITH_A_SUM = """
 zero times NaN
   if n -> nothing

@@ -104,3 +104,8 @@ wrong_edits("softmax", largest_taken_off, OF_LARGEST)
 def largest_cut_off_at_0(scores):
     exps = (scores - scores.amax(dim=-1, keepdim=True).clamp(min=0)).exp()
     return exps / exps.sum(dim=-1, keepdim=True)
+
+
+@wrong("softmax", "reshape")
+def squeezed(scores):
+    return F.softmax(scores, dim=-1).squeeze()

@@ -69,6 +69,12 @@ def attend_cutting_the_weights(q, k, v, block):
     return sum(w @ values for w, values in pairs)
 
 
+@wrong("attention_in_blocks", "whole rows")
+def attend_with_blocks_of_queries(q, k, v, block):
+    scale = 1 / math.sqrt(q.shape[1])
+    return torch.cat([(p @ k.T * scale).softmax(1) @ v for p in q.split(block)])
+
+
 @wrong("attention_in_blocks", "softmax of each block averaged")
 def attend_block_for_block(q, k, v, block):
     found = [

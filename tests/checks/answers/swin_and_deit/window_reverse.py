@@ -2,7 +2,7 @@ import itertools
 
 from einops import rearrange
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("window_reverse")
@@ -56,3 +56,8 @@ none
 
 wrong_edits("window_reverse", paste_with_einops, OF_PASTE_WITH_EINOPS)
 wrong_edits("window_reverse", paste_as_swin_does, OF_PASTE_AS_SWIN_DOES)
+
+
+@wrong("window_reverse", "reshape")
+def squeezed(windows, height, width):
+    return paste_with_einops(windows, height, width).squeeze()

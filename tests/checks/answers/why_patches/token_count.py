@@ -152,3 +152,14 @@ steps of one pixel
 """
 
 wrong_edits("token_count", by_sides, OF_SIDES)
+
+
+@wrong("token_count", "both of one kind")
+def both_of_one_kind(image_size, patch_size):
+    if isinstance(image_size, int) and isinstance(patch_size, int):
+        H, W, height, width = (image_size,) * 2 + (patch_size,) * 2
+    else:
+        (H, W), (height, width) = image_size, patch_size
+    if H % height or W % width:
+        raise ValueError(f"{H}×{W} pixels, patches of {height}×{width}")
+    return (H // height) * (W // width)
