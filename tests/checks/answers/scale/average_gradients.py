@@ -63,15 +63,8 @@ weighed, not divided
   / sum(counts) -> nothing
 divided by processes
   sum(counts) -> len(counts)
-divided twice
-  / sum(counts) -> / sum(counts) / len(counts)
 sums over images
   g * n for -> g for
-first process alone
-  = lambda gradients, counts: gradients[0]
-not summed
-  sum(g * n for g, n in pairs if n) / sum(counts)
-  -> torch.stack([g * n / sum(counts) for g, n in pairs])
 """
 
 OF_AVERAGE_WITH_EINSUM = """

@@ -100,23 +100,6 @@ def begins_at_a_very_low_number(q, k, v, block):
 
 
 @right("attention_in_blocks")
-def divides_in_every_turn(q, k, v, block):
-    """Divide in every turn, as the first FlashAttention does."""
-    largest = q.new_full((len(q), 1), -math.inf)
-    total, output = q.new_zeros(len(q), 1), q.new_zeros(len(q), v.shape[1])
-    for keys, values in zip(k.split(block), v.split(block), strict=True):
-        scores = q @ keys.T / q.shape[1] ** 0.5
-        high = scores.amax(1, keepdim=True)
-        powers = (scores - high).exp()
-        new = torch.maximum(largest, high)
-        old_part, new_part = (largest - new).exp() * total, (high - new).exp()
-        total = old_part + new_part * powers.sum(1, keepdim=True)
-        output = (old_part * output + new_part * (powers @ values)) / total
-        largest = new
-    return output
-
-
-@right("attention_in_blocks")
 def merged_by_logaddexp(q, k, v, block):
     output = largest = None
     for keys, values in zip(k.split(block), v.split(block), strict=True):
@@ -172,8 +155,6 @@ reshape
   mixed / total[:, None] -> (mixed / total[:, None]).flatten()
 begins at 0
   float("-inf") -> 0.0
-begins at -100
-  float("-inf") -> -100.0
 largest of the block
   torch.maximum(m, scores.max(dim=1).values) -> scores.max(dim=1).values
 one largest for all queries

@@ -22,10 +22,6 @@ moved
   (i j) -> (j i)
 moved
   (b m n) -> (b n m)
-moved
-  (b m n) -> (m n b)
-images apart
-  (b m n) -> b (m n)
 dilated
   (m i) (n j) -> (i m) (j n)
 size taken for number

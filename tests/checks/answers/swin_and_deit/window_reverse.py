@@ -37,14 +37,10 @@ moved
   (i j) -> (j i)
 moved
   (b m n) -> (b n m)
-moved
-  (b m n) -> (m n b)
 dilated
   (m i) (n j) -> (i m) (j n)
 not joined
   b (m i) (n j) c -> b m i n j c
-channels first
-  b (m i) (n j) c -> b c (m i) (n j)
 """
 
 OF_PASTE_AS_SWIN_DOES = """
