@@ -1,3 +1,4 @@
+import csv
 import gzip
 import hashlib
 import io
@@ -47,6 +48,18 @@ def test_size_is_height_and_width_cut_around_the_middle():
     assert torch.equal(whole, square)
     middle = vit_book.photo("astronaut", (512, 256))
     assert torch.equal(middle, whole[:, :, 128:384])
+
+
+def test_the_labelled_photographs_have_credits_and_may_be_passed_on():
+    images, labels = vit_book.things((28, 42))
+    assert images.shape == (123, 3, 28, 42) and images.std(dim=(1, 2, 3)).min() > 0.02
+    assert labels.bincount().tolist() == [24, 27, 24, 24, 24]
+    with (vit_book.THINGS / "CREDITS.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    found = [p.relative_to(vit_book.THINGS) for p in vit_book.THINGS.glob("*/*.jpg")]
+    assert [row["file"] for row in rows] == sorted(p.as_posix() for p in found)
+    assert {row["licence"] for row in rows} == {"public domain", "CC0"}
+    assert all(row["photographer"] and row["source"] for row in rows)
 
 
 def test_unknown_photograph_is_refused():
