@@ -54,6 +54,10 @@ def test_the_labelled_photographs_have_credits_and_may_be_passed_on():
     images, labels = vit_book.things((28, 42))
     assert images.shape == (123, 3, 28, 42) and images.std(dim=(1, 2, 3)).min() > 0.02
     assert labels.bincount().tolist() == [24, 27, 24, 24, 24]
+    apart, labels = vit_book.things((28, 42), copies=False)
+    assert labels.bincount().tolist() == 5 * [24]
+    distances = torch.cdist(apart.flatten(1), apart.flatten(1)) + 100 * torch.eye(120)
+    assert distances.min() > 5, "a photograph is there twice"
     with (vit_book.THINGS / "CREDITS.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     found = [p.relative_to(vit_book.THINGS) for p in vit_book.THINGS.glob("*/*.jpg")]
