@@ -30,7 +30,7 @@ CLASSES = {  # and where GCompris has them
     "tool": ".*/tools/.*",
 }
 PER_CLASS = 24
-TWICE = ("brandenburgGate", "colosseum", "greatPyramid")  # in two folders
+TWICE = "brandenburgGate|colosseum|greatPyramid"  # of these, in two folders each
 SHORTER_SIDE = 128  # pixels
 
 
@@ -92,12 +92,7 @@ def main(root: Path) -> None:
     rows = []
     for label, where in CLASSES.items():
         paths = sorted(p for p in found if re.search(where, p) and p.endswith(".webp"))
-        twins = [
-            p
-            for p in paths
-            if label == "building"
-            and Path(p).stem[:12] in {name[:12] for name in TWICE}
-        ]
+        twins = [p for p in paths if re.search(TWICE, p)]
         others = [p for p in paths if p not in twins]
         kept = sorted(twins + spread(others, PER_CLASS - len(twins) // 2))
         folder = THINGS / label

@@ -15,6 +15,7 @@ from PIL import Image
 
 import vit_book
 from experiments.make_fashion_subset import first_of_each_class
+from experiments.make_things import credits_in, spread
 from vit_steps import VisionTransformer, data, optional
 from vit_steps.data import cluttered_digits, published
 from vit_steps.data.folder import check_files, left_out
@@ -64,6 +65,18 @@ def test_the_labelled_photographs_have_credits_and_may_be_passed_on():
     assert [row["file"] for row in rows] == sorted(p.as_posix() for p in found)
     assert {row["licence"] for row in rows} == {"public domain", "CC0"}
     assert all(row["photographer"] and row["source"] for row in rows)
+
+
+def test_credits_of_the_labelled_photographs_are_read_file_by_file():
+    readme = """Copyright: Ann\nSource: there\nLicense: CC0-1.0\nFiles:\na.webp\nb.webp
+
+Source: elsewhere\nCopyright: Bo\nLicense: GPLv3\nFiles:\nc.webp\n"""
+    assert dict(credits_in(readme)) == {
+        "a.webp": ["Ann", "CC0-1.0", "there"],
+        "b.webp": ["Ann", "CC0-1.0", "there"],
+        "c.webp": ["Bo", "GPLv3", "elsewhere"],
+    }
+    assert spread(list("abcdefg"), 3) == ["a", "c", "e"]
 
 
 def test_unknown_photograph_is_refused():
