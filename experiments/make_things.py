@@ -68,10 +68,10 @@ def credits_in(readme: str) -> Iterator[tuple[str, list[str]]]:
 
 def photographs(root: Path) -> dict[str, tuple[bytes, list[str]]]:
     """Return all photographs that are free, with their credits, by path."""
-    files = {}
-    for path in sorted(root.glob("usr/share/gcompris-qt/rcc/*.rcc")):
-        if path.stem.startswith(("categorization", "explore_")):
-            files |= dict(resources(path))
+    files: dict[str, bytes] = {}
+    for archive in sorted(root.glob("usr/share/gcompris-qt/rcc/*.rcc")):
+        if archive.stem.startswith(("categorization", "explore_")):
+            files |= dict(resources(archive))
     found = {}
     for readme, content in files.items():
         if readme.endswith("/README"):
@@ -105,8 +105,8 @@ def main(root: Path) -> None:
             file = f"{number:02}.jpg"
             image.resize(size).save(folder / file, quality=85)
             rows.append([f"{label}/{file}", photographer, FREE[licence], source])
-    with (THINGS / "CREDITS.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+    with (THINGS / "CREDITS.csv").open("w", encoding="utf-8", newline="") as table:
+        writer = csv.writer(table, lineterminator="\n")
         writer.writerow(["file", "photographer", "licence", "source"])
         writer.writerows(rows)
 
