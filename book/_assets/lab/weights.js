@@ -13,6 +13,10 @@
     return received.has(name);
   }
 
+  function content(name) {
+    return received.get(name);
+  }
+
   /** Returns a received model for forward(), decoded once. */
   function model(name) {
     const content = received.get(name);
@@ -85,5 +89,5 @@
     return sign * (1 + fraction / 1024) * POWERS[exponent];
   }
 
-  Object.assign(lab, { receive, has, model, pictures, decode, fromHalf });
+  Object.assign(lab, { receive, has, content, model, pictures, decode, fromHalf });
 })();

@@ -1,0 +1,111 @@
+// Five bets on the photograph stage; see challenges.js.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const OTHER_EYE = { top: 0.32, left: 0.68, bottom: 0.56, right: 0.95 }; // shares of the cat's picture
+  const COFFEE = { top: 0.3, left: 0.44, bottom: 0.42, right: 0.56 };
+  const near = (cosine) => cosine.toFixed(2);
+  const KEPT = 0.7; // cosine from which a token counts as kept
+
+  const contains = ({ top, left, bottom, right }, patch, grid) => {
+    const [y, x] = [(Math.floor(patch / grid) + 0.5) / grid, ((patch % grid) + 0.5) / grid];
+    return y > top && y < bottom && x > left && x < right;
+  };
+  const patchesOf = (place, grid) => Array.from({ length: grid * grid }, (_, patch) => patch).filter((patch) => contains(place, patch, grid));
+  const turnedPlace = ({ top, left, bottom, right }) => ({ top: 1 - bottom, left: 1 - right, bottom: 1 - top, right: 1 - left });
+
+  /** Returns the best match of the patch that asks. */
+  function match({ now, blocks, state, grid }) {
+    const patch = state.asks - 1;
+    return lab.bestMatch(lab.similarities(now.tokens(blocks), patch, now.tokens(blocks)), grid, patch);
+  }
+
+  /** Returns the correlation of two runs' saliency. */
+  function alike(one, other) {
+    const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
+    const [a, b] = [mean(one), mean(other)];
+    let [ab, aa, bb] = [0, 0, 0];
+    one.forEach((value, i) => {
+      ab += (value - a) * (other[i] - b);
+      aa += (value - a) ** 2;
+      bb += (other[i] - b) ** 2;
+    });
+    return ab / Math.sqrt(aa * bb);
+  }
+
+  /** Returns the mean cosine between the tokens of some patches now and before. */
+  function kept({ now, before, blocks, dim, state }) {
+    const pick = (run) => {
+      const tokens = run.tokens(blocks);
+      const rows = Float32Array.from({ length: (1 + state.hidden.length) * dim });
+      state.hidden.forEach((patch, i) => rows.set(tokens.subarray((1 + patch) * dim, (2 + patch) * dim), (1 + i) * dim));
+      return rows;
+    };
+    return lab.meanCosine(pick(now), pick(before), dim);
+  }
+
+  /** Returns the bets for a model's sizes. */
+  function photographBets({ grid }) {
+    const upsideDown = grid * grid - lab.patchAt(0.4, 0.31, grid);
+    return [
+      {
+        title: "The other eye",
+        scene: { view: "plain" },
+        question: "The framed patch lies on one of the cat’s eyes. Which patch farther away has the token that is most like its own?",
+        change: { view: "matches" },
+        bets: [["eye", "One on the other eye"], ["else", "One elsewhere"]],
+        outcome: ({ after }) => (contains(OTHER_EYE, match(after).patch, grid) ? "eye" : "else"),
+        why: ({ after }) => `Its token has a cosine of ${near(match(after).cosine)} with that of the framed patch. The model was fine-tuned to mark what stands out, not to tell an eye from an ear. Now point at the nose, at an ear and at the background, and see what each of them finds.`,
+      },
+      {
+        title: "Upside down",
+        scene: {},
+        question: "The cat is about to be turned upside down. Will the same eye still find the other one?",
+        change: { turned: true, asks: upsideDown },
+        bets: [["else", "It will not"], ["eye", "It will"]],
+        outcome: ({ after }) => (contains(turnedPlace(OTHER_EYE), match(after).patch, grid) ? "eye" : "else"),
+        why: ({ after }) => `The two eyes have changed together. Each token is quite different from before: the cosine between what a patch had and what it has now is only ${near(lab.meanCosine(after.now.tokens(after.blocks), after.before.tokens(after.blocks), after.dim))} on average. But they are compared with each other, and not with what they were.`,
+      },
+      {
+        title: "Shuffle the positions",
+        scene: { photo: "rocket", view: "saliency", asks: 0 },
+        question: "The model marks the rocket. Its patches are about to get each other’s positions. Each patch is still there. Will the model still mark the rocket?",
+        change: { shuffled: true },
+        bets: [["yes", "Most of it"], ["no", "Hardly any of it"]],
+        outcome: ({ after }) => (lab.marked(after.now.saliency, after.before.saliency).kept > 0.5 ? "yes" : "no"),
+        why: ({ after }) => `Of what it marked, ${lab.percent(lab.marked(after.now.saliency, after.before.saliency).kept)} is still marked. As far as the model can tell, the patches of the narrow rocket now lie anywhere. The dahlia fills more of its picture, and most of it is still marked: choose it and see.`,
+      },
+      {
+        title: "The block that is needed most",
+        scene: { photo: "coffee", view: "saliency" },
+        question: "One block after the other is about to be left out: the first, one in the middle, and the last. Without which of them does the saliency change most?",
+        change: { off: ["0"] },
+        bets: [["0", "Block 0"], ["5", "Block 5"], ["11", "Block 11"]],
+        outcome: async ({ before, after }) => {
+          const alikeWithout = { 0: alike(before.now.saliency, after.now.saliency) };
+          const pixels = (await after.album.get("coffee")).pixels(false);
+          for (const block of [5, 11]) {
+            const run = await after.model.look(pixels, lab.lookOptions({ off: [String(block)], shuffled: false, hidden: [] }, after.model), before.now);
+            alikeWithout[block] = alike(before.now.saliency, run.saliency);
+          }
+          return Object.keys(alikeWithout).reduce((least, block) => (alikeWithout[block] < alikeWithout[least] ? block : least));
+        },
+        why: ({ before, after }) => `You see the model without block 0. Its saliency and that of the whole model have a correlation of only ${near(alike(before.now.saliency, after.now.saliency))}. Everything that follows builds on what this block makes of the bare patches. Taken over the six photographs, too, no other block costs as much. Switch it on again and block 11 off: the tokens change a great deal, the saliency hardly.`,
+      },
+      {
+        title: "A hole in the coffee",
+        scene: { photo: "coffee", view: "directions", asks: 1 + lab.patchAt(0.36, 0.5, grid) },
+        question: "A few patches in the middle of the coffee are about to be hidden: the model gets plain grey in their place. Will their tokens, and so their colours, be about what they were?",
+        change: { hidden: patchesOf(COFFEE, grid) },
+        bets: [["lost", "Quite different"], ["kept", "About the same"]],
+        outcome: ({ after }) => (kept(after) > KEPT ? "kept" : "lost"),
+        why: ({ after }) => `Their tokens now and before have a cosine of ${near(kept(after))} on average. Through attention a patch gets what its neighbours hold, and they hold coffee. But it does not always go so well: hide the astronaut’s face.`,
+      },
+    ];
+  }
+
+  Object.assign(lab, {
+    photographBets,
+    PHOTOGRAPH_FAREWELL: "Now take a photograph of your own, say what you expect, and only then take something away.",
+  });
+})();

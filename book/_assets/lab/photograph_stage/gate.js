@@ -1,0 +1,58 @@
+// Asks before the model of the photograph stage is loaded, and shows how much of it has come.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const size = (bytes) => `${(bytes / 1e6).toFixed(0)}\u00a0MB`;
+
+  /** Makes the stage: {element}; it holds a button until the model is loaded. open(element) is called with the stage. */
+  async function photographPanel() {
+    const { el, button } = lab;
+    const { photos, common } = lab.content("photographs");
+    const whole = lab.PhotographModel.bytes;
+    const element = el("div", { class: "vl-panel vp-gate" });
+    const words = el("p", { class: "vp-gate-words" });
+    const bar = el("progress", { max: 1, value: 0, "aria-label": "Loading the model" });
+    const said = el("p", { class: "vl-note", role: "status" });
+    const load = button(`Load the model (${size(whole)})`, begin, { class: "vl-bet" });
+    const stop = button("Stop", () => abort.abort());
+    const hands = el("div", { class: "vl-row" }, load);
+    let abort;
+
+    words.textContent = "A real Vision Transformer with 22 million parameters is about to look at photographs: at one of these six, or at one of your own, which never leaves this page. Its weights have to be loaded first. Your browser then keeps them for the next time.";
+    element.append(el("div", { class: "vl-row vp-six", "aria-hidden": "true" }, ...Object.values(photos).map((src) => el("img", { src, alt: "", width: 96, height: 96 }))), words, hands, said);
+
+    async function begin() {
+      const held = hands.contains(document.activeElement);
+      abort = new AbortController();
+      hands.replaceChildren(bar, stop);
+      if (held) stop.focus();
+      try {
+        const model = await lab.PhotographModel.load({ signal: abort.signal, onProgress });
+        said.textContent = "The model looks at its first photograph …";
+        const stage = await lab.photographStage(model, { photos, common });
+        const focused = element.contains(document.activeElement);
+        element.replaceWith(stage);
+        if (focused) stage.querySelector(".vp-patches").focus({ preventScroll: true });
+      } catch (error) {
+        hands.replaceChildren(load);
+        if (held) load.focus();
+        bar.value = 0;
+        said.textContent = error.name === "AbortError" ? "Stopped." : `The model could not be loaded: ${error.message}. Try again.`;
+      }
+    }
+
+    let spoken = 0;
+    function onProgress(bytes, total = whole) {
+      bar.value = bytes / total;
+      const quarter = Math.floor((4 * bytes) / total);
+      if (quarter === spoken) return;
+      spoken = quarter;
+      said.textContent = quarter === 4 ? "All of it is here." : `${size(bytes)} of ${size(total)} are here.`;
+    }
+
+    if (await lab.PhotographModel.isKept?.()) begin();
+    return element;
+  }
+
+  Object.assign(lab, { photographPanel });
+})();
