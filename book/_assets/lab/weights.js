@@ -17,6 +17,13 @@
     return received.get(name);
   }
 
+  /** Returns a received content as it came, and forgets it. */
+  function taken(name) {
+    const content = received.get(name);
+    received.delete(name);
+    return content;
+  }
+
   /** Returns a received model for forward(), decoded once. */
   function model(name) {
     const content = received.get(name);
@@ -89,5 +96,5 @@
     return sign * (1 + fraction / 1024) * POWERS[exponent];
   }
 
-  Object.assign(lab, { receive, has, content, model, pictures, decode, fromHalf });
+  Object.assign(lab, { receive, has, content, taken, model, pictures, decode, fromHalf });
 })();

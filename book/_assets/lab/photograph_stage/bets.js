@@ -33,6 +33,8 @@
     return ab / Math.sqrt(aa * bb);
   }
 
+  const marked = ({ now, before, grid }) => lab.marked(lab.saliencyOf(now, grid), lab.saliencyOf(before, grid));
+
   /** Returns the mean cosine between the tokens of some patches now and before. */
   function kept({ now, before, blocks, dim, state }) {
     const pick = (run) => {
@@ -72,8 +74,8 @@
         question: "The model marks the rocket. Its patches are about to get each other’s positions. Each patch is still there. Will the model still mark the rocket?",
         change: { shuffled: true },
         bets: [["yes", "Most of it"], ["no", "Hardly any of it"]],
-        outcome: ({ after }) => (lab.marked(after.now.saliency, after.before.saliency).kept > 0.5 ? "yes" : "no"),
-        why: ({ after }) => `Of what it marked, ${lab.percent(lab.marked(after.now.saliency, after.before.saliency).kept)} is still marked. As far as the model can tell, the patches of the narrow rocket now lie anywhere. The dahlia fills more of its picture, and most of it is still marked: choose it and see.`,
+        outcome: ({ after }) => (marked(after).kept > 0.5 ? "yes" : "no"),
+        why: ({ after }) => `Of what it marked, ${lab.percent(marked(after).kept)} is still marked. As far as the model can tell, the patches of the narrow rocket now lie anywhere. The dahlia fills more of its picture, and most of it is still marked: choose it and see.`,
       },
       {
         title: "The block that is needed most",

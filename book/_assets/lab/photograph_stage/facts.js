@@ -52,6 +52,17 @@
     return { median: sorted[sorted.length >> 1], most: sorted[sorted.length - 1] };
   }
 
+  /** Returns the mean saliency of each patch; a run has several numbers for a patch, row by row. */
+  function saliencyOf({ saliency }, grid) {
+    const side = Math.sqrt(saliency.length);
+    const part = side / grid;
+    const out = new Float32Array(grid * grid);
+    saliency.forEach((value, i) => {
+      out[Math.floor(Math.floor(i / side) / part) * grid + Math.floor((i % side) / part)] += value / part ** 2;
+    });
+    return out;
+  }
+
   /** Returns the share of patches that are marked, and how many of those marked before are still marked. */
   function marked(saliency, before = null) {
     let [now, kept, was] = [0, 0, 0];
@@ -87,5 +98,5 @@
   /** Returns similarities as light: dark up to their median, so that what is unusually similar shows. */
   const lightOfMatches = (similarities) => lightOf(similarities, middleAndMost(similarities).median);
 
-  Object.assign(lab, { patchAt, bestMatch, meanCosine, middleAndMost, marked, turned, lightOf, lightOfMatches });
+  Object.assign(lab, { patchAt, bestMatch, meanCosine, middleAndMost, marked, saliencyOf, turned, lightOf, lightOfMatches });
 })();

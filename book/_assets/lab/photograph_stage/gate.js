@@ -4,15 +4,31 @@
   const lab = (globalThis.vitLab ??= {});
   const size = (bytes) => `${(bytes / 1e6).toFixed(0)}\u00a0MB`;
 
-  /** Makes the stage: {element}; it holds a button until the model is loaded. open(element) is called with the stage. */
+  /** Returns whether the browser has kept all parts of the model. */
+  async function isKept({ parts, digest }) {
+    try {
+      if (!(await caches.has("vit-photograph"))) return false;
+      const kept = await (await caches.open("vit-photograph")).keys();
+      return kept.filter(({ url }) => url.endsWith(digest)).length >= parts.length;
+    } catch {
+      return false; // from a folder, or without https
+    }
+  }
+
+  /** Returns the stage's place: a button that loads the model, which the stage then replaces. */
   async function photographPanel() {
     const { el, button } = lab;
     const { photos, common } = lab.content("photographs");
-    const whole = lab.PhotographModel.bytes;
+    const { photograph: manifest } = lab;
+    const whole = manifest?.parts.reduce((sum, { bytes }) => sum + bytes, 0);
     const element = el("div", { class: "vl-panel vp-gate" });
     const words = el("p", { class: "vp-gate-words" });
     const bar = el("progress", { max: 1, value: 0, "aria-label": "Loading the model" });
     const said = el("p", { class: "vl-note", role: "status" });
+    if (!manifest) {
+      element.append(el("p", {}, "This copy of the book was built without the model that looks at photographs. The published pages have it."));
+      return element;
+    }
     const load = button(`Load the model (${size(whole)})`, begin, { class: "vl-bet" });
     const stop = button("Stop", () => abort.abort());
     const hands = el("div", { class: "vl-row" }, load);
@@ -50,7 +66,7 @@
       said.textContent = quarter === 4 ? "All of it is here." : `${size(bytes)} of ${size(total)} are here.`;
     }
 
-    if (await lab.PhotographModel.isKept?.()) begin();
+    if (await isKept(manifest)) begin();
     return element;
   }
 

@@ -37,6 +37,8 @@
     };
     const similarTo = (run, there = run) => lab.similarities(run.tokens(blocks), asks() - 1, there.tokens(blocks));
 
+    const saliencyOf = (run) => lab.saliencyOf(run, grid);
+
     function directionsOf(run) {
       return { colours: lab.paint(run.tokens(blocks), state.common ? common : scale) };
     }
@@ -48,7 +50,7 @@
       const norms = [now, ...(was ? [was] : [])].map((run) => run.norms(blocks));
       const most = Math.max(...norms.map((values) => lab.middleAndMost(values).most));
       const withNorms = (values) => ({ values, colouring: { ...lab.colouring(values), high: most } });
-      const withSaliency = (run) => ({ values: run.saliency, colouring: { ...lab.grey, low: 0, high: 1 } });
+      const withSaliency = (run) => ({ values: saliencyOf(run), colouring: { ...lab.grey, low: 0, high: 1 } });
       return {
         directions: { now: directionsOf(now), before: was && directionsOf(was), words: directionsInWords() },
         matches: matchesShown(now, was),
@@ -89,7 +91,7 @@
     }
 
     function saliencyInWords() {
-      const { share, kept } = lab.marked(seen.now.saliency, isChanged() ? seen.before.saliency : null);
+      const { share, kept } = lab.marked(saliencyOf(seen.now), isChanged() ? saliencyOf(seen.before) : null);
       return `The model’s answer: it marks ${percent(share)} of the picture${kept === null ? "." : `, and ${percent(kept)} of what it marked before.`}`;
     }
 
@@ -104,7 +106,7 @@
         return { ...shown, light: lab.lightOfMatches(similarities), match: patch };
       }
       if (view() === "norms") return { ...shown, light: lab.lightOf(seen.now.norms(blocks)) };
-      if (view() === "saliency") return { ...shown, light: seen.now.saliency };
+      if (view() === "saliency") return { ...shown, light: saliencyOf(seen.now) };
       return shown;
     }
 

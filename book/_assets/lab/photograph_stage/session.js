@@ -2,6 +2,7 @@
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
+  const MOST_KEPT = 3; // runs: each holds the tokens, queries and keys of all blocks, 57 MB
 
   /**
    * Makes {look(state), elsewhere(state)}. look resolves to {now, before, picture} with runs turned alike, or to null
@@ -23,8 +24,11 @@
     }
 
     async function untouched(name, picture) {
-      if (!kept.has(name)) kept.set(name, await model.look(picture.pixels(false), lab.lookOptions(NOTHING, model)));
-      return kept.get(name);
+      const run = kept.get(name) ?? await model.look(picture.pixels(false), lab.lookOptions(NOTHING, model));
+      kept.delete(name);
+      kept.set(name, run); // the last one used is the last one to go
+      if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value);
+      return run;
     }
 
     const NOTHING = { off: [], shuffled: false, hidden: [] };
@@ -66,7 +70,7 @@
       return {
         tokens: (block) => (made[block] ??= lab.turned(run.tokens(block), model.dim, 1)),
         norms: (block) => lab.turned(run.norms(block)),
-        saliency: lab.turned(run.saliency),
+        saliency: lab.turned(run.saliency), // row by row, so turning all of it turns the picture
       };
     }
 
