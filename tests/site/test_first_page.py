@@ -41,7 +41,7 @@ def test_three_buttons_lead_into_the_book_the_lab_and_colab():
     links = page_soup(PAGE).select(".first-steps a")
     chapter = "notebooks/00_before_you_start"
     colab = Repository.of(ROOT).colab(f"{chapter}.ipynb")
-    lab = "lab.html#stage=photograph"
+    lab = "lab.html#photograph"
     assert [a["href"] for a in links] == [f"../{chapter}.html", lab, colab]
     assert [a.get_text() for a in links] == [
         "Start reading",

@@ -8,7 +8,7 @@
 
   /**
    * Keeps the address and the state the same: {read(), write()}. state() returns a state, show(state) shows one. The
-   * stage is the one that the address must name; "#stage=digits" alone leaves the state as it is.
+   * stage is the one that must be shown; its plain address, "#digits", leaves the state as it is.
    */
   function addressKeeper({ state, show, tell, form = ofDigits(), stage = "digits" }) {
     let timer;
@@ -16,7 +16,7 @@
     const isShown = () => lab.stage() === stage;
     function read() {
       if (!isShown()) return;
-      if (/^#stage=\w+$/.test(location.hash) && written !== "") {
+      if (location.hash === `#${stage}` && written !== "") {
         written = null;
         return keeper.write();
       }

@@ -1,4 +1,5 @@
-// Shows the stage that the address names, "#stage=photograph", or the digits, and its explanation below it.
+// Shows the stage that the address names, "#photograph" or "#stage=photograph&...", or else the digits, and puts what
+// explains it below.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
@@ -6,14 +7,20 @@
   const stages = [...document.querySelectorAll("[data-stage]")];
   let shown = null;
 
-  const named = () => (/[#&]stage=photograph(&|$)/.test(location.hash) ? "photograph" : "digits");
+  /** Returns the stage that the address names, or null if it is that of a heading. */
+  function named() {
+    const [, name] = /^#(digits|photograph)$|^$/.exec(location.hash) ?? [];
+    if (name) return name;
+    if (/[#&]stage=photograph(&|$)/.test(location.hash)) return "photograph";
+    return location.hash === "" || location.hash.includes("=") ? "digits" : null;
+  }
 
   function show() {
-    if (shown && !location.hash.includes("=") && location.hash !== "") return; // a heading's address keeps the stage
-    if (named() === shown) return;
-    shown = named();
+    const wanted = named() ?? shown ?? "digits";
+    if (wanted === shown) return;
+    shown = wanted;
     for (const link of links) {
-      if (link.hash === `#stage=${shown}`) link.setAttribute("aria-current", "true");
+      if (link.hash === `#${shown}`) link.setAttribute("aria-current", "true");
       else link.removeAttribute("aria-current");
     }
     for (const stage of stages) {

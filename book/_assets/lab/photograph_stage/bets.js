@@ -75,7 +75,7 @@
         change: { shuffled: true },
         bets: [["yes", "Most of it"], ["no", "Hardly any of it"]],
         outcome: ({ after }) => (marked(after).kept > 0.5 ? "yes" : "no"),
-        why: ({ after }) => `Of what it marked, ${lab.percent(marked(after).kept)} is still marked. As far as the model can tell, the patches of the narrow rocket now lie anywhere. The dahlia fills more of its picture, and most of it is still marked: choose it and see.`,
+        why: ({ after }) => `Of what it marked, ${lab.percent(marked(after).kept)} is still marked. As far as the model can tell, the patches of the narrow rocket now lie anywhere. How much of the other photographs stays marked differs a great deal: try them.`,
       },
       {
         title: "The block that is needed most",

@@ -231,7 +231,7 @@
       el("div", { class: "vl-row" }, ...thumbs.map(([, press]) => press), own,
         el("span", { class: "vp-own" }, file, el("label", { for: file.id, class: "vp-file-label" }, "Your own picture …"))),
       el("span", { class: "vl-note" }, "or drop it here, or paste it: it never leaves this page."),
-      labelled("upside down", turned), labelled("colours on one scale for all six", common6));
+      labelled("upside down", turned), labelled("one colour scale for all six", common6));
 
     function choosePicture(name) {
       hiding.checked = false;
