@@ -35,6 +35,7 @@
       c.drawImage(sheetOf(light, grid, glow), 0, 0, SIDE, SIDE);
       c.globalCompositeOperation = "source-over";
     }
+    if (colours || light) for (const patch of hidden) strike(c, ...corner(patch), cell);
     if (match !== null) ring(c, ...corner(match), cell);
     if (asks > 0) lab.frame(c, ...corner(asks - 1), cell, cell);
   }
@@ -42,7 +43,11 @@
   function paintHidden(c, x, y, cell) {
     c.fillStyle = HIDDEN;
     c.fillRect(x, y, cell, cell);
-    c.strokeStyle = "rgba(255, 255, 255, 0.6)";
+    strike(c, x, y, cell);
+  }
+
+  function strike(c, x, y, cell) {
+    c.strokeStyle = "rgba(255, 255, 255, 0.7)";
     c.lineWidth = 1;
     c.beginPath();
     c.moveTo(x, y + cell);

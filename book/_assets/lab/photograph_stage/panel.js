@@ -220,7 +220,7 @@
 
     const file = el("input", { type: "file", accept: "image/*", id: lab.uniqueId("file"), class: "vp-file" });
     const ownThumb = el("img", { alt: "", hidden: true });
-    const own = button("", () => choosePicture("own"), { class: "vp-thumb", "aria-label": "your own picture", "aria-pressed": "false", hidden: true });
+    const own = button("", () => choosePicture("own"), { class: "vp-thumb", "aria-label": "your picture", "aria-pressed": "false", hidden: true });
     own.append(ownThumb);
     const thumbs = Object.entries(lab.PHOTOS).map(([name, word]) => {
       const press = button("", () => choosePicture(name), { class: "vp-thumb", "aria-label": word, title: word, "aria-pressed": "false" });
@@ -230,7 +230,7 @@
     const pictures = el("div", { class: "vl-toolbar vp-pictures", role: "group", "aria-label": "The picture" },
       el("div", { class: "vl-row" }, ...thumbs.map(([, press]) => press), own,
         el("span", { class: "vp-own" }, file, el("label", { for: file.id, class: "vp-file-label" }, "Your own picture …"))),
-      el("span", { class: "vl-note" }, "or drop it here, or paste it: it never leaves this page."),
+      el("span", { class: "vl-note" }, "or drop or paste one. It never leaves this page."),
       labelled("upside down", turned), labelled("one colour scale for all six", common6));
 
     function choosePicture(name) {
