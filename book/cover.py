@@ -19,13 +19,11 @@ from PIL import Image
 from torch import Tensor
 from torch.nn import functional as F
 
-from book.lab_data import common_directions
+from book.lab_data import PHOTO_SIDE as SIDE
+from book.lab_data import common_directions, patch_tokens
 from vit_book import PHOTOS, photos
-from vit_steps.data import normalize
-from vit_steps.pretrained.focus_vit import focus_vit
 
 ASSETS = Path(__file__).parent / "_assets"
-SIDE = 448  # pixels that the model sees: 32×32 patches
 GRID = 16  # patches in a row that a reader can point at, each the mean of 2×2
 NUMBERS = 32  # kept of a token's 384
 LARGEST = 127  # of a number in one byte
@@ -35,19 +33,10 @@ ASKING = (3, 6 * GRID + 4)  # the photograph and the patch that ask first: the c
 WORDS = {"flower": "dahlia", "china": "temple"}
 
 
-def patch_tokens() -> Tensor:
-    """Return the patch tokens of the six photographs, (6, D, 32, 32)."""
-    model = focus_vit(image_size=SIDE)
-    with torch.inference_mode():
-        tokens = [
-            model.encode(image[None])[0][:, 1:] for image in normalize(photos(SIDE))
-        ]
-    return torch.cat(tokens).transpose(1, 2).unflatten(2, (SIDE // 14, SIDE // 14))
-
-
 def pointable(tokens: Tensor) -> Tensor:
-    """Return the tokens that a reader can point at, of length 1, (6, N, D)."""
-    return F.normalize(F.adaptive_avg_pool2d(tokens, GRID).flatten(2).mT, dim=-1)
+    """Return the tokens that a reader can point at, of length 1: (6, N, D) of fewer."""
+    maps = tokens.mT.unflatten(2, (SIDE // 14, SIDE // 14))  # (6, D, 32, 32)
+    return F.normalize(F.adaptive_avg_pool2d(maps, GRID).flatten(2).mT, dim=-1)
 
 
 def shortened(tokens: Tensor) -> Tensor:
@@ -60,13 +49,13 @@ def shortened(tokens: Tensor) -> Tensor:
 
 
 def colours(tokens: Tensor) -> Tensor:
-    """Return the three directions of (6, D, 32, 32) as colours, (6, 3, 32, 32)."""
-    common = common_directions()
+    """Return the three directions of (6, N, D) as colours, (6, 3, 32, 32)."""
+    common = common_directions(tokens)
     basis = torch.tensor(common["basis"]).view(3, -1)  # (3, D)
-    centred = tokens - torch.tensor(common["mean"]).view(-1, 1, 1)
-    places = torch.einsum("cd,bdij->bcij", basis, centred)  # (6, 3, 32, 32)
-    low, high = torch.tensor(common["scale"]).T.view(2, 3, 1, 1)
-    return ((places - low) / (high - low)).clamp(0, 1)
+    places = (tokens - torch.tensor(common["mean"])) @ basis.T  # (6, N, 3)
+    low, high = torch.tensor(common["scale"]).T  # (3,) each
+    shares = ((places - low) / (high - low)).clamp(0, 1)
+    return shares.mT.unflatten(2, (SIDE // 14, SIDE // 14))
 
 
 def script(tokens: Tensor) -> str:

@@ -202,34 +202,38 @@ def photographs_content() -> dict[str, Any]:
     """Return the six photographs as data URLs, and the directions of their tokens."""
     return {
         "photos": {name: _data_url(photo(name, PHOTO_SIDE)) for name in PHOTOS},
-        "common": common_directions(),
+        "common": common_directions(patch_tokens()),
     }
 
 
-def common_directions() -> dict[str, Any]:
-    """Return the scale of colours that all six photographs share.
+def patch_tokens() -> Tensor:
+    """Return the patch tokens of the six photographs from a ViT-S/14, (6, N, D)."""
+    model = focus_vit(image_size=PHOTO_SIDE)
+    with torch.inference_mode():
+        encoded = [
+            model.encode(image[None])[0] for image in normalize(photos(PHOTO_SIDE))
+        ]
+    return torch.cat(encoded)[:, 1:]
+
+
+def common_directions(tokens: Tensor) -> dict[str, Any]:
+    """Return the scale of colours that the six photographs with these tokens share.
 
     As ``directions`` in ``photograph/directions.js`` returns them for one picture: the
     tokens minus their ``mean`` go on the ``basis`` (3, D) of the directions in which
     those of all six differ most; ``scale`` has the 2nd and 98th percentile of each.
     """
-    model = focus_vit(image_size=PHOTO_SIDE)
-    inputs = normalize(photos(PHOTO_SIDE))
-    with torch.inference_mode():
-        tokens = torch.cat([model.encode(one[None])[0][0, 1:] for one in inputs])
+    tokens = tokens.flatten(0, 1)  # (6·N, D)
     mean = tokens.mean(dim=0)  # (D,)
     _, axes = torch.linalg.eigh((tokens - mean).T @ (tokens - mean))  # rising order
     axes = axes[:, -3:].flip(1).T  # (3, D)
     axes = axes * axes.sum(dim=1, keepdim=True).sign()  # either way would do
     places = (tokens - mean) @ axes.T  # (6·N, 3)
-    low, high = places.quantile(torch.tensor([0.02, 0.98]), dim=0)
+    scale = places.quantile(torch.tensor([0.02, 0.98]), dim=0).T  # (3, 2)
     return {
         "mean": [round(number, 4) for number in mean.tolist()],
         "basis": [round(number, 5) for number in axes.flatten().tolist()],
-        "scale": [
-            [round(end, 3) for end in ends]
-            for ends in zip(low.tolist(), high.tolist(), strict=True)
-        ],
+        "scale": [[round(end, 3) for end in ends] for ends in scale.tolist()],
     }
 
 

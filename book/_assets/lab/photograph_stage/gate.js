@@ -9,7 +9,8 @@
     try {
       if (!(await caches.has("vit-photograph"))) return false;
       const kept = await (await caches.open("vit-photograph")).keys();
-      return kept.filter(({ url }) => url.endsWith(digest)).length >= parts.length;
+      const needed = parts.filter(({ name }) => !/^positions/.test(name)); // those are for one size each
+      return kept.filter(({ url }) => url.endsWith(digest)).length >= needed.length;
     } catch {
       return false; // from a folder, or without https
     }
