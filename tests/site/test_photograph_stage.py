@@ -448,10 +448,10 @@ def test_photographs_and_common_scale_are_those_of_the_package():
         torch.testing.assert_close(one, other, rtol=0, atol=0.02)
 
 
-BETS = ["The other eye", "Upside down", "Shuffle the positions"]
+BETS = ["The cat’s eye elsewhere", "Upside down", "Shuffle the positions"]
 BETS += ["The block that is needed most", "A hole in the coffee"]
 RIGHT = [
-    "One on the other eye",
+    "On her face",
     "It will",
     "Hardly any of it",
     "Block 0",

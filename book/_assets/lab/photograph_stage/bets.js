@@ -3,6 +3,11 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const OTHER_EYE = { top: 0.32, left: 0.68, bottom: 0.56, right: 0.95 }; // shares of the cat's picture
+  const ASTRONAUT = { // the parts of her picture that one can bet on
+    face: { top: 0.05, left: 0.3, bottom: 0.32, right: 0.6 },
+    badge: { top: 0.64, left: 0.26, bottom: 0.82, right: 0.44 },
+    helmet: { top: 0.62, left: 0.56, bottom: 1, right: 1 },
+  };
   const COFFEE = { top: 0.3, left: 0.44, bottom: 0.42, right: 0.56 };
   const near = (cosine) => cosine.toFixed(2);
   const KEPT = 0.7; // cosine from which a token counts as kept
@@ -35,29 +40,25 @@
 
   const marked = ({ now, before, grid }) => lab.marked(lab.saliencyOf(now, grid), lab.saliencyOf(before, grid));
 
-  /** Returns the mean cosine between the tokens of some patches now and before. */
-  function kept({ now, before, blocks, dim, state }) {
-    const pick = (run) => {
-      const tokens = run.tokens(blocks);
-      const rows = Float32Array.from({ length: (1 + state.hidden.length) * dim });
-      state.hidden.forEach((patch, i) => rows.set(tokens.subarray((1 + patch) * dim, (2 + patch) * dim), (1 + i) * dim));
-      return rows;
-    };
-    return lab.meanCosine(pick(now), pick(before), dim);
-  }
+  /** Returns the mean cosine between the hidden patches' tokens now and before. */
+  const kept = ({ now, before, blocks, dim, state }) => lab.meanCosine(now.tokens(blocks), before.tokens(blocks), dim, state.hidden);
 
   /** Returns the bets for a model's sizes. */
   function photographBets({ grid }) {
     const upsideDown = grid * grid - lab.patchAt(0.4, 0.31, grid);
     return [
       {
-        title: "The other eye",
-        scene: { view: "plain" },
-        question: "The framed patch lies on one of the cat’s eyes. Which patch farther away has the token that is most like its own?",
-        change: { view: "matches" },
-        bets: [["eye", "One on the other eye"], ["else", "One elsewhere"]],
-        outcome: ({ after }) => (contains(OTHER_EYE, match(after).patch, grid) ? "eye" : "else"),
-        why: ({ after }) => `Its token has a cosine of ${near(match(after).cosine)} with that of the framed patch. The model was fine-tuned to mark what stands out, not to tell an eye from an ear. Now point at the nose, at an ear and at the background, and see what each of them finds.`,
+        title: "The cat’s eye elsewhere",
+        scene: {},
+        question: "The framed patch lies on an eye of the cat, and the model takes the other eye for most alike. Now it is about to look for this patch in the photograph of the astronaut. Where will the most similar patch lie?",
+        change: { other: "astronaut" },
+        bets: [["badge", "On the round badge"], ["helmet", "On the helmet"], ["face", "On her face"]],
+        outcome: async ({ after }) => {
+          const there = await after.session.elsewhere(after.state);
+          after.found = lab.bestMatch(lab.similarities(after.now.tokens(after.blocks), after.state.asks - 1, there.now.tokens(after.blocks)), grid);
+          return Object.keys(ASTRONAUT).find((part) => contains(ASTRONAUT[part], after.found.patch, grid)) ?? "elsewhere";
+        },
+        why: ({ after }) => `It has a cosine of ${near(after.found.cosine)} with the framed one. An eye of a cat and the face of a woman look little alike, and yet of all patches in her picture the model takes this one for most similar. Now ask with the nose, with an ear and with the background.`,
       },
       {
         title: "Upside down",

@@ -30,20 +30,19 @@
     return { patch: best, cosine: similarities[best] };
   }
 
-  /** Returns the mean cosine between each patch's token in two runs, (1 + N, D) each. */
-  function meanCosine(one, other, dim) {
-    const tokens = one.length / dim;
+  /** Returns the mean cosine between a patch's token in two runs, (1 + N, D) each, over some patches or all. */
+  function meanCosine(one, other, dim, patches = Array.from({ length: one.length / dim - 1 }, (_, patch) => patch)) {
     let sum = 0;
-    for (let token = 1; token < tokens; token++) {
+    for (const patch of patches) {
       let [product, a, b] = [0, 0, 0];
-      for (let i = token * dim; i < (token + 1) * dim; i++) {
+      for (let i = (1 + patch) * dim; i < (2 + patch) * dim; i++) {
         product += one[i] * other[i];
         a += one[i] * one[i];
         b += other[i] * other[i];
       }
       sum += product / Math.sqrt(a * b);
     }
-    return sum / (tokens - 1);
+    return sum / patches.length;
   }
 
   /** Returns {median, most} of numbers. */

@@ -16,7 +16,7 @@
     const pointed = { token: null, head: null };
     const toast = lab.toast();
     const announcer = lab.announcer();
-    let seen = null; // {now, before, picture} of the last look
+    let seen = null; // {now, before, picture} of the last look, and the state that it was of
     let other = null; // the same of the other photograph
     let scale = null; // the directions of the shown picture's untouched tokens
 
@@ -25,29 +25,35 @@
     const view = () => (pointed.head ? "head" : state.view);
     const options = () => lab.lookOptions(state, model);
     const isOff = (name) => state.off.includes(name) || state.off.includes(name.split(".")[0]);
-    const isChanged = () => !lab.isUntouched(state);
+    const isChanged = () => !lab.isUntouched(seen.state);
     const nameOf = (token) => lab.tokenNameOf(token, grid);
 
     // What is seen
 
-    const toPatches = (row) => lab.toPatches(row);
     const mapOf = (name) => {
       const [block, index] = name.split(".").map(Number);
-      return toPatches(seen.now.attention(block, index, asks()));
+      return lab.toPatches(seen.now.attention(block, index, asks()));
     };
     const similarTo = (run, there = run) => lab.similarities(run.tokens(blocks), asks() - 1, there.tokens(blocks));
 
-    const saliencyOf = (run) => lab.saliencyOf(run, grid);
+    const made = new Map(); // what is the same for each patch that asks, made once for a look
 
-    function directionsOf(run) {
-      return { colours: lab.paint(run.tokens(blocks), state.common ? common : scale) };
+    function once(name, run, make) {
+      const key = `${name} ${run === seen.now}`;
+      if (!made.has(key)) made.set(key, make());
+      return made.get(key);
     }
+
+    const saliencyOf = (run) => once("saliency", run, () => lab.saliencyOf(run, grid));
+    const normsOf = (run) => once("norms", run, () => run.norms(blocks));
+    const directionsOf = (run) => once(`directions ${state.common}`, run, () => ({ colours: lab.paint(run.tokens(blocks), state.common ? common : scale) }));
+    const keptOf = (patches) => once(`kept ${patches}`, seen.now, () => lab.meanCosine(seen.now.tokens(blocks), seen.before.tokens(blocks), dim, patches));
 
     /** Returns the four small pictures and their sentences. */
     function views() {
       const { now, before } = seen;
       const was = isChanged() ? before : null;
-      const norms = [now, ...(was ? [was] : [])].map((run) => run.norms(blocks));
+      const norms = [now, ...(was ? [was] : [])].map(normsOf);
       const most = Math.max(...norms.map((values) => lab.middleAndMost(values).most));
       const withNorms = (values) => ({ values, colouring: { ...lab.colouring(values), high: most } });
       const withSaliency = (run) => ({ values: saliencyOf(run), colouring: { ...lab.grey, low: 0, high: 1 } });
@@ -62,7 +68,9 @@
     function directionsInWords() {
       const scaled = state.common ? "On one scale for all six photographs." : "On a scale for this picture alone.";
       if (!isChanged()) return `${scaled} Patches of one colour have similar tokens.`;
-      return `${scaled} A patch’s token now and before: cosine ${near(lab.meanCosine(seen.now.tokens(blocks), seen.before.tokens(blocks), dim))} on average.`;
+      const { hidden } = seen.state;
+      const ofHidden = hidden.length ? ` Of what is hidden: ${near(keptOf(hidden))}.` : "";
+      return `${scaled} A patch’s token now and before: cosine ${near(keptOf())} on average.${ofHidden}`;
     }
 
     function matchOf(run) {
@@ -97,20 +105,19 @@
 
     /** Returns what lies on the large photograph. */
     function boardShows() {
-      const shown = { picture: seen.picture.shown(state.turned), hidden: new Set(state.hidden), asks: asks() };
-      if (!seen.now) return shown;
+      const shown = { picture: seen.picture.shown(seen.state.turned), hidden: new Set(state.hidden), asks: asks() };
       if (head()) return { ...shown, light: lab.lightOf(mapOf(head()).map(Math.sqrt)) };
       if (view() === "directions") return { ...shown, ...directionsOf(seen.now) };
       if (view() === "matches" && asks() > 0) {
         const { similarities, patch } = matchOf(seen.now);
         return { ...shown, light: lab.lightOfMatches(similarities), match: patch };
       }
-      if (view() === "norms") return { ...shown, light: lab.lightOf(seen.now.norms(blocks)) };
+      if (view() === "norms") return { ...shown, light: lab.lightOf(normsOf(seen.now)) };
       if (view() === "saliency") return { ...shown, light: saliencyOf(seen.now) };
       return shown;
     }
 
-    function looksInWords() {
+    function looksInWords(shownViews = views()) {
       const shown = head();
       if (shown && isOff(shown)) return `${capital(lab.headName(shown))} is switched off: what it sees goes nowhere.`;
       if (shown) {
@@ -118,8 +125,8 @@
         const most = shares.indexOf(Math.max(...shares));
         return `${capital(lab.headName(shown))}: ${nameOf(asks())} looks most at ${placeInWords(most)}, with ${percent(shares[most])} of its attention to patches.`;
       }
-      return { plain: "The photograph as the model gets it.", ...Object.fromEntries(Object.entries(views()).map(([name, { words }]) => [name, words])) }[view()]
-        ?? "Press a map to lay it on the photograph.";
+      if (view() === "plain") return "The photograph as the model gets it.";
+      return shownViews[view()]?.words ?? "Press a map to lay it on the photograph.";
     }
 
     // The parts of the stage
@@ -269,7 +276,8 @@
       if (!found) return false;
       element.classList.remove("vp-working");
       const isNew = seen?.before !== found.before;
-      seen = found;
+      seen = { ...found, state: { ...state } };
+      made.clear();
       if (isNew) scale = lab.directions([untouchedTokens()]);
       refresh();
       if (!quietly) {
@@ -335,13 +343,14 @@
       paintControls();
       board.paint();
       maps.paint({ mapOf, isOff, chosen: state.view === "head" ? state.head : null, shown: head(), title: `Where ${nameOf(asks())} looks` });
-      small.paint(views(), view());
+      const shown = views();
+      small.paint(shown, view());
       elsewhere.paint(state.other, otherShown());
-      lab.write(looks, looksInWords());
+      lab.write(looks, looksInWords(shown));
       lab.hide(believes, !state.shuffled);
       if (state.shuffled) {
         const side = lab.PICTURE_SIDE;
-        lab.paintPhotograph(lab.context(believed, side, side, 0.5), { picture: seen.picture.shown(state.turned), grid, hidden: new Set(state.hidden), places: options().shuffled });
+        lab.paintPhotograph(lab.context(believed, side, side, 0.5), { picture: seen.picture.shown(seen.state.turned), grid, hidden: new Set(state.hidden), places: options().shuffled });
       }
     }
 
