@@ -474,7 +474,7 @@ def test_the_real_model_finds_what_pytorch_finds_and_settles_the_bets(visit, sit
     place = divmod(cosines.argmax().item(), 32)
     said = tab.locator(".vp-making", has_text="Matches").inner_text()
     row, column, cosine = re.search(
-        r"row (\d+), column (\d+), cosine ([\d.]+)", said
+        r"row (\d+), column (\d+), cosine (\d\.\d+)", said
     ).groups()
     assert abs(int(row) - place[0]) <= 2 and abs(int(column) - place[1]) <= 2
     assert abs(float(cosine) - cosines.max()) < 0.02

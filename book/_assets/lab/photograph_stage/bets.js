@@ -50,7 +50,7 @@
       {
         title: "The cat’s eye elsewhere",
         scene: {},
-        question: "The framed patch lies on an eye of the cat, and the model takes the other eye for most alike. Now it is about to look for this patch in the photograph of the astronaut. Where will the most similar patch lie?",
+        question: "The framed patch lies on an eye of the cat, and it finds the other eye. Now the model is about to look for it in the photograph of the astronaut. Where will the most similar patch lie?",
         change: { other: "astronaut" },
         bets: [["badge", "On the round badge"], ["helmet", "On the helmet"], ["face", "On her face"]],
         outcome: async ({ after }) => {
