@@ -174,7 +174,7 @@ def test_each_view_has_a_sentence_and_lies_on_the_photograph(stage):
 
 
 def test_another_photograph_is_searched_by_the_same_changed_model(stage):
-    stage.get_by_label("Find it in another").select_option("coffee")
+    stage.get_by_label("Find it also in").select_option("coffee")
     other = stage.locator(".vp-other-picture")
     expect(other).to_have_attribute("aria-label", re.compile("The coffee. Most alike"))
     stage.get_by_role("switch", name="block 4").click()
