@@ -190,7 +190,8 @@ def saliency(tokens: Tensor, grid: int) -> Tensor:
 
     Shape: patch tokens (B, N, D) -> (B, 8·rows, 8·columns), from 0 to 1
     """
-    x = tokens.transpose(1, 2).unflatten(2, (grid, grid))  # (B, D, rows, columns)
+    B, _, D = tokens.shape
+    x = tokens.transpose(1, 2).reshape(B, D, grid, grid)
     *ups, last = decoder_weights()
     for weight, bias in ups:
         x = F.conv_transpose2d(x, weight, bias, stride=2, padding=1).relu()
@@ -205,8 +206,8 @@ def pack(name: str, matrix: Tensor) -> bytes:
     """
     scales, whole = rounded(matrix)
     if name != "pos_embed":
-        whole = whole.unflatten(0, (-1, SIDE_BY_SIDE)).transpose(1, 2)
-    first, second = (whole.flatten() + LARGEST + 1).unflatten(0, (-1, 2)).unbind(1)
+        whole = whole.reshape(-1, SIDE_BY_SIDE, whole.shape[1]).transpose(1, 2)
+    first, second = (whole.reshape(-1, 2) + LARGEST + 1).unbind(1)
     three = [first & 255, first >> 8 | (second & 15) << 4, second >> 4]
     return numbers(scales) + torch.stack(three, 1).to(torch.uint8).numpy().tobytes()
 
