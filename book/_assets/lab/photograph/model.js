@@ -23,7 +23,7 @@
       try {
         await Promise.all([
           model.#all("receive", manifest.parts.length),
-          model.look(new Float32Array(3 * model.size ** 2)), // the browser compiles the kernels meanwhile
+          model.#warmUp(),
           lab.photographParts({
             manifest, folder, onProgress, signal,
             take: (part) => model.#tell(() => ({ does: "receive", ...part })),
@@ -66,6 +66,12 @@
     close() {
       for (const worker of this.#workers) worker.terminate();
       this.#heard(0, { did: "fail", message: "it was closed." });
+    }
+
+    /** Looks at nothing with the last block only, so that the browser compiles the code while the weights come. */
+    #warmUp() {
+      const blocksOff = Array.from({ length: this.blocks - 1 }, (_, block) => block);
+      return this.look(new Float32Array(3 * this.size ** 2), { blocksOff });
     }
 
     #tell(messageFor, transferFor = () => []) {
