@@ -6,7 +6,7 @@
   const capital = (words) => words[0].toUpperCase() + words.slice(1);
   const near = (cosine) => cosine.toFixed(2);
 
-  async function photographStage(model, { photos, common, title = "photograph" }) {
+  async function photographStage(model, { photos, common }) {
     const { el, button, labelled } = lab;
     const { grid, size, blocks, heads, dim } = model;
     const album = lab.album(photos, size);
@@ -370,7 +370,7 @@
     }
 
     const bets = lab.challengeCard({ show: showState, bets: lab.photographBets(model), first: form.first, end: lab.PHOTOGRAPH_FAREWELL });
-    const keeper = lab.addressKeeper({ state: () => state, form, stage: title, tell: toast.say, show: showState });
+    const keeper = lab.addressKeeper({ state: () => state, form, stage: "photograph", tell: toast.say, show: showState });
     const keeping = lab.keepingButtons({
       state: () => state, form, tell: toast.say,
       reset: () => {

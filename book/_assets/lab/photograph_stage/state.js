@@ -107,5 +107,5 @@
 
   const headName = (name) => `block ${name.split(".")[0]}, head ${name.split(".")[1]}`;
 
-  Object.assign(lab, { PHOTOS, VIEWS, photographForm, lookOptions, shuffle, isUntouched, changesInWords, headName, writeRanges });
+  Object.assign(lab, { PHOTOS, VIEWS, photographForm, lookOptions, shuffle, isUntouched, changesInWords, headName });
 })();
