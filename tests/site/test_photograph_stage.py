@@ -333,6 +333,9 @@ def test_ones_own_picture_is_cut_square_the_right_way_up(stage, tmp_path, turned
     red = [corner[0] > 150 > corner[2] for corner in corners]
     assert red == ([True, True, False] if turned else [True, False, True])
     assert "photo=" not in stage.url, "a link cannot hold it"
+    stage.get_by_role("button", name="Copy link").click()
+    told = stage.locator(".vl-told")
+    expect(told).to_contain_text("Your own picture is not in it.")
     assert looks(stage)[-1]["side"] == 112
 
 

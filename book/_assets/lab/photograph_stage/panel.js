@@ -372,7 +372,8 @@
     const bets = lab.challengeCard({ show: showState, bets: lab.photographBets(model), first: form.first, end: lab.PHOTOGRAPH_FAREWELL });
     const keeper = lab.addressKeeper({ state: () => state, form, stage: "photograph", tell: toast.say, show: showState });
     const keeping = lab.keepingButtons({
-      state: () => state, form, tell: toast.say,
+      state: () => state, form,
+      tell: (text, options) => toast.say(state.photo === "own" && /link/.test(text) ? `${text} Your own picture is not in it.` : text, options),
       reset: () => {
         hiding.checked = false;
         return bets.restart();
@@ -407,7 +408,6 @@
       keeping, announcer.element);
     const element = el("div", { class: "vp-whole" }, stage, toast.element);
     lab.takeFiles(element, file, take);
-    if (location.hash.includes("photo=own")) toast.say("The link was made with somebody’s own picture, which is not in it.");
     const found = form.parse(location.hash);
     if (found) Object.assign(state, found.state);
     if (found?.faults.length) toast.say([...found.faults, "The rest of the link is shown."].join(" "));
