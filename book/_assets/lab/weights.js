@@ -13,6 +13,10 @@
     return received.has(name);
   }
 
+  function content(name) {
+    return received.get(name);
+  }
+
   /** Returns a received content as it came, and forgets it. */
   function taken(name) {
     const content = received.get(name);
@@ -92,5 +96,5 @@
     return sign * (1 + fraction / 1024) * POWERS[exponent];
   }
 
-  Object.assign(lab, { receive, has, taken, model, pictures, decode, fromHalf });
+  Object.assign(lab, { receive, has, content, taken, model, pictures, decode, fromHalf });
 })();

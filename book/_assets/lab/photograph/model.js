@@ -143,7 +143,7 @@
       const normal = this.#all("norm", 1, (worker, found) => run.put(this.blocks, this.shares[worker], found));
       this.#tell((index) => ({
         does: "look", from: Math.max(0, from), headsOff, blocksOff,
-        tokens: from > 0 ? lab.rowsOf(run.tokens(from - 1), this.shares[index], this.dim) : null,
+        tokens: from >= 0 ? lab.rowsOf(run.tokens(from - 1), this.shares[index], this.dim) : null,
       }));
       await Promise.all([blocks, normal]);
       await this.#decode(run);
