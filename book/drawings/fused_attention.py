@@ -67,8 +67,8 @@ def draw() -> Drawing:
         block(drawing, number, top, scores) for number, top in enumerate(tops)
     )
     rows = (tops[0] + 146, tops[1] + 176)
-    for y, (_, *what) in zip(rows, steps, strict=True):
-        carried(drawing, y, *what)
+    for y, (_, largest, total, mixture) in zip(rows, steps, strict=True):
+        carried(drawing, y, largest, total, mixture)
     drawing.arrow((query.middle, query.bottom + 2), (query.middle, tops[0] - 2))
     middle, under = first_block.middle, first_block.bottom
     drawing.arrow((middle, under), (middle, under + 18))
