@@ -62,19 +62,37 @@ def draw() -> Drawing:
         161, 4, [as_text(QUERY)], (25, 22), "query", thick=1.75, bold=True
     )
     label(drawing, query.centre, Word("query", "query", bold=True))
-    tops = (50, 282)
-    for number, top in enumerate(tops):
-        block(drawing, number, top, scores)
-        carried(drawing, top + 146, steps[number][1:], number + 1)
+    tops = (50, 252)
+    first_block, second_block = (
+        block(drawing, number, top, scores) for number, top in enumerate(tops)
+    )
+    rows = (tops[0] + 146, tops[1] + 176)
+    for y, (_, largest, total, mixture) in zip(rows, steps, strict=True):
+        carried(drawing, y, largest, total, mixture)
     drawing.arrow((query.middle, query.bottom + 2), (query.middle, tops[0] - 2))
+    middle, under = first_block.middle, first_block.bottom
+    drawing.arrow((middle, under), (middle, under + 18))
+    for x, wide in COLUMNS:
+        drawing.arrow((x + wide / 2, rows[0] + 29), (x + wide / 2, tops[1] - 2))
+        start = second_block.bottom + 2
+        drawing.arrow((x + wide / 2, start), (x + wide / 2, rows[1] - 16))
     for x, wide in COLUMNS[1:]:
-        drawing.arrow((x + wide / 2, 225), (x + wide / 2, tops[1] - 2))
         drawing.text(
-            x + wide / 2 + 6, 248, f"× {factor:.3f}", colour="asking", bold=True
+            x + wide / 2 - 6,
+            second_block.bottom + 29,
+            f"old × {factor:.3f}",
+            anchor="end",
+            size=11.5,
+            colour="asking",
+            bold=True,
         )
-    drawing.lines(2, 243, f"exp({first:.0f} − {second:.0f})", f"= {factor:.3f}")
-    drawing.arrow((COLUMNS[0][0] + 30, 225), (COLUMNS[0][0] + 30, tops[1] - 2))
-    end = tops[1] + 210
+    drawing.lines(
+        2,
+        second_block.bottom + 22,
+        f"exp({first:.0f} − {second:.0f})",
+        f"= {factor:.3f}",
+    )
+    end = rows[1] + 64
     drawing.arrow((293, end - 33), (293, end - 2))
     drawing.text(
         286, end - 12, f"÷ {sum_2:.3f}", anchor="end", colour="asking", bold=True
@@ -123,15 +141,13 @@ def block(drawing: Drawing, number: int, top: float, scores: list[float]) -> Box
                 thick=1.75,
                 bold=True,
             )
-    drawing.arrow((frame.middle, frame.bottom), (frame.middle, frame.bottom + 18))
     return frame
 
 
 def carried(
-    drawing: Drawing, top: float, what: tuple[float, float, list[float]], number: int
+    drawing: Drawing, top: float, largest: float, total: float, mixture: list[float]
 ) -> None:
     """Draw the three values that are carried from block to block."""
-    largest, total, mixture = what
     label(drawing, top + 18, "carried")
     values = [[f"{largest:.0f}"], [f"{total:.3f}"], [f"{n:.2f}" for n in mixture]]
     names = ("largest", "sum", "mixture")

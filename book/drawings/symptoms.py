@@ -8,14 +8,20 @@ CLASSES = 10
 LOWEST = math.log(math.e + CLASSES - 1) - 1  # lowest loss if softmax is applied twice
 
 # Question, the test that answers it, the answer of a sound model; then, for the other
-# answer, symptoms and their usual causes. A number in brackets is the chapter's case.
+# answer, symptoms and their usual causes. A number in brackets is a case of the chapter
+# or, from 10 on, of the side road.
 QUESTIONS = (
     (
         ("Does it learn one", "batch by heart?"),
         "overfit_one_batch",
         "yes",
         (
-            ("stays at the labels' entropy:", "a part not connected (5)"),
+            (
+                "stays at the labels' entropy:",
+                "a part not connected (5), or,",
+                "if two blocks do learn it,",
+                "a missing residual (10)",
+            ),
             (
                 f"stays at {LOWEST:.2f} for ten classes:",
                 "a softmax before the loss (9)",
@@ -56,7 +62,7 @@ QUESTIONS = (
         ("Does each parameter", "have one name?"),
         "shared_parameters",
         "yes",
-        (("some have two:", "one block three times (8)"),),
+        (("some have two names:", "one block three times (8)"),),
     ),
     (
         ("Is it equal to a sound", "model, place by place?"),
@@ -86,7 +92,7 @@ def draw() -> Drawing:
     drawing = Drawing(
         "Eight questions for a model that seems to work",
         f"A decision tree from top to bottom, a question in each box. {sentences} "
-        "A number in brackets is the case in the chapter.",
+        "A number in brackets is the case in the chapter, and 10 is in the side road.",
     )
     drawing.text(LEFT, 15, "ask", size=12.5, bold=True)
     drawing.text(RIGHT, 15, "if not as it should be", size=12.5, bold=True)
@@ -95,7 +101,7 @@ def draw() -> Drawing:
         heights = [len(lines) * LINE + 9 for lines in causes]
         needed = sum(heights) + 6 * (len(heights) - 1)
         high = max(HIGH, needed)
-        box = drawing.box(LEFT, top, WIDE, HIGH, colour="query", thick=1.75)
+        box = drawing.box(LEFT, top, WIDE, high, colour="query", thick=1.75)
         middle = box.middle
         for place, line in enumerate(question):
             drawing.text(
@@ -114,7 +120,7 @@ def draw() -> Drawing:
                     Word(line, bold=place > 0, colour="ink" if place else "soft"),
                     size=10.5,
                 )
-            y = min(start + height / 2, top + HIGH - 10)
+            y = min(start + height / 2, top + high - 10)
             drawing.arrow((box.right, y), (RIGHT, y), colour="asking")
             start += height + 6
         last = number == len(QUESTIONS) - 1
@@ -122,7 +128,7 @@ def draw() -> Drawing:
         end = (middle, top - (8 if last else 0))
         drawing.arrow((middle, box.bottom), end, colour="query", thick=1.75)
         drawing.text(
-            middle + 8, end[1] - 9, f"{sound}, as it should", size=10.5, colour="soft"
+            middle + 8, end[1] - 9, f"{sound}: go on", size=10.5, colour="soft"
         )
     drawing.lines(
         LEFT,

@@ -118,7 +118,7 @@ def row(
         drawing.lines(
             place.middle,
             place.centre - 3,
-            "images" if processes > 1 else "all",
+            "images" if processes > 1 else "its",
             f"of {rank}" if processes > 1 else "images",
             size=10.5,
             anchor="middle",

@@ -588,12 +588,12 @@ def test_the_names_are_those_of_the_chapter():
 
 
 def test_the_poster_of_symptoms_names_the_cases_of_the_chapter():
-    """A case has its symptom as a heading, and the name of its bug below."""
+    """A case has its symptom as a heading, and the name of its bug in a fold."""
     path = next(p for p in CHAPTERS if p.stem == "14_bug_clinic")
     text = "\n".join(c.source for c in read(path).cells if c.cell_type == "markdown")
     numbers = re.findall(r"^### Case (\d)", text, re.MULTILINE)
     assert numbers == [str(n) for n in range(1, 10)]
-    assert len(re.findall(r"^#### The bug: ", text, re.MULTILINE)) == 9
+    assert len(re.findall(r"^\*\*The bug: ", text, re.MULTILINE)) == 9
     said = re.findall(r"\((\d)\)", drawn("symptoms"))
     assert sorted(set(said)) == numbers, "each case is on the poster"
     assert "1.46" in drawn("symptoms") and "1.4612" in text

@@ -187,7 +187,7 @@ FOUND = {  # a question, and the section that should come first
     "shifted window": "13_swin_and_deit#shifted-windows",
     "distillation": "13_swin_and_deit#two-tokens-two-losses",
     "bug clinic": "14_bug_clinic#the-bug-clinic",
-    "batch_first": "14_bug_clinic#the-bug-batch-first-left-out",
+    "batch_first": "14_bug_clinic#case-7-good-in-a-batch-bad-alone",
     "pre-norm": "side_roads/why_pre_norm#why-pre-norm",
     "prenorm": "side_roads/why_pre_norm#why-pre-norm",
     "mask": "side_roads/masks#masks",
