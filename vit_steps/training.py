@@ -13,15 +13,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from vit_steps.compatibility import (
-    Data,
-    check_images,
-    check_preprocessing,
-    logits_of,
-    on_device_of,
-)
-from vit_steps.evaluating import evaluating
+from vit_steps.compatibility import Data, on_device_of
 from vit_steps.optional import imported
+from vit_steps.predictions import predictions
 from vit_steps.sizes import (
     check_count,
     check_fields,
@@ -141,23 +135,13 @@ def evaluate(
     Raises: ValueError if the data set is empty or a DataLoader, its labels or its
         normalisation are not the model's, or the model is not a classifier.
     """
-    check_images(dataset, "dataset")
-    check_preprocessing(model, dataset)
-    loss, top1, top5, count = 0.0, 0, 0, 0
-    with evaluating(model):
-        for images, labels in DataLoader(dataset, batch_size, num_workers=num_workers):
-            logits = logits_of(model, images).float()  # (B, K)
-            num_classes = logits.shape[1]
-            check_indices(labels, "labels", len(images), count=num_classes)
-            labels = labels.to(logits.device)  # (B,)
-            best = logits.topk(min(5, num_classes)).indices  # (B, 5)
-            hits = best == labels[:, None]  # (B, 5)
-            loss += F.cross_entropy(logits, labels, reduction="sum").item()
-            top1 += int(hits[:, 0].sum())
-            top5 += int(hits.sum())
-            count += len(labels)
-    share_in_five = top5 / count if num_classes > 5 else None
-    return Metrics(loss / count, top1 / count, share_in_five)
+    found = predictions(model, dataset, batch_size, num_workers, features=False)
+    num_classes = found.logits.shape[1]
+    loss = F.cross_entropy(found.logits, found.labels).item()
+    best = found.logits.topk(min(5, num_classes)).indices  # (n, 5)
+    shares = (best == found.labels[:, None]).double().mean(dim=0)  # (5,)
+    top5 = shares.sum().item() if num_classes > 5 else None
+    return Metrics(loss, shares[0].item(), top5)
 
 
 class Batches(Sampler[list[int]]):

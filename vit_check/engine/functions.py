@@ -21,6 +21,8 @@ from vit_check.engine.observing import (
     shapes_in,
     tensors_in,
 )
+from vit_check.engine.table import hints_in
+from vit_check.engine.table import mistakes as mistakes_of
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
 
@@ -32,8 +34,11 @@ class FunctionCheck(Check):
     a sample in a batch what it gives that sample alone.
 
     Args:
+        signature: what an answer looks like, the check's name first.
         reference: a right answer.
         inputs: from a generator, the lists of arguments it is called with.
+        mistakes: a table of edits of the right answer, which has the hints too, if they
+            are not given; or known-wrong answers.
         shape: the letters of the output's shape.
         batched: places of the arguments whose first axis is the batch.
         gradients: compare them too.
@@ -47,12 +52,11 @@ class FunctionCheck(Check):
 
     def __init__(
         self,
-        name: str,
         signature: str,
         reference: Callable[..., Any],
         inputs: Callable[[Generator], Iterable[Case]],
-        mistakes: Sequence[Mistake],
-        hints: tuple[str, str, str],
+        mistakes: str | Sequence[Mistake],
+        hints: tuple[str, str, str] | None = None,
         shape: str = "",
         batched: Sequence[int] = (),
         gradients: bool = True,
@@ -60,6 +64,11 @@ class FunctionCheck(Check):
         normalize: Callable[[Any], Any] | None = None,
         moves: Axes | None = None,
     ) -> None:
+        if isinstance(mistakes, str):
+            hints = hints or hints_in(mistakes)
+            mistakes = mistakes_of(reference, mistakes)
+        assert hints is not None
+        name, _, _ = signature.partition("(")
         super().__init__(name, signature, mistakes, hints)
         self.reference, self.inputs = reference, inputs
         self.moves = moves
@@ -114,13 +123,15 @@ class FunctionCheck(Check):
                     "an operation with a trailing underscore, += or an assignment to "
                     "a slice works in place",
                 )
-        if "alone" in expected and difference(record["alone"], expected["alone"]):
-            return BATCH_MIXED
+        if "alone" in expected:
+            finding = alone_finding(record["alone"], expected["alone"], self.shape)
+            if finding is not None:
+                return finding
         return self._gradient_finding(record, expected)
 
     def _built_in(self, case: Case, record: Record) -> Finding | None:
         batch = len(tensors_in(case[self.batched[0]])[0]) if self.batched else 0
-        return batch_built_in(record, batch)
+        return None if batch == 1 else batch_built_in(record, batch)
 
     def _other_finding(
         self, case: Case, record: Record, expected: Record, answered: Answered
@@ -285,6 +296,13 @@ def other_finding(other: Any, right: Any, output: Any, shape: str) -> Finding | 
 def raises(output: Any) -> bool:
     """Whether a call ended in an error, which is what a record has of it."""
     return isinstance(output, dict) and [*output] == ["raises"]
+
+
+def alone_finding(alone: Any, right: Any, shape: str) -> Finding | None:
+    """What is wrong with the output for one sample, where the batch's was right."""
+    finding = difference(alone, right, shape, "the output for one sample alone")
+    axes, right_axes = ([*map(len, shapes_in(value))] for value in (alone, right))
+    return BATCH_MIXED if finding is not None and axes == right_axes else finding
 
 
 def batch_mixed(record: Record) -> Finding | None:

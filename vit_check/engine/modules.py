@@ -16,8 +16,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from vit_check.engine.check import RAISED, Answered, Case, Check
 from vit_check.engine.comparing import difference, same
 from vit_check.engine.functions import (
-    BATCH_MIXED,
     FunctionCheck,
+    alone_finding,
     batch_built_in,
     batch_mixed,
     cannot_be_trained,
@@ -30,6 +30,7 @@ from vit_check.engine.observing import (
     build,
     drawn,
     gradients_of,
+    kinds_of,
     observe_module,
     other_numbers,
     plain,
@@ -66,7 +67,7 @@ class ModuleCheck(Check):
         reference: from weights, sizes and inputs to the right output.
         mistakes: as for ``reference``; ``wrong(weights, sizes, *inputs)``.
         package: from sizes to the package's own module, whose parameters can be read.
-        lacking: from parts and sizes to a finding where there is no reading at all.
+        lacking: from parts and sizes to what is known of parameters with no reading.
         initial: from the weights as they were when the module was built, and the sizes,
             to a finding about the initialisation.
         function: the check for an answer that is a function and gets the weights.
@@ -360,11 +361,16 @@ class ModuleCheck(Check):
     def _lacking(
         self, parts: list[Part], sizes: Mapping[str, Any], record: Record
     ) -> Finding:
-        found = self._lacks(parts, sizes) or self._unreadable(parts, sizes)
+        found = self._lacks(parts, sizes)
+        if found is None and self._as_many_numbers(parts, sizes):
+            found = self._unreadable(parts, sizes)
+        found = found or _others(parts, self.package(sizes))
         return self._with_sizes_said(found, record, sizes)
 
     def _lacks(self, parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
         """What is wrong with the parameters; nothing if as many numbers are there."""
+        if not parts:
+            return NOT_LEARNED
         if self.lacking is None or self._as_many_numbers(parts, sizes):
             return None
         return self.lacking(parts, sizes)
@@ -435,8 +441,10 @@ class ModuleCheck(Check):
                 "changes its weights", "changes its own parameters when it is called"
             )
         first = [x[:1] for x in inputs]
-        if difference(record["alone"], self._expected(weights, sizes, first)):
-            return BATCH_MIXED
+        first_alone = self._expected(weights, sizes, first)
+        finding = alone_finding(record["alone"], first_alone, self.shape)
+        if finding is not None:
+            return finding
         if "gradient trouble" in record:
             return cannot_be_trained(record)
         in_training = _in_training(record, right)
@@ -655,6 +663,48 @@ def _other_gradient(
         right.append(gradient.flatten())
     together = torch.cat(given)
     return None if same(together, torch.cat(right)) else wrong_gradient(together)
+
+
+NOT_LEARNED = Finding(
+    "not a parameter",
+    "has nothing to learn: a plain tensor or a buffer is no parameter, so no optimizer "
+    "finds it, and training leaves it as it is",
+)
+
+
+def _others(parts: list[Part], package: nn.Module) -> Finding:
+    """The parameters that have none like them in the right module, and the reverse.
+
+    Those that are most alike are paired first: by name, by kind of layer, by shape.
+    """
+    more = [(part.name, part.kind, part.value) for part in parts]
+    left = [
+        (name, kind, value)
+        for (name, value), kind in zip(
+            package.named_parameters(), kinds_of(package), strict=True
+        )
+    ]
+    for alike in (
+        lambda name, kind, value: (name, value.shape),
+        lambda name, kind, value: (name.rpartition(".")[2], kind, value.shape),
+        lambda name, kind, value: (kind, value.shape),
+        lambda name, kind, value: value.shape,
+        lambda name, kind, value: value.numel(),
+    ):
+        for own in list(more):
+            for other in left:
+                if alike(*own) == alike(*other):
+                    more = [one for one in more if one is not own]
+                    left = [one for one in left if one is not other]
+                    break
+    here, there = (_shapes([(n, v) for n, _, v in some]) for some in (more, left))
+    if more and left:
+        said = f"has {here}, where {there} is expected, by any name"
+    elif more:
+        said = f"has more parameters than the task asks for: {here}"
+    else:
+        said = f"has no parameter such as {there}, by any name"
+    return Finding("parameters", said)
 
 
 def _shapes(parameters: Sequence[tuple[str, Tensor]]) -> str:

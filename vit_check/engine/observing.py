@@ -359,7 +359,7 @@ def observe_module(
     names = [name for name, _ in module.named_parameters()]
     record: Record = {
         "names": names,
-        "kinds": _kinds(module),
+        "kinds": kinds_of(module),
         "around one": _norm_weights(module),
         "initial": [plain(p) for p in module.parameters()],
         "frozen": [n for n, p in module.named_parameters() if not p.requires_grad],
@@ -532,7 +532,7 @@ def _places_of(module: nn.Module) -> list[str]:
     return ["cpu", *built]  # others may lack float64
 
 
-def _kinds(module: nn.Module) -> list[str]:
+def kinds_of(module: nn.Module) -> list[str]:
     """For each parameter the kind of layer it belongs to."""
     kinds: dict[int, str] = {}
     for part in module.modules():

@@ -15,7 +15,14 @@ A row is a name, what the mistake changes, and the sentence for the student:
 Behind two spaces stand the edits, each on a line of its own or with its arrow on the
 next, and behind four the sentence. ``-> nothing`` takes something out. ``= name`` is
 another answer altogether: a function by that name, or an expression. The code may use
-``math``, ``torch``, ``F`` and what stands in the file of the right answer.
+``math``, ``re``, ``torch``, ``F`` and what stands in the file of the right answer.
+
+After the rows a table may have three hints, each saying more than the one before:
+
+    ? Which axis does the softmax take?
+    ? The scores are divided by the root of q.shape[-1]; then each query's row of
+      weights sums to 1.
+    ? scores = q @ k.mT / math.sqrt(q.shape[-1]), then scores.softmax(dim=-1).
 """
 
 import inspect
@@ -34,7 +41,7 @@ from vit_check.engine.verdict import Mistake
 
 Answer = Callable[..., Any]
 
-ALWAYS_NAMED: dict[str, Any] = {"math": math, "torch": torch, "F": F}
+ALWAYS_NAMED: dict[str, Any] = {"math": math, "re": re, "torch": torch, "F": F}
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,19 @@ def rows(table: str) -> list[Row]:
 
     Raises: ValueError if a row has no code.
     """
-    return [_row(*block) for block in blocks(table)]
+    return [_row(*block) for block in blocks(table) if not block[0].startswith("? ")]
+
+
+def hints_in(table: str) -> tuple[str, str, str]:
+    """Return the three hints of a table.
+
+    Raises: ValueError if there are more or fewer.
+    """
+    found = [b for b in blocks(table) if b[0].startswith("? ")]
+    if len(found) != 3:
+        raise ValueError(f'table: got {len(found)} hints behind "?", expected 3')
+    one, two, three = (" ".join(map(str.strip, block))[2:].strip() for block in found)
+    return one, two, three
 
 
 def blocks(table: str) -> list[list[str]]:

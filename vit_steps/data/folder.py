@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +12,7 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from vit_steps.data.sets import ImageSet, hold_out
+from vit_steps.data.sets import ImageSet, hold_out, listed
 from vit_steps.preprocessing import opened
 from vit_steps.sizes import Size, as_pair
 
@@ -75,10 +75,7 @@ def read_folder(
     """
     if in_channels not in (1, 3, None):
         raise ValueError(f"in_channels: got {in_channels}, expected 1 (grey) or 3")
-    if root is None or not Path(root).is_dir():
-        wanted = "a folder with a folder of images for each class"
-        raise FileNotFoundError(f"root: got {root}, expected {wanted}")
-    folders = part_folders(Path(root))
+    folders = part_folders(root)
     classes = _folders(folders["train"])
     for folder in folders.values():
         if len(found := _folders(folder)) < 2 or found != classes:
@@ -99,15 +96,45 @@ def read_folder(
     return tuple(classes), parts
 
 
-def part_folders(root: Path) -> dict[str, Path]:
+def read_known(root: Path | str, classes: Sequence[str]) -> tuple[Path, ImageSet]:
+    """Return a folder's images, numbered by their classes' places among a model's.
+
+    Some of these may be missing. Where the folder has parts, its test images are taken,
+    or those of the only other part beside ``train``.
+
+    Returns: the folder with the class folders, and the paths and labels of its images.
+    Raises: FileNotFoundError if there is no such folder; ValueError if a folder in it
+        is no class of the model, or holds no image.
+    """
+    folders = part_folders(root)
+    folder = folders.get("test") or folders.get("validation") or folders["train"]
+    numbers = {name.replace("/", "_"): k for k, name in enumerate(classes)}
+    names = _folders(folder)
+    if not names or not {*names} <= {*numbers}:
+        strange = listed([name for name in names if name not in numbers])
+        raise ValueError(
+            f"root: got {strange or 'no folder'} in {folder}, expected folders with "
+            f"names of the model's classes, {listed(classes)}"
+        )
+    images = _files(folder, names)
+    images.labels = torch.tensor([numbers[name] for name in names])[images.labels]
+    return folder, images
+
+
+def part_folders(root: Path | str | None) -> dict[str, Path]:
     """Return each part's folder; the root as "train" where its folders are classes.
 
     Folders called as in ``PARTS`` are parts if there are two of them, or if one has
     folders in it. A single one without may be a class of trains or tests.
 
-    Raises: ValueError if none of the parts is to train on, two are the same, or folders
-        of other images stand beside them.
+    Raises: FileNotFoundError if there is no such folder; ValueError if none of the
+        parts is to train on, two are the same, or folders of other images stand beside
+        them.
     """
+    if root is None or not Path(root).is_dir():
+        wanted = "a folder with a folder of images for each class"
+        raise FileNotFoundError(f"root: got {root}, expected {wanted}")
+    root = Path(root)
     names = _folders(root)
     called = [name for name in names if name.lower() in PARTS]
     if len(called) < 2 and not any(_folders(root / name) for name in called):
@@ -175,15 +202,21 @@ def _files(root: Path, classes: Iterable[str]) -> ImageSet:
     files: list[str] = []
     labels: list[int] = []
     for label, name in enumerate(classes):
-        paths = list(_images(root / name))
-        if not paths:
-            raise ValueError(
-                f"root: got {_counted(_visible(root / name)) or 'nothing'} in "
-                f"{root / name}, expected images of that class, in {', '.join(TYPES)}"
-            )
+        paths = image_files(root / name)
         files += paths
         labels += [label] * len(paths)
     return ImageSet(np.array(files, dtype=object), torch.tensor(labels))
+
+
+def image_files(root: Path | str) -> list[str]:
+    """Return the paths of all images below a folder; ValueError if there are none."""
+    paths = list(_images(root))
+    if not paths:
+        raise ValueError(
+            f"root: got {_counted(_visible(root)) or 'nothing'} in {root}, "
+            f"expected images, in {', '.join(TYPES)}"
+        )
+    return paths
 
 
 def _folders(root: Path) -> list[str]:
@@ -191,7 +224,7 @@ def _folders(root: Path) -> list[str]:
     return sorted(name for name in names if not name.startswith(HIDDEN))
 
 
-def _images(root: Path) -> Iterator[str]:
+def _images(root: Path | str) -> Iterator[str]:
     return (path for path in _visible(root) if path.lower().endswith(TYPES))
 
 

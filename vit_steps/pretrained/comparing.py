@@ -1,6 +1,7 @@
 """Run two models on the same images and find the first place where they differ."""
 
 import math
+from collections.abc import Container
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -78,10 +79,13 @@ def first_difference(
     return None
 
 
-def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
+def named_outputs(
+    model: nn.Module, images: Tensor, only: Container[str] | None = None
+) -> StateDict:
     """Run a model and return what its modules return, by our names, in running order.
 
-    Queries, keys and values are separate. The model runs in evaluation mode, without
+    Beside the logits these are all places, or those in ``only``. Queries, keys and
+    values are separate. The model runs in evaluation mode, without
     gradients, and is left in the mode in which it was.
     """
     table = dict(_MODULES)
@@ -108,7 +112,7 @@ def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     skipped = "pos_drop" if getattr(model, "reg_token", None) is not None else ""
     for name, module in model.named_modules():
         place = translate(name.removeprefix(prefix))
-        if place and place != skipped:
+        if place and place != skipped and (only is None or place in only):
             hooks.append(module.register_forward_hook(partial(keep, place)))
     try:
         with evaluating(model):

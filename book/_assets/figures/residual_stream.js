@@ -11,7 +11,7 @@
     const names = Object.keys(stacks);
     const blocks = stacks[names[0]].wrong.length - 1;
     const side = cat.width / ROWS;
-    let now = 0;
+    let now = blocks; // the end is what the chapter speaks of, and Play begins anew
     let drawn = now; // the block on the screen while it moves to the new one
 
     const node = (tag, attributes, ...children) => {

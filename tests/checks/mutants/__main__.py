@@ -4,25 +4,22 @@ python -m tests.checks.mutants [--only WORD] [--jobs N] [--again] [--sentences]
 """
 
 import argparse
-import json
 import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
-from pathlib import Path
 
 from tqdm import tqdm
 
 from tests.checks.mutants.examining import bound_memory, examine
+from tests.checks.mutants.survivors import read, write
 from tests.checks.mutants.targets import targets
-
-SURVIVORS = Path(__file__).with_name("survivors.json")
 
 
 def main(arguments=None):
     options = _parser().parse_args(arguments)
-    known = _read() if SURVIVORS.exists() else {}
+    known = read()
     wanted = [t for t in targets() if options.only in t.name]
     due = [t.name for t in wanted if options.again or not _is_current(t, known)]
     unnamed = {}
@@ -39,13 +36,13 @@ def main(arguments=None):
             entry = run.result()
             unnamed[runs[run]] = entry.pop("unnamed")
             known[runs[run]] = _with_reasons(entry, known.get(runs[run]))
-            _write(known)
+            write(known)
     present = {target.name for target in targets()}
     known = {name: entry for name, entry in known.items() if name in present}
-    _write(known)
+    write(known)
     for name, changes in unnamed.items():
         for change in changes:
-            print(f"{name}: no sentence says what is wrong with {change['becomes']!r}")
+            print(f"{name}: no sentence says what is wrong with {change!r}")
     failed = sum(run.exception() is not None for run in runs)
     return min(1, failed + _report(known, time.monotonic() - started))
 
@@ -65,40 +62,24 @@ def _parser():
     return parser
 
 
-def _read():
-    entries = json.loads(SURVIVORS.read_text(encoding="utf-8"))
-    return {f"{e['check']} of {e['where']}": e for e in entries}
-
-
-def _write(known):
-    entries = [known[name] for name in sorted(known)]
-    text = json.dumps(entries, indent=1, ensure_ascii=False)
-    SURVIVORS.write_text(text + "\n", encoding="utf-8")
-
-
 def _is_current(target, known):
     entry = known.get(target.name)
     return entry is not None and entry["fingerprint"] == target.fingerprint()
 
 
 def _with_reasons(entry, before):
-    """Copy the reasons that were written before for the same changes."""
-    written = {
-        (s["was"], s["becomes"]): s["reason"]
-        for s in (before or {}).get("survivors", [])
-    }
-    for survivor in entry["survivors"]:
-        change = survivor["was"], survivor["becomes"]
-        survivor["reason"] = written.get(change, "")
+    """Give survivors the reasons that were written before for the same changes."""
+    written = (before or {}).get("survivors", {})
+    entry["survivors"] = {s: written.get(s, "") for s in entry["survivors"]}
     return entry
 
 
 def _report(known, seconds):
     number = sum(entry["mutants"] for entry in known.values())
-    survivors = [(n, s) for n, entry in known.items() for s in entry["survivors"]]
-    open_ones = [(name, s) for name, s in survivors if not s["reason"]]
+    survivors = [(n, *s) for n, e in known.items() for s in e["survivors"].items()]
+    open_ones = [(name, survivor) for name, survivor, reason in survivors if not reason]
     for name, survivor in open_ones:
-        print(f"{name}\n    {survivor['was']}\n    {survivor['becomes']}")
+        print(f"{name}\n    {survivor}")
     print(
         f"{number:,} mutants of {len(known)} answers, {len(survivors)} not refused, "
         f"{len(open_ones)} of them without a reason; {seconds:.0f} s"

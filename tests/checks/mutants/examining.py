@@ -6,6 +6,7 @@ from dataclasses import replace
 import torch
 
 from tests.checks.mutants.operators import mutants
+from tests.checks.mutants.survivors import change
 from tests.checks.mutants.targets import targets
 
 MEMORY = 4 * 2**30  # bytes of address space for a process
@@ -45,22 +46,19 @@ def examine(name: str, sentences: bool = False) -> dict:
         raise ValueError(f"{name}: the answer itself is refused: {finding.sentence}")
     number, survivors, unnamed = 0, [], []
     lines = lines_run(target, quick) if target.of_package else None
-    for operator, was, becomes, source in mutants(target.source, lines):
+    for _, was, becomes, source in mutants(target.source, lines):
         number += 1
         try:
             answer = target.built(source)
         except Exception:  # a mutant that cannot even be defined is found anyway
             continue
-        change = {"operator": operator, "was": was, "becomes": becomes}
         if quick.examine(answer, {}) is None:
-            survivors.append(change)
+            survivors.append(change(was, becomes))
         elif sentences:
             finding = target.whole_check().examine(answer, {})
             if finding is not None and finding.mistake in GENERIC:
-                unnamed.append(change)
+                unnamed.append(becomes)
     return {
-        "check": target.check,
-        "where": target.where,
         "fingerprint": target.fingerprint(),
         "mutants": number,
         "survivors": survivors,

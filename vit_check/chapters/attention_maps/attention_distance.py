@@ -5,7 +5,6 @@ from torch import Tensor
 
 from vit_check.chapters.attention_maps.drawn_maps import Weights, drawn_weights
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_distance(
@@ -63,9 +62,6 @@ along the grid
   (down**2 + across**2).double().sqrt() -> (down.abs() + across.abs())
     rows and columns are added up, as a rook moves; expected the straight distance of
     two centres
-the larger of the two
-  (down**2 + across**2).double().sqrt() -> torch.maximum(down.abs(), across.abs())
-    the larger of the distances down and across is taken, expected the straight distance
 down alone
   + across**2 -> nothing
     only the distance in rows counts: columns are left out
@@ -84,22 +80,15 @@ most attended alone
 summed over patches
   distance.mean(dim=(0, 2)) -> distance.mean(dim=0).sum(dim=1)
     the distances of the patches are summed, expected their mean
-heads averaged
-  distance.mean(dim=(0, 2)) -> distance.mean()
-    the heads are averaged, (L,), expected each by itself, (L, h)
-images kept
-  distance.mean(dim=(0, 2)) -> distance.mean(dim=2)
-    there is a distance for each image, (L, B, h), expected their mean, (L, h)
-patches kept
-  distance.mean(dim=(0, 2)) -> distance.mean(dim=0)
-    there is a distance for each patch, (L, h, N), expected their mean, (L, h)
-heads before blocks
-  torch.stack(means) -> torch.stack(means, dim=1)
-    the heads come before the blocks, (h, L), expected (L, h)
+? Give it a table in which every patch attends only to itself, then one in which each
+  attends to its right neighbour. What should come out?
+? Without row 0 and column 0, each row divided by its sum; patch i is in row i //
+  columns and column i % columns.
+? shares = table[..., 1:, 1:]; shares / shares.sum(-1, keepdim=True); times distances
+  (N, N), summed over the last axis, averaged over images and patches.
 """
 
 attention_distance = FunctionCheck(
-    "attention_distance",
     "attention_distance(weights, grid_size, patch_size) -> (L, h)",
     right_distance,
     lambda g: iter(
@@ -109,16 +98,7 @@ attention_distance = FunctionCheck(
             [drawn_weights(g, 3, 2, 3, 10), (3, 3), 4],
         ]
     ),
-    mistakes(right_distance, MISTAKES),
-    hints=(
-        "Give it a table in which every patch attends only to itself, then one in "
-        "which each attends to its right neighbour. What should come out?",
-        "Without row 0 and column 0, each row divided by its sum; patch i is in row "
-        "i // columns and column i % columns.",
-        "shares = table[..., 1:, 1:]; shares / shares.sum(-1, keepdim=True); times "
-        "distances (N, N), summed over the last axis, averaged over images and "
-        "patches.",
-    ),
+    MISTAKES,
     shape="(L, h)",
     gradients=False,
 )

@@ -5,7 +5,6 @@ from torch import Tensor
 
 from vit_check.chapters.attention_maps.drawn_maps import Weights, drawn_weights
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_rollout(weights: Weights) -> Tensor:
@@ -43,9 +42,6 @@ residual once
   0.5 * identity + 0.5 * merged -> merged
   return rollout -> return 0.5 * identity + 0.5 * rollout
     the identity is mixed in once, after the last block, expected in every one
-heads summed
-  block.mean -> block.sum
-    the heads are summed, expected averaged: their rows would sum to h
 heads summed and divided
   block.mean -> block.sum
   mixed @ -> mixed / mixed.sum(dim=-1, keepdim=True) @
@@ -57,32 +53,16 @@ heads averaged at the end
     each head is followed by itself through all blocks, and the heads are averaged at
     the end, expected in every block: what one head wrote, every head of the next block
     reads
-heads multiplied
-  block.mean -> block.prod
-    the heads are multiplied with each other, expected averaged
-largest head
-  block.mean -> block.amax
-    the largest weight of all heads is taken, expected their mean
 largest head, divided
   block.mean -> block.amax
   mixed @ -> mixed / mixed.sum(dim=-1, keepdim=True) @
     the largest weight of all heads is taken, expected their mean; dividing the rows
     afterwards does not make up for it
-smallest head
-  block.mean -> block.amin
-    the smallest weight of all heads is taken, expected their mean
-first head alone
-  block.mean(dim=1) -> block[:, 0]
-    only the first head is used, expected the mean of all
 sum of blocks
   rollout = identity -> rollout = 0
   mixed @ rollout -> mixed + rollout
     the blocks are added, expected multiplied: content that passes through two blocks
     takes a share of a share
-mean of blocks
-  rollout = identity -> rollout = 0
-  mixed @ rollout -> mixed / len(weights) + rollout
-    the blocks are averaged, expected multiplied
 number by number
   rollout = identity -> rollout = 1
   mixed @ rollout -> mixed * rollout
@@ -99,23 +79,14 @@ tables turned
 last block alone
   mixed @ rollout -> mixed
     only the last block is in the result: what was gathered so far is overwritten
-last block missing
-  in weights: -> in weights[:-1]:
-    the last block is missing in the product
-turned
-  return rollout -> return rollout.mT
-    rows and columns are exchanged: a row should be an output token, and sum to 1
-class token's row alone
-  return rollout -> return rollout[:, 0]
-    only the class token's row is returned, expected the whole table
-map alone
-  return rollout
-  -> return rollout[:, 0, 1:] / rollout[:, 0, 1:].sum(dim=-1, keepdim=True)
-    only the class token's map is returned, expected the whole table
+? Sum the rows of your result: if they are not 1, something is counted twice or left
+  out. If they are, look at the order.
+? Each block passes on half the identity and half its attention, averaged over the
+  heads; the rollout so far is multiplied by it from the left.
+? rollout = (0.5 * torch.eye(T) + 0.5 * block.mean(dim=1)) @ rollout.
 """
 
 attention_rollout = FunctionCheck(
-    "attention_rollout",
     "attention_rollout(weights) -> (B, T, T)",
     right_rollout,
     lambda g: iter(
@@ -125,14 +96,7 @@ attention_rollout = FunctionCheck(
             [drawn_weights(g, 4, 3, 3, 3)],
         ]
     ),
-    mistakes(right_rollout, MISTAKES),
-    hints=(
-        "Sum the rows of your result: if they are not 1, something is counted twice or "
-        "left out. If they are, look at the order.",
-        "Each block passes on half the identity and half its attention, averaged over "
-        "the heads; the rollout so far is multiplied by it from the left.",
-        "rollout = (0.5 * torch.eye(T) + 0.5 * block.mean(dim=1)) @ rollout.",
-    ),
+    MISTAKES,
     shape="(B, T, T)",
     batched=(0,),
     gradients=False,

@@ -18,32 +18,7 @@ def right_maps(weights: Weights) -> Tensor:
     return torch.stack(maps, dim=1)
 
 
-MISTAKES = """
-blocks first
-  maps, dim=1 -> maps, dim=0
-    the blocks stand before the batch, (L, B, h, N), expected (B, L, h, N)
-heads before blocks
-  maps, dim=1 -> maps, dim=2
-    the heads stand before the blocks, (B, h, L, N), expected (B, L, h, N)
-heads averaged
-  maps, dim=1) -> maps, dim=1).mean(dim=2)
-    the heads are averaged, which hides what a single one does: keep them
-last block alone
-  torch.stack(maps, dim=1) -> maps[-1]
-    only the last block's map is returned, expected every block's
-blocks averaged
-  maps, dim=1) -> maps, dim=1).mean(dim=1)
-    the blocks are averaged, expected each by itself
-blocks reversed
-  maps, dim=1 -> maps[::-1], dim=1
-    the last block comes first
-a list of blocks
-  torch.stack(maps, dim=1) -> maps
-    the blocks are returned one by one, expected one tensor (B, L, h, N)
-"""
-
 class_token_attention = FunctionCheck(
-    "class_token_attention",
     "class_token_attention(weights) -> (B, L, h, N)",
     right_maps,
     lambda g: iter(
@@ -53,7 +28,7 @@ class_token_attention = FunctionCheck(
             [drawn_weights(g, 4, 5, 2, 6)],
         ]
     ),
-    mistakes(right_maps, OF_A_ROW + MISTAKES, parts=[patch_shares]),
+    mistakes(right_maps, OF_A_ROW, parts=[patch_shares]),
     hints=(
         "In a (T, T) table there is a row for each token that looks and a column for "
         "each that is looked at. Which row, and which columns, make the picture?",

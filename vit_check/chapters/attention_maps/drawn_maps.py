@@ -47,15 +47,6 @@ column for row
   [..., 0, 1:] -> [..., 1:, 0]
     the column of the class token is taken, what the patches pay to it; its row is what
     it pays to them
-last row
-  [..., 0, 1:] -> [..., -1, 1:]
-    the row of the last token is taken for the class token's, which is at index 0
-class token last
-  [..., 0, 1:] -> [..., -1, :-1]
-    the class token is taken to be the last token; it is at index 0
-first patch's row
-  [..., 0, 1:] -> [..., 1, 1:]
-    the row of the first patch is taken: index 1 is a patch, 0 the class token
 softmax again
   paid / total.clamp_min(1e-12) -> paid.softmax(dim=-1)
     a softmax is taken of shares, which levels them out: divide by their sum
@@ -75,7 +66,4 @@ stretched from 0 to 1
 divided over the heads
   paid.sum(dim=-1 -> paid.sum(dim=-2
     the shares are divided by their sum over the heads, expected over the patches
-mean over all rows
-  [..., 0, 1:] -> [..., 1:].mean(dim=-2)
-    the rows of all tokens are averaged, expected the class token's alone
 """

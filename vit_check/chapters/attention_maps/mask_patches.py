@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_mask(
@@ -42,10 +41,6 @@ the others taken
 columns first
   divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)[::-1]
     the patches are counted down the columns; they are numbered row by row
-rows for columns
-  divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)
-    the row of a patch is its number divided by the number of rows; a new row begins
-    after as many patches as there are columns
 counted from 1
   divmod(index, columns) -> divmod(index - 1, columns)
     the patches are counted from 1: the one before is taken; the class token has no
@@ -87,27 +82,19 @@ fill added
 fill multiplied
   ] = fill -> ] *= fill
     the patches are multiplied by fill, expected replaced by it
-filled with the mean
-  for index in hidden:
-  -> for index, fill in [(i, picture.mean().item()) for i in hidden]:
-    the patches get the mean of the image, expected fill
+? Patch 7 of a grid that has 5 columns: in which row and column is it, and which pixels
+  are its?
+? Row index // columns, column index % columns; from row · P to (row + 1) · P, likewise
+  across, in a copy of the images.
+? hidden = torch.zeros(B, N, dtype=torch.bool).scatter(1, indices, True), reshaped to
+  (B, 1, rows, columns), each entry repeated P times along both axes.
 """
 
 mask_patches = FunctionCheck(
-    "mask_patches",
     "mask_patches(images, patch_size, indices, fill=0.0) -> (B, C, H, W)",
     right_mask,
     _mask_inputs,
-    mistakes(right_mask, MISTAKES),
-    hints=(
-        "Patch 7 of a grid that has 5 columns: in which row and column is it, and "
-        "which pixels are its?",
-        "Row index // columns, column index % columns; from row · P to (row + 1) · P, "
-        "likewise across, in a copy of the images.",
-        "hidden = torch.zeros(B, N, dtype=torch.bool).scatter(1, indices, True), "
-        "reshaped to (B, 1, rows, columns), each entry repeated P times along both "
-        "axes.",
-    ),
+    MISTAKES,
     shape="(B, C, H, W)",
     batched=(0, 2),
     gradients=False,

@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_mass(
@@ -49,10 +48,6 @@ rounded down
   -> top // P * P : bottom // P * P, left // P * P : right // P * P
     the sides of the box are rounded down to whole patches, expected each patch by the
     share of its area inside
-by the first pixel
-  blocks.mean(dim=(2, 3)) -> blocks[:, :, 0, 0]
-    a patch counts whole or not at all, by its first pixel, expected by the share of its
-    area inside
 by the middle
   blocks.mean(dim=(2, 3)) -> blocks[:, :, P // 2, P // 2]
     a patch counts whole or not at all, by its middle, expected by the share of its area
@@ -74,19 +69,9 @@ first image's box
 one pixel too many
   top:bottom, left:right -> top : bottom + 1, left : right + 1
     the box is a pixel too large: bottom and right are the first pixels outside
-one pixel too few
-  top:bottom, left:right -> top : bottom - 1, left : right - 1
-    the box is a pixel too small: bottom and right are the first pixels outside, so the
-    ones before them are in
 columns first
   blocks.mean(dim=(2, 3)) -> blocks.mean(dim=(2, 3)).T
     the patches are counted down the columns; they are numbered row by row
-outside
-  return (attention * share).sum(dim=1) -> return 1 - (attention * share).sum(dim=1)
-    the share outside the box is returned
-area of the box
-  return (attention * share).sum(dim=1) -> return share.mean(dim=1)
-    the box's share of the image is returned: the attention takes no part
 divided by the area
   share).sum(dim=1) -> share).sum(dim=1) / share.mean(dim=1)
     the share is divided by the box's area, expected the share itself
@@ -96,25 +81,18 @@ width first
 averaged over patches
   share).sum -> share).mean
     the shares inside are averaged over all patches, expected added up
-averaged over images
-  share).sum(dim=1) -> share).sum(dim=1).mean()
-    the images are averaged, expected a number for each, (B,)
+? Spread each patch's share evenly over its P·P pixels. Which pixels lie in the box?
+? A patch counts by (rows of pixels inside / P) times (columns inside / P); the first
+  pixel outside is bottom, and right.
+? pixels = attention.reshape(B, rows, columns) / P², repeated P times along both axes;
+  pixels[i, top:bottom, left:right].sum() for each image.
 """
 
 mass_inside = FunctionCheck(
-    "mass_inside",
     "mass_inside(attention, boxes, image_size, patch_size) -> (B,)",
     right_mass,
     _mass_inputs,
-    mistakes(right_mass, MISTAKES),
-    hints=(
-        "Spread each patch's share evenly over its P·P pixels. Which pixels lie in the "
-        "box?",
-        "A patch counts by (rows of pixels inside / P) times (columns inside / P); the "
-        "first pixel outside is bottom, and right.",
-        "pixels = attention.reshape(B, rows, columns) / P², repeated P times along "
-        "both axes; pixels[i, top:bottom, left:right].sum() for each image.",
-    ),
+    MISTAKES,
     shape="(B,)",
     batched=(0, 1),
     gradients=False,

@@ -10,7 +10,6 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.table import mistakes
 
 
 class _Mixing(nn.Module):
@@ -70,9 +69,6 @@ in training mode
   model.eval() -> nothing
     the model is asked in the mode it happens to be in; in training mode its answers are
     others, so call eval() first
-put into training mode
-  model.eval() -> model.train()
-    the model is put into training mode before it is asked
 signed
   .abs() -> nothing
     the largest difference is taken with its sign: where the logits get smaller, nothing
@@ -81,9 +77,6 @@ mean
   apart.max -> apart.mean
     the differences are averaged, expected the largest: one image that moves among many
     that do not is enough
-sum
-  apart.max -> apart.sum
-    the differences are added up, expected the largest of them
 length
   apart.max -> apart.norm
     the length of the difference is returned, expected its largest number
@@ -109,23 +102,20 @@ left in training mode
   model.train(was) -> model.train()
     the model is left in training mode, and it came in eval mode: put back what was
     there
+? Ask the model twice: once with all images, and once for each image alone. Both times
+  it has to be in eval mode.
+? images.split(1) gives batches of one; torch.cat puts their logits together again. Then
+  compare: absolute difference, largest number.
+? was = model.training; model.eval(); together = model(images); alone =
+  torch.cat([model(one) for one in images.split(1)]); model.train(was); (together -
+  alone).abs().max().item()
 """
 
 batch_effect = FunctionCheck(
-    "batch_effect",
     "batch_effect(model, images) -> a float",
     right_effect,
     _effect_inputs,
-    mistakes(right_effect, MISTAKES),
-    hints=(
-        "Ask the model twice: once with all images, and once for each image alone. "
-        "Both times it has to be in eval mode.",
-        "images.split(1) gives batches of one; torch.cat puts their logits together "
-        "again. Then compare: absolute difference, largest number.",
-        "was = model.training; model.eval(); together = model(images); alone = "
-        "torch.cat([model(one) for one in images.split(1)]); model.train(was); "
-        "(together - alone).abs().max().item()",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_measured,
 )

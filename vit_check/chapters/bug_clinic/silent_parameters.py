@@ -10,7 +10,6 @@ from torch.nn import functional as F
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 
 _K = 4  # a power of 2, so that what cancels is 0 to the last bit
@@ -22,21 +21,23 @@ class _Wired(nn.Module):
     def __init__(self, centred: bool) -> None:
         super().__init__()
         self.fc = nn.Linear(6, _K)
-        self.table = nn.Parameter(torch.ones(5, _K))  # two of its five rows are used
+        self.table = nn.Parameter(torch.ones(5, _K))  # two rows in its middle are used
         self.spare = nn.Linear(_K, _K)  # made and not called
         self.cut = nn.Parameter(torch.ones(_K))
         self.off = nn.Parameter(torch.ones(_K))
         self.of_one_logit = nn.Parameter(torch.ones(1))
+        self.against_it = nn.Parameter(torch.ones(1))  # one of the two is pulled up
         self.of_one_image = nn.Parameter(torch.ones(_K))
         self.opposed = nn.Parameter(torch.ones(2))  # its gradient adds up to 0
         self.faint = nn.Parameter(torch.ones(_K))  # its gradient is small
         self.centred = centred
 
     def forward(self, images: Tensor) -> Tensor:
-        logits = self.fc(images.flatten(1)) + self.table[:2].sum(dim=0)  # (B, K)
+        logits = self.fc(images.flatten(1)) + self.table[2:4].sum(dim=0)  # (B, K)
         logits = logits + self.cut.detach() + 0.0 * self.off + 1e-5 * self.faint
         last_image = F.pad(self.of_one_image[None], (0, 0, len(images) - 1, 0))
-        of_one = self.of_one_logit + self.opposed[:1] - self.opposed[1:]  # (1,)
+        of_one = self.of_one_logit - self.against_it  # (1,)
+        of_one = of_one + self.opposed[:1] - self.opposed[1:]
         logits = logits + last_image + F.pad(of_one, (_K - 1, 0))  # (B, K)
         if self.centred:  # so that the sum of the logits is 0, whatever they are
             logits = logits - logits.mean(dim=1, keepdim=True)
@@ -103,14 +104,6 @@ one number
   (logits * factors).sum() -> logits[0, 0]
     the gradient is that of one number alone: a parameter that only others need is then
     called silent, so give every logit of every image a part
-one logit
-  (logits * factors).sum() -> (logits * factors)[:, 0].sum()
-    the gradient is that of one logit alone: a parameter that only others need is then
-    called silent, so give every logit of every image a part
-one image
-  (logits * factors).sum() -> (logits * factors)[0].sum()
-    the gradient is that of one image alone: a parameter that only others need is then
-    called silent, so give every logit of every image a part
 sum of the gradient
   (parameter.grad == 0).all() -> parameter.grad.sum() == 0
     a parameter is called silent if its gradient adds up to 0; it learns as long as one
@@ -122,30 +115,23 @@ old gradients
 the others
   is None or (parameter.grad == 0).all() -> is not None and parameter.grad.any()
     the parameters that do get a gradient are named, expected those that do not
-layers
-  return found
-  -> return {name.removesuffix(".weight").removesuffix(".bias") for name in found}
-    layers are named, expected parameters, as named_parameters() calls them
 weights alone
   return found -> return [name for name in found if not name.endswith("bias")]
     the biases are left out; they are parameters too
+? Make one number of the logits, call backward() on it, and look at the gradient of each
+  parameter.
+? A gradient may be None, or there and all zeros. And take care which number you make of
+  the logits, and that no old gradients are left.
+? model.zero_grad(); logits = model(images); (logits *
+  torch.randn_like(logits)).sum().backward(); then name for name, p in
+  model.named_parameters() if p.grad is None or not p.grad.any()
 """
 
 silent_parameters = FunctionCheck(
-    "silent_parameters",
     "silent_parameters(model, images) -> a list of names",
     right_silent,
     _silent_inputs,
-    mistakes(right_silent, MISTAKES),
-    hints=(
-        "Make one number of the logits, call backward() on it, and look at the "
-        "gradient of each parameter.",
-        "A gradient may be None, or there and all zeros. And take care which number "
-        "you make of the logits, and that no old gradients are left.",
-        "model.zero_grad(); logits = model(images); (logits * "
-        "torch.randn_like(logits)).sum().backward(); then name for name, p in "
-        "model.named_parameters() if p.grad is None or not p.grad.any()",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_named,
 )

@@ -54,42 +54,11 @@ along D
 replaces the first patch
   [cls, patches] -> [cls, patches[:, 1:]]
     the class token is written over the first patch, which is lost
-replaces the last patch
-  [cls, patches] -> [cls, patches[:, :-1]]
-    the last patch is lost: N patches and the class token are N + 1 tokens
-one for every patch
-  expand(len(patches), -1, -1) -> expand_as(patches)
-    a class token is put in front for every patch, 2·N tokens in all; an image gets one
-along the batch
-  expand(len(patches), -1, -1) -> expand_as(patches)
-  dim=1 -> dim=0
-    class tokens and patches are joined along the batch, so that the class tokens have
-    become images of their own
 one image more
   expand(len(patches), -1, -1) -> expand(1, patches.shape[1], -1)
   dim=1 -> dim=0
     the class token is joined along the batch, dim 0, which is what torch.cat takes when
     no dim is given: it has become one image more
-missing
-  torch.cat([cls, patches], dim=1) -> patches
-    the patches come back as they were, without a class token
-patches lost
-  torch.cat([cls, patches], dim=1) -> cls
-    only the class token comes back; the patches are to follow it
-zeros in front
-  [cls, patches] -> [torch.zeros_like(cls), patches]
-    zeros are in front and not the class token, which is to be learned
-mean in front
-  [cls, patches] -> [patches.mean(1, keepdim=True), patches]
-    the mean of the patches is in front; the class token is a vector of its own, the
-    same for every image
-first image alone
-  [cls, patches] -> [F.pad(cls[:1], (0, 0, 0, 0, 0, len(cls) - 1)), patches]
-    only the first image gets the class token; the others get zeros
-patches reversed
-  [cls, patches] -> [cls, patches.flip(1)]
-    the class token is where it should be, but the patches after it come in reverse
-    order
 """
 
 
@@ -99,34 +68,6 @@ def _class_token_readings(
     for part in parts:
         if part.value.numel() == sizes["embed_dim"]:
             yield {"cls_token": part.value.reshape(1, 1, -1)}
-
-
-def _class_token_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
-    D = sizes["embed_dim"]
-    if not parts:
-        return NOT_LEARNED
-    if len(parts) > 1:
-        return None
-    shape = tuple(parts[0].value.shape)
-    if parts[0].value.numel() == 1:
-        return Finding(
-            "one number",
-            f"has a class token of one number, {shape}; it is a vector of D numbers",
-        )
-    if shape[-1] == D:
-        return Finding(
-            "one for each image",
-            f"has several class tokens, {shape}: there is one, (1, 1, D), which all "
-            "images of a batch share, however many they are",
-        )
-    return None
-
-
-NOT_LEARNED = Finding(
-    "not a parameter",
-    "has nothing to learn: a plain tensor or a buffer is no parameter, so no optimizer "
-    "finds it, and training leaves it as it is",
-)
 
 
 def _class_token_inputs(generator: Generator) -> Iterator[Case]:
@@ -163,14 +104,12 @@ class_token = ModuleCheck(
     mistakes=mistakes(_in_front, MISTAKES, as_given=with_weight("cls_token")),
     hints=_HINTS_OF_CLASS_TOKEN,
     shape="(B, 1 + N, D)",
-    lacking=_class_token_lacks,
     initial=_starts_wide,
     function=FunctionCheck(
-        "class_token",
         "class_token(patches, cls_token) -> (B, 1 + N, D)",
         _in_front,
         _class_token_inputs,
-        mistakes(_in_front, MISTAKES),
+        MISTAKES,
         _HINTS_OF_CLASS_TOKEN,
         shape="(B, 1 + N, D)",
         batched=(0,),

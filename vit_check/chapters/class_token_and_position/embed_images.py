@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.chapters.class_token_and_position.class_token import NOT_LEARNED
+from vit_check.chapters.class_token_and_position.position_embedding import one_too_few
 from vit_check.engine.drawing import normal
 from vit_check.engine.modules import ModuleCheck, built, run_module
 from vit_check.engine.reading import (
@@ -18,7 +18,6 @@ from vit_check.engine.reading import (
     tokens_and_positions,
 )
 from vit_check.engine.table import mistakes
-from vit_check.engine.verdict import Finding
 from vit_steps.embedding import ViTEmbedding
 
 
@@ -59,68 +58,6 @@ def _embedding_readings(
                 }
 
 
-def _embedding_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
-    D, N = sizes["embed_dim"], _grid_side(sizes) ** 2
-    P, C = sizes["patch_size"], sizes["in_channels"]
-    if not parts:
-        return NOT_LEARNED
-    if any(part.kind == "norm" for part in parts):
-        return Finding(
-            "norm",
-            "has a layer norm: z_0 is the patches times a matrix, the class token and "
-            "the positions; norms come in the blocks",
-        )
-    counts = [part.value.numel() for part in parts]
-    if D * C * P * P not in counts:
-        return Finding(
-            "no patch embedding",
-            "has no matrix that makes D numbers of the C·P·P of a patch",
-        )
-    table = next((p for p in parts if p.value.numel() == N * D), None)
-    if table is not None:
-        return Finding(
-            "one position too few",
-            f"has positions for N patches, {table.name} {tuple(table.value.shape)}: "
-            "the class token has one too, which makes T = N + 1",
-        )
-    if (N + 1) * D not in counts:
-        return _without_positions(parts, sizes)
-    vectors = [p for p in parts if p.value.numel() == D]
-    if all(p.kind in ("linear", "convolution") for p in vectors):
-        return Finding(
-            "no class token", "has no class token: one learned vector of D numbers"
-        )
-    return None
-
-
-def _without_positions(parts: list[Part], sizes: Mapping[str, Any]) -> Finding:
-    D, N = sizes["embed_dim"], _grid_side(sizes) ** 2
-    H, P = sizes["image_size"], sizes["patch_size"]
-    needed = (
-        f"an image of {H}×{H} has N = {N} patches of {P}×{P}, so T = N + 1 = {N + 1}"
-    )
-    own = [p for p in parts if p.kind in ("own", "table") and p.value.shape[-1] == D]
-    for part in own:
-        shape, many = tuple(part.value.shape), part.value.numel() // D
-        if many > 1 and part.value.numel() != D * sizes["in_channels"] * P * P:
-            return Finding(
-                "another number of positions",
-                f"has positions for {many} tokens, {part.name} {shape}; {needed}",
-            )
-    single = [p for p in own if p.value.ndim > 1 and p.value.numel() == D]
-    if len(single) > 1:
-        names = " and ".join(f"{p.name} {tuple(p.value.shape)}" for p in single)
-        return Finding(
-            "one position for all",
-            f"has {names}, of D numbers each: that is a class token and one position "
-            f"for all tokens; {needed}, and each has a position of its own",
-        )
-    return Finding(
-        "no positions",
-        "has no learned positions: T = N + 1 of them, of D numbers each",
-    )
-
-
 def tokens_of(weights: Weights, sizes: Mapping[str, Any], images: Tensor) -> Tensor:
     filters, bias = weights["patch_embed.proj.weight"], weights["patch_embed.proj.bias"]
     maps = F.conv2d(images, filters, bias, stride=filters.shape[2:])
@@ -151,40 +88,10 @@ positions before the class token
   tokens + pos -> tokens
     the positions are added before the class token is there: the patches get rows 0 to N
     - 1, and row 0 belongs to the class token
-no class token
-  tokens + pos -> patches + pos[:, 1:]
-    the class token is made but not put in front of the patches
-class token added
-  tokens + pos -> patches + cls + pos[:, 1:]
-    the class token is added to the patches; it is to be a token of its own, in front of
-    them
-zeros in front
-  [cls, patches] -> [torch.zeros_like(cls), patches]
-    zeros are in front and not the class token, which is to be learned
-no positions
-  tokens + pos -> tokens
-    the positions are made but not added
 positions concatenated
   tokens + pos -> torch.cat([tokens, pos.expand_as(tokens)], dim=2)
     positions are put beside the tokens, so that each is 2·D long; in ViT they are
     added, number by number
-positions multiplied
-  tokens + pos -> tokens * pos
-    tokens and positions are multiplied; in ViT they are added
-same position for all
-  tokens + pos -> tokens + pos[:, :1]
-    all tokens get the first position, so that none can tell where it is
-positions by the batch
-  tokens + pos -> tokens + pos[0, : len(images), None]
-    positions are counted along the batch: all tokens of image 0 get the first, those of
-    image 1 the second; it is the token that has a position
-positions twice
-  tokens + pos -> tokens + 2 * pos
-    the positions are added twice
-tokens scaled
-  tokens + pos -> tokens * pos.shape[-1] ** 0.5 + pos
-    the tokens are multiplied by √D before the positions are added: the first
-    Transformer did so, ViT does not
 patches down the columns
   maps.flatten -> maps.mT.flatten
     the patches come column by column; they are read row by row
@@ -197,13 +104,6 @@ image viewed as patches
   [cls, patches] -> [cls, F.linear(patches, filters.flatten(1), bias)]
     the image is cut by a view: the shape fits, but a row of numbers is then a strip of
     pixels and no patch
-activation
-  maps.flatten(2) -> maps.flatten(2).relu()
-    negative numbers of the patches are cut off: the patch embedding is one matrix and a
-    bias, without an activation
-bias unused
-  filters, bias, stride -> filters, None, stride
-    the bias of the patch embedding is there but not added
 """
 
 embed_images = ModuleCheck(
@@ -234,5 +134,7 @@ embed_images = ModuleCheck(
         "-1, -1), x], dim=1); return x + self.pos_embed.",
     ),
     shape="(B, T, D)",
-    lacking=_embedding_lacks,
+    lacking=lambda parts, sizes: one_too_few(
+        parts, 1 + _grid_side(sizes) ** 2, sizes["embed_dim"]
+    ),
 )

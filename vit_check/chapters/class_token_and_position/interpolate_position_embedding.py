@@ -8,7 +8,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.embedding import interpolate_position_embedding as right_interpolation
 
 
@@ -31,28 +30,14 @@ class token resized
   = lambda pos, grid: F.interpolate(pos.mT, 1 + math.prod(grid), mode="linear").mT
     the class token is resized with the patches, along the line of tokens: it has no
     place in the grid, and its row is left as it is
-one dimension
-  as_image.flatten(2).transpose(1, 2)
-  -> F.interpolate(patch_positions.mT, rows * columns, mode="linear").mT
-    the positions are resized along the line of patches: lay them out as the grid they
-    belong to first, rows by columns
-class token lost
-  [first, patch_positions -> [patch_positions
-    the class token's position is gone: put it back in front
 class token last
   [first, patch_positions.to(pos_embed.dtype)]
   -> [patch_positions, first]
     the class token's position has gone to the end, expected at index 0
-class token zero
-  [first -> [torch.zeros_like(first)
-    the class token's position has become zeros; it is to stay as it is
 rows and columns swapped
   as_image, (rows, columns) -> as_image, (columns, rows)
     the new grid has as many rows as it should have columns: grid_size is (rows,
     columns)
-flattened downwards
-  as_image.flatten -> as_image.mT.flatten
-    the new positions are read down the columns; patches come row by row
 view instead of permute
   reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 2)
   -> reshape(1, -1, old_rows, old_columns)
@@ -62,18 +47,6 @@ not moved back
   as_image.flatten(2).transpose(1, 2) -> as_image.reshape(1, rows * columns, -1)
     D is not moved back to the end before the grid is flattened: each new one holds
     pieces of several
-never moved
-  reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 2)
-  -> reshape(1, -1, old_rows, old_columns)
-  as_image.flatten(2).transpose(1, 2) -> as_image.reshape(1, rows * columns, -1)
-    the positions are viewed as (1, D, rows, columns) and back, without a permute: what
-    is resized is no grid of positions
-numbers resized
-  as_image, (rows, columns)
-  -> patch_positions[None], (rows * columns, pos_embed.shape[2])
-  as_image.flatten(2).transpose(1, 2) -> as_image[0]
-    D takes part as if it were an axis of the image: the image is rows by columns, and
-    the D numbers are its channels
 no antialias
   , antialias=True -> nothing
     antialias=True is missing: without it PyTorch uses a different cubic, and skips
@@ -89,32 +62,19 @@ corners aligned
   antialias=True -> align_corners=True
     align_corners puts the middles of the corner patches on one another; a patch is an
     area, and it is the edges of the image that coincide
-repeated
-  as_image.flatten(2).transpose(1, 2)
-  -> patch_positions[:, torch.arange(rows * columns) % places]
-    the old positions are repeated until there are enough; new ones lie between the old
-filled up
-  = lambda pos, grid: F.pad(pos, (0, 0, 0, 1 + math.prod(grid) - pos.shape[1]))
-    the old positions are kept and the rest is zeros; new ones lie between the old
-left as it is
-  = lambda pos, grid: pos
-    the positions come back for the old grid
+? Which row has no place in the grid? Write down the shape after every line; D is never
+  resized.
+? Take row 0 off. Lay the others out as (1, rows, columns, D), move D to where an image
+  has its channels, resize, and go the same way back.
+? image = pos_embed[:, 1:].reshape(1, side, side, -1).permute(0, 3, 1, 2);
+  F.interpolate(image, grid_size, mode="bicubic", antialias=True);
+  .flatten(2).transpose(1, 2); torch.cat with pos_embed[:, :1].
 """
 
 interpolate_position_embedding = FunctionCheck(
-    "interpolate_position_embedding",
     "interpolate_position_embedding(pos_embed, grid_size) -> (1, 1 + rows·columns, D)",
     right_interpolation,
     _interpolation_inputs,
-    mistakes(right_interpolation, MISTAKES),
-    hints=(
-        "Which row has no place in the grid? Write down the shape after every line; D "
-        "is never resized.",
-        "Take row 0 off. Lay the others out as (1, rows, columns, D), move D to where "
-        "an image has its channels, resize, and go the same way back.",
-        "image = pos_embed[:, 1:].reshape(1, side, side, -1).permute(0, 3, 1, 2); "
-        'F.interpolate(image, grid_size, mode="bicubic", antialias=True); '
-        ".flatten(2).transpose(1, 2); torch.cat with pos_embed[:, :1].",
-    ),
+    MISTAKES,
     shape="(1, 1 + rows·columns, D)",
 )

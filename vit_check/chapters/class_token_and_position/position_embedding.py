@@ -6,10 +6,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.chapters.class_token_and_position.class_token import (
-    NOT_LEARNED,
-    with_weight,
-)
+from vit_check.chapters.class_token_and_position.class_token import with_weight
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
@@ -27,62 +24,21 @@ MISTAKES = """
 class token left out
   x + pos -> torch.cat([x[:, :1], x[:, 1:] + pos[:, 1:]], dim=1)
     the class token gets no position: row 0 of the positions belongs to it
-class token lost
-  x + pos -> (x + pos)[:, 1:]
-    the class token is gone: T tokens come in, and T go out
 concatenated
   x + pos -> torch.cat([x, pos.expand_as(x)], dim=2)
     positions are put beside the tokens, so that each is 2·D long; in ViT they are
     added, number by number
-more tokens
-  x + pos -> torch.cat([x, pos.expand_as(x)], dim=1)
-    positions are put after the tokens as if they were tokens; in ViT they are added to
-    them
 multiplied
   x + pos -> x * pos
     tokens and positions are multiplied; in ViT they are added
-missing
-  x + pos -> x
-    the tokens come back as they were, without a position
-tokens lost
-  x + pos -> pos.expand_as(x)
-    only the positions come back; they are to be added to the tokens
-same for all tokens
-  x + pos -> x + pos[:, :1]
-    all tokens get the first position, so that none can tell where it is
 by the batch
   x + pos -> x + pos[0, : len(x), None]
     positions are counted along the batch: all tokens of image 0 get the first position,
     those of image 1 the second; it is the token that has a position
-reversed
-  x + pos -> x + pos.flip(1)
-    the positions are added in reverse order
-one too far
-  x + pos -> x + pos.roll(-1, 1)
-    each token gets the position of the one after it: row 0 belongs to the class token
-one too early
-  x + pos -> x + pos.roll(1, 1)
-    each token gets the position of the one before it: row 0 belongs to the class token
-twice
-  x + pos -> x + 2 * pos
-    the positions are added twice
-subtracted
-  x + pos -> x - pos
-    the positions are subtracted; in ViT they are added
 tokens scaled
   x + pos -> x * x.shape[-1] ** 0.5 + pos
     the tokens are multiplied by √D before the positions are added: the first
     Transformer did so, ViT does not
-averaged
-  x + pos -> (x + pos) / 2
-    the mean of token and position is taken, expected their sum
-first image alone
-  x + pos -> torch.cat([x[:1] + pos, x[1:]])
-    only the first image of the batch gets positions
-view instead of transpose
-  x + pos -> x + pos.reshape(1, pos.shape[2], pos.shape[1]).mT
-    the positions are brought into shape by a view: a token then gets pieces of several
-    positions
 """
 
 
@@ -101,53 +57,15 @@ def _position_readings(
             yield {"pos_embed": torch.cat(order)[None]}
 
 
-def _positions_lack(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
-    T, D = sizes["num_tokens"], sizes["embed_dim"]
-    if not parts:
-        return NOT_LEARNED
-    if len(parts) > 1:
-        return None
-    shape, many = tuple(parts[0].value.shape), parts[0].value.numel()
-    if many == (T - 1) * D:
-        return Finding(
-            "one position too few",
-            f"has positions for T - 1 tokens, {shape}: the class token has one too",
-        )
-    if many == (T + 1) * D:
-        return Finding(
-            "one position too many",
-            f"has positions for T + 1 tokens, {shape}: num_tokens counts the class "
-            "token already",
-        )
-    if many == D:
-        return Finding(
-            "same for all tokens",
-            f"has one position for all tokens, {shape}, so that none can tell where "
-            "it is: each of the T tokens has D numbers of its own",
-        )
-    if many == T:
-        return Finding(
-            "one number a token",
-            f"has one number for each token, {shape}: a position is a vector of D "
-            "numbers, as a token is",
-        )
-    if many == 1:
-        return Finding(
-            "one number",
-            f"has one number, {shape}: each of the T tokens has D numbers of its own",
-        )
-    if many % (T * D) == 0:
-        return Finding(
-            "one for each image",
-            f"has positions for {many // (T * D)} images, {shape}: they are learned "
-            "once, (1, T, D), and shared by all images of a batch",
-        )
-    if shape[-1] == D:
-        return Finding(
-            "another number",
-            f"has positions for {many // D} tokens, {shape}: num_tokens says how many "
-            "there are",
-        )
+def one_too_few(parts: list[Part], T: int, D: int) -> Finding | None:
+    """Whether there are positions for the patches and none for the class token."""
+    for part in parts:
+        if part.kind in ("own", "table") and as_rows(part, T - 1, D) is not None:
+            return Finding(
+                "one position too few",
+                f"has positions for T - 1 tokens, {part.name} "
+                f"{tuple(part.value.shape)}: the class token has one too",
+            )
     return None
 
 
@@ -207,14 +125,15 @@ position_embedding = ModuleCheck(
     mistakes=mistakes(_added, MISTAKES, as_given=with_weight("pos_embed")),
     hints=_HINTS_OF_POSITIONS,
     shape="(B, T, D)",
-    lacking=_positions_lack,
+    lacking=lambda parts, sizes: one_too_few(
+        parts, sizes["num_tokens"], sizes["embed_dim"]
+    ),
     initial=_starts_wide,
     function=FunctionCheck(
-        "position_embedding",
         "position_embedding(tokens, pos_embed) -> (B, T, D)",
         _added,
         _position_inputs,
-        mistakes(_added, MISTAKES),
+        MISTAKES,
         _HINTS_OF_POSITIONS,
         shape="(B, T, D)",
         batched=(0,),

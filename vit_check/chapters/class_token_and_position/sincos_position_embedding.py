@@ -5,7 +5,6 @@ from typing import Any
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.embedding import sincos_position_embedding as right_sincos
 
 
@@ -38,23 +37,6 @@ in turns
 cosine first
   [angles.sin(), angles.cos()] -> [angles.cos(), angles.sin()]
     the cosines come before the sines
-column first, in turns
-  torch.cat([angles.sin(), angles.cos()], dim=1)
-  -> torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
-  [row_code, column_code] -> [column_code, row_code]
-    the column comes before the row, and a sine and a cosine take turns: the order of
-    the quarters is row sines, row cosines, column sines, column cosines
-whole turns
-  angles = torch.arange -> angles = 2 * math.pi * torch.arange
-    the angles are multiplied by 2π, so that the fastest clock goes round once a step
-    and always reads the same
-one dimension
-  rows, columns = as_pair(grid_size, "grid_size")
-  -> rows, columns = math.prod(grid_size), 1
-  embed_dim // 4 -> embed_dim // 2
-  [row_code, column_code] -> [row_code]
-    the places are counted along the line of patches, in one dimension: half of the
-    numbers are to tell the row, half the column
 one dimension in turns
   rows, columns = as_pair(grid_size, "grid_size")
   -> rows, columns = math.prod(grid_size), 1
@@ -64,20 +46,10 @@ one dimension in turns
   -> torch.stack([angles.sin(), angles.cos()], dim=2).flatten(1)
     this is the code for a sentence, in one dimension: half of the numbers are to tell
     the row, half the column
-row alone
-  [row_code, column_code] -> [row_code, row_code]
-    both halves tell the row
-added
-  embed_dim // 4 -> embed_dim // 2
-  torch.cat([row_code, column_code], dim=2) -> row_code + column_code
-    the codes of row and column are added; each is to have its own half of the D numbers
 exponent of D
   / (embed_dim // 4) -> / (embed_dim // 2)
     the clocks slow down half as fast as they should: each half has D/2 numbers, and so
     D/4 clocks, over which the exponent runs from 0 to 1
-exponent doubled
-  / (embed_dim // 4) -> / (embed_dim / 8)
-    the exponent runs from 0 to 2 over the D/4 clocks, expected 0 to 1
 end included
   / (embed_dim // 4) -> / (embed_dim // 4 - 1)
     the exponent of the last clock is 1: D/4 clocks have exponents i/(D/4), and the 1 is
@@ -93,44 +65,20 @@ multiplied
 from 1
   torch.arange(length) -> torch.arange(1, length + 1)
     rows and columns are counted from 1, expected from 0
-shares of the side
-  torch.arange(length) -> torch.linspace(0, 1, length)
-    places are given as shares of the side, from 0 to 1; a clock counts rows and columns
-no class token
-  if cls_token -> if False
-    the row for the class token is missing, although it is asked for
-class token always
-  if cls_token -> if True
-    there is a row for the class token although cls_token is False
-class token last
-  (0, 0, 1, 0) -> (0, 0, 0, 1)
-    the class token's zeros are at the end, expected at index 0
-class token at place 0
-  F.pad(positions, (0, 0, 1, 0)) -> torch.cat([positions[:, :1], positions], dim=1)
-    the class token gets the code of the first patch; it is nowhere in the grid, and
-    gets zeros
-no batch axis
-  return positions.to -> return positions[0].to
-    the first axis, of length 1, is missing: (1, 1 + N, D), so that the positions can be
-    added to a batch
+? Print the positions for embed_dim 8 on a grid of 2 by 3. Which four numbers stay the
+  same along a row? They tell the row.
+? Each half has D/4 clocks. Clock i turns by 10000**(-i / (D/4)) a step: sines of all
+  clocks, then cosines; first for the row, then for the column.
+? angles = place[:, None] * 10000 ** -(torch.arange(D // 4) / (D // 4));
+  torch.cat([angles.sin(), angles.cos()], dim=1) is one half; expand it over the other
+  axis of the grid, join the halves, flatten the grid, put a row of zeros in front.
 """
 
 sincos_position_embedding = FunctionCheck(
-    "sincos_position_embedding",
     "sincos_position_embedding(embed_dim, grid_size, cls_token=True) -> (1, 1 + N, D)",
     right_sincos,
     lambda generator: [[16, (3, 5), True], [24, (4, 2), False], [12, (6, 7)]],
-    mistakes(right_sincos, MISTAKES),
-    hints=(
-        "Print the positions for embed_dim 8 on a grid of 2 by 3. Which four numbers "
-        "stay the same along a row? They tell the row.",
-        "Each half has D/4 clocks. Clock i turns by 10000**(-i / (D/4)) a step: sines "
-        "of all clocks, then cosines; first for the row, then for the column.",
-        "angles = place[:, None] * 10000 ** -(torch.arange(D // 4) / (D // 4)); "
-        "torch.cat([angles.sin(), angles.cos()], dim=1) is one half; expand it over "
-        "the other axis of the grid, join the halves, flatten the grid, put a row of "
-        "zeros in front.",
-    ),
+    MISTAKES,
     shape="(1, 1 + N, D)",
     gradients=False,
     normalize=_in_float32,

@@ -10,7 +10,6 @@ from torch import Generator, Tensor, nn
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 
 
@@ -88,6 +87,8 @@ def _effect(
         if not alike["samples"] and abs(share - expected) < 0.05:
             dropped = f"a share of {part} is dropped"
     left = factors[factors != 0].mul(1000).round().div(1000).unique()  # (factors,)
+    if not share and len(left) > 2:
+        return "filled"
     return {
         "what falls": dropped if share else "nothing is dropped",
         "what is alike": ", ".join(n for n in alike if alike[n]) or "nothing",
@@ -155,14 +156,6 @@ same for all samples
   len(x), 1, 1 -> x.shape[1:]
     the same numbers are dropped in all samples; each sample has a coin of its own, for
     all its numbers
-same for all samples, each token
-  len(x), 1, 1 -> x.shape[1], 1
-    a coin is flipped for each token and falls alike in all samples; it is one for each
-    sample, with all its numbers
-same for all samples, each number of a token
-  len(x), 1, 1 -> x.shape[2]
-    a coin is flipped for each number of a token and falls alike in all samples; it is
-    one for each sample, with all its numbers
 same samples each time
   torch.rand(len(x), 1, 1) -> torch.linspace(1, 0, len(x))[:, None, None]
     the same samples fall in every call, which is a choice and no coin: draw anew each
@@ -171,10 +164,6 @@ seeded
   coin = -> torch.manual_seed(0); coin =
     the same samples fall in every call: a seed in the function makes the coins fall
     alike each time, and it resets PyTorch's generator for the whole training as well
-always as many
-  torch.rand(len(x), 1, 1) -> (torch.randperm(len(x)) / len(x))[:, None, None]
-    equally many samples fall in every call, so that of a batch of one none ever does,
-    or always: each sample flips a coin of its own
 not scaled
   / keep -> nothing
     what is kept is not scaled: on average the branch is smaller in training than in
@@ -183,9 +172,6 @@ scaled by keep
   / keep -> * keep
     what is kept is multiplied by the chance of being kept; divide by it, so that the
     mean stays
-scaled by 1/drop
-  / keep -> / drop_prob
-    what is kept is divided by drop_prob; divide by the chance of being kept
 drop_prob as keep
   keep = 1 - drop_prob -> keep = drop_prob
     drop_prob is taken for the chance of being kept; it is that of being dropped
@@ -193,10 +179,6 @@ coin inverted
   < keep -> < drop_prob
     a sample is kept with drop_prob and dropped otherwise: the comparison is the wrong
     way round
-nothing drawn
-  coin / keep -> keep
-    nothing is dropped: every sample is multiplied by the chance of being kept, where a
-    coin should be flipped
 never dropped
   x * coin / keep -> x
     x comes back as it is in training too: nothing is dropped
@@ -216,30 +198,27 @@ scaled in eval alone
   / keep -> nothing
     what is kept is not scaled, and x is multiplied by the chance of being kept in
     evaluation; scale in training, and leave x alone in evaluation
+filled
+  x * coin / keep -> torch.where(coin > 0, x / keep, x.mean())
+    nothing becomes 0, since what is dropped is filled with other numbers; a branch is
+    left out by adding zeros
 removed
   x * coin -> x[coin.flatten() > 0]
     samples are taken out of the batch; all B come back, and those that are dropped are
     0
-enlarged in eval
-  if not training: return x -> if not training: return x / (1 - drop_prob)
-    x is divided by the chance of being kept in evaluation too; there nothing is
-    missing, so leave x alone
+? Run it on torch.ones(5, 2, 3) with drop_prob 0.4 and print what comes out: which
+  numbers should fall together, and how large should the others be?
+? One coin for each sample, of shape (B, 1, 1), which is 1 with probability 1 -
+  drop_prob; what is kept is divided by that probability.
+? keep = 1 - drop_prob; coin = (torch.rand(len(x), 1, 1) < keep); return x * coin /
+  keep, and x alone where not training or drop_prob is 0.
 """
 
 drop_path = FunctionCheck(
-    "drop_path",
     "drop_path(x, drop_prob, training) -> (B, T, D)",
     dropped,
     _drop_inputs,
-    mistakes(dropped, MISTAKES),
-    hints=(
-        "Run it on torch.ones(5, 2, 3) with drop_prob 0.4 and print what comes out: "
-        "which numbers should fall together, and how large should the others be?",
-        "One coin for each sample, of shape (B, 1, 1), which is 1 with probability "
-        "1 - drop_prob; what is kept is divided by that probability.",
-        "keep = 1 - drop_prob; coin = (torch.rand(len(x), 1, 1) < keep); return "
-        "x * coin / keep, and x alone where not training or drop_prob is 0.",
-    ),
+    MISTAKES,
     shape="(B, T, D)",
     gradients=False,
     scenario=_drop_in_words,

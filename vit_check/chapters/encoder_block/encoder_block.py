@@ -10,7 +10,6 @@ from torch.nn import functional as F
 from vit_check.chapters.encoder_block.layer_norm import layer_normed
 from vit_check.chapters.encoder_block.mlp import (
     OF_MLP,
-    mlp_lacks,
     mlp_readings,
     mlp_weights,
     two_layers,
@@ -91,9 +90,6 @@ norm behind the branch
   attn(norm1(x)) -> norm1(attn(x))
   mlp(norm2(x)) -> norm2(mlp(x))
     the norms come after attention and MLP; they belong in front of them
-norm at the end
-  x + mlp(norm2(x)) -> norm2(x + mlp(x))
-    the second norm comes after the last sum; it belongs in front of the MLP
 parallel
   x = x + attn(norm1(x)) -> y = x + attn(norm1(x))
   return x + mlp -> return y + mlp
@@ -112,12 +108,6 @@ residual twice
   x + attn -> x + x + attn
   x + mlp -> x + x + mlp
     x is added twice, inside attention and MLP and outside of them once more
-no attention
-  x = x + attn(norm1(x)) -> pass
-    attention takes no part: tokens do not meet
-no MLP
-  return x + mlp(norm2(x)) -> return x
-    the MLP takes no part
 """)
 
 
@@ -152,9 +142,6 @@ OF_NORMS = rows("""
 eps 1e-5
   weight, bias, 1e-6 -> weight, bias, 1e-5
     the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
-eps 1e-12
-  weight, bias, 1e-6 -> weight, bias, 1e-12
-    the norms' eps is 1e-12; the Vision Transformer's is 1e-6
 divided by std + eps
   F.layer_norm -> by_std
     the norms divide by std + eps, the std of a sample, with D - 1 below the sum; a
@@ -173,8 +160,6 @@ _OF_ATTENTION = ("qkv.weight", "qkv.bias", "proj.weight", "proj.bias")
 _USUAL_IN_ATTENTION = {
     "no scale",
     "scale by D",
-    "scale by d",
-    "scale late, by d",
     "scale late, by D",
     "softmax over queries",
     "heads joined by view",
@@ -183,7 +168,6 @@ _USUAL_IN_ATTENTION = {
     "across the batch",
     "causal",
     "one head",
-    "projection unused",
 }
 
 PARTS_OF_BLOCK = (several_heads, two_layers, wired)
@@ -259,42 +243,8 @@ def _block_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
 
 
 def _block_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
-    D, M = sizes["embed_dim"], hidden_dim(sizes)
-    if any(p.kind == "norm" and p.value.ndim > 1 for p in parts):
-        return Finding(
-            "norm over tokens",
-            "has a norm whose weight has two axes, so that it runs over the tokens "
-            "too; it runs over the D numbers of each token",
-        )
-    norms = len(layer_norms(parts, D))
-    if norms == 1:
-        return Finding(
-            "one norm shared",
-            "has one norm where it needs two: each of attention and MLP has a norm "
-            "with weights of its own",
-        )
-    if norms == 0:
-        return Finding(
-            "norms missing",
-            "has no norm with weight and bias over D numbers; it needs two, one for "
-            "attention and one for the MLP",
-        )
-    if norms > 2:
-        return Finding("norm too many", f"has {norms} norms, expected two")
-    finding = mlp_lacks(parts, D, M)
-    if finding is not None:
-        return finding
-    if not any(sides(p) == {D, M} for p in parts):
-        beside = [n for p in parts if D in sides(p) for n in sides(p) - {D}]
-        if beside.count(3 * D) == 1:  # q, k and v
-            beside.remove(3 * D)
-        widths = sorted(set(beside))
-        there = f"those beside D×D go to or from {widths}" if widths else "all are D×D"
-        return Finding(
-            "MLP missing",
-            f"has no matrix from D = {D} to M = {M} numbers, or back; {there}",
-        )
-    others = [p for p in parts if sides(p) != {D, M}]
+    of_mlp = {sizes["embed_dim"], hidden_dim(sizes)}
+    others = [part for part in parts if sides(part) != of_mlp]
     assert multi_head_attention.lacking is not None
     return multi_head_attention.lacking(others, sizes)
 
@@ -371,7 +321,6 @@ encoder_block = ModuleCheck(
     lacking=_block_lacks,
     tried=16,
     function=FunctionCheck(
-        "encoder_block",
         "encoder_block(x, norm1, attn, norm2, mlp) -> (B, T, D)",
         wired,
         _block_function_inputs,

@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def layer_normed(x: Tensor, weight: Any, bias: Any, eps: float = 1e-6) -> Tensor:
@@ -57,21 +56,9 @@ over tokens
   dim=-1 -> dim=1
     mean and variance run over the tokens; each token is normed by itself, over its D
     numbers
-over the batch
-  dim=-1 -> dim=0
-    mean and variance run over the batch; each token is normed by itself, over its D
-    numbers
-over batch and tokens
-  dim=-1 -> dim=(0, 1)
-    mean and variance run over all tokens of the batch, as in a BatchNorm; each token is
-    normed by itself, over its D numbers
 over tokens and numbers
   dim=-1 -> dim=(1, 2)
     mean and variance run over all numbers of an image; each token is normed for itself
-over everything
-  dim=-1 -> dim=(0, 1, 2)
-    mean and variance run over the whole tensor; each token is normed for itself, over
-    its D numbers
 no shift
   x - mean -> x
     the mean is not subtracted
@@ -89,9 +76,6 @@ difference of squares
     the variance is the mean of the squares less the square of the mean: for numbers far
     from 0 both are large, and in float32 what lies between them is lost; subtract the
     mean first, then square
-no division
-  / torch.sqrt(var + eps) -> nothing
-    the mean is subtracted, but nothing is divided by the standard deviation
 no root
   torch.sqrt(var + eps) -> (var + eps)
     it is divided by the variance; divide by its root
@@ -111,35 +95,23 @@ eps ignored
 neither weight nor bias
   * weight + bias -> nothing
     weight and bias have no effect
-no weight
-  * weight -> nothing
-    the weight has no effect
-no bias
-  * weight + bias -> * weight
-    the bias has no effect
-bias before weight
-  normed * weight + bias -> (normed + bias) * weight
-    the bias is added before the weight is multiplied, and so is multiplied too
 no keepdim
   , keepdim=True -> nothing
     mean and variance have lost their last axis, and (B, T) stretched over (B, T, D)
     pairs them with the wrong tokens: keepdim=True keeps the axis
+? Take one token by hand: which numbers go into its mean, and how many of them are
+  there?
+? Mean and variance run over the last axis, keepdim=True; the variance is divided by D;
+  eps is added to it before the root.
+? (x - mean) / torch.sqrt(var + eps) * weight + bias, with var = x.var(dim=-1,
+  correction=0, keepdim=True).
 """
 
 layer_norm = FunctionCheck(
-    "layer_norm",
     "layer_norm(x, weight, bias, eps=1e-6) -> (B, T, D)",
     layer_normed,
     _norm_inputs,
-    mistakes(layer_normed, MISTAKES),
-    hints=(
-        "Take one token by hand: which numbers go into its mean, and how many of "
-        "them are there?",
-        "Mean and variance run over the last axis, keepdim=True; the variance is "
-        "divided by D; eps is added to it before the root.",
-        "(x - mean) / torch.sqrt(var + eps) * weight + bias, with "
-        "var = x.var(dim=-1, correction=0, keepdim=True).",
-    ),
+    MISTAKES,
     shape="(B, T, D)",
     batched=(0,),
     scenario=_normed_by,

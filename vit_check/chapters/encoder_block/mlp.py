@@ -24,7 +24,6 @@ from vit_check.engine.reading import (
     sides,
 )
 from vit_check.engine.table import mistakes
-from vit_check.engine.verdict import Finding
 from vit_steps.encoder import MLP
 
 
@@ -46,9 +45,6 @@ ReLU
 tanh GELU
   F.gelu(hidden) -> F.gelu(hidden, approximate="tanh")
     the GELU is the one with tanh, which nearly agrees; expected the exact one, x·Φ(x)
-quick GELU
-  F.gelu(hidden) -> hidden * torch.sigmoid(1.702 * hidden)
-    the GELU is x·sigmoid(1.702·x), which nearly agrees; expected the exact one, x·Φ(x)
 SiLU
   F.gelu -> F.silu
     between the layers is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)
@@ -65,16 +61,6 @@ activation only at the end
   return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
   -> return F.gelu(bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"])
     the GELU comes after the second layer; it belongs between the two
-activation at the start
-  F.gelu(hidden) -> hidden
-  hidden = x @ -> hidden = F.gelu(x) @
-    the GELU comes before the first layer; it belongs between the two
-chance without x
-  F.gelu(hidden) -> (1 + torch.erf(hidden / math.sqrt(2))) / 2
-    between the layers is Φ(x) alone; GELU is x·Φ(x)
-softmax between
-  F.gelu(hidden) -> hidden.softmax(dim=-1)
-    a softmax is between the layers, expected a GELU
 residual inside
   return bent @ -> return x + bent @
     x is added inside: the residual belongs to the block, not to the MLP
@@ -138,42 +124,6 @@ def mlp_readings(
             yield found
 
 
-def mlp_lacks(parts: list[Part], D: int, M: int, depth: int = 1) -> Finding | None:
-    """What keeps the parts from being read as ``depth`` MLPs."""
-    matrices = [p for p in parts if p.kind == "linear" and p.value.ndim == 2]
-    into = [p for p in matrices if p.value.shape[1] == D and p.value.shape[0] > D]
-    hidden = {p.value.shape[0] for p in into} - {3 * D, 2 * D}
-    if len(linears(parts, D)) and M not in hidden and len(hidden) == 1:
-        return _wrong_width(hidden.pop(), M)
-    two = [p for p in parts if sides(p) == {D, M}]
-    if len(two) == depth:
-        return Finding(
-            "one layer",
-            "has one matrix between D and M numbers, expected two: from D to M and "
-            "back to D",
-        )
-    if len(two) == 2 * depth and not list(mlp_readings(parts, D, M, depth)):
-        return Finding(
-            "no bias in the MLP",
-            "has a linear layer without a bias in the MLP; both layers have one",
-        )
-    if any(sides(p) == {M} for p in parts):
-        return Finding(
-            "layer too many",
-            "has a matrix from M to M numbers: the MLP has two layers, from D to M "
-            "and back to D",
-        )
-    return None
-
-
-def _wrong_width(hidden: int, M: int) -> Finding:
-    return Finding(
-        "wrong width",
-        f"the hidden layer of the MLP has {hidden} numbers, expected {M}, the M that "
-        "was asked for",
-    )
-
-
 def _mlp_reading(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
     D, M = sizes["embed_dim"], sizes["hidden_dim"]
     if any(sides(part) == {M} for part in parts):
@@ -201,24 +151,6 @@ def _right_mlp(weights: Weights, sizes: Sizes, x: Tensor) -> Tensor:
     return run_module(layer, own, x)
 
 
-def _mlp_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
-    D, M = sizes["embed_dim"], sizes["hidden_dim"]
-    finding = mlp_lacks(parts, D, M)
-    if finding is not None:
-        return finding
-    matrices = [sides(p) for p in parts if p.value.ndim > 1]
-    if not matrices:
-        return Finding(
-            "no matrices",
-            "has no matrix: the two layers are learned, so make them in __init__",
-        )
-    first, *others = matrices
-    if others == [first] and D in first:  # of any width, D's multiples too
-        (hidden,) = first - {D} or {D}
-        return _wrong_width(hidden, M)
-    return None
-
-
 _HINTS_OF_MLP = (
     "Say aloud what each token goes through, in order, and which of these things "
     "the block does and not the MLP.",
@@ -240,9 +172,7 @@ mlp = ModuleCheck(
     mistakes=mistakes(two_layers, OF_MLP),
     hints=_HINTS_OF_MLP,
     shape="(B, T, D)",
-    lacking=_mlp_lacks,
     function=FunctionCheck(
-        "mlp",
         "mlp(x, fc1_weight, fc1_bias, fc2_weight, fc2_bias) -> (B, T, D)",
         _with_mlp_weights,
         _mlp_function_inputs,

@@ -80,18 +80,6 @@ def _attention_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
             "makes h·D numbers of each token for q, k and v, so that a query of each "
             "head has D numbers; it should have d = D/h",
         )
-    if numbers > 4 * D * D and all(m.outs == D for m in maps):
-        return Finding(
-            "too many matrices",
-            f"has {len(maps)} matrices of D×D, expected 4: each head has its own d "
-            "of the D rows, not a matrix of its own",
-        )
-    if not maps:
-        return Finding(
-            "no matrices",
-            "has no matrix that takes D numbers: q, k, v and the projection are "
-            "learned, so make them in __init__",
-        )
     return None
 
 
@@ -135,17 +123,10 @@ scale by D
 scale by d
   math.sqrt(d) -> d
     the scores are divided by d, but their standard deviation is √d: divide by that
-scale by h
-  math.sqrt(d) -> math.sqrt(h)
-    the scores are divided by √h, the root of the number of heads; the vectors that are
-    multiplied have d numbers
 scale by tokens
   math.sqrt(d) -> math.sqrt(T)
     the scores are divided by √T, but what spreads them is d, the length of the vectors
     that are multiplied
-scale inverted
-  / math.sqrt(d) -> * math.sqrt(d)
-    the scores are multiplied by √d instead of divided
 scale late, by d
   / math.sqrt(d) -> nothing
   shares @ v -> shares / math.sqrt(d) @ v
@@ -156,10 +137,6 @@ scale late, by D
   shares @ v -> shares / math.sqrt(D) @ v
     the attention weights are divided by √D after the softmax, so that a row no longer
     sums to 1; divide the scores by √d before it
-scaled twice
-  shares @ v -> shares / math.sqrt(d) @ v
-    the scores are divided by √d before the softmax, as they should be, but the
-    attention weights are divided once more after it
 softmax over queries
   softmax(dim=-1) -> softmax(dim=-2)
     the softmax runs over the queries: each column of the attention weights sums to 1,
@@ -168,9 +145,6 @@ softmax over heads
   softmax(dim=-1) -> softmax(dim=1)
     the softmax runs over the heads: for each pair of tokens the attention weights of
     the heads sum to 1, but in each head each row should
-softmax over the batch
-  softmax(dim=-1) -> softmax(dim=0)
-    the softmax runs over axis 0, the batch: its samples compete with each other
 heads joined by view
   .transpose(1, 2).reshape -> .reshape
     your heads are joined without moving them back beside d: tokens mix
@@ -190,10 +164,6 @@ qkv cut by view
   -> qkv.reshape(B, 3, h, T, d).transpose(0, 1)
     the combined q, k, v is cut with one view in which the 3 or the heads come before
     the tokens: pieces of different tokens mix; split the last axis first, then permute
-qkv cut by view, batch too
-  qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4) -> qkv.reshape(3, B, h, T, d)
-    the combined q, k, v is cut with one view to (3, B, h, T, d), so that tokens and
-    images mix; split the last axis first, then permute
 attention among heads
   permute(2, 0, 3, 1, 4) -> permute(2, 0, 1, 3, 4)
   .transpose(1, 2).reshape -> .reshape
@@ -205,26 +175,14 @@ d before h
   transpose(1, 2).reshape -> permute(0, 2, 3, 1).reshape
     D is cut as (d, h): head 0 gets every h-th number, but it should get the first d, as
     parameters trained elsewhere expect
-d before h in the split
-  qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
-  -> qkv.reshape(B, T, 3, d, h).permute(2, 0, 4, 1, 3)
-    D is cut as (d, h) and joined as (h, d): head 0 gets every h-th number, but it
-    should get the first d
 d before h in the merge
   transpose(1, 2).reshape -> permute(0, 2, 3, 1).reshape
     the heads are interleaved when they are joined: number 0 of all heads comes first,
     but the d numbers of a head should stay together
-batch joined for heads
-  transpose(1, 2).reshape -> permute(2, 0, 1, 3).reshape
-    the batch is moved beside d when the heads are joined, so that samples mix: swap h
-    and T, axes 1 and 2
 heads averaged
   (shares @ v).transpose(1, 2).reshape(B, T, D)
   -> (shares @ v).mean(dim=1).repeat(1, 1, h)
     the heads are averaged before the projection; put them side by side
-weights times keys
-  shares @ v -> shares @ k
-    the attention weights mix the keys; they should mix the values
 causal
   scores.softmax
   -> scores.masked_fill(scores.new_ones(T, T).triu(1).bool(), -math.inf).softmax
@@ -235,15 +193,6 @@ across the batch
   return joined @ -> joined = joined.transpose(0, 1); return joined @
     attention runs over the batch: the first axis is taken for the tokens, as
     nn.MultiheadAttention does unless it is told batch_first=True
-projection unused
-  return joined @ weights["proj.weight"].T + weights["proj.bias"] -> return joined
-    the output projection is there, but what the heads found does not go through it
-projected twice
-  return joined -> return (joined @ weights["proj.weight"].T + weights["proj.bias"])
-    the output projection is applied twice
-projection without its bias
-  + weights["proj.bias"] -> nothing
-    the bias of the output projection is left out
 one head
   h = sizes["num_heads"] -> h = 1
     num_heads has no effect: all of D is one head
@@ -330,7 +279,6 @@ multi_head_attention = ModuleCheck(
     shape="(B, T, D)",
     lacking=_attention_lacks,
     function=FunctionCheck(
-        "multi_head_attention",
         "multi_head_attention(x, qkv_weight, qkv_bias, proj_weight, proj_bias, "
         "num_heads) -> (B, T, D)",
         _with_all_weights,

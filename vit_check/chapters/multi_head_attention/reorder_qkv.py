@@ -8,7 +8,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 
 
 def _reordered(rows: Tensor, num_heads: int) -> Tensor:
@@ -40,38 +39,18 @@ read as (h, d, 3)
 d first
   transpose(0, 1) -> movedim(2, 0)
     number 0 of all heads comes first: d is moved to the front, but the 3 belongs there
-values first
-  transpose(0, 1) -> transpose(0, 1).flip(0)
-    v comes first and q last
-q alone
-  .flatten(0, 2) -> [0].flatten(0, 1)
-    only the rows of q are returned
-transposed
-  flatten(0, 2) -> flatten(0, 2).mT
-    the weight is transposed as well, but only its rows should move
-not joined
-  .flatten(0, 2) -> nothing
-    the rows are in order but still cut up, (3, h, d, D), expected (3·D, D)
-three tensors
-  flatten(0, 2) -> flatten(1, 2).unbind()
-    q, k and v are returned apart, expected one tensor of all their rows
+? Write a label on each row, such as k1.0 for number 0 of head 1's key, for two heads of
+  two numbers. In which order do they come, and in which should they be?
+? Cut the row axis into (h, 3, d), bring the 3 to the front, and join the three axes
+  again. The columns do not move.
+? rows.unflatten(0, (num_heads, 3, -1)), then .transpose(0, 1), then .flatten(0, 2).
 """
 
 reorder_qkv = FunctionCheck(
-    "reorder_qkv",
     "reorder_qkv(rows, num_heads) -> the same rows, those of q first, then k, then v",
     _reordered,
     _reorder_inputs,
-    mistakes(_reordered, MISTAKES),
-    hints=(
-        "Write a label on each row, such as k1.0 for number 0 of head 1's key, for two "
-        "heads of two numbers. In which order do they come, and in which should they "
-        "be?",
-        "Cut the row axis into (h, 3, d), bring the 3 to the front, and join the three "
-        "axes again. The columns do not move.",
-        "rows.unflatten(0, (num_heads, 3, -1)), then .transpose(0, 1), then "
-        ".flatten(0, 2).",
-    ),
+    MISTAKES,
     shape="(3·D, ...)",
     moves=Axes("row column", "row column"),
 )

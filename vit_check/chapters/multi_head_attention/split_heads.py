@@ -8,7 +8,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 
 
 def split(x: Tensor, num_heads: int) -> Tensor:
@@ -39,47 +38,25 @@ d before h
   num_heads, D // num_heads).transpose(1, 2)
   -> D // num_heads, num_heads).permute(0, 3, 1, 2)
     D is split as (d, h): head 0 gets every h-th number, but it should get the first d
-tokens behind d
-  transpose(1, 2) -> permute(0, 2, 3, 1)
-    the last two axes are (d, T), expected (T, d)
 tokens split
   T, num_heads, D // num_heads).transpose(1, 2) -> num_heads, T // num_heads, D)
     T is split among the heads instead of D
-heads in the batch
-  transpose(1, 2) -> transpose(1, 2).flatten(0, 1)
-    the heads are merged into the batch, (B·h, T, d), expected (B, h, T, d)
-heads first
-  transpose(1, 2) -> permute(2, 0, 1, 3)
-    the heads come before the batch, (h, B, T, d), expected (B, h, T, d)
 d is h
   num_heads, D // num_heads) -> D // num_heads, num_heads)
     D is cut into pieces of h numbers; it should be cut into h pieces, of D/h numbers
     each
-first head alone
-  transpose(1, 2) -> transpose(1, 2)[:, 0]
-    only the first head is returned, (B, T, d), expected all, (B, h, T, d)
-batch and tokens swapped
-  transpose(1, 2) -> permute(1, 2, 0, 3)
-    the axes come out as (T, h, B, d), expected (B, h, T, d): only h and T should change
-    places
-a tuple of heads
-  transpose(1, 2) -> unbind(2)
-    the heads are returned one by one, expected one tensor (B, h, T, d)
+? Follow one number: token 1, position d of D. Which head should it be in, and at which
+  token?
+? First split the last axis, D, into h and d. Only then move the heads in front of the
+  tokens.
+? x.reshape(B, T, num_heads, D // num_heads), then .transpose(1, 2).
 """
 
 split_heads = FunctionCheck(
-    "split_heads",
     "split_heads(x, num_heads) -> (B, h, T, d)",
     split,
     split_inputs,
-    mistakes(split, MISTAKES),
-    hints=(
-        "Follow one number: token 1, position d of D. Which head should it be in, and "
-        "at which token?",
-        "First split the last axis, D, into h and d. Only then move the heads in front "
-        "of the tokens.",
-        "x.reshape(B, T, num_heads, D // num_heads), then .transpose(1, 2).",
-    ),
+    MISTAKES,
     shape="(B, h, T, d)",
     batched=(0,),
     moves=Axes("sample token number", "sample head token number"),

@@ -47,113 +47,6 @@ def _embedding_readings(
             yield {"proj.weight": torch.cat(filters, dim=1), "proj.bias": bias}
 
 
-def _embedding_lacks(parts: list[Part], sizes: Mapping[str, Any]) -> Finding | None:
-    C, height, width = _numbers(sizes)
-    D, numbers = sizes["embed_dim"], C * height * width
-    for part in parts:
-        found = _too_much(part, D)
-        if found is not None:
-            return found
-    weights = [p for p in parts if p.value.squeeze().ndim > 1]
-    if not weights:
-        return Finding(
-            "no weight",
-            "has no matrix: what makes D numbers of a patch is learned, so make a "
-            "layer in __init__",
-        )
-    first = weights[0]
-    if len(weights) > 1 and all(p.value.shape == first.value.shape for p in weights):
-        return Finding(
-            "one matrix per patch",
-            f"has {len(weights)} matrices of one shape; all patches share one, "
-            "wherever they are",
-        )
-    if first.value.ndim == 3 and first.value.shape[0] not in (1, D):
-        return Finding(
-            "one matrix per patch",
-            f"has a parameter {first.name} {tuple(first.value.shape)}, which is a "
-            "matrix for each patch; all patches share one, wherever they are",
-        )
-    if len(weights) > 1:
-        return Finding(
-            "several layers",
-            f"has {len(weights)} layers with weights ({_listed(weights)}); a patch "
-            "becomes a vector by one matrix",
-        )
-    return _wrong_matrix(first, D, (C, height, width), numbers)
-
-
-def _too_much(part: Part, D: int) -> Finding | None:
-    """A parameter that belongs to another part of the model."""
-    if part.kind == "norm":
-        return Finding(
-            "norm",
-            f"has a norm, {part.owner or part.name}; patches go through one matrix "
-            "and nothing else",
-        )
-    shape = tuple(part.value.shape)
-    if part.kind == "table" or (len(shape) == 3 and shape[::2] == (1, D)):
-        return Finding(
-            "class token or positions inside",
-            f"has a parameter {part.name} {shape}; the class token and the positions "
-            "come after the patch embedding, which gives (B, N, D)",
-        )
-    return None
-
-
-def _wrong_matrix(
-    part: Part, D: int, patch: tuple[int, int, int], numbers: int
-) -> Finding | None:
-    shape, (C, height, width) = tuple(part.value.shape), patch
-    text = f"{part.name} has shape {shape}"
-    if part.kind == "convolution":
-        if shape[1] != C:
-            return Finding(
-                "channels apart",
-                f"{text}: each output sees {shape[1]} of the {C} channels, and should "
-                "see all of them",
-            )
-        if shape[2:] != (height, width):
-            return Finding(
-                "window",
-                f"{text}: its window is {shape[2]}×{shape[3]} pixels, expected that "
-                f"of a patch, {height}×{width}",
-            )
-        return _wrong_width(text, shape[0], D)
-    if part.kind == "linear":
-        if shape[1] == height * width:
-            return Finding(
-                "channels apart",
-                f"{text}: it takes the {height * width} numbers of one channel, "
-                f"expected the {numbers} of all {C}",
-            )
-        if shape[1] == C:
-            return Finding(
-                "pooled",
-                f"{text}: it takes {C} numbers, a colour; a patch has C·P·P = "
-                f"{numbers}, and averaging them away loses what is in it",
-            )
-        if shape[1] != numbers:
-            return Finding(
-                "inputs",
-                f"{text}: it takes {shape[1]:,} numbers, expected C·P·P = {numbers}, "
-                "those of one patch",
-            )
-        return _wrong_width(text, shape[0], D)
-    return None
-
-
-def _wrong_width(text: str, outs: int, D: int) -> Finding:
-    return Finding(
-        "width",
-        f"{text}: it makes {outs} numbers of a patch, expected D = embed_dim = {D}",
-    )
-
-
-def _listed(parts: Sequence[Part]) -> str:
-    return ", ".join(f"{part.name} {tuple(part.value.shape)}" for part in parts[:4])
-
-
 def _starts_too_wide(weights: Weights, sizes: Mapping[str, Any]) -> Finding | None:
     C, height, width = _numbers(sizes)
     inputs = C * height * width
@@ -185,9 +78,6 @@ flatten order
   2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
     the patches are flattened (P, P, C) and the weight (C, P, P): every number of a
     patch meets a weight that is meant for another
-patches transposed
-  2, 4, 1, 3, 5 -> 2, 4, 1, 5, 3
-    your patches are transposed: pixel row 0 meets the weight's column 0
 weight reshaped
   weight.flatten(1).T -> weight.reshape(-1, len(weight))
     the weight is not transposed: flattened it is (D, C·P·P), and its two axes are to be
@@ -222,18 +112,6 @@ reshaped instead of transposed
 tokens last
   .transpose(1, 2) -> nothing
     the tokens are the last axis, (B, D, N), expected (B, N, D)
-grid not flattened
-  .flatten(2).transpose(1, 2) -> nothing
-    the output is still the convolution's grid, (B, D, H/P, W/P), expected (B, N, D)
-grid not flattened, D last
-  maps.flatten(2).transpose(1, 2) -> maps.permute(0, 2, 3, 1)
-    the rows and columns of patches are still two axes, expected one of N
-everything flattened
-  maps.flatten(2).transpose(1, 2) -> maps.flatten(1)
-    all but the batch is flattened into one axis, expected (B, N, D)
-batch joined
-  transpose(1, 2) -> transpose(1, 2).flatten(0, 1)
-    the vectors of all images are in one list, (B·N, D), expected (B, N, D)
 rows and columns swapped
   maps.flatten(2) -> maps.mT.flatten(2)
     the patches run down the columns: vector 1 is of the patch below patch 0, and should
@@ -245,46 +123,17 @@ stride left out
   , stride=patch_size -> nothing
     the window moves by one pixel, so that patches overlap: the stride is 1 where it
     should be P
-overlapping stride
-  stride=patch_size -> stride=[side // 2 for side in weight.shape[2:]]
-    the window moves by half its width, so that patches overlap: the stride should be P
-padding
-  patch_size) -> patch_size, padding=[side // 2 for side in weight.shape[2:]])
-    the image is padded by half a patch, so that no window lies on a patch any more
-padding by one
-  patch_size) -> patch_size, padding=1)
-    the image is padded by one pixel, so that every window lies one pixel off its patch
-last ones left out
-  maps.flatten(2) -> maps[..., :-1, :-1].flatten(2)
-    the last row and the last column of patches are left out
-averaged over patches
-  transpose(1, 2) -> mean(2)
-    the vectors of all patches are averaged; each patch keeps its own
-first patch alone
-  transpose(1, 2) -> transpose(1, 2)[:, :1]
-    only the first patch is embedded, expected all N
 activation
   transpose(1, 2) -> transpose(1, 2).relu()
     the vectors go through a ReLU; a patch goes through one matrix and nothing else
-gelu
-  return maps.flatten(2).transpose(1, 2)
-  -> return F.gelu(maps.flatten(2).transpose(1, 2))
-    the vectors go through a GELU; a patch goes through one matrix and nothing else
 normalised
   return maps.flatten(2).transpose(1, 2)
   -> return F.layer_norm(maps.flatten(2).transpose(1, 2), bias.shape)
     the vectors are normalised; a patch goes through one matrix and nothing else
-scaled by √D
-  transpose(1, 2) -> transpose(1, 2) * len(bias) ** 0.5
-    the vectors are multiplied by √D, as the original Transformer does with words;
-    patches are not
 divided by 255
   conv2d(images, -> conv2d(images / 255,
     the images are divided by 255 inside; what comes in are numbers already, and bytes
     are the caller's to divide
-bias unused
-  weight, bias, stride -> weight, None, stride
-    the bias is there but never added
 """
 
 
@@ -352,10 +201,8 @@ patch_embedding = ModuleCheck(
     ],
     hints=_HINTS_OF_EMBEDDING,
     shape="(B, N, D)",
-    lacking=_embedding_lacks,
     initial=_starts_too_wide,
     function=FunctionCheck(
-        "patch_embedding",
         "patch_embedding(images, weight, bias, patch_size) -> (B, N, D), the weight "
         "(D, C, P, P) as a convolution's",
         by_matrix,

@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 from vit_steps.patch_embedding import patchify as right_patchify
 from vit_steps.sizes import Size, as_pair
 
@@ -53,9 +52,6 @@ rows and columns swapped
   2, 4, 1, 3, 5 -> 4, 2, 1, 3, 5
     the patches run down the columns: patch 1 is the one below patch 0, and should be
     the one to its right
-a list of patches
-  C * height * width) -> C * height * width).unbind(1)
-    the patches are returned one by one, expected one tensor: stack them along axis 1
 channels last
   2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
     each patch is flattened pixel by pixel, (P, P, C), with the channels of a pixel side
@@ -64,28 +60,9 @@ channels left in front
   x.permute(0, 2, 4, 1, 3, 5) -> x.transpose(3, 4)
     the channels are left in front of the patches when the axes are joined: a row mixes
     patches of one channel, where it should hold one patch of all channels
-channels in front of the patches
-  x.permute(0, 2, 4, 1, 3, 5) -> x.transpose(3, 4)
-  B, rows * columns, C * height * width -> B, C, rows * columns, height * width
-    the channels are still an axis in front of the patches, (B, C, N, P·P); a patch has
-    all its channels, (B, N, C·P·P)
 height for width
   = lambda images, P: patchify(images[..., : images.shape[2]], P)
     goes as far to the right as the image is high: its width W may differ
-a patch for each channel
-  x.permute(0, 2, 4, 1, 3, 5) -> x.transpose(3, 4)
-  rows * columns, C * height * width -> C * rows * columns, height * width
-    each channel's squares are patches of their own, (B, C·N, P·P); a patch has all its
-    channels, (B, N, C·P·P)
-first channel alone
-  = lambda images, P: patchify(images[:, :1], P)
-    only the first channel is cut, expected all C
-channels averaged
-  = lambda images, P: patchify(images.mean(1, keepdim=True), P)
-    the channels are averaged; cutting is to lose nothing
-patches averaged
-  = lambda images, P: F.avg_pool2d(images, P).flatten(2).mT
-    each patch is reduced to its mean; cutting is to lose nothing
 every n-th pixel
   rows, height, columns, width) -> height, rows, width, columns)
   2, 4, 1, 3, 5 -> 3, 5, 1, 2, 4
@@ -100,46 +77,22 @@ reshaped instead of turned
   -> x = x.reshape(B, rows * columns, -1); return x.mT.reshape(x.shape)
     the output of unfold is reshaped to (B, N, C·P·P), where its last two axes should be
     swapped: the shape fits, and a row mixes patches
-overlapping, patches last
-  = F.unfold
-    the windows move by one pixel and overlap; patches move by their own width: set the
-    stride
 overlapping
   = lambda images, P: F.unfold(images, P).mT
     the windows move by one pixel and overlap; patches move by P
-last ones left out
-  x.permute(0, 2, 4, 1, 3, 5) -> x.permute(0, 2, 4, 1, 3, 5)[:, :-1, :-1]
-  rows * columns -> (rows - 1) * (columns - 1)
-    the last row and the last column of patches are left out: range(0, H - P, P) stops
-    one step early
-patches not flattened
-  C * height * width) -> C, height, width)
-    each patch is still (C, P, P), expected a row of C·P·P numbers
-grid not flattened
-  rows * columns -> rows, columns
-    the rows and columns of patches are still two axes, expected one of N
-batch joined
-  B, rows * columns -> B * rows * columns
-    the patches of all images are in one list, (B·N, C·P·P), expected (B, N, C·P·P)
-patches before the batch
-  C * height * width) -> C * height * width).transpose(0, 1)
-    the patches come before the batch, (N, B, C·P·P), expected (B, N, C·P·P)
+? Try images = torch.arange(16.).reshape(1, 1, 4, 4) with patches of 2: the first row
+  should be 0, 1, 4, 5.
+? Split H into (H/P, P) and W into (W/P, P); move the axes to (B, rows, columns, C, P,
+  P); join the two that name a patch and the three inside it.
+? images.reshape(B, C, H // P, P, W // P, P).permute(0, 2, 4, 1, 3, 5), then .reshape(B,
+  N, C * P * P).
 """
 
 patchify = FunctionCheck(
-    "patchify",
     "patchify(images, patch_size) -> (B, N, C·P·P)",
     right_patchify,
     patchify_inputs,
-    mistakes(right_patchify, MISTAKES),
-    hints=(
-        "Try images = torch.arange(16.).reshape(1, 1, 4, 4) with patches of 2: the "
-        "first row should be 0, 1, 4, 5.",
-        "Split H into (H/P, P) and W into (W/P, P); move the axes to (B, rows, "
-        "columns, C, P, P); join the two that name a patch and the three inside it.",
-        "images.reshape(B, C, H // P, P, W // P, P).permute(0, 2, 4, 1, 3, 5), then "
-        ".reshape(B, N, C * P * P).",
-    ),
+    MISTAKES,
     shape="(B, N, C·P·P)",
     batched=(0,),
     scenario=_patchify_scenario,

@@ -9,7 +9,6 @@ from vit_check.chapters.patch_embedding.patchify import pairs_if_taken, patchify
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 from vit_steps.patch_embedding import patchify as right_patchify
 from vit_steps.patch_embedding import unpatchify as right_unpatchify
 
@@ -45,25 +44,10 @@ channels last in a patch
   columns, C, height, width) -> columns, height, width, C)
   3, 1, 4, 2, 5 -> 5, 1, 3, 2, 4
     a row is read as (P, P, C); it holds all of channel 0 first, (C, P, P)
-channels in front
-  B, rows, columns, C, height -> B, C, rows, columns, height
-  3, 1, 4, 2, 5 -> 1, 2, 4, 3, 5
-    the channels are read before the patches, (C, rows, columns, P, P); in a row of
-    C·P·P numbers they are inside the patch
-channels behind
-  x.reshape(B, C, H, W) -> x.reshape(B, C, H, W).permute(0, 2, 3, 1)
-    the image is (B, H, W, C), expected (B, C, H, W)
-image transposed
-  x.reshape(B, C, H, W) -> x.reshape(B, C, H, W).mT
-    the image comes out transposed, (B, C, W, H), expected (B, C, H, W)
 sizes swapped
   = lambda patches, P, image_size: unpatchify(patches, P, image_size[::-1])
     the grid has as many rows as it should have columns: image_size is (height, width),
     and H/P is the number of rows
-axes not joined
-  x.reshape(B, C, H, W) -> x
-    the axes are in the right places but not joined yet, (B, C, rows, P, columns, P),
-    expected (B, C, H, W)
 folded without turning
   = lambda patches, P, image_size: F.fold(patches, image_size, P, stride=P)
     fold wants the patches as its last axis; these have them in the middle, so swap the
@@ -73,25 +57,19 @@ last ones left out
   return x -> x[:, :, -1] = 0; x[..., -1, :] = 0; return x
     the last row and the last column of patches are left empty: range(0, H - P, P) stops
     one step early
-first channel alone
-  x.reshape(B, C, H, W) -> x.reshape(B, C, H, W)[:, :1]
-    only the first channel comes back, expected all C
+? unpatchify(patchify(images, P), P, (H, W)) should be images. Do the steps of patchify
+  backwards.
+? Split N into (H/P, W/P) and C·P·P into (C, P, P); move the axes to (B, C, rows, P,
+  columns, P); join.
+? patches.reshape(B, H // P, W // P, C, P, P).permute(0, 3, 1, 4, 2, 5), then
+  .reshape(B, C, H, W).
 """
 
 unpatchify = FunctionCheck(
-    "unpatchify",
     "unpatchify(patches, patch_size, image_size) -> (B, C, H, W)",
     right_unpatchify,
     _unpatchify_inputs,
-    mistakes(right_unpatchify, MISTAKES),
-    hints=(
-        "unpatchify(patchify(images, P), P, (H, W)) should be images. Do the steps of "
-        "patchify backwards.",
-        "Split N into (H/P, W/P) and C·P·P into (C, P, P); move the axes to (B, C, "
-        "rows, P, columns, P); join.",
-        "patches.reshape(B, H // P, W // P, C, P, P).permute(0, 3, 1, 4, 2, 5), then "
-        ".reshape(B, C, H, W).",
-    ),
+    MISTAKES,
     shape="(B, C, H, W)",
     batched=(0,),
     scenario=_unpatchify_scenario,

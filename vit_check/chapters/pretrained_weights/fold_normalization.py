@@ -8,7 +8,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_fold(
@@ -41,9 +40,6 @@ multiplied by std
 variance
   std.reshape -> std.square().reshape
     the weight is divided by the square of the standard deviation
-std left out
-  / std.reshape(by_channel) -> * 1
-    the weight is not divided by the standard deviation
 bias unchanged
   - shift.sum((1, 2, 3)) -> nothing
     the bias is as before; subtracting the mean from every pixel moves what the layer
@@ -52,10 +48,6 @@ mean not scaled
   folded * mean -> weight * mean
     the bias takes the mean times the old weight; the mean is divided by the standard
     deviation as well, so the new weight is the one
-mean scaled twice
-  * mean.reshape -> * (mean / std).reshape
-    the mean is divided by the standard deviation twice: once in the new weight and once
-    more
 sign
   bias - shift -> bias + shift
     the mean's share is added to the bias; the mean is subtracted from the pixels
@@ -66,49 +58,23 @@ averaged over the patch
   shift.sum((1, 2, 3)) -> shift.sum(1).mean((1, 2))
     the mean's share is averaged over the pixels of the patch; a convolution sums over
     them
-one pixel
-  shift.sum((1, 2, 3)) -> shift[:, :, 0, 0].sum(1)
-    the mean's share is taken at one pixel of the patch; all pixels have it
 summed over the outputs
   shift.sum((1, 2, 3)) -> shift.sum()
     the mean's share is one number for all outputs; each of the D outputs has a sum of
     its own
-mean without weights
-  shift.sum((1, 2, 3)) -> (mean / std).sum()
-    the bias loses mean / std as it is; the pixels are multiplied by the weights before
-    they are summed, and so is the mean
-weights normalised
-  weight / std -> (weight - mean.reshape(by_channel)) / std
-  - shift.sum((1, 2, 3)) -> nothing
-    the mean is subtracted from the weights; it is subtracted from the pixels, which are
-    multiplied by the weights
-columns for channels
-  .reshape(by_channel) -> nothing
-    mean and standard deviation are laid along the columns of the patch; they belong to
-    the channels, axis 1
-weight alone
-  , bias - shift.sum((1, 2, 3)) -> nothing
-    only the weight is returned, expected (weight, bias)
-bias first
-  folded, bias - shift.sum((1, 2, 3)) -> bias - shift.sum((1, 2, 3)), folded
-    the bias is returned first, expected (weight, bias)
+? Write down what the layer puts out for a patch whose pixels are (x - mean) / std, and
+  collect what each x is multiplied by.
+? Each weight of channel c is divided by std[c]. What is left is the same for every
+  patch: minus the sum of new weight times mean[c], over channels, rows and columns.
+? weight / std.reshape(1, -1, 1, 1), and then bias minus (that times mean.reshape(1, -1,
+  1, 1)).sum((1, 2, 3)).
 """
 
 fold_normalization = FunctionCheck(
-    "fold_normalization",
     "fold_normalization(weight, bias, mean, std) -> (weight, bias)",
     right_fold,
     _fold_inputs,
-    mistakes(right_fold, MISTAKES),
-    hints=(
-        "Write down what the layer puts out for a patch whose pixels are "
-        "(x - mean) / std, and collect what each x is multiplied by.",
-        "Each weight of channel c is divided by std[c]. What is left is the same for "
-        "every patch: minus the sum of new weight times mean[c], over channels, rows "
-        "and columns.",
-        "weight / std.reshape(1, -1, 1, 1), and then bias minus (that times "
-        "mean.reshape(1, -1, 1, 1)).sum((1, 2, 3)).",
-    ),
+    MISTAKES,
     shape="(D, C, P, P)",
     gradients=False,
 )

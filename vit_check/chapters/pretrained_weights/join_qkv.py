@@ -9,7 +9,6 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 
 
 def right_join(
@@ -32,20 +31,6 @@ def _join_inputs(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-q and k swapped
-  [q_weight, k_weight, v_weight] -> [k_weight, q_weight, v_weight]
-  [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
-    the keys come before the queries: the rows of the joint matrix are those of q, then
-    k, then v
-k and v swapped
-  [q_weight, k_weight, v_weight] -> [q_weight, v_weight, k_weight]
-  [q_bias, k_bias, v_bias] -> [q_bias, v_bias, k_bias]
-    the values come before the keys: the rows of the joint matrix are those of q, then
-    k, then v
-k first
-  [q_weight, k_weight, v_weight] -> [k_weight, v_weight, q_weight]
-  [q_bias, k_bias, v_bias] -> [k_bias, v_bias, q_bias]
-    the queries come last: the rows of the joint matrix are those of q, then k, then v
 biases in another order
   [q_bias, k_bias, v_bias] -> [k_bias, q_bias, v_bias]
     weight and bias are joined in two different orders: a row of the matrix then gets
@@ -59,48 +44,25 @@ side by side
   torch.cat(weights) -> torch.cat(weights, dim=1)
     the matrices are joined side by side, (D, 3D); a weight is (out, in), and it is the
     outputs that there are three times as many of
-transposed
-  torch.cat(weights) -> torch.cat(weights).T
-    the joint matrix is transposed at the end, (D, 3D): nn.Linear keeps its weight as
-    (out, in)
 each transposed
   torch.cat(weights) -> torch.cat([weight.T for weight in weights])
     each matrix is transposed before it is joined; both sides keep weights as (out, in),
     so there is nothing to turn
-stacked
-  torch.cat -> torch.stack
-    the matrices are stacked along a new axis, (3, D, D); no axis is to be added
 biases of zero
   torch.cat(biases) -> torch.zeros_like(torch.cat(biases))
     the biases are replaced by zeros: the three that came are to be kept
-keys without bias
-  [q_bias, k_bias, v_bias] -> [q_bias, torch.zeros_like(k_bias), v_bias]
-    the bias of the keys is left at zero; these weights have one
-biases forgotten
-  , torch.cat(biases) -> nothing
-    only the weight is returned; the biases are joined as well and make the second of
-    two
-bias first
-  torch.cat(weights), torch.cat(biases) -> torch.cat(biases), torch.cat(weights)
-    the bias is returned first, expected (weight, bias)
-summed
-  torch.cat -> sum
-    the matrices are added up, (D, D); the sum cannot be taken apart again
+? The joint layer puts out 3·D numbers a token, and the model cuts them into three
+  pieces of D. Which piece does it take for the queries?
+? A weight of nn.Linear is (out, in), so more outputs are more rows; the biases go in
+  the same order as the rows.
+? torch.cat([q_weight, k_weight, v_weight]) and the same with the biases.
 """
 
 join_qkv = FunctionCheck(
-    "join_qkv",
     "join_qkv(q_weight, q_bias, k_weight, k_bias, v_weight, v_bias) -> (weight, bias)",
     right_join,
     _join_inputs,
-    mistakes(right_join, MISTAKES),
-    hints=(
-        "The joint layer puts out 3·D numbers a token, and the model cuts them into "
-        "three pieces of D. Which piece does it take for the queries?",
-        "A weight of nn.Linear is (out, in), so more outputs are more rows; the biases "
-        "go in the same order as the rows.",
-        "torch.cat([q_weight, k_weight, v_weight]) and the same with the biases.",
-    ),
+    MISTAKES,
     shape="(3D, D)",
     gradients=False,
     moves=Axes("row column", "row column"),

@@ -9,7 +9,6 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 
 
 def right_conv(weight: Tensor, patch_size: int) -> Tensor:
@@ -37,9 +36,6 @@ reshaped alone
 rows and columns swapped
   permute(0, 3, 1, 2) -> permute(0, 3, 2, 1)
     rows and columns of the patch are swapped
-channels last
-  .permute(0, 3, 1, 2) -> nothing
-    the channels still come last, (D, P, P, C), expected (D, C, P, P)
 channels in the middle
   reshape(D, P, P, -1) -> reshape(D, P, -1, P)
   permute(0, 3, 1, 2) -> permute(0, 2, 1, 3)
@@ -48,35 +44,22 @@ weight turned
   reshape(D, P, P, -1) -> reshape(P, P, -1, D)
   permute(0, 3, 1, 2) -> permute(3, 2, 0, 1)
     the weight is read as (P·P·C, D); nn.Linear keeps it as (out, in), so D comes first
-D last
-  permute(0, 3, 1, 2) -> permute(3, 1, 2, 0)
-    D comes last, expected (D, C, P, P)
-C before D
-  permute(0, 3, 1, 2) -> permute(3, 0, 1, 2)
-    the first two axes are (C, D); a convolution's weight is (out, in, rows, columns)
 flipped
   permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
     the patch is flipped, as a convolution in mathematics has it; PyTorch's conv2d does
     not flip
-flattened
-  permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flatten(1)
-    the channel comes first now, but the axes are not apart: (D, C·P·P), expected (D, C,
-    P, P)
+? Take D = 1 and number the weights 0, 1, 2, ... Which three belong to the pixel in the
+  upper left corner?
+? Give the vector its three axes in the order in which it was flattened, and only then
+  move the channels to the front.
+? weight.reshape(D, P, P, C), then .permute(0, 3, 1, 2).
 """
 
 linear_to_conv = FunctionCheck(
-    "linear_to_conv",
     "linear_to_conv(weight, patch_size) -> (D, C, P, P)",
     right_conv,
     _conv_inputs,
-    mistakes(right_conv, MISTAKES),
-    hints=(
-        "Take D = 1 and number the weights 0, 1, 2, ... Which three belong to the "
-        "pixel in the upper left corner?",
-        "Give the vector its three axes in the order in which it was flattened, and "
-        "only then move the channels to the front.",
-        "weight.reshape(D, P, P, C), then .permute(0, 3, 1, 2).",
-    ),
+    MISTAKES,
     shape="(D, C, P, P)",
     gradients=False,
     moves=Axes("filter number", "filter channel row column"),

@@ -9,7 +9,6 @@ from torch import Generator, Tensor, nn
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
@@ -163,10 +162,6 @@ shapes ignored
   unexpected + shapes -> unexpected
     tensors with the right name and another shape are not told, at least not beside
     names that are missing or unexpected
-first alone
-  ", ".join(faults) -> faults[0]
-    stops at the first tensor that does not fit, so that the reader of the message has
-    to try again for each of the others
 one kind at a time
   ", ".join(faults) -> ", ".join(missing or unexpected or shapes)
     tells one kind of fault and stops: missing, unexpected and misshapen tensors belong
@@ -197,25 +192,21 @@ shapes by count
   own[name].shape != state[name].shape -> own[name].numel() != state[name].numel()
     compares how many numbers a tensor has: a transposed matrix has as many, so compare
     the shapes
+? Three lists: names of the model that are not among the weights, names of the weights
+  that are not in the model, and names that both have with different shapes. Make all
+  three before anything is loaded.
+? model.state_dict() has the names and shapes that are expected. If any list is not
+  empty, raise ValueError with all the names in its message; only after that, load.
+? missing = [n for n in own if n not in state_dict], and so on; if missing or unexpected
+  or misshapen: raise ValueError(f'missing {missing}, unexpected {unexpected}, shape
+  {misshapen}'); then model.load_state_dict(state_dict).
 """
 
 load_checked = FunctionCheck(
-    "load_checked",
     "load_checked(model, state_dict)",
     right_load,
     _load_inputs,
-    mistakes(right_load, MISTAKES),
-    hints=(
-        "Three lists: names of the model that are not among the weights, names of the "
-        "weights that are not in the model, and names that both have with different "
-        "shapes. Make all three before anything is loaded.",
-        "model.state_dict() has the names and shapes that are expected. If any list is "
-        "not empty, raise ValueError with all the names in its message; only after "
-        "that, load.",
-        "missing = [n for n in own if n not in state_dict], and so on; if missing or "
-        "unexpected or misshapen: raise ValueError(f'missing {missing}, unexpected "
-        "{unexpected}, shape {misshapen}'); then model.load_state_dict(state_dict).",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_load_them,
 )

@@ -10,7 +10,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_agree(got: Tensor, expected: Tensor, atol: float) -> bool:
@@ -94,11 +93,6 @@ NaN passes
   off.max() <= atol -> not off.max() > atol
     NaN passes: a difference that is NaN is not small, though no comparison finds it
     large
-NaN and shapes
-  got.shape != expected.shape -> False
-  off.max() <= atol -> not off.max() > atol
-    NaN passes, since no comparison with it is true, and so do logits of another shape,
-    which are stretched until they fit
 two NaN agree
   off.max() <= atol -> torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)
     NaN on both sides passes: equal_nan=True takes it for agreement, and a NaN is no
@@ -110,9 +104,6 @@ mean
   off.max -> off.mean
     a single logit that is off passes, since the mean over all is small: one wrong logit
     is a wrong model
-sum
-  (got - expected).abs() -> (got - expected).sum().abs()
-    differences that cancel pass: take their sizes before anything is summed
 relative
   off.max() <= atol -> torch.allclose(got, expected, atol=atol)
     large logits may be off by more than atol: a relative tolerance is added, as
@@ -121,43 +112,25 @@ answers alone
   = lambda got, expected, atol: torch.equal(got.argmax(-1), expected.argmax(-1))
     only the answers are compared, the largest logit of each row: a wrong model may give
     the same ones
-first image
-  = lambda got, expected, atol: right_agree(got[:1], expected[:1], atol)
-    only the first image is compared
 to the bit
   = lambda got, expected, atol: torch.equal(got, expected)
     differences below atol are refused: two right models round differently
-one is enough
-  off.max() <= atol -> (off <= atol).any()
-    a single logit that agrees is enough; all of them have to
 smaller than atol
   <= atol -> < atol
     equal logits do not agree where atol is 0: no difference is smaller than 0, so ask
     whether each is at most atol
-numbers counted
-  got.shape != expected.shape -> got.numel() != expected.numel()
-  got - expected -> got.flatten() - expected.flatten()
-    logits (K, B) and (B, K) agree: there are as many numbers in both, and the shapes
-    differ
-reversed
-  = lambda *given: not right_agree(*given)
-    says True where they differ and False where they agree
+? Try it on logits that are 0.5 too low, on one that is NaN, and on a column (B, 1)
+  beside (B, K).
+? Compare the shapes first. Then every difference, without its sign, must be at most
+  atol; said that way round, NaN fails by itself.
+? return got.shape == expected.shape and bool(((got - expected).abs() <= atol).all())
 """
 
 logits_agree = FunctionCheck(
-    "logits_agree",
     "logits_agree(got, expected, atol) -> True or False",
     right_agree,
     _agree_inputs,
-    mistakes(right_agree, MISTAKES),
-    hints=(
-        "Try it on logits that are 0.5 too low, on one that is NaN, and on a column "
-        "(B, 1) beside (B, K).",
-        "Compare the shapes first. Then every difference, without its sign, must be at "
-        "most atol; said that way round, NaN fails by itself.",
-        "return got.shape == expected.shape and bool(((got - expected).abs() <= "
-        "atol).all())",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_compare_them,
 )

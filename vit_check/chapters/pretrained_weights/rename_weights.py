@@ -1,6 +1,5 @@
 """Check of chapter 10: weights of others, renamed."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -11,7 +10,6 @@ from vit_check.engine.check import Case
 from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import tensors_in
-from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 from vit_steps.pretrained.names import TORCHVISION
 from vit_steps.pretrained.names import rename as rename_by_table
@@ -100,109 +98,25 @@ def right_names(given: dict[str, Tensor]) -> dict[str, Tensor]:
     return renamed
 
 
-def swapped(name: str, one: str, other: str) -> str:
-    name = name.replace(one, "\0").replace(other, one)
-    return name.replace("\0", other)
-
-
-def numbered(name: str, number: Callable[[str], Any]) -> str:
-    """A name with its block's number replaced."""
-    found = re.compile(r"(?<=encoder_layer_)\d+")
-    return found.sub(lambda digits: str(number(digits[0])), name)
-
-
-def text_order(given: Mapping[str, Tensor]) -> list[str]:
-    """The blocks' numbers, in which 10 comes before 2."""
-    return sorted({name.split(".")[1] for name in given if name.startswith("blocks.")})
-
-
-def taken_apart(given: dict[str, Tensor]) -> dict[str, Tensor]:
-    apart = {}
-    for name, tensor in right_names(given).items():
-        if ".in_proj_" in name:
-            for letter, part in zip("qkv", tensor.chunk(3), strict=True):
-                apart[name.replace(".in_proj_", f".{letter}_proj_")] = part
-        else:
-            apart[name] = tensor
-    return apart
-
-
-MISTAKES = """
+MISTAKES = r"""
 unchanged
   = dict
     the names are still ours
-old names kept
-  renamed = {} -> renamed = dict(given)
-    every tensor is there twice, under its old name and its new one: start with an empty
-    dictionary
 norm inside norm1
   renamed[name] -> renamed[name.replace("ln_", "encoder.ln")]
     the norms of the blocks are named after the last norm: norm is a piece of norm1 as
     well, so what replaces norm reaches into the blocks
-blocks from 1
-  renamed[name] -> renamed[numbered(name, lambda number: int(number) + 1)]
-    the blocks are numbered from 1; blocks.0 is encoder_layer_0
 first digit
-  renamed[name] -> renamed[numbered(name, lambda number: number[0])]
+  renamed[name] -> renamed[re.sub(r"(layer_\d)\d+", r"\1", name)]
     of a block's number only the first digit is read: blocks 10 to 19 land on block 1
-blocks in text order
-  renamed[name] -> renamed[numbered(name, text_order(given).index)]
-    the blocks are counted in the order of the alphabet, where 10 comes before 2: take
-    the number that the name has
 norms swapped
-  renamed[name] -> renamed[swapped(name, "ln_1", "ln_2")]
+  renamed[name]
+  -> renamed[re.sub("ln_([12])", lambda found: f"ln_{3 - int(found[1])}", name)]
     ln_1 and ln_2 are swapped: norm1 comes before the attention, as ln_1
-MLP swapped
-  renamed[name] -> renamed[swapped(name, "mlp.0", "mlp.3")]
-    mlp.0 and mlp.3 are swapped: 0 is the first layer, from D to M
-MLP by number
-  renamed[name] -> renamed[name.replace("mlp.3", "mlp.1")]
-    fc2 has become mlp.1; a GELU and a dropout stand between the two layers and are
-    counted too, so it is mlp.3
 MLP numbers kept
   renamed[name] -> renamed[name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
     fc1 and fc2 have become mlp.1 and mlp.2; their numbers are the places 0 and 3 in a
     row that has a GELU and a dropout as well
-dot left
-  renamed[name] -> renamed[name.replace("in_proj_", "in_proj.")]
-    in_proj has a dot before weight and bias; theirs has an underscore there and nowhere
-    else
-biases of qkv forgotten
-  renamed[name] = -> if not name.endswith("in_proj_bias"): renamed[name] =
-    attn.qkv.bias has no place: in_proj_bias is missing in every block
-biases forgotten
-  renamed[name] = -> if not name.endswith("bias"): renamed[name] =
-    only the weights are there; every layer has a bias as well
-class token dropped
-  renamed[name] = -> if name != "class_token": renamed[name] =
-    the class token is missing: its name does not end in weight or bias
-positions dropped
-  renamed[name] = -> if name != "encoder.pos_embedding": renamed[name] =
-    the positions are missing: their name does not end in weight or bias
-token and positions dropped
-  renamed[name] =
-  -> if name not in ("class_token", "encoder.pos_embedding"): renamed[name] =
-    class token and positions are missing: they belong to no layer, and their names end
-    in neither weight nor bias
-head dropped
-  renamed[name] = -> if not name.startswith("head"): renamed[name] =
-    the head is missing; loading can still leave it out
-head left
-  renamed[name] -> renamed[name.replace("heads.head", "head")]
-    the head is still called head; theirs has a longer name
-heads alone
-  renamed[name] -> renamed[name.replace("heads.head", "heads")]
-    the head has become heads; theirs is called head within heads, with a dot
-encoder forgotten
-  renamed[name] -> renamed[name.removeprefix("encoder.")]
-    encoder. is missing: it comes before positions, blocks and last norm
-weights transposed
-  [name] = tensor -> [name] = tensor.T if tensor.ndim == 2 else tensor
-    the matrices are transposed; both keep a linear layer's weight as (out, in)
-qkv taken apart
-  = taken_apart
-    attn.qkv is cut into q, k and v; theirs is one matrix too, in_proj, in the same
-    order
 unknown names vanish
   renamed[name] = -> if name != "mask_token": renamed[name] =
     a name that is not in the table vanishes: leave it as it is, so that loading the
@@ -215,24 +129,19 @@ copied
   [name] = tensor -> [name] = tensor.clone()
     the tensors are copies of those that are given, and need their memory a second time;
     only the names are to be new
+? Print the names of both models side by side and go through them line by line. Which of
+  our names are pieces of others, such as norm1 and fc_norm?
+? replace finds a piece wherever it stands. A dictionary from whole names to whole names
+  finds nothing else; loops over the blocks and over weight and bias write it.
+? table[f'blocks.{i}.norm1.{p}'] = f'encoder.layers.encoder_layer_{i}.ln_1.{p}' and so
+  on, then {table.get(name, name): tensor for name, tensor in state_dict.items()}.
 """
 
 rename_weights = FunctionCheck(
-    "rename_weights",
     "rename_weights(state_dict) -> dict of the same tensors under torchvision's names",
     right_names,
     _rename_inputs,
-    mistakes(right_names, MISTAKES),
-    hints=(
-        "Print the names of both models side by side and go through them line by line. "
-        "Which of our names are pieces of others, such as norm1 and fc_norm?",
-        "replace finds a piece wherever it stands. A dictionary from whole names to "
-        "whole names finds nothing else; loops over the blocks and over weight and "
-        "bias write it.",
-        "table[f'blocks.{i}.norm1.{p}'] = f'encoder.layers.encoder_layer_{i}.ln_1.{p}' "
-        "and so on, then {table.get(name, name): tensor for name, tensor in "
-        "state_dict.items()}.",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_rename_them,
 )

@@ -8,7 +8,6 @@ from torch import Generator
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def dealt(count: int, num_processes: int, rank: int) -> list[int]:
@@ -67,47 +66,28 @@ padded
 ranks from 1
   (rank, count, -> (rank - 1 if rank else count, count,
     the ranks are taken to begin at 1: the first process has rank 0
-starts behind the rank
-  (rank, count, -> (rank + 1, count,
-    the first image is missing: rank 0 starts at image 0
-rank and processes swapped
-  rank, count, num_processes -> num_processes, count, max(rank, 1)
-    starts at the number of processes and walks in steps of the rank; it is the other
-    way round
-one image each
-  rank, count, num_processes -> rank, min(rank + 1, count)
-    each process gets one image; the dealing goes on until the batch is used up
 how many
   list(range -> len(range
     says how many images the process gets, expected which
 behind the end
   = lambda count, n, rank: [rank + i * n for i in range(-(-count // n))]
     some places are past the end of the batch: the last one is count - 1
-one behind the end
-  (rank, count, -> (rank, count + 1,
-    a place past the end of the batch is dealt: the last one is count - 1
-last place missing
-  (rank, count, -> (rank, count - 1,
-    the last place of the batch, count - 1, is given to no process
 never none
   num_processes)) -> num_processes)) or [0]
     a process for which nothing is left gets the first image, which another one has
     already
+? Write 0 to 10 in a row and under each the process that gets it, with four of them.
+  What is the distance between two images of one process?
+? Start at the rank and go on in steps of the number of processes, as long as there are
+  images.
+? range(rank, count, num_processes)
 """
 
 batch_shares = FunctionCheck(
-    "batch_shares",
     "batch_shares(count, num_processes, rank) -> list of the places in the batch",
     dealt,
     _deal_inputs,
-    mistakes(dealt, MISTAKES),
-    hints=(
-        "Write 0 to 10 in a row and under each the process that gets it, with four of "
-        "them. What is the distance between two images of one process?",
-        "Start at the rank and go on in steps of the number of processes, as long as "
-        "there are images.",
-        "range(rank, count, num_processes)",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_deal_to_all,
 )

@@ -9,7 +9,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def held(
@@ -55,10 +54,6 @@ def as_float(value: Any) -> Any:
 
 
 MISTAKES = """
-averages in bfloat16
-  8 * own -> (4 if autocast else 8) * own
-    under autocast the optimiser's averages are counted in bfloat16, where small
-    additions would be lost; they stay in float32
 one average
   8 * own -> 4 * own
     the optimiser's bytes are those of one average; AdamW keeps two for each parameter,
@@ -71,17 +66,6 @@ bfloat16 instead
   4 * own + copy -> (2 if autocast else 4) * own
     under autocast the weights are counted in bfloat16 alone; they stay in float32, and
     the bfloat16 ones come on top
-everything in bfloat16
-  4 * own -> (2 if autocast else 4) * own
-  + copy -> nothing
-    under autocast weights and gradients are counted in bfloat16; what sums up over many
-    steps stays in float32
-averages in bfloat16 too
-  4 * own -> (2 if autocast else 4) * own
-  + copy -> nothing
-  8 * own -> (4 if autocast else 8) * own
-    under autocast everything is counted in bfloat16; autocast rounds what goes into
-    matrix products, and what is held stays in float32
 gradients in bfloat16
   copy, 4 * own -> copy, (2 if autocast else 4) * own
     under autocast the gradients are counted in bfloat16; they have the dtype of the
@@ -103,40 +87,23 @@ always split
 never split
   / num_devices if sharded else num_parameters -> nothing
     sharding has no effect: each device holds its part alone
-weights not split
-  4 * own + copy -> 4 * num_parameters + copy
-    gradients and averages are split and the weights are not; FSDP splits the float32
-    weights as well
 optimiser alone split
   4 * own -> 4 * num_parameters
     the optimiser's averages alone are split; FSDP splits weights and gradients too
-over all devices
-  / num_devices if sharded else num_parameters -> * num_devices
-    the bytes of all devices are added up, expected those of one
-numbers for bytes
-  = lambda *given: {name: size / 4 for name, size in held(*given).items()}
-    how many numbers there are is given, expected bytes: a float32 has four
-bits
-  = lambda *given: {name: 8 * size for name, size in held(*given).items()}
-    the result is in bits; a byte has eight of them
+? Take one parameter. Which numbers are there for its sake when a step ends, and how
+  many bytes has each?
+? In float32: the weight 4, its gradient 4, AdamW's two averages 8. Autocast adds 2 for
+  the weight in bfloat16 and changes nothing else. Sharding divides all but that one.
+? own = num_parameters / num_devices if sharded else num_parameters; weights are 4 *
+  own, and 2 * num_parameters more under autocast.
 """
 
 training_bytes = FunctionCheck(
-    "training_bytes",
     "training_bytes(num_parameters, num_devices, sharded, autocast) -> "
     "dict of weights, gradients, optimizer",
     held,
     _bytes_inputs,
-    mistakes(held, MISTAKES),
-    hints=(
-        "Take one parameter. Which numbers are there for its sake when a step ends, "
-        "and how many bytes has each?",
-        "In float32: the weight 4, its gradient 4, AdamW's two averages 8. Autocast "
-        "adds 2 for the weight in bfloat16 and changes nothing else. Sharding divides "
-        "all but that one.",
-        "own = num_parameters / num_devices if sharded else num_parameters; weights "
-        "are 4 * own, and 2 * num_parameters more under autocast.",
-    ),
+    MISTAKES,
     gradients=False,
     normalize=_as_dict,
 )

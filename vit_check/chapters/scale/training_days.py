@@ -8,7 +8,6 @@ from torch import Generator
 from vit_check.chapters.scale.training_bytes import as_float
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def days(
@@ -56,9 +55,6 @@ seconds
 hours
   86_400 -> 3600
     the result is in hours, expected days
-minutes
-  86_400 -> 60
-    the result is in minutes, expected days
 utilization ignored
   * utilization -> nothing
     the utilization has no effect: no training reaches the peak
@@ -71,22 +67,18 @@ devices ignored
 devices multiplied
   * num_devices -> / num_devices
     more devices make the training longer; they share the images
+? How many FLOPs does it take to learn from one image once, if a forward pass is so many
+  multiply-accumulates?
+? Two FLOPs for a multiply-accumulate, three passes for a step. Divide what all images
+  take by what all devices reach in a second, then by the seconds of a day.
+? 6 * macs * num_images / (num_devices * peak_flops * utilization) / 86_400
 """
 
 training_days = FunctionCheck(
-    "training_days",
     "training_days(macs, num_images, peak_flops, num_devices, utilization) -> days",
     days,
     _days_inputs,
-    mistakes(days, MISTAKES),
-    hints=(
-        "How many FLOPs does it take to learn from one image once, if a forward pass "
-        "is so many multiply-accumulates?",
-        "Two FLOPs for a multiply-accumulate, three passes for a step. Divide what all "
-        "images take by what all devices reach in a second, then by the seconds of a "
-        "day.",
-        "6 * macs * num_images / (num_devices * peak_flops * utilization) / 86_400",
-    ),
+    MISTAKES,
     gradients=False,
     normalize=as_float,
 )

@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def _rows_as_tensors(output: Any) -> Any:
@@ -58,9 +57,6 @@ scale by keys
   len(query) -> len(keys)
     the scores are divided by the root of the number of keys; their spread grows with d,
     the length of the query
-scale inverted
-  / math.sqrt -> * math.sqrt
-    the scores are multiplied by √d instead of divided
 scale late
   / math.sqrt(len(query)) -> nothing
   softmax(dim=0) -> softmax(dim=0) / math.sqrt(len(query))
@@ -68,9 +64,6 @@ scale late
 not normalised
   softmax(dim=0) -> exp()
     the exponentials are not divided by their sum: the weights do not add up to 1
-no exponential
-  scores.softmax(dim=0) -> scores / scores.sum()
-    the scores are divided by their sum as they are: the exponential is missing
 no softmax
   .softmax(dim=0) -> nothing
     the scores themselves weigh the values: the softmax is missing
@@ -80,15 +73,9 @@ hard
 weights times keys
   weights @ values -> weights @ keys
     the weights gather keys; what they are to gather is the values
-plain mean
-  weights @ values -> values.mean(dim=0)
-    the output is the plain mean of the values: the weights take no part
 keys and values swapped
   = lambda query, keys, values: right_one_query(query, values, keys)
     keys and values are swapped: the query is compared with the values
-not added up
-  weights @ values -> weights[:, None] * values
-    the weighted values are returned one by one, expected their sum
 averaged
   weights @ values -> weights @ values / len(values)
     the weighted values are averaged, expected their sum: the weights add up to 1, so
@@ -97,10 +84,6 @@ weights along the numbers
   weights @ values -> (weights * values).sum(dim=0)
     the weights lie along the numbers of a value, and there should be one for each
     value: give them an axis more before they are multiplied
-numbers added up
-  weights @ values -> (weights[:, None] * values).sum(dim=1)
-    the numbers of each weighted value are added up with one another; the sum runs over
-    the values
 softmax of single scores
   scores.softmax(dim=0) -> torch.ones_like(scores)
     all weights are 1: the softmax runs over an axis of length 1, and the scores lie
@@ -108,31 +91,18 @@ softmax of single scores
 scores for weights
   values, weights -> values, scores
     the second thing returned is the scores, expected the weights, after the softmax
-exponentials for weights
-  values, weights -> values, scores.exp()
-    the second thing returned is the exponentials, expected the weights, which are what
-    is left when they are divided by their sum
-output alone
-  values, weights -> values
-    only the output is returned, expected (output, weights)
-weights first
-  weights @ values, weights -> weights, weights @ values
-    the weights are returned first, expected the output first
+? Do it with a pencil for two keys of two numbers, and print every step.
+? A score for each key, divided by the root of the query's length; the softmax of the
+  scores; then each value times its weight, added up.
+? scores = keys @ query / math.sqrt(len(query)), weights = scores.softmax(0), output =
+  weights @ values.
 """
 
 attend_one_query = FunctionCheck(
-    "attend_one_query",
     "attend_one_query(query, keys, values) -> (output, weights)",
     right_one_query,
     _one_query_inputs,
-    mistakes(right_one_query, MISTAKES),
-    hints=(
-        "Do it with a pencil for two keys of two numbers, and print every step.",
-        "A score for each key, divided by the root of the query's length; the softmax "
-        "of the scores; then each value times its weight, added up.",
-        "scores = keys @ query / math.sqrt(len(query)), weights = scores.softmax(0), "
-        "output = weights @ values.",
-    ),
+    MISTAKES,
     shape="(d_v,)",
     gradients=False,
     normalize=_rows_as_tensors,

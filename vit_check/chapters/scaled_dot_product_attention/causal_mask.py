@@ -4,7 +4,6 @@ import torch
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def _causal(num_tokens: int) -> Tensor:
@@ -25,36 +24,23 @@ itself hidden
 one ahead
   tril() -> tril(1)
     lets each token see the next one, which is what it is to guess
-itself alone
-  tril() -> tril().triu()
-    lets each token see itself and no other
 all seen
   .tril() -> nothing
     hides nothing: every query sees every key
-one before
-  tril() -> tril().triu(-1)
-    lets a token see itself and one before it; it may see all before it
 to be added
   = lambda n: torch.zeros(n, n).masked_fill(~_causal(n), -math.inf)
     holds 0 and minus infinity, to be added to the scores; expected True and False
-one row
-  tril() -> tril()[-1]
-    has one row, which would go for all queries; each query has a row of its own
+? Draw it for three tokens: a row for each query, a column for each key. What may token
+  0 see?
+? Key j is allowed for query i if j is not larger than i: the diagonal and all below it.
+? torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril().
 """
 
 causal_mask = FunctionCheck(
-    "causal_mask",
     "causal_mask(num_tokens) -> (T, T), True where a query may look",
     _causal,
     lambda generator: iter([[5], [1], [130]]),
-    mistakes(_causal, MISTAKES),
-    hints=(
-        "Draw it for three tokens: a row for each query, a column for each key. What "
-        "may token 0 see?",
-        "Key j is allowed for query i if j is not larger than i: the diagonal and all "
-        "below it.",
-        "torch.ones(num_tokens, num_tokens, dtype=torch.bool).tril().",
-    ),
+    MISTAKES,
     shape="(T, T)",
     gradients=False,
 )

@@ -3,12 +3,11 @@
 from functools import partial
 
 from vit_check.chapters.scaled_dot_product_attention.scaled_dot_product_attention import (  # noqa: E501
-    OF_ATTENTION,
+    OF_SCALE,
     attend,
     attention_inputs,
 )
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 OF_MASKS = """
 fill too high
@@ -50,22 +49,19 @@ row left level
   -math.inf -> -1e9
     a query that may look at nothing looks at everything alike: all its scores are the
     same large negative number; give it zeros
+? A key that is masked should get a weight of exactly 0, and the others should still sum
+  to 1. Which score becomes a weight of 0?
+? Before the softmax, put minus infinity where the mask is False. Then look at a row
+  that is False throughout.
+? scores.masked_fill(~mask, -math.inf), the softmax, and then weights.masked_fill(~mask,
+  0.0), which also clears a row of NaN.
 """
 
 masked_attention = FunctionCheck(
-    "masked_attention",
     "masked_attention(q, k, v, mask) -> (output, weights)",
     attend,
     partial(attention_inputs, masks=True),
-    mistakes(attend, OF_MASKS + OF_ATTENTION),
-    hints=(
-        "A key that is masked should get a weight of exactly 0, and the others should "
-        "still sum to 1. Which score becomes a weight of 0?",
-        "Before the softmax, put minus infinity where the mask is False. Then look at "
-        "a row that is False throughout.",
-        "scores.masked_fill(~mask, -math.inf), the softmax, and then "
-        "weights.masked_fill(~mask, 0.0), which also clears a row of NaN.",
-    ),
+    OF_MASKS + OF_SCALE,
     shape="(..., T_q, d_v)",
     batched=(0, 1, 2, 3),
 )

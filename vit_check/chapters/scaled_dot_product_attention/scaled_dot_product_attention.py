@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def attend(
@@ -68,7 +67,7 @@ def _far_from_zero(generator: Generator, loud: float = 20.0) -> Case:
     return [q, k, v, seen.expand(2, 4, 5)]
 
 
-OF_ATTENTION = """
+OF_SCALE = """
 no scale
   / math.sqrt(q.shape[-1]) -> nothing
     the scores are not divided by √d before the softmax
@@ -76,22 +75,17 @@ scale by d
   math.sqrt(q.shape[-1]) -> q.shape[-1]
     the scores are divided by d; their standard deviation grows like √d, so divide by
     that
+"""
+
+OF_ATTENTION = """
 scale by tokens
   q.shape[-1] -> k.shape[-2]
     the scores are divided by the root of the number of keys; their spread grows with d,
     the length of the vectors that are multiplied
-scale by queries
-  q.shape[-1] -> q.shape[-2]
-    the scores are divided by the root of the number of queries; their spread grows with
-    d, the length of the vectors that are multiplied
 scale by axis 1
   q.shape[-1] -> q.shape[1]
     the scores are divided by the root of q.shape[1], which is not d: d is the last
     axis, whatever stands in front
-scale by d_v
-  q.shape[-1] -> v.shape[-1]
-    the scores are divided by the root of the values' length; it is queries and keys
-    that are multiplied, and theirs is d
 scale by 8
   math.sqrt(q.shape[-1]) -> 8
     the scores are divided by 8, which is √d where d is 64; here d is the length of the
@@ -112,10 +106,6 @@ softmax over heads
   softmax(dim=-1) -> softmax(dim=1)
     the softmax runs over axis 1, the heads: they compete with each other, and the keys
     do not
-softmax over the batch
-  softmax(dim=-1) -> softmax(dim=0)
-    the softmax runs over axis 0, the batch: its samples compete with each other, and
-    the keys do not
 softmax over everything
   scores.softmax(dim=-1) -> scores.flatten(-2).softmax(dim=-1).reshape(scores.shape)
     the softmax runs over queries and keys together: the whole table sums to 1, and each
@@ -135,17 +125,6 @@ k and v swapped
 weights times keys
   weights @ v -> weights @ k
     the weights gather keys; what they are to gather is the values
-weights times queries
-  weights @ v -> weights @ q
-    the weights gather queries; what they are to gather is the values
-weights transposed
-  weights @ v -> weights.mT @ v
-    the weights are transposed before they meet the values: a token gathers by how much
-    it is looked at, not by how it looks
-summed over queries
-  weights @ v -> weights.sum(dim=-2).unsqueeze(-1) * v
-    each value is multiplied by all the attention it gets, and nothing is gathered: the
-    sum runs over the queries, and it should run over the keys
 values summed
   weights @ v -> weights.sum(dim=-1, keepdim=True) * v.sum(dim=-2, keepdim=True)
     every query gets the sum of all values: weights and values are added up apart, each
@@ -162,34 +141,19 @@ causal
 scores for weights
   v, weights -> v, scores
     the second thing returned is the scores, expected the weights, after the softmax
-weights averaged
-  v, weights -> v, weights.mean(dim=-3)
-    the weights returned are averaged over the heads; each head has its own
-weights first
-  return weights @ v, weights -> return weights, weights @ v
-    the weights are returned first, expected the output first
-output alone
-  return weights @ v, weights -> return weights @ v
-    only the output is returned, expected (output, weights)
-weights alone
-  return weights @ v, weights -> return weights
-    only the weights are returned, expected (output, weights)
+? Write the shape of q, k, v and of the scores beside each line, then look at which axis
+  the softmax takes.
+? Scores are q times k transposed in its last two axes, divided by the root of
+  q.shape[-1]; each query's row of weights sums to 1.
+? scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), then
+  scores.softmax(dim=-1), then weights @ v.
 """
 
 scaled_dot_product_attention = FunctionCheck(
-    "scaled_dot_product_attention",
     "scaled_dot_product_attention(q, k, v) -> (output, weights)",
     attend,
     partial(attention_inputs, masks=False),
-    mistakes(attend, OF_ATTENTION),
-    hints=(
-        "Write the shape of q, k, v and of the scores beside each line, then look at "
-        "which axis the softmax takes.",
-        "Scores are q times k transposed in its last two axes, divided by the root of "
-        "q.shape[-1]; each query's row of weights sums to 1.",
-        "scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), then "
-        "scores.softmax(dim=-1), then weights @ v.",
-    ),
+    OF_SCALE + OF_ATTENTION,
     shape="(..., T_q, d_v)",
     batched=(0, 1, 2),
 )

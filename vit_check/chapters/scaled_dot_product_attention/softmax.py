@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def right_softmax(scores: Tensor) -> Tensor:
@@ -23,6 +22,7 @@ def _softmax_inputs(generator: Generator) -> Iterator[Case]:
     yield [normal(2, 3, 5).float() + 3.0]
     yield [normal(4, 4)]
     yield [normal(7)]
+    yield [normal(1, 5)]
     yield [normal(3, 6) + 1000]
     yield [normal(3, 6) - 2000]
     apart = normal(2, 5)
@@ -39,12 +39,6 @@ one for all rows
   scores.amax(dim=-1, keepdim=True) -> scores.max()
     gives NaN for a row far below another: one number is taken off the whole table, and
     each row should lose its own largest score
-one for all rows, covered
-  scores.amax(dim=-1, keepdim=True) -> scores.max()
-  exps / exps.sum(dim=-1, keepdim=True)
-  -> (exps / exps.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
-    gives a row of zeros where it lies far below another: one number is taken off the
-    whole table, and each row should lose its own largest score
 mean subtracted
   amax -> mean
     gives NaN where one score towers over its row: taking off the row's mean, or its
@@ -63,10 +57,6 @@ NaN covered
   -> (exps / exps.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
     turns the NaN of large scores into zeros, and such a row adds up to 0; take its
     largest score off first, and there is no NaN
-clamped
-  scores - largest -> scores.clamp(min=-80, max=80)
-    cuts large scores down to one number, so that they can no longer be told apart; take
-    the row's largest off, which keeps their differences
 sum over axis 1
   exps.sum(dim=-1 -> exps.sum(dim=1
     adds up over axis 1, which is the last only where there are two; dim=-1 is the last
@@ -90,18 +80,10 @@ keepdim missing
   exps.sum(dim=-1, keepdim=True) -> exps.sum(dim=-1)
     divides column j by the sum of row j: without keepdim=True the sums lie along the
     last axis, and a square table takes them there without a word
-keepdim missing twice
-  , keepdim=True -> nothing
-    takes the largest of row j off column j, and divides by the sum of row j there:
-    without keepdim=True both lie along the last axis
 keepdim missing at the largest
   amax(dim=-1, keepdim=True) -> amax(dim=-1)
     takes the largest of row j off column j: without keepdim=True the largest scores lie
     along the last axis
-divided by the largest score
-  scores - largest -> scores / largest
-    divides the scores by the largest of their row, which changes their differences;
-    take it off instead
 not normalised
   - largest -> nothing
   / exps.sum(dim=-1, keepdim=True) -> nothing
@@ -124,30 +106,17 @@ sigmoid
   = torch.sigmoid
     each score is squeezed for itself, as sigmoid does: the scores of a row do not
     compete, and their weights do not add up to 1
-sign
-  scores - largest -> scores.amin(dim=-1, keepdim=True) - scores
-    the smallest score gets the largest weight: the sign is turned round
-hard
-  return exps / exps.sum(dim=-1, keepdim=True) -> return (exps == 1).to(exps.dtype)
-    the largest score gets all the weight: that is argmax, and no softmax
-powers of two
-  .exp() -> .exp2()
-    raises 2 to the scores, where it should be e
+? Print the sum of each row for a small table, then try scores of 1000.
+? Exponentials first, then each divided by the sum of its row, with keepdim. Taking one
+  number off all scores of a row changes nothing and keeps the exponentials small.
+? exps = (scores - scores.amax(dim=-1, keepdim=True)).exp(), then exps /
+  exps.sum(dim=-1, keepdim=True).
 """
 
 softmax = FunctionCheck(
-    "softmax",
     "softmax(scores) -> weights of the same shape, over the last axis",
     right_softmax,
     _softmax_inputs,
-    mistakes(right_softmax, MISTAKES),
-    hints=(
-        "Print the sum of each row for a small table, then try scores of 1000.",
-        "Exponentials first, then each divided by the sum of its row, with keepdim. "
-        "Taking one number off all scores of a row changes nothing and keeps the "
-        "exponentials small.",
-        "exps = (scores - scores.amax(dim=-1, keepdim=True)).exp(), then "
-        "exps / exps.sum(dim=-1, keepdim=True).",
-    ),
+    MISTAKES,
     shape="as the scores",
 )

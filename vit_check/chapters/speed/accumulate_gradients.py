@@ -9,7 +9,6 @@ from torch.nn import functional as F
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def in_parts(
@@ -93,25 +92,10 @@ two sizes weighed alike
   len(x) / len(images) -> 1 / num_parts
     each part counts the same, but they are of two sizes: an image of a smaller part
     then counts for more than the others
-divided by the images
-  len(x) / len(images) -> 1 / len(images)
-    a part's mean loss is divided by the number of images: a mean has been divided once
-    already
 summed over images
   len(x) / len(images) -> len(x)
     the losses of all images are summed and never divided: the gradient is B times too
     long
-summed, divided by parts
-  len(x) / len(images) -> len(x) / num_parts
-    the losses are summed over the images and divided by the number of parts; the whole
-    batch divides by the number of images
-divided by the part
-  len(x) / len(images) -> 1 / len(x)
-    a part's mean loss is divided by the part's size once more
-divided twice
-  len(x) / len(images) -> len(x) / len(images) / num_parts
-    each part counts for its share of the images, and is divided by the number of parts
-    besides
 step in each part
   optimizer.step() -> nothing
   loss.backward() -> loss.backward(); optimizer.step()
@@ -121,19 +105,10 @@ small steps
   loss.backward() -> optimizer.zero_grad(); loss.backward(); optimizer.step()
   share * -> nothing
     zero_grad and step are called in each part: that is training with a smaller batch
-small steps, divided
-  optimizer.step() -> nothing
-  loss.backward() -> optimizer.zero_grad(); loss.backward(); optimizer.step()
-    zero_grad and step are called in each part: that is training with a smaller batch,
-    and a smaller learning rate
 cleared in each part
   loss.backward() -> optimizer.zero_grad(); loss.backward()
     zero_grad is called in each part, so that the gradient of the last part alone is
     left
-cleared, not divided
-  loss.backward() -> optimizer.zero_grad(); loss.backward()
-  share * -> nothing
-    zero_grad is called in each part, so that the last part's gradient alone is left
 never cleared
   optimizer.zero_grad() -> nothing
     the gradients of the step before are still there when the next one begins
@@ -150,9 +125,6 @@ rest dropped
   chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
   len(x) / len(images) -> 1 / num_parts
     the images at the end are left out when the batch does not divide
-rest dropped, weighed by share
-  chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
-    the images that are left over when all parts are of one size are left out
 one backward pass
   optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
   loss.backward() -> total = total + loss
@@ -163,11 +135,6 @@ backward after the loop
   loss.backward() -> nothing
   optimizer.step() -> loss.backward(); optimizer.step()
     backward is called once, after the loop, where loss is that of the last part alone
-backward after the loop, not weighed
-  loss.backward() -> nothing
-  optimizer.step() -> loss.backward(); optimizer.step()
-  share * -> nothing
-    backward is called once, after the loop, where loss is the last part's mean alone
 parts of num_parts
   chunk -> split
     there are more parts than were asked for: split takes the size of a part, chunk the
@@ -176,22 +143,19 @@ whole batch at once
   chunk(num_parts) -> chunk(1)
     the whole batch goes through the model in one forward pass, which is what the parts
     are to avoid
+? Write the loss of the whole batch, a sum over B images divided by B, and cut the sum
+  into parts. By what is each part's mean multiplied?
+? Clear once, then a forward and a backward pass for each part, then one step. A part of
+  n images counts for n / B of its mean loss.
+? for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts)): loss =
+  F.cross_entropy(model(x), y) * len(x) / len(images); loss.backward()
 """
 
 accumulate_gradients = FunctionCheck(
-    "accumulate_gradients",
     "accumulate_gradients(model, images, labels, optimizer, num_parts)",
     in_parts,
     _accumulate_inputs,
-    mistakes(in_parts, MISTAKES),
-    hints=(
-        "Write the loss of the whole batch, a sum over B images divided by B, and cut "
-        "the sum into parts. By what is each part's mean multiplied?",
-        "Clear once, then a forward and a backward pass for each part, then one step. "
-        "A part of n images counts for n / B of its mean loss.",
-        "for x, y in zip(images.chunk(num_parts), labels.chunk(num_parts)): loss = "
-        "F.cross_entropy(model(x), y) * len(x) / len(images); loss.backward()",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_train_in_parts,
 )

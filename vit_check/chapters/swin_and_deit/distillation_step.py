@@ -9,7 +9,6 @@ from torch import Generator, Tensor, nn
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import draw
-from vit_check.engine.table import mistakes
 from vit_steps.variants import distillation
 
 
@@ -127,16 +126,9 @@ augmented twice, teacher first
 not augmented
   augment(images) -> images
     the images are not augmented
-student sees the original
-  two_answers(seen) -> two_answers(images)
-    the student sees the images as they were before the augmentation
 student in eval mode
   student.train() -> student.eval()
     the student is not in training mode
-both in the wrong mode
-  student.train() -> student.eval()
-  teacher.eval() -> teacher.train()
-    student and teacher are both left in the mode they came in
 no zero_grad
   optimizer.zero_grad() -> nothing
     the gradients of the step before are still there: they are never set to zero
@@ -153,10 +145,6 @@ heads swapped
   (answers, -> (answers[::-1],
     the tokens are swapped: the class token learns from the teacher here and the
     distillation token from the labels
-labels for both
-  distillation.hard_distillation_loss(answers, labels, told)
-  -> sum(F.cross_entropy(answer, labels) for answer in answers) / 2
-    both tokens learn from the labels; what the teacher says is not used
 answers averaged first
   (answers, -> ([sum(answers) / 2] * 2,
     the mean of the two answers is taught; in training each token is taught on its own,
@@ -164,23 +152,20 @@ answers averaged first
 soft loss
   .hard_distillation_loss -> .soft_distillation_loss
     the loss is the soft one; the hard one is asked for
+? Which network has to be in which mode, which images does each of them see, and whose
+  gradients are wanted?
+? Augment once, and give both the same. The teacher is in eval() and under no_grad(),
+  the student in train() and asked for two_answers.
+? images = augment(images); told = teacher(images) under no_grad; loss =
+  hard_distillation_loss(student.two_answers(images), labels, told); zero_grad,
+  backward, step.
 """
 
 distillation_step = FunctionCheck(
-    "distillation_step",
     "distillation_step(student, teacher, optimizer, augment, images, labels) -> loss",
     step_with_teacher,
     _step_inputs,
-    mistakes(step_with_teacher, MISTAKES),
-    hints=(
-        "Which network has to be in which mode, which images does each of them see, "
-        "and whose gradients are wanted?",
-        "Augment once, and give both the same. The teacher is in eval() and under "
-        "no_grad(), the student in train() and asked for two_answers.",
-        "images = augment(images); told = teacher(images) under no_grad; loss = "
-        "hard_distillation_loss(student.two_answers(images), labels, told); zero_grad, "
-        "backward, step.",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_two_steps,
 )

@@ -8,7 +8,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 
 
 def _registers_inputs(generator: Generator) -> Iterator[Case]:
@@ -39,50 +38,24 @@ last tokens dropped
   = lambda tokens, R: tokens[:, : tokens.shape[1] - R]
     the last R tokens are dropped, which are patches; the registers come right after the
     class token
-patches dropped
-  = lambda tokens, R: tokens[:, : 1 + R]
-    the registers are kept and the patches are gone
-registers alone
-  = lambda tokens, R: tokens[:, 1 : 1 + R]
-    the registers are returned; everything else is asked for
 one too few
   1 + num_registers -> num_registers
     one register is left: they are tokens 1 to R, and a slice ends before its second
     number
-one too many
-  1 + num_registers -> 2 + num_registers
-    a patch is dropped with the registers: they are tokens 1 to R
-one register
-  1 + num_registers -> 2
-    only one register is dropped, whatever R is
-class token last
-  [first, rest] -> [rest, first]
-    the class token comes after the patches; it has to stay in front
 zeroed
   [first, rest] -> [first, 0 * tokens[:, 1 : 1 + num_registers], rest]
     the registers are zero but still there: others go on attending to them, and a mean
     counts them
-nothing dropped
-  1 + num_registers -> 1
-    the registers are still there
-numbers dropped
-  tokens[: -> tokens[...
-  dim=1 -> dim=-1
-    R of the D numbers of each token are dropped; R of the tokens are to be
+? Write the order of the tokens down for R = 2 and three patches, with their places.
+? Token 0 stays, tokens 1 to R go, the rest stays.
+? torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1).
 """
 
 drop_registers = FunctionCheck(
-    "drop_registers",
     "drop_registers(tokens, num_registers) -> (B, 1 + N, D)",
     without_registers,
     _registers_inputs,
-    mistakes(without_registers, MISTAKES),
-    hints=(
-        "Write the order of the tokens down for R = 2 and three patches, with their "
-        "places.",
-        "Token 0 stays, tokens 1 to R go, the rest stays.",
-        "torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1).",
-    ),
+    MISTAKES,
     shape="(B, 1 + N, D)",
     batched=(0,),
     moves=Axes("image token number", "image token number"),

@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def _tokens_inputs(generator: Generator) -> Iterator[Case]:
@@ -42,42 +41,19 @@ divided by T
 sum
   mean -> sum
     the patches are summed and not averaged
-largest
-  mean -> amax
-    the largest number of each column is taken; the mean is asked for
-over D
-  dim=1 -> dim=2
-    the mean runs over the D numbers of each token, which leaves (B, N); it has to run
-    over the tokens
-over the batch
-  dim=1 -> dim=0
-    the mean runs over the images, which leaves (N, D); it has to run over the tokens
 first image left out
   [:, 1:] -> [1:]
     the slice takes away the first image, and the class token stays
-axis kept
-  dim=1 -> dim=1, keepdim=True
-    the tokens' axis is still there, (B, 1, D), expected (B, D)
-two tokens left out
-  1: -> 2:
-    two tokens are left out; only the class token is no patch
-class token averaged in
-  patches.mean(dim=1) -> (tokens[:, 0] + patches.mean(dim=1)) / 2
-    the class token is averaged with the mean of the patches; only that mean is asked
-    for
+? Which of the T tokens is no patch, and where is it?
+? Leave token 0 out, then average along the axis of the tokens.
+? tokens[:, 1:].mean(dim=1).
 """
 
 mean_pool = FunctionCheck(
-    "mean_pool",
     "mean_pool(tokens), class token first -> (B, D)",
     pooled,
     _tokens_inputs,
-    mistakes(pooled, MISTAKES),
-    hints=(
-        "Which of the T tokens is no patch, and where is it?",
-        "Leave token 0 out, then average along the axis of the tokens.",
-        "tokens[:, 1:].mean(dim=1).",
-    ),
+    MISTAKES,
     shape="(B, D)",
     batched=(0,),
 )

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.variants import swin
 
 
@@ -31,9 +30,6 @@ rows by w
   2 * window_size - 1 -> window_size
     the rows' difference is multiplied by w, so that some pairs with different
     differences share a number: columns differ in 2w - 1 ways
-rows by 2w
-  2 * window_size - 1 -> 2 * window_size
-    the rows' difference is multiplied by 2w; columns differ in 2w - 1 ways
 only added
   down * (2 * window_size - 1) -> down
     the two differences are added as they are, so that one down and one across get the
@@ -46,45 +42,23 @@ columns not shifted
   + across -> + across - window_size + 1
     the rows' difference is shifted to begin at 0 and the columns' is not, so that two
     pairs of differences share a number
-shifted by w, rows by 2w + 1
-  difference + window_size - 1 -> difference + window_size
-  2 * window_size - 1 -> 2 * window_size + 1
-    the differences are shifted by w and counted as if there were 2w + 1 of them; they
-    run from 1 - w to w - 1, which is 2w - 1
 shifted by w
   difference + window_size - 1 -> difference + window_size
     the differences are shifted by w, so that the numbers do not begin at 0
 without sign
   difference + window_size - 1 -> difference.abs()
     the differences have lost their sign: left and right of a token get the same number
-two numbers
-  return down * (2 * window_size - 1) + across
-  -> return torch.stack([down, across], dim=-1)
-    the two differences are kept side by side; one number for each pair is expected
-two tables
-  return down * (2 * window_size - 1) + across -> return torch.stack([down, across])
-    the two differences are two tables; one number for each pair is expected
-begins at 1
-  + across -> + across + 1
-    the numbers begin at 1, expected 0: they are rows of a table
-not whole numbers
-  down * (2 * window_size - 1) + across
-  -> (down * (2 * window_size - 1) + across).double()
-    the numbers are floats; rows of a table are asked for by whole numbers
+? Take w = 2 and write the difference of rows and of columns for all 16 pairs.
+? Shift both differences so that they begin at 0. A number with two digits then names
+  the pair: how many values can the second digit take?
+? (row_q - row_k + w - 1) * (2 * w - 1) + (column_q - column_k + w - 1).
 """
 
 relative_position_index = FunctionCheck(
-    "relative_position_index",
     "relative_position_index(window_size) -> (w², w²)",
     swin.relative_position_index,
     lambda generator: iter([[3], [2], [4], [1]]),
-    mistakes(swin.relative_position_index, MISTAKES),
-    hints=(
-        "Take w = 2 and write the difference of rows and of columns for all 16 pairs.",
-        "Shift both differences so that they begin at 0. A number with two digits then "
-        "names the pair: how many values can the second digit take?",
-        "(row_q - row_k + w - 1) * (2 * w - 1) + (column_q - column_k + w - 1).",
-    ),
+    MISTAKES,
     shape="(w², w²)",
     gradients=False,
     normalize=_whole_numbers,

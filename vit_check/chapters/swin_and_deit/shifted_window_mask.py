@@ -4,7 +4,6 @@ import torch
 from torch import Tensor
 
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.variants import swin
 
 
@@ -66,52 +65,28 @@ rolled down
   column >= width - shift -> (column - shift) % width < shift
     the map is rolled down and to the right; it should be rolled up and to the left, by
     minus the shift
-old windows
-  row >= height - shift -> (row + shift) % height // window_size
-  column >= width - shift -> (column + shift) % width // window_size
-  2 * down -> width * down
-    only tokens that shared a window before the roll are allowed, so that nothing
-    crosses an old line; what was carried alike may attend
-last window alone
-  return -> group[:-1] = 0; return
-    only the last window is masked; all windows at the bottom and at the right hold
-    tokens of two edges
 height and width swapped
   = lambda height, width, *rest: rolled_mask(width, height, *rest)
     the windows are those of a map of W × H; rows come first, H × W
-minus infinity
-  group[:, :, None] == group[:, None, :]
-  -> torch.where(group[:, :, None] == group[:, None, :], 0.0, -math.inf)
-    the mask holds 0 and minus infinity; True and False are expected, True for what may
-    be attended
 minus a hundred
   group[:, :, None] == group[:, None, :]
   -> torch.where(group[:, :, None] == group[:, None, :], 0.0, -100.0)
     the mask holds 0 and -100; True and False are expected, True for what may be
     attended
-whole map
-  swin.window_partition(group[None, :, :, None], window_size).squeeze(-1)
-  -> group.flatten()
-  group[:, :, None] == group[:, None, :] -> group[:, None] == group
-    the mask is for all tokens of the map, (H·W, H·W), expected one of (w², w²) for each
-    window
+? Roll a map of 4 × 6 numbered tokens by one and look at the window at the bottom right:
+  who was a neighbour of whom?
+? After the roll the last shift rows and the last shift columns are those that were
+  carried around. Give each of the four groups a number, cut the numbers into windows,
+  and compare within each.
+? group = 2 * (row >= H - shift) + (column >= W - shift), window_partition, then
+  group[:, :, None] == group[:, None, :].
 """
 
 shifted_window_mask = FunctionCheck(
-    "shifted_window_mask",
     "shifted_window_mask(height, width, window_size, shift) -> (windows, w², w²)",
     rolled_mask,
     lambda generator: iter([[10, 15, 5, 2], [8, 12, 4, 1], [4, 6, 2, 1], [8, 8, 4, 2]]),
-    mistakes(rolled_mask, MISTAKES),
-    hints=(
-        "Roll a map of 4 × 6 numbered tokens by one and look at the window at the "
-        "bottom right: who was a neighbour of whom?",
-        "After the roll the last shift rows and the last shift columns are those that "
-        "were carried around. Give each of the four groups a number, cut the numbers "
-        "into windows, and compare within each.",
-        "group = 2 * (row >= H - shift) + (column >= W - shift), window_partition, "
-        "then group[:, :, None] == group[:, None, :].",
-    ),
+    MISTAKES,
     shape="(windows, w², w²)",
     gradients=False,
 )

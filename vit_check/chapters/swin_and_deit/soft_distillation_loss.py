@@ -7,7 +7,6 @@ from torch import Generator
 from vit_check.chapters.swin_and_deit.distilling import distilling, distilling_inputs
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.variants import distillation
 
 
@@ -25,16 +24,9 @@ no τ²
 τ once
   temperature**2 -> temperature
     the divergence is multiplied by τ, expected τ²: its gradient shrinks with the square
-divided by τ²
-  temperature**2 * divergence -> divergence / temperature**2
-    the divergence is divided by τ²; it should be multiplied
 no temperature
   / temperature -> nothing
     the logits are not divided by the temperature
-neither temperature nor τ²
-  / temperature -> nothing
-  temperature**2 * divergence -> divergence
-    the temperature has no effect
 temperature of the teacher alone
   from_teacher / temperature -> from_teacher
     only the teacher's logits are divided by the temperature; both sides of the
@@ -43,10 +35,6 @@ temperature of the student alone
   teacher_logits / temperature -> teacher_logits
     only the student's logits are divided by the temperature; both sides of the
     comparison should be
-temperature multiplied
-  / temperature -> * temperature
-    the logits are multiplied by the temperature; dividing brings the shares closer to
-    each other
 temperature for the labels
   from_class, labels -> from_class / temperature, labels
     the class token's logits are divided by the temperature too; the labels' part has
@@ -75,35 +63,9 @@ logarithms taken for shares
 shares taken for logarithms
   kl_div(ours -> kl_div(ours.exp()
     the first argument of kl_div is the student's shares; it takes their logarithms
-difference of logarithms
-  F.kl_div(ours, wanted, reduction="batchmean", log_target=True)
-  -> (wanted - ours).sum(1).mean()
-    the differences of the logarithms are summed without the teacher's shares before
-    them
-no softmax
-  F.log_softmax -> (lambda logits, dim: logits)
-    there is no softmax: the logits themselves are taken for logarithms of shares
-softmax over the batch
-  dim=1 -> dim=0
-    the softmax runs over the images; the shares of one image's classes should sum to 1
 share of the labels
   (1 - share) * labelled + share -> share * labelled + (1 - share)
     λ weighs the labels here; it is the teacher's share, and the labels get 1 - λ
-labels in full
-  (1 - share) * labelled -> labelled
-    the labels' part is not multiplied by 1 - λ
-teacher in full
-  + share * -> +
-    the teacher's part is not multiplied by λ
-no shares
-  (1 - share) * labelled + share * -> labelled +
-    the two parts are added without their weights, 1 - λ and λ
-labels alone
-  + share * temperature**2 * divergence -> nothing
-    the teacher's part is missing
-teacher alone
-  (1 - share) * labelled + -> nothing
-    the labels' part is missing
 heads swapped
   from_class, from_teacher = -> from_teacher, from_class =
     the tokens are swapped: the class token learns from the teacher here and the
@@ -112,30 +74,20 @@ class token for both
   from_teacher / temperature -> from_class / temperature
     the class token's answer is taken twice; what the teacher says belongs to the
     distillation token
-distillation token for both
-  from_class, labels -> from_teacher, labels
-    the distillation token's answer is taken twice; the labels belong to the class token
-answers averaged first
-  from_teacher = answers -> from_teacher = [sum(answers) / 2] * 2
-    the two answers are averaged before the losses; that is for use, in training each
-    token is taught on its own
+? Compute it for one image and three classes by hand: the shares of both at τ, then the
+  sum of p·ln(p/q), with p the teacher's.
+? Both sets of logits are divided by τ before the softmax, the labels' part is not. The
+  divergence is a sum over classes and a mean over images.
+? (1 - share) * F.cross_entropy(from_class, labels) + share * temperature**2 *
+  F.kl_div(said, wanted, reduction='batchmean', log_target=True).
 """
 
 soft_distillation_loss = FunctionCheck(
-    "soft_distillation_loss",
     "soft_distillation_loss(answers, labels, teacher_logits, temperature, share) -> "
     "one number",
     distillation.soft_distillation_loss,
     _soft_inputs,
-    mistakes(distillation.soft_distillation_loss, MISTAKES),
-    hints=(
-        "Compute it for one image and three classes by hand: the shares of both at τ, "
-        "then the sum of p·ln(p/q), with p the teacher's.",
-        "Both sets of logits are divided by τ before the softmax, the labels' part is "
-        "not. The divergence is a sum over classes and a mean over images.",
-        "(1 - share) * F.cross_entropy(from_class, labels) + share * temperature**2 * "
-        "F.kl_div(said, wanted, reduction='batchmean', log_target=True).",
-    ),
+    MISTAKES,
     shape="one number",
     scenario=distilling,
 )

@@ -8,7 +8,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 from vit_steps.variants import swin
 
 
@@ -18,6 +17,7 @@ def partition_inputs(generator: Generator) -> Iterator[Case]:
         (3, 8, 20, 7, 4, torch.float64),
         (2, 4, 6, 3, 2, torch.float32),
         (2, 4, 8, 3, 2, torch.bfloat16),
+        (1, 2, 2, 3, 2, torch.float32),
     ):
         yield [torch.randn(B, rows, columns, D, generator=generator).to(dtype), w]
 
@@ -42,37 +42,22 @@ not flattened
   w * w, D -> w, w, D
     the windows are still maps, (B·windows, w, w, D), expected (B·windows, w², D): to
     attention a window is a list of tokens
-images apart
-  reshape(-1, w * w, D) -> reshape(B, -1, w * w, D)
-    images and windows are two axes, (B, windows, w², D), expected one, (B·windows, w²,
-    D)
-images in the window
-  transpose(2, 3).reshape(-1, w * w, D)
-  -> permute(1, 3, 0, 2, 4, 5).reshape(-1, B * w * w, D)
-    the windows of all images lie in one long row of tokens, (windows, B·w², D), so that
-    images would attend to each other
-one window
-  = lambda x, w: x[:, :w, :w].flatten(1, 2)
-    only the first window of each image is returned
 a list of windows
   = lambda x, w: list(window_partition(x, w))
     the windows are returned one by one, expected one tensor (B·windows, w², D)
+? Number the tokens of a 4 × 6 map by row and column, cut it into windows of 2 and read
+  the first window aloud.
+? A window needs its w rows and its w columns beside each other. Split the axes of rows
+  and of columns into two each, and look at which two have to swap.
+? x.reshape(B, rows // w, w, columns // w, w, D), then .transpose(2, 3), then
+  .reshape(-1, w * w, D).
 """
 
 window_partition = FunctionCheck(
-    "window_partition",
     "window_partition(x, window_size) -> (B·windows, w², D)",
     swin.window_partition,
     partition_inputs,
-    mistakes(swin.window_partition, MISTAKES),
-    hints=(
-        "Number the tokens of a 4 × 6 map by row and column, cut it into windows of 2 "
-        "and read the first window aloud.",
-        "A window needs its w rows and its w columns beside each other. Split the axes "
-        "of rows and of columns into two each, and look at which two have to swap.",
-        "x.reshape(B, rows // w, w, columns // w, w, D), then .transpose(2, 3), then "
-        ".reshape(-1, w * w, D).",
-    ),
+    MISTAKES,
     shape="(B·windows, w², D)",
     batched=(0,),
     moves=Axes("image row column number", "window token number"),

@@ -8,7 +8,6 @@ from vit_check.chapters.swin_and_deit.window_partition import partition_inputs
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.moved import Axes
-from vit_check.engine.table import mistakes
 from vit_steps.variants import swin
 
 
@@ -36,28 +35,19 @@ not joined
 map flattened
   height, width, D -> height * width, D
     the map is a list of tokens, (B, rows·columns, D), expected (B, rows, columns, D)
-channels first
-  height, width, D) -> height, width, D).permute(0, 3, 1, 2)
-    the map is (B, D, rows, columns), expected (B, rows, columns, D)
-windows as they came
-  = lambda windows, height, width: windows.clone()
-    the windows come out as they went in, (B·windows, w², D)
+? Cut a small map with numbered tokens, put it back, and look at where the second window
+  begins.
+? Go the way of the cut backwards: split the first axis into images, rows and columns of
+  windows, the second into w and w; swap; join.
+? windows.reshape(-1, height // w, width // w, w, w, D), then .transpose(2, 3), then
+  .reshape(-1, height, width, D), with w the root of windows.shape[1].
 """
 
 window_reverse = FunctionCheck(
-    "window_reverse",
     "window_reverse(windows, height, width) -> (B, rows, columns, D)",
     swin.window_reverse,
     _reverse_inputs,
-    mistakes(swin.window_reverse, MISTAKES),
-    hints=(
-        "Cut a small map with numbered tokens, put it back, and look at where the "
-        "second window begins.",
-        "Go the way of the cut backwards: split the first axis into images, rows and "
-        "columns of windows, the second into w and w; swap; join.",
-        "windows.reshape(-1, height // w, width // w, w, w, D), then .transpose(2, 3), "
-        "then .reshape(-1, height, width, D), with w the root of windows.shape[1].",
-    ),
+    MISTAKES,
     shape="(B, rows, columns, D)",
     moves=Axes("window token number", "image row column number"),
 )

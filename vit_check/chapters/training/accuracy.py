@@ -9,7 +9,6 @@ from torch import Generator, Tensor
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.table import mistakes
 
 
 def _accuracies(
@@ -55,9 +54,6 @@ percent
 the share of wrong answers
   == -> !=
     the share of wrong answers is returned, expected that of right ones
-lowest logit
-  argmax -> argmin
-    the class with the lowest logit is taken for the answer
 every answer with every label
   dim=1 -> dim=1, keepdim=True
     answers (B, 1) are compared with labels (B,), which stretches both to B×B: every
@@ -72,35 +68,21 @@ value for place
 divided by K
   double().mean().item() -> sum().item() / logits.shape[1]
     the count is divided by the number of classes, expected by the number of images
-among the best five
-  argmax(dim=1) -> topk(5).indices
-  answers == labels -> (answers == labels[:, None]).any(dim=1)
-    an answer counts as right if it is among the five highest logits, expected the
-    highest alone
 probability of the right class
   = lambda logits, labels: logits.softmax(1).gather(1, labels[:, None]).mean()
     the mean probability of the right class is returned: an answer is right or wrong,
     whatever its probability
-all or nothing
-  double().mean() -> all().double()
-    one wrong answer makes the whole batch wrong, expected the share of right ones
-for each image
-  .double().mean().item() -> nothing
-    there is a True or False for each image, expected their mean
+? What does the model answer for image 0: which of its K logits is the highest?
+? argmax over the classes gives B answers; compare them with the B labels and take the
+  mean.
+? (logits.argmax(dim=1) == labels).float().mean().item().
 """
 
 accuracy = FunctionCheck(
-    "accuracy",
     "accuracy(logits, labels) -> a float from 0 to 1",
     fraction,
     _accuracy_inputs,
-    mistakes(fraction, MISTAKES),
-    hints=(
-        "What does the model answer for image 0: which of its K logits is the highest?",
-        "argmax over the classes gives B answers; compare them with the B labels and "
-        "take the mean.",
-        "(logits.argmax(dim=1) == labels).float().mean().item().",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_accuracies,
 )

@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def adamw(
@@ -74,9 +73,6 @@ no decay
 decay without lr
   lr * weight_decay -> weight_decay
     the decay is not multiplied by the learning rate
-decay away from 0
-  - decay -> + decay
-    the decay pushes the weights away from 0
 decay of the new weight
   w - decay - change -> (w - change) * (1 - lr * weight_decay)
     the decay pulls at the weight after the step; it is taken of the old one
@@ -87,13 +83,6 @@ betas the wrong way round
   0.9, 0.999 -> 0.1, 0.001
     the betas are the wrong way round: β is the share of the old average that is kept,
     and 1 - β that of the new gradient
-no square
-  g**2 -> g.abs()
-    v averages the gradient's size, expected its square
-one square for all
-  g**2 -> g.norm() ** 2
-    v averages the square of the gradient's whole length, expected of each number by
-    itself: every weight has a step of its own
 no root
   .sqrt() -> nothing
     the step is divided by v, expected by its root
@@ -110,24 +99,18 @@ uphill
 corrected averages returned
   change, m, v -> change, m_hat, v_hat
     the corrected averages are returned: the next step would correct them again
-weights alone
-  change, m, v -> change
-    only the weights are returned, expected (w, m, v): the next step needs the averages
+? Take the first step, where m and v come in as 0, and work out by hand what one weight
+  should do.
+? New averages first; then copies of them, divided by 1 - β₁ᵗ and 1 - β₂ᵗ; then two
+  pulls on the old weight: its decay, and the step.
+? w - lr * weight_decay * w - lr * m_hat / (v_hat.sqrt() + 1e-8), returned with the
+  averages as they were before the correction.
 """
 
 adamw_step = FunctionCheck(
-    "adamw_step",
     "adamw_step(w, g, m, v, step, lr, weight_decay) -> (w, m, v)",
     adamw,
     _adamw_inputs,
-    mistakes(adamw, MISTAKES),
-    hints=(
-        "Take the first step, where m and v come in as 0, and work out by hand what "
-        "one weight should do.",
-        "New averages first; then copies of them, divided by 1 - β₁ᵗ and 1 - β₂ᵗ; then "
-        "two pulls on the old weight: its decay, and the step.",
-        "w - lr * weight_decay * w - lr * m_hat / (v_hat.sqrt() + 1e-8), returned with "
-        "the averages as they were before the correction.",
-    ),
+    MISTAKES,
     gradients=False,
 )

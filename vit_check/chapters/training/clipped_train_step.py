@@ -1,15 +1,174 @@
 """The check of ``clipped_train_step``, chapter 8."""
 
-from vit_check.chapters.training.stepping import (
-    OF_STEPS,
-    step_inputs,
-    stepped,
-    steps,
-)
-from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
 
-OF_CLIPPING = """
+import torch
+from torch import Generator, Tensor, nn
+from torch.nn import functional as F
+
+from vit_check.engine.check import Case
+from vit_check.engine.functions import FunctionCheck
+from vit_check.engine.observing import as_number
+from vit_check.engine.watching import Trouble
+
+
+class _Network(nn.Module):
+    """Two linear layers; what is between them tells training from evaluation.
+
+    As a batch norm does, it takes off the mean of the batch in training mode alone.
+    PyTorch's own would set all processors to work on its few numbers.
+    """
+
+    def __init__(self, weights: list[Tensor]) -> None:
+        super().__init__()
+        own = (nn.Parameter(weight.clone()) for weight in weights)
+        self.first, self.scale, self.shift, self.last = own
+
+    def forward(self, images: Tensor) -> Tensor:
+        hidden = images.flatten(1) @ self.first.T  # (B, hidden)
+        if self.training:
+            hidden = hidden - hidden.mean(dim=0)
+        return (hidden * self.scale + self.shift).tanh() @ self.last.T  # (B, K)
+
+
+def _steps(
+    step: Callable[..., Any],
+    weights: list[Tensor],
+    images: list[Tensor],
+    labels: list[Tensor],
+    kind: str,
+    lr: float,
+    clip_norm: float,
+) -> dict[str, Any]:
+    """Steps on one batch after the other; what they return, and the weights.
+
+    An earlier step has left its gradients when the first one begins.
+    """
+    model = _Network(weights)
+    for parameter in model.parameters():
+        parameter.grad = 0.3 * parameter.detach().flip(0)
+    kinds: dict[str, Any] = {"SGD": torch.optim.SGD, "AdamW": torch.optim.AdamW}
+    optimizer = kinds[kind](model.parameters(), lr=lr)
+    calls = _listen(model, optimizer)
+    limit = {"clip_norm": clip_norm} if _knows_limit(step) else {}
+    seen: dict[str, Any] = {}
+    for number, (x, y) in enumerate(zip(images, labels, strict=True), start=1):
+        calls.clear()
+        before = [w.detach().clone() for w in model.parameters()]
+        arguments = _in_its_order(step, model, optimizer, x, y)
+        try:
+            loss = step(*arguments, *([] if limit else [clip_norm]), **limit)
+        except RuntimeError as error:
+            if "modified by an inplace operation" not in str(error):
+                raise
+            raise Trouble(
+                "weights changed too soon",
+                "the weights change between the forward pass and backward(), which "
+                "then finds others than it needs: the step comes too soon",
+            ) from None
+        attached = isinstance(loss, Tensor) and loss.requires_grad
+        seen[f"the loss of step {number}"] = as_number(loss)
+        seen["the loss returned"] = "with its graph" if attached else "a number alone"
+        after = [w.detach().clone() for w in model.parameters()]
+        moved = any(not torch.equal(a, b) for a, b in zip(after, before, strict=True))
+        if moved and not any(call.startswith("step") for call in calls):
+            raise Trouble(
+                "another optimizer",
+                "the weights change, but not by the optimizer that is passed in: one "
+                "that is made anew in each step forgets its averages and does not know "
+                "the learning rate that was chosen",
+            )
+        seen[f"what moved the weights in step {number}"] = (
+            "backward, step" if moved else f"nothing ({', '.join(calls)})"
+        )
+        seen[f"weights after step {number}"] = after
+    return seen
+
+
+def _listen(model: nn.Module, optimizer: torch.optim.Optimizer) -> list[str]:
+    """A list that will tell when gradients arrive, and with which a step is taken."""
+    calls: list[str] = []
+
+    def arrived(_: Tensor) -> None:
+        if calls[-1:] != ["backward"]:
+            calls.append("backward")
+
+    def stepping(*_: Any) -> None:
+        there = any(w.grad is not None and w.grad.any() for w in model.parameters())
+        calls.append("step" if there else "step without a gradient")
+
+    for parameter in model.parameters():
+        parameter.register_post_accumulate_grad_hook(arrived)
+    optimizer.register_step_pre_hook(stepping)
+    return calls
+
+
+def _in_its_order(
+    step: Callable[..., Any], model: Any, optimizer: Any, images: Any, labels: Any
+) -> tuple[Any, ...]:
+    """The arguments, the optimizer last if that is where the function has it."""
+    try:
+        names = list(inspect.signature(step).parameters)
+    except (TypeError, ValueError):
+        names = []
+    if len(names) > 3 and names[3].startswith("opt"):
+        return model, images, labels, optimizer
+    return model, optimizer, images, labels
+
+
+def _knows_limit(step: Callable[..., Any]) -> bool:
+    """Whether the limit can be given by its name; else it is the fifth argument."""
+    try:
+        parameters = inspect.signature(step).parameters
+    except (TypeError, ValueError):
+        return True
+    kinds = {parameter.kind for parameter in parameters.values()}
+    return "clip_norm" in parameters or inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def stepped(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    images: Tensor,
+    labels: Tensor,
+    clip_norm: float,
+) -> float:
+    logits = model(images)  # (B, K)
+    loss = F.cross_entropy(logits, labels)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
+    optimizer.step()
+    return loss.item()
+
+
+def _step_inputs(generator: Generator) -> Iterator[Case]:
+    C, H, W, hidden, K = 1, 2, 3, 5, 4
+    for kind, lr, limit in (
+        ("SGD", 0.4, "shorter"),
+        ("AdamW", 0.05, "shorter"),
+        ("SGD", 0.2, "longer"),
+    ):
+        weights = [
+            torch.randn(hidden, C * H * W, generator=generator),
+            1 + 0.3 * torch.randn(hidden, generator=generator),
+            0.3 * torch.randn(hidden, generator=generator),
+            0.7 * torch.randn(K, hidden, generator=generator),
+        ]
+        sizes = (6, 9, 7)
+        images = [torch.randn(B, C, H, W, generator=generator) for B in sizes]
+        labels = [torch.randint(K, (B,), generator=generator) for B in sizes]
+        model = _Network(weights)
+        loss = F.cross_entropy(model(images[0]), labels[0])
+        found = torch.autograd.grad(loss, list(model.parameters()))
+        gradient = torch.cat([g.flatten() for g in found])
+        lengths = {"shorter": gradient.abs().max() / 3, "longer": gradient.norm()}
+        yield [weights, images, labels, kind, lr, 1.5 * lengths[limit].item()]
+
+
+MISTAKES = """
 not clipped
   nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
     the optimizer takes its step with a gradient longer than clip_norm: clipping is
@@ -29,21 +188,56 @@ always at the limit
   optimizer.step()
   -> [p.grad.mul_(clip_norm / length) for p in model.parameters()]; optimizer.step()
     a gradient that is shorter than clip_norm is stretched to it, expected left alone
+gradients pile up
+  optimizer.zero_grad() -> nothing
+    the gradients of earlier batches are still there: PyTorch adds each new gradient to
+    the old ones until they are cleared
+cleared at the end alone
+  optimizer.zero_grad() -> nothing
+  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
+    the gradients are cleared only after the step: those of an earlier batch that are
+    there when the function is called go into its step
+no step
+  optimizer.step() -> nothing
+    the weights do not change: the gradients are there, but the optimizer is not asked
+    for a step
+no backward
+  loss.backward() -> nothing
+    the weights do not change: the optimizer takes its step, but no gradient has
+    arrived; backward() is missing, or the loss is cut off from the weights
+cleared too late
+  optimizer.zero_grad() -> nothing
+  optimizer.step() -> optimizer.zero_grad(); optimizer.step()
+    the weights do not change: the gradients are cleared between backward() and the
+    step, which finds none
+step before backward
+  optimizer.step() -> nothing
+  loss.backward() -> optimizer.step(); loss.backward()
+    the step comes before backward(): there is no gradient yet for it to follow
+softmax before the loss
+  logits, labels -> logits.softmax(dim=1), labels
+    there is a softmax before the cross-entropy, which has one of its own and expects
+    logits
+eval mode
+  logits = -> model.eval(); logits =
+    the model is put into eval mode before the step: batch norm and dropout then do not
+    train
+loss with its graph
+  loss.item() -> loss
+    the loss is returned with the graph it was computed by, which keeps a batch's memory
+    for as long as the loss is kept: return the number alone
+? At which moment is there a gradient to shorten, and when is it too late?
+? Between backward() and the step; nn.utils.clip_grad_norm_ takes all parameters of the
+  model at once.
+? nn.utils.clip_grad_norm_(model.parameters(), clip_norm), one line above
+  optimizer.step().
 """
 
 clipped_train_step = FunctionCheck(
-    "clipped_train_step",
-    "train_step(model, optimizer, images, labels, clip_norm) -> the loss, a number",
+    "clipped_train_step(model, optimizer, images, labels, clip_norm) -> the loss",
     stepped,
-    step_inputs,
-    mistakes(stepped, OF_CLIPPING + OF_STEPS),
-    hints=(
-        "At which moment is there a gradient to shorten, and when is it too late?",
-        "Between backward() and the step; nn.utils.clip_grad_norm_ takes all "
-        "parameters of the model at once.",
-        "nn.utils.clip_grad_norm_(model.parameters(), clip_norm), one line above "
-        "optimizer.step().",
-    ),
+    _step_inputs,
+    MISTAKES,
     gradients=False,
-    scenario=steps,
+    scenario=_steps,
 )

@@ -9,7 +9,6 @@ from torch import Generator, Tensor, nn
 from vit_check.engine.check import Case
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.table import mistakes
 
 
 class _Moody(nn.Module):
@@ -75,18 +74,11 @@ in training mode
   model.eval() -> nothing
     the model is measured in the mode it happens to be in: in training mode its answers
     are others
-put into training mode
-  model.eval() -> model.train()
-    the model is put into training mode before it is measured
 mean of the batches
   hits.sum() -> hits.double().mean()
   len(labels) -> 1
     the shares of the batches are averaged: the last batch is smaller, and its images
     count for more than the others'
-full batches
-  right / count -> right / len(batches) / len(batches[0][1])
-    the right answers are divided by the number of batches times the size of the first:
-    the last batch has fewer images
 last batch alone
   += -> =
     the share is that of the last batch alone: what the others gave is overwritten
@@ -97,9 +89,6 @@ divided by batches
   len(labels) -> 1
     the right answers are divided by the number of batches, expected by the number of
     images
-a count
-  right / count -> float(right)
-    the right answers are counted, expected their share, from 0 to 1
 percent
   right / count -> 100 * right / count
     the share is in per cent, expected from 0 to 1
@@ -115,23 +104,19 @@ graph kept
   no_grad -> enable_grad
     PyTorch keeps a graph for gradients that are not needed, which costs memory: measure
     without them
+? Two batches of 16 and one of 5: how many images are there in all, and how many answers
+  are right?
+? Count right answers and images over all batches and divide once, at the end. Before
+  it: which mode is the model in, and which is it to be left in?
+? was = model.training; model.eval(); with torch.no_grad(): add up
+  (model(images).argmax(1) == labels).sum().item() and len(labels); model.train(was).
 """
 
 evaluate_accuracy = FunctionCheck(
-    "evaluate_accuracy",
     "evaluate_accuracy(model, batches) -> a float from 0 to 1",
     measured,
     _evaluation_inputs,
-    mistakes(measured, MISTAKES),
-    hints=(
-        "Two batches of 16 and one of 5: how many images are there in all, and how "
-        "many answers are right?",
-        "Count right answers and images over all batches and divide once, at the end. "
-        "Before it: which mode is the model in, and which is it to be left in?",
-        "was = model.training; model.eval(); with torch.no_grad(): add up "
-        "(model(images).argmax(1) == labels).sum().item() and len(labels); "
-        "model.train(was).",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_evaluation,
 )

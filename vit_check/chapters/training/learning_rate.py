@@ -6,7 +6,6 @@ from typing import Any
 
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.table import mistakes
 
 
 def rate(step: int, total_steps: int, warmup_steps: int, peak: float) -> float:
@@ -41,25 +40,14 @@ peak too soon
   (warmup_steps + 1) -> warmup_steps
     the peak is reached in the last step of the warm-up, and again in the next; it
     belongs to the first step after the warm-up alone
-no rise
-  (step + 1) / (warmup_steps + 1) -> 1
-    the rate does not rise: it is at its peak throughout the warm-up
 no warm-up
   step < warmup_steps -> False
   (step - warmup_steps) / max(1, total_steps - warmup_steps) -> step / total_steps
     there is no warm-up: the cosine begins at step 0
-rise over all steps
-  (warmup_steps + 1) -> (total_steps + 1)
-    the rise is spread over all steps of the training, expected over those of the
-    warm-up
 cosine since the start
   (step - warmup_steps) / max(1, total_steps - warmup_steps) -> step / total_steps
     the cosine counts from step 0: when the warm-up ends, the rate drops, since a part
     of the fall is already behind it
-warm-up subtracted once
-  (step - warmup_steps) -> step
-    the warm-up is taken off the length of the fall and not off the steps gone: the rate
-    drops when it ends, and rises again before the last step
 never at the end
   max(1, total_steps - warmup_steps) -> total_steps
     the fall is as long as the whole training and begins after the warm-up: the training
@@ -81,10 +69,6 @@ a straight line
 a whole cosine
   math.pi -> 2 * math.pi
     a whole cosine is used: the rate is back at its peak at the end
-a quarter of a cosine
-  (1 + math.cos(math.pi * progress)) / 2 -> math.cos(math.pi * progress / 2)
-    a quarter of a cosine is used, from its top to its zero, expected a half, from its
-    top to its bottom
 not halved
   progress)) / 2 -> progress))
     1 + cos runs from 2 down to 0: the rate jumps to twice its peak
@@ -94,29 +78,19 @@ below 0
 no pi
   math.pi * progress -> progress
     the share of the fall is taken for the angle itself; half a cosine ends at π
-degrees
-  math.pi -> 180
-    the angle is in degrees; the cosine takes radians
-upside down
-  1 + math.cos -> 1 - math.cos
-    the fall is upside down: it begins at 0 and rises to the peak
+? Look at four steps: the first, the last of the warm-up, the one after it, and the end.
+  Which of them is not what the text says?
+? The warm-up rises by peak/(warmup_steps + 1) in every step. Behind it the share of the
+  fall that is done is (steps since the warm-up) / (steps that the fall has in all).
+? peak * (step + 1) / (warmup_steps + 1), and then peak * (1 + math.cos(math.pi *
+  progress)) / 2.
 """
 
 learning_rate = FunctionCheck(
-    "learning_rate",
     "learning_rate(step, total_steps, warmup_steps, peak) -> a float",
     rate,
     lambda generator: iter([[23, 5, 0.8], [17, 0, 0.3], [40, 12, 2.0]]),
-    mistakes(rate, MISTAKES),
-    hints=(
-        "Look at four steps: the first, the last of the warm-up, the one after it, and "
-        "the end. Which of them is not what the text says?",
-        "The warm-up rises by peak/(warmup_steps + 1) in every step. Behind it the "
-        "share of the fall that is done is (steps since the warm-up) / (steps that the "
-        "fall has in all).",
-        "peak * (step + 1) / (warmup_steps + 1), and then "
-        "peak * (1 + math.cos(math.pi * progress)) / 2.",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_rates,
 )

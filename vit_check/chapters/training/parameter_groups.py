@@ -9,7 +9,6 @@ from torch import nn
 
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import as_number
-from vit_check.engine.table import mistakes
 from vit_check.engine.watching import Trouble
 from vit_steps.training import parameter_groups as right_groups
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
@@ -105,9 +104,6 @@ norms by their name
 all decay
   name.endswith("weight") and parameter.ndim >= 2 -> True
     everything decays: biases, norms, class token and positions as well
-none decays
-  name.endswith("weight") and parameter.ndim >= 2 -> False
-    nothing decays, not even the matrices
 groups exchanged
   matrices if is_matrix else rest -> rest if is_matrix else matrices
     the groups are exchanged: matrices are spared and the rest decays
@@ -119,13 +115,6 @@ class token and positions decay
   name.endswith("weight") and -> nothing
     the class token and the positions decay: they have three axes, so counting axes
     takes them for matrices, and they multiply nothing
-positions decay
-  name.endswith("weight") -> "cls_token" not in name
-    the positions decay; like the class token they are added, and have no reason to be
-    small
-class token decays
-  name.endswith("weight") -> "pos_embed" not in name
-    the class token decays; like the positions it is no matrix
 told by their axes
   name.endswith("weight") and parameter.ndim >= 2 -> parameter.ndim in (2, 4)
     whatever has two or four axes decays: in another model positions are a table (T, D),
@@ -149,13 +138,15 @@ rest left out
   {"params": rest, "weight_decay": 0.0}, -> nothing
     only the matrices are in a group: the optimizer never learns of the rest, and it
     stays as it was drawn
-matrices left out
-  {"params": matrices, "weight_decay": weight_decay}, -> nothing
-    the matrices are in no group, and stay as they were drawn
+? Print name and shape of every parameter of a small model. Which of them are multiplied
+  with a vector, and which are added or scale it number by number?
+? A parameter decays if its name ends in weight and it has at least two axes; each group
+  is a dict with params and weight_decay.
+? for name, p in model.named_parameters(): to one list if name.endswith("weight") and
+  p.ndim >= 2, to the other if not.
 """
 
 parameter_groups = FunctionCheck(
-    "parameter_groups",
     "parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]",
     right_groups,
     lambda generator: iter(
@@ -166,15 +157,7 @@ parameter_groups = FunctionCheck(
             ["other names", 0.1],
         ]
     ),
-    mistakes(right_groups, MISTAKES),
-    hints=(
-        "Print name and shape of every parameter of a small model. Which of them are "
-        "multiplied with a vector, and which are added or scale it number by number?",
-        "A parameter decays if its name ends in weight and it has at least two axes; "
-        "each group is a dict with params and weight_decay.",
-        "for name, p in model.named_parameters(): to one list if "
-        'name.endswith("weight") and p.ndim >= 2, to the other if not.',
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_decays,
 )

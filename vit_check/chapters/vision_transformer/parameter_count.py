@@ -7,7 +7,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def count(H: int, P: int, C: int, K: int, D: int, L: int, M: int) -> int:
@@ -47,9 +46,6 @@ MLP biases of D
   D * M + M + -> D * M + D +
     both biases of the MLP are counted with D numbers; the first layer has M outputs,
     and so M biases
-no head bias
-  + K -> nothing
-    the bias of the head is missing
 no class token
   + cls_token -> nothing
     D numbers are missing: the class token's own, its position, or the bias of the patch
@@ -64,58 +60,38 @@ one channel
   P * P * C -> P * P
     a patch is counted with one channel; its matrix reads P·P numbers of each of the C
     channels
-one side of a patch
-  P * P * C -> P * C
-    a patch is counted with P numbers a channel; it has P·P
 no norms
   2 * D -> 0
     the norms are not counted: each has 2·D numbers
 one norm
   + norm + mlp -> + mlp
     a block has two norms
-norms halved
-  2 * D -> D
-    a norm has a weight and a bias, 2·D numbers
-no final norm
+2·D missing
   + norm + head -> + head
-    the norm after the last block is missing
+    2·D numbers are missing: the norm after the last block, or the class token together
+    with its position
 three matrices
   4 * D -> 3 * D
     attention has a fourth matrix, the output projection after the heads
-one matrix
-  4 * D -> D
-    attention has four matrices of D×D, for queries, keys, values and output
 always 4
   mlp = -> M = 4 * D; mlp =
     the MLP is counted with 4·D hidden numbers, whatever M is
-one layer
-  + M * D + D -> nothing
-    the MLP has a second layer, from M back to D
 one block
   L * block -> block
     the blocks are counted once; there are L of them
-no head
-  + head -> nothing
-    the head is not counted
-head on all
-  D * K -> (N + 1) * D * K
-    the head is counted for all tokens; it reads the class token alone
+? Go through the model from image to logits and write down every matrix, every bias, and
+  what is a parameter without being either.
+? Patch matrix, class token, positions; in each block two norms, four matrices of D×D
+  and two of D×M, all with biases; a norm; the head.
+? C·P²·D + D, then D + T·D, then L·(4·D + 4·D² + 4·D + 2·D·M + M + D), then 2·D, then
+  D·K + K.
 """
 
 parameter_count = FunctionCheck(
-    "parameter_count",
     "parameter_count(image_size, patch_size, in_channels, num_classes, embed_dim, "
     "depth, hidden_dim) -> int",
     count,
     _count_inputs,
-    mistakes(count, MISTAKES),
-    hints=(
-        "Go through the model from image to logits and write down every matrix, "
-        "every bias, and what is a parameter without being either.",
-        "Patch matrix, class token, positions; in each block two norms, four "
-        "matrices of D×D and two of D×M, all with biases; a norm; the head.",
-        "C·P²·D + D, then D + T·D, then L·(4·D + 4·D² + 4·D + 2·D·M + M + D), then "
-        "2·D, then D·K + K.",
-    ),
+    MISTAKES,
     gradients=False,
 )

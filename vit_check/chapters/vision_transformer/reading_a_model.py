@@ -6,17 +6,17 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from vit_check.chapters.class_token_and_position.position_embedding import one_too_few
 from vit_check.chapters.encoder_block.encoder_block import (
     attention_maps,
     block_weights,
     hidden_dim,
 )
-from vit_check.chapters.encoder_block.mlp import mlp_lacks, mlp_readings
+from vit_check.chapters.encoder_block.mlp import mlp_readings
 from vit_check.chapters.multi_head_attention.multi_head_attention import (
     maps_from_heads,
 )
 from vit_check.engine.reading import (
-    Linear,
     Part,
     Sizes,
     Weights,
@@ -45,16 +45,6 @@ def _tables(parts: list[Part], rows: int, D: int) -> list[Part]:
     """What may be positions, a row of D numbers each."""
     fitting = [part for part in parts if part.kind in ("own", "table")]
     return [part for part in fitting if as_rows(part, rows, D) is not None]
-
-
-def _rows_of_tokens(parts: list[Part], D: int) -> list[Part]:
-    """Rows of D numbers that are no matrix of the blocks, more than one."""
-    return [
-        part
-        for part in parts
-        if part.value.shape[-1] == D < part.value.numel()
-        and (part.kind == "table" or (part.value.ndim == 3 and len(part.value) == 1))
-    ]
 
 
 def _kernels(parts: list[Part], sizes: Sizes) -> Iterator[tuple[Tensor, Tensor]]:
@@ -137,110 +127,4 @@ def model_readings(parts: list[Part], sizes: Sizes) -> Iterator[Weights]:
 
 
 def model_lacks(parts: list[Part], sizes: Sizes) -> Finding | None:
-    D, L, T = sizes["embed_dim"], sizes["depth"], _tokens_of(sizes)
-    M, K, h = hidden_dim(sizes), sizes["num_classes"], sizes["num_heads"]
-    for found in (
-        _embedding_lacks(parts, sizes, T),
-        _blocks_lack(attention_maps(parts, D, h, M), sizes),
-        _norms_lack(parts, D, L),
-        mlp_lacks(parts, D, M, L),
-    ):
-        if found is not None:
-            return found
-    with_bias = [m for m in linears(parts, D) if m.bias is not None]
-    heads = [m for m in with_bias if m.outs == K]
-    if len(heads) != 1:
-        inside = {D, 2 * D, 3 * D, 4 * D, M, D // h, 3 * D // h}
-        others = [m.outs for m in with_bias if m.outs not in inside]
-        if not heads and len(others) == 1:
-            return Finding(
-                "number of classes",
-                f"has a head of {others[0]} outputs, expected {K}, the num_classes "
-                "that was asked for",
-            )
-        return Finding(
-            "no head",
-            "has no single linear layer with a bias from D numbers to the K classes",
-        )
-    return None
-
-
-def _embedding_lacks(parts: list[Part], sizes: Sizes, T: int) -> Finding | None:
-    C, P, D = sizes["in_channels"], sizes["patch_size"], sizes["embed_dim"]
-    if not list(_kernels(parts, sizes)):
-        return Finding(
-            "no patch projection",
-            "has no map with a bias from the C·P·P numbers of a patch, "
-            f"{C * P * P} here, to D, {D} here",
-        )
-    if not _class_tokens(parts, D):
-        return Finding(
-            "no class token",
-            "has no class token: a parameter of D numbers, (1, 1, D)",
-        )
-    if not _tables(parts, T, D):
-        if _tables(parts, T - 1, D) and len(_class_tokens(parts, D)) > 1:
-            return None  # the class token's position may be one of them
-        if _tables(parts, T - 1, D):
-            return Finding(
-                "positions for the patches alone",
-                "has N positions, one for each patch; the class token has one too, so "
-                "there are T of them",
-            )
-        others = _rows_of_tokens(parts, D)
-        if others:
-            shape = tuple(others[0].value.shape)
-            return Finding(
-                "another number of positions",
-                f"has positions for {others[0].value.numel() // D} tokens, "
-                f"{others[0].name} {shape}; T is {T} here, computed from the sizes",
-            )
-        return Finding(
-            "no learned positions",
-            "has no parameter of T·D numbers for the positions, (1, T, D)",
-        )
-    return None
-
-
-def _norms_lack(parts: list[Part], D: int, L: int) -> Finding | None:
-    norms = len(layer_norms(parts, D))
-    if norms == 2 * L:
-        return Finding(
-            "final norm missing",
-            "has two norms for each block and none after the last one",
-        )
-    if norms == L + 1:
-        return Finding(
-            "one norm a block", "has one norm in each block, expected two in each"
-        )
-    if norms > 2 * L + 1:
-        return Finding(
-            "norms too many",
-            f"has {norms} norms over D numbers, expected {2 * L + 1}: two in each "
-            "block and one after the last",
-        )
-    return None
-
-
-def _blocks_lack(maps: list[Linear], sizes: Sizes) -> Finding | None:
-    D, L = sizes["embed_dim"], sizes["depth"]
-    numbers = sum(m.weight.numel() for m in maps)
-    if numbers == 4 * D * D and L > 1:
-        return Finding(
-            "one block shared",
-            f"has the parameters of one block, expected those of {L}: the blocks of "
-            "the list are one and the same, or there is only one",
-        )
-    if numbers % (4 * D * D) == 0 and numbers and numbers != 4 * D * D * L:
-        return Finding(
-            "number of blocks",
-            f"has {numbers // (4 * D * D)} blocks, expected {L}, the depth that was "
-            "asked for",
-        )
-    if numbers == 3 * D * D * L:
-        return Finding(
-            "no projection",
-            "has matrices for q, k and v but none after the heads: the output "
-            "projection of each block is missing",
-        )
-    return None
+    return one_too_few(parts, _tokens_of(sizes), sizes["embed_dim"])

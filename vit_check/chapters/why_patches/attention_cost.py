@@ -8,7 +8,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.cost import attention_cost as right_cost
 
 _COSTS = ("matrix_bytes", "all_heads_bytes", "matmul_macs", "projection_macs")
@@ -43,15 +42,6 @@ numbers for bytes
 always four bytes
   T * T * bytes_per_number -> T * T * 4
     takes 4 bytes for every number, and bytes_per_number has no effect
-bits for bytes
-  T * T * bytes_per_number -> T * T * bytes_per_number * 8
-    counts bits in matrix_bytes, eight for each byte
-tokens times width
-  T * T * bytes_per_number -> T * D * bytes_per_number
-    takes the matrix to be T×D; it has a row and a column for each token
-two squares
-  T * T * bytes_per_number -> 2 * T * T * bytes_per_number
-    counts two matrices in matrix_bytes; it is to be one head's T×T matrix
 heads share a square
   h * T * T -> T * T
     has one matrix for all heads; each head keeps a T×T matrix of its own
@@ -59,9 +49,6 @@ square divided among heads
   T * T * bytes_per_number -> (T * T * bytes_per_number // h)
     divides the T×T matrix among the heads; what they divide is D, and each has a whole
     T×T matrix
-heads squared
-  h * T * T -> h * h * T * T
-    multiplies all_heads_bytes by h twice
 one product
   2 * T * T * D -> T * T * D
     counts one of attention's two products: q with k and then the weights with v take
@@ -74,25 +61,10 @@ heads multiply the products
   2 * T * T * D -> 2 * T * T * D * h
     multiplies the products by h, but a head's vectors have only d = D/h numbers: the
     heads cancel out
-products linear
-  2 * T * T * D -> 2 * T * D
-    has products that grow with T; every token meets every token, which is T²
-product widths squared
-  2 * T * T * D -> 2 * T * T * D * D
-    has D² in the products; each of the T² pairs takes D multiply-accumulates
 output projection left out
   4 * T * D * D -> 3 * T * D * D
     counts the projections to q, k and v and leaves out the one behind the heads, which
     is the fourth
-one projection
-  4 * T * D * D -> T * D * D
-    counts one D×D matrix; there are those for q, k, v and the output
-projections of one token
-  4 * T * D * D -> 4 * D * D
-    counts the projections of a single token; all T tokens go through them
-projections quadratic
-  4 * T * D * D -> 4 * T * T * D
-    has T² in the projections; each token goes through them alone
 heads multiply the projections
   4 * T * D * D -> 4 * T * D * D * h
     multiplies the projections by h; each token goes through four D×D matrices, however
@@ -102,9 +74,6 @@ nothing mended
   4 * T * D * D -> 3 * T * D * D
     still has two faults: the products grow with h, and a matrix is missing in the
     projections
-projections of one head
-  4 * T * D * D -> 4 * T * D * (D // h)
-    counts the projections of a single head, D×d; all heads together have D×D
 flops for macs
   2 * T * T * D -> 4 * T * T * D
   4 * T * D * D -> 8 * T * D * D
@@ -121,23 +90,20 @@ macs swapped
   matmul_macs=2 -> projection_macs=2
   projection_macs=4 -> matmul_macs=4
     has matmul_macs and projection_macs the wrong way round
+? Write down the shape of each matrix: q, k and v of one head, the scores, and the
+  weight of a projection.
+? A product of an (a, b) and a (b, c) matrix takes a·b·c multiply-accumulates. One
+  head's scores are (T, d) times (d, T).
+? matrix_bytes is T²·bytes_per_number, all_heads_bytes h times that, matmul_macs 2·T²·D,
+  projection_macs 4·T·D².
 """
 
 attention_cost = FunctionCheck(
-    "attention_cost",
     "attention_cost(num_tokens, embed_dim, num_heads=1, bytes_per_number=4) -> "
     "matrix_bytes, all_heads_bytes, matmul_macs, projection_macs",
     right_cost,
     _cost_inputs,
-    mistakes(right_cost, MISTAKES),
-    hints=(
-        "Write down the shape of each matrix: q, k and v of one head, the scores, and "
-        "the weight of a projection.",
-        "A product of an (a, b) and a (b, c) matrix takes a·b·c multiply-accumulates. "
-        "One head's scores are (T, d) times (d, T).",
-        "matrix_bytes is T²·bytes_per_number, all_heads_bytes h times that, "
-        "matmul_macs 2·T²·D, projection_macs 4·T·D².",
-    ),
+    MISTAKES,
     gradients=False,
     normalize=_four_costs,
 )

@@ -8,7 +8,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 
 
 def macs(T: int, D: int, ratio: int = 4) -> tuple[int, int]:
@@ -42,9 +41,6 @@ MISTAKES = """
 order swapped
   quadratic, projections + mlp -> projections + mlp, quadratic
     returns the linear part first, expected (quadratic, linear)
-one sum
-  quadratic, projections -> quadratic + projections
-    returns one number for both parts, expected (quadratic, linear)
 mlp left out
   projections + mlp -> projections
     leaves the MLP out of the linear part; most of it is there
@@ -55,16 +51,9 @@ output projection left out
   4 * T * D -> 3 * T * D
     counts three projections of attention, for q, k and v; the one behind the heads is
     the fourth
-one projection
-  4 * T * D -> T * D
-    counts one projection of attention; there are those for q, k, v and the output
 one layer of the mlp
   2 * T * D * M -> T * D * M
     counts one of the MLP's two layers: from D up to M, and down again
-mlp as wide as the model
-  ratio * D -> D
-    takes the MLP to be D numbers wide inside, so that mlp_ratio has no effect; it is M
-    = mlp_ratio·D wide
 always four times
   ratio * D -> 4 * D
     takes the MLP to be four times as wide whatever mlp_ratio says
@@ -75,18 +64,9 @@ one product
 mlp quadratic
   quadratic, projections + mlp -> quadratic + mlp, projections
     puts the MLP into the quadratic part; it treats each token alone
-projections quadratic
-  quadratic, projections + mlp -> quadratic + projections, mlp
-    puts the projections into the quadratic part; each token goes through them alone
 linear part of one token
   projections + mlp -> (projections + mlp) // T
     counts the linear part for a single token; all T go through it
-mlp of one token
-  2 * T * D * M -> 2 * D * M
-    counts the MLP for a single token; all T go through it
-projections of one token
-  4 * T * D -> 4 * D
-    counts the projections for a single token; all T go through them
 mlp layers all M by M
   2 * T * D * M -> 2 * T * M * M
     counts layers of M×M in the MLP; its layers are D×M and M×D
@@ -100,25 +80,19 @@ pairs counted
 flops for macs
   quadratic, projections + mlp -> 2 * quadratic, 2 * (projections + mlp)
     counts the multiplication and the addition separately; a multiply-accumulate is both
-class token added
-  M = ratio * D -> M = ratio * D; T = T + 1
-    adds a token: num_tokens is T, and the class token is in it already
+? Go through a block and ask of each matrix product: does a token meet other tokens in
+  it, or a weight?
+? Tokens meet tokens in two products of T²·D. They meet weights in four matrices of D×D
+  and in two of D×M.
+? quadratic is 2·T²·D; linear is T·(4·D² + 2·D·M), with M = mlp_ratio·D.
 """
 
 block_macs = FunctionCheck(
-    "block_macs",
     "block_macs(num_tokens, embed_dim, mlp_ratio=4) -> (quadratic, linear), both whole "
     "numbers of multiply-accumulates",
     macs,
     _block_inputs,
-    mistakes(macs, MISTAKES),
-    hints=(
-        "Go through a block and ask of each matrix product: does a token meet other "
-        "tokens in it, or a weight?",
-        "Tokens meet tokens in two products of T²·D. They meet weights in four "
-        "matrices of D×D and in two of D×M.",
-        "quadratic is 2·T²·D; linear is T·(4·D² + 2·D·M), with M = mlp_ratio·D.",
-    ),
+    MISTAKES,
     gradients=False,
     normalize=_two_parts,
 )

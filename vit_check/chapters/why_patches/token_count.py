@@ -10,7 +10,6 @@ from torch import Generator
 from vit_check.engine.check import Case
 from vit_check.engine.drawing import whole_number
 from vit_check.engine.functions import FunctionCheck
-from vit_check.engine.table import mistakes
 from vit_steps.sizes import Size, as_pair
 
 _REFUSED = "a ValueError"
@@ -18,6 +17,7 @@ _OTHER_ERROR = "another error"
 _NOT_RAISED = "no error"
 _NO_PAIRS = "takes no pairs"
 _NO_INTS = "takes no ints"
+_ONE_KIND = "takes two ints or two pairs"
 _SIDES_SWAPPED = "refuses what fits, and takes it with the patch's sides swapped"
 _BOTH_SIDES = "a ValueError where neither side fits, and none where one does not"
 _ASSERTED = "an AssertionError"
@@ -39,6 +39,8 @@ def _count_or_refuse(
             raise
         return _of_kind(error, image_size, patch_size) if by_what else _REFUSED
     except TypeError:
+        if _runs(count, 12, 4) and _runs(count, (12, 12), (4, 4)):
+            return _ONE_KIND
         ints = isinstance(image_size, int) and isinstance(patch_size, int)
         if ints and _runs(count, (12, 12), (4, 4)):
             return _NO_INTS
@@ -136,28 +138,13 @@ one side
   * (W // width) -> nothing
     counts the patches along one side; the image has rows and columns of them, so
     multiply the two
-sides added
-  (H // height) * -> (H // height) +
-    adds the rows and the columns of patches; their product is the number
 divided once
   (H // height) * (W // width) -> H * W // height
     divides the pixels by P; a patch takes P·P of them
-pixels counted
-  (H // height) * (W // width) -> H * W
-    counts the pixels; a token is a patch, which has P·P of them
-pixels in a patch
-  (H // height) * (W // width) -> height * width
-    counts the pixels of one patch; how many patches has the image?
-channels counted
-  return -> return 3 *
-    counts each patch three times: the channels of a patch belong to one token
 steps of one pixel
   (H // height) * (W // width) -> (H - height + 1) * (W - width + 1)
     counts windows that move by one pixel; patches do not overlap, and the window moves
     by its own width
-one too few a side
-  (H // height) * (W // width) -> (H // height - 1) * (W // width - 1)
-    leaves out the last row and the last column of patches
 no pairs
   H, W = as_pair(image_size, "image_size") -> H = W = image_size
   height, width = as_pair(patch_size, "patch_size") -> height = width = patch_size
@@ -168,6 +155,10 @@ no ints
   as_pair(patch_size, "patch_size") -> patch_size
     takes only a (height, width), and raises a TypeError for an int; image_size and
     patch_size may each be either
+both of one kind
+  H, W = -> (len if isinstance(image_size, tuple) else range)(patch_size); H, W =
+    takes two ints or two tuples, and raises a TypeError for one of each; turn each of
+    them into a height and a width by itself
 another error
   ValueError -> RuntimeError
     refuses an image that the patches do not fill with another error than a ValueError,
@@ -209,10 +200,6 @@ height squared
   * (W // width) -> ** 2
     takes the image for a square: it squares the rows of patches, where rows times
     columns is asked for
-width squared
-  (H // height) * (W // width) -> (W // width) ** 2
-    takes the image for a square: it squares the columns of patches, where rows times
-    columns is asked for
 patch sides swapped
   (H // height) * (W // width) -> (H // width) * (W // height)
     divides the height by the patch's width and the width by its height: sizes are
@@ -221,25 +208,21 @@ patch sides swapped and checked
   height, width = -> width, height =
     asks whether the patch's width divides the height and its height the width: sizes
     are (height, width)
+? How many patches lie side by side along the height, and how many along the width? Each
+  of the sizes may be an int or a (height, width).
+? Rows are H // P, columns are W // P, and N is their product. A remainder on either
+  side is a ValueError, with both sizes in its sentence.
+? H, W = image_size if isinstance(image_size, tuple) else (image_size, image_size); the
+  same for the patch; `if H % height or W % width: raise ValueError(f"{H}×{W} pixels,
+  patches of {height}×{width}")`; then return (H // height) * (W // width).
 """
 
 token_count = FunctionCheck(
-    "token_count",
     "token_count(image_size, patch_size) -> the int N, or a ValueError that names both "
     "sizes where the patches do not fill the image",
     counted,
     _counting_inputs,
-    mistakes(counted, MISTAKES),
-    hints=(
-        "How many patches lie side by side along the height, and how many along the "
-        "width? Each of the sizes may be an int or a (height, width).",
-        "Rows are H // P, columns are W // P, and N is their product. A remainder on "
-        "either side is a ValueError, with both sizes in its sentence.",
-        "H, W = image_size if isinstance(image_size, tuple) else (image_size, "
-        "image_size); the same for the patch; `if H % height or W % width: raise "
-        'ValueError(f"{H}×{W} pixels, patches of {height}×{width}")`; then return '
-        "(H // height) * (W // width).",
-    ),
+    MISTAKES,
     gradients=False,
     scenario=_count_or_refuse,
 )

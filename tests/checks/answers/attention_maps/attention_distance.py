@@ -72,11 +72,6 @@ columns ask
 most attended alone
   torch.einsum("lbhij,ij->lh", table, far) / table.shape[1] / len(places)
   -> far[range(len(places)), table.argmax(-1)].mean((1, 3))
-heads averaged
-  table, far) -> table, far).mean(1)
-images kept
-  "lbhij,ij->lh" -> "lbhij,ij->lbh"
-  / table.shape[1] -> nothing
 summed over patches
   / len(places) -> nothing
 without itself

@@ -38,18 +38,6 @@ def path_by_path(weights):
     return total
 
 
-@right("attention_rollout")
-def image_by_image(weights):
-    eye = torch.eye(weights[0].shape[-1], dtype=weights[0].dtype)
-    images = [
-        torch.linalg.multi_dot(
-            [eye, *(0.5 * eye + 0.5 * w[i].mean(0) for w in reversed(weights)), eye]
-        )
-        for i in range(len(weights[0]))
-    ]
-    return torch.stack(images)
-
-
 @wrong("attention_rollout", "changes its input")
 def adds_in_place(weights):
     for block in weights:
@@ -87,11 +75,6 @@ sum of blocks
   torch.matmul(a, result) -> a + result
 last block alone
   torch.matmul(a, result) -> a
-turned
-  return result -> return result.transpose(1, 2)
-map alone
-  return result
-  -> return result[:, 0, 1:] / result[:, 0, 1:].sum(-1, keepdim=True)
 residual once
   block.mean(1) + torch.eye(block.size(-1), dtype=block.dtype) -> block.mean(1)
   return result -> return 0.5 * result + 0.5 * torch.eye(result.size(-1)).to(result)

@@ -70,12 +70,6 @@ last token dropped
   0, 1:] -> 0, :-1]
 column for row
   0, 1:] -> 1:, 0]
-heads averaged
-  row / row.sum(-1, keepdim=True) -> (row / row.sum(-1, keepdim=True)).mean(2)
-blocks first
-  list(weights), 1 -> list(weights)
-last block alone
-  stacked[:, :, :, 0, 1:] -> weights[-1][:, :, 0, 1:]
 softmax again
   row / row.sum(-1, keepdim=True) -> torch.softmax(row, -1)
 divided by the largest
@@ -83,8 +77,6 @@ divided by the largest
 class token kept
   0, 1:] -> 0]
   / row.sum(-1, keepdim=True) -> nothing
-a list of blocks
-  row / row.sum(-1, keepdim=True) -> list((row / row.sum(-1, keepdim=True)).unbind(1))
 depends on the batch
   row / row.sum(-1, keepdim=True)
   -> row / row.sum(-1, keepdim=True) + 0.1 * (row - row[-1:])

@@ -45,27 +45,10 @@ def with_interpolate(images, patch_size, indices, fill=0.0):
     return images * (1 - hidden) + fill * hidden
 
 
-@right("mask_patches")
-def with_numbered_pixels(images, patch_size, indices, fill=0.0):
-    H, W = images.shape[2:]
-    rows = torch.arange(H) // patch_size
-    number = rows[:, None] * (W // patch_size) + torch.arange(W) // patch_size
-    hidden = torch.stack([torch.isin(number, one) for one in indices])
-    return images.masked_fill(hidden[:, None], fill)
-
-
 @wrong("mask_patches", "the others taken")
 def keeps_what_is_named(images, patch_size, indices, fill=0.0):
     covered = with_slices(torch.zeros_like(images), patch_size, indices, 1.0)
     return torch.where(covered == 1, images, fill)
-
-
-@right("mask_patches")
-def covers_by_fold(images, patch_size, indices, fill=0.0):
-    pieces = F.unfold(images, patch_size, stride=patch_size).clone()  # (B, C·P·P, N)
-    for piece, hidden in zip(pieces, indices, strict=True):
-        piece[:, hidden] = fill
-    return F.fold(pieces, images.shape[2:], patch_size, stride=patch_size)
 
 
 wrong_edits(

@@ -80,8 +80,6 @@ columns first
   F.avg_pool2d(mask, patch_size) -> F.avg_pool2d(mask, patch_size).mT
 pixels counted whole
   vecdot(attention, share) -> vecdot(attention, share) * patch_size**2
-averaged over images
-  vecdot(attention, share) -> vecdot(attention, share).mean()
 averaged over patches
   vecdot(attention, share) -> vecdot(attention, share) / attention.shape[1]
 divided by the area

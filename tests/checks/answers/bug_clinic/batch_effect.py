@@ -51,14 +51,10 @@ left in eval mode
   model.train(was) -> nothing
 left in training mode
   model.train(was) -> model.train()
-put into training mode
-  model.eval() -> model.train()
 signed
   .abs() -> nothing
 mean
   .max() -> .mean()
-sum
-  .max() -> .sum()
 length
   (together - alone).abs().max() -> torch.dist(together, alone)
 first image

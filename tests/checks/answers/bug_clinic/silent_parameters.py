@@ -61,9 +61,6 @@ old gradients
   model.zero_grad() -> nothing
 the others
   is None or not -> is not None and
-layers
-  [name for -> {name.replace(".weight", "").replace(".bias", "") for
-  p.grad.any()] -> p.grad.any()}
 weights alone
   if p.grad is None or not p.grad.any()
   -> if "bias" not in name and (p.grad is None or not p.grad.any())
@@ -71,10 +68,6 @@ one number
   (logits * torch.randn_like(logits)).sum() -> logits[0, 0]
 one number
   (logits * torch.randn_like(logits)).sum() -> logits[0, 0].square()
-one logit
-  (logits * torch.randn_like(logits)).sum() -> logits[:, 0].sum()
-one image
-  (logits * torch.randn_like(logits)).sum() -> logits[0].square().sum()
 sum of the gradient
   not p.grad.any() -> p.grad.sum() == 0
 tensors
@@ -92,4 +85,16 @@ def small_ones_too(model, images):
         name
         for name, p in model.named_parameters()
         if p.grad is None or p.grad.abs().max() < 1e-2
+    ]
+
+
+@wrong("silent_parameters", "any zero")
+def by_the_first_number_alone(model, images):
+    model.zero_grad()
+    logits = model(images)
+    (logits * torch.randn_like(logits)).sum().backward()
+    return [
+        name
+        for name, p in model.named_parameters()
+        if p.grad is None or p.grad.flatten()[0] == 0
     ]

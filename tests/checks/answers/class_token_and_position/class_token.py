@@ -1,5 +1,5 @@
 import torch
-from einops import pack, repeat
+from einops import repeat
 from torch import nn
 from torch.nn import functional as F
 
@@ -71,29 +71,6 @@ class BeginsWithTheRootOfTheWidth(InFront):
         nn.init.normal_(self.cls_token, std=0.02**0.5)
 
 
-@right("class_token")
-class WrittenIntoAnEmptyTensor(InFront):
-    def forward(self, x):
-        B, N, D = x.shape
-        out = torch.empty(B, N + 1, D, dtype=x.dtype)
-        out[:, :1] = self.cls_token
-        out[:, 1:] = x
-        return out
-
-
-@right("class_token")
-class LoopsOverTheImages(InFront):
-    def forward(self, x):
-        return torch.stack([torch.vstack([self.cls_token[0], image]) for image in x])
-
-
-@right("class_token")
-class WithEinopsPack(InFront):
-    def forward(self, x):
-        tokens, _ = pack([repeat(self.cls_token, "1 1 d -> b d", b=len(x)), x], "b * d")
-        return tokens
-
-
 OF_MODULE = """
 built in
   torch.zeros(1, 1, embed_dim) -> torch.zeros(1, 1, 192)
@@ -102,10 +79,10 @@ last
   -> [x, self.cls_token.expand(len(x), -1, -1)]
 batch of one
   .expand(len(x), -1, -1) -> nothing
-one for each image
+raises
   torch.zeros(1 -> torch.zeros(32
   .expand(len(x), -1, -1) -> nothing
-one for each image
+parameters
   torch.zeros(1 -> torch.zeros(32
   .expand(len(x), -1, -1) -> [: len(x)]
 not a parameter
@@ -125,13 +102,8 @@ wide start
   torch.zeros -> torch.randn
 wide start
   torch.zeros -> torch.rand
-wide start
-  torch.zeros(1, 1, embed_dim) -> torch.ones(embed_dim)
-  expand(len(x), -1, -1) -> repeat(len(x), 1, 1)
 unused
   self.cls_token.expand -> self.cls_token.detach().expand
-zeros in front
-  self.cls_token.expand(len(x), -1, -1) -> torch.zeros(len(x), 1, x.shape[2])
 added
   torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1) -> x + self.cls_token
 along D
@@ -143,8 +115,6 @@ along D
 one image more
   .expand(len(x), -1, -1) -> nothing
   , dim=1 -> nothing
-one for every patch
-  expand(len(x), -1, -1) -> expand_as(x)
 replaces the first patch
   return torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1)
   -> x = x.clone(); x[:, 0] = self.cls_token[0]; return x

@@ -168,15 +168,11 @@ built in
   super().__init__() -> super().__init__(); in_channels = 3
 built in
   super().__init__() -> super().__init__(); image_size, patch_size = 20, 4
-built in
-  super().__init__() -> super().__init__(); embed_dim = 40
-norm
+parameters
   super().__init__() -> super().__init__(); self.norm = nn.LayerNorm(embed_dim)
   [first, patches] -> [first, self.norm(patches)]
-no patch embedding
+raises
   embed_dim, patch_size, patch_size -> embed_dim, 1
-activation
-  self.conv(x) -> F.relu(self.conv(x))
 view instead of transpose
   .flatten(2).transpose(1, 2) -> .view(len(x), -1, self.cls.shape[-1])
 patches down the columns
@@ -187,27 +183,17 @@ class token last
   [first, patches] -> [patches, first]
 class token without position
   patches], dim=1) + self.pos -> patches + self.pos[:, 1:]], dim=1)
-no class token
-  torch.cat([first, patches], dim=1) + self.pos -> patches + self.pos[:, 1:]
-no class token
-  self.cls = nn.Parameter(torch.randn(1, 1, embed_dim) * 0.02) -> pass
-  first = self.cls.expand(len(x), -1, -1) -> pass
-  torch.cat([first, patches], dim=1) -> F.pad(patches, (0, 0, 1, 0))
 one position too few
   many + 1 -> many
   patches], dim=1) + self.pos -> patches + self.pos], dim=1)
 one position too few
   many + 1 -> many
     and raises
-another number of positions
+parameters
   many + 1 -> 197
   + self.pos -> + self.pos[:, : 1 + patches.shape[1]]
-one position for all
-  many + 1 -> 1
 positions before the class token
   patches], dim=1) + self.pos -> patches + self.pos[:, :-1]], dim=1)
-no positions
-  + self.pos -> nothing
 positions concatenated
   return torch.cat([first, patches], dim=1) + self.pos
   -> tokens = torch.cat([first, patches], dim=1)

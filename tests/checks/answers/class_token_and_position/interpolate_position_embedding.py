@@ -67,8 +67,6 @@ bilinear
   mode="bicubic", antialias=True -> mode="bilinear"
 corners aligned
   antialias=True -> align_corners=True
-class token lost
-  torch.cat([cls, grid], dim=1) -> grid
 class token last
   [cls, grid] -> [grid, cls]
 rows and columns swapped
@@ -76,10 +74,6 @@ rows and columns swapped
 view instead of permute
   reshape(1, side, side, -1).permute(0, 3, 1, 2) -> reshape(1, -1, side, side)
 not moved back
-  grid.permute(0, 2, 3, 1).reshape -> grid.reshape
-numbers resized
-  grid.reshape(1, side, side, -1).permute(0, 3, 1, 2) -> grid[None, None]
-  size=grid_size -> size=(grid_size[0] * grid_size[1], grid.shape[-1])
   grid.permute(0, 2, 3, 1).reshape -> grid.reshape
 no gradient
   cls, grid = pos_embed[:, :1], pos_embed[0, 1:]

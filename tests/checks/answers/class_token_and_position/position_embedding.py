@@ -90,36 +90,28 @@ class token left out
 one position too few
   1, num_tokens -> 1, num_tokens - 1
   x + self.pos_embed -> torch.cat([x[:, :1], x[:, 1:] + self.pos_embed], dim=1)
-one position too many
+raises
   1, num_tokens -> 1, num_tokens + 1
-another number
+parameters
   1, num_tokens -> 1, 197
   x + self.pos_embed -> x + self.pos_embed[:, : x.shape[1]]
-one for each image
+parameters
   1, num_tokens -> 8, num_tokens
   x + self.pos_embed -> x + self.pos_embed[: len(x)]
 by the batch
   1, num_tokens -> num_tokens, 1
   x + self.pos_embed -> x + self.pos_embed[: x.size(0)]
     for sequences whose second axis is the batch
-same for all tokens
-  1, num_tokens -> 1, 1
-one number a token
-  1, num_tokens, embed_dim -> 1, num_tokens, 1
 concatenated
   x + self.pos_embed -> torch.cat([x, self.pos_embed.expand(len(x), -1, -1)], dim=-1)
 multiplied
   x + self.pos_embed -> x * self.pos_embed
-twice
-  x + self.pos_embed -> x + self.pos_embed + self.pos_embed
 tokens scaled
   x + self.pos_embed -> x * math.sqrt(x.size(-1)) + self.pos_embed
 wide start
   * 0.02 -> nothing
 wide start
   0.02 -> 0.02**0.5
-wide start
-  0.02 -> 0.5
 changes its input
   return self.drop(x + self.pos_embed) -> x += self.pos_embed; return x
 not repeatable
@@ -129,11 +121,6 @@ unused
 """
 
 OF_A_TABLE = """
-wide start
-  nn.init.trunc_normal_(self.positions.weight, std=0.02) -> pass
-    as the table comes
-reversed
-  self.ids) -> self.ids.flip(0))
 """
 
 OF_SINES = """

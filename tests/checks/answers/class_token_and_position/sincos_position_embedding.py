@@ -2,7 +2,6 @@ import math
 
 import numpy as np
 import torch
-from einops import repeat
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
@@ -38,22 +37,6 @@ def number_by_number(embed_dim, grid_size, cls_token=True):
     return torch.tensor(table).unsqueeze(0)
 
 
-@right("sincos_position_embedding")
-def by_exponentials(D, grid, cls_token=True):
-    speeds = torch.exp(-math.log(10000.0) * torch.arange(D // 4) / (D // 4))
-
-    def code(length):
-        angles = torch.outer(torch.arange(length).float(), speeds)
-        return torch.cat((torch.sin(angles), torch.cos(angles)), -1)
-
-    row = repeat(code(grid[0]), "r d -> (r c) d", c=grid[1])
-    column = repeat(code(grid[1]), "c d -> (r c) d", r=grid[0])
-    found = torch.cat((row, column), -1)
-    if cls_token:
-        found = torch.cat((torch.zeros(1, D), found))
-    return found.view(1, -1, D)
-
-
 @wrong("sincos_position_embedding", "one dimension in turns")
 def as_for_a_sentence(embed_dim, grid_size, cls_token=True):
     many = grid_size[0] * grid_size[1]
@@ -73,21 +56,6 @@ def as_in_big_vision(embed_dim, grid_size, cls_token=True):
     x = np.einsum("m,d->md", x.flatten(), omega)
     pe = np.concatenate([np.sin(x), np.cos(x), np.sin(y), np.cos(y)], axis=1)
     pe = torch.from_numpy(pe)
-    return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
-
-
-@wrong("sincos_position_embedding", "column first, in turns")
-def as_an_image_in_turns(d_model, grid_size, cls_token=True):
-    height, width = grid_size
-    pe, half = torch.zeros(d_model, height, width), d_model // 2
-    div_term = torch.exp(torch.arange(0.0, half, 2) * -(math.log(10000.0) / half))
-    pos_w = torch.arange(0.0, width).unsqueeze(1)
-    pos_h = torch.arange(0.0, height).unsqueeze(1)
-    pe[0:half:2] = (pos_w * div_term).sin().T.unsqueeze(1).repeat(1, height, 1)
-    pe[1:half:2] = (pos_w * div_term).cos().T.unsqueeze(1).repeat(1, height, 1)
-    pe[half::2] = (pos_h * div_term).sin().T.unsqueeze(2).repeat(1, 1, width)
-    pe[half + 1 :: 2] = (pos_h * div_term).cos().T.unsqueeze(2).repeat(1, 1, width)
-    pe = pe.flatten(1).T
     return F.pad(pe, (0, 0, 1, 0))[None] if cls_token else pe[None]
 
 
@@ -139,17 +107,9 @@ sizes exchanged
   height, width = -> width, height =
 in turns
   dim=1) -> dim=1).unflatten(1, (2, 2, -1)).mT.flatten(1)
-no class token
-  if cls_token -> if False
-class token at place 0
-  torch.zeros(1, embed_dim) -> pe[:1]
-no batch axis
-  pe[None] -> pe
 """
 
 OF_NUMBERS = """
-whole turns
-  angles = places -> angles = 2 * math.pi * places
 sizes exchanged
   n // columns -> n // rows
   n % columns -> n % rows

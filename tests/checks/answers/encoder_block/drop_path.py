@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("drop_path")
@@ -31,14 +31,6 @@ def with_the_floor(x, drop_prob=0.0, training=False):
 @right("drop_path")
 def with_dropout_of_ones(x, drop_prob, training):
     return x * F.dropout(torch.ones(len(x), 1, 1), drop_prob, training)
-
-
-@right("drop_path")
-def with_where(x, drop_prob, training):
-    if training and drop_prob:
-        falls = torch.rand(len(x)) < drop_prob
-        x = torch.where(falls[:, None, None], 0.0, x / (1 - drop_prob))
-    return x
 
 
 @right("drop_path")
@@ -90,14 +82,6 @@ class WithAGeneratorOfItsOwn(nn.Module):
 
 
 @right("drop_path")
-def sample_by_sample(x, drop_prob, training):
-    if not training:
-        return x
-    kept = [torch.bernoulli(torch.tensor(1 - drop_prob)) / (1 - drop_prob) for _ in x]
-    return torch.stack([sample * keep for sample, keep in zip(x, kept, strict=True)])
-
-
-@right("drop_path")
 def with_dropout_of_channels(x, drop_prob, training):
     return F.dropout2d(x.unsqueeze(0), drop_prob, training).squeeze(0)
 
@@ -127,30 +111,14 @@ scaled in eval
 scaled in eval alone
   / (1 - drop_prob) -> nothing
   if not training: return x -> if not training: return x * (1 - drop_prob)
-enlarged in eval
-  if not training: return x -> if not training: return x / (1 - drop_prob)
 removed
   x * coin -> x[coin.flatten()]
-nothing drawn
-  x * coin / (1 - drop_prob) -> x * (1 - drop_prob)
 seeded
   coin = -> torch.manual_seed(0); coin =
 same samples each time
   len(x), 1, 1 -> len(x), 1, 1, generator=torch.Generator().manual_seed(0)
 same samples each time
   torch.rand(len(x), 1, 1) -> COINS[: len(x)]
-same samples each time
-  torch.rand(len(x), 1, 1) >= drop_prob
-  -> torch.arange(len(x)).view(-1, 1, 1) >= int(len(x) * drop_prob)
-    the first of them
-same samples each time
-  coin = torch.rand(len(x), 1, 1) >= drop_prob
-  -> i = torch.arange(len(x)).view(-1, 1, 1); coin = i
-  coin = i -> coin = ((i + 1) * drop_prob).floor() == (i * drop_prob).floor()
-    every kth
-always as many
-  torch.rand(len(x), 1, 1) >= drop_prob
-  -> torch.randperm(len(x)).view(-1, 1, 1) >= int(len(x) * drop_prob)
 value
   x * coin -> x.detach() * coin
     the kept samples without a gradient
@@ -158,21 +126,22 @@ value
   len(x), 1, 1 -> (len(x) + 1) // 2, 1, 1
   x * coin -> x * coin.repeat_interleave(2, 0)[: len(x)]
     one coin for two neighbours
-value
-  len(x), 1, 1 -> len(x) // 2, 1, 1
-  x * coin -> x * coin.repeat(2, 1, 1)
-    the coins of half a batch
 whole batch
   len(x), 1, 1 -> 1, 1, 1
-same for all samples, each token
-  len(x), 1, 1 -> 1, x.shape[1], 1
-same for all samples, each number of a token
-  len(x), 1, 1 -> 1, 1, x.shape[2]
 shape
   len(x), 1, 1 -> len(x), 1, 1, 1
 dtype
   x * coin -> x * coin.double()
 """
+
+
+@wrong("drop_path", "filled")
+def filled_with_the_mean(x, drop_prob, training):
+    if not training or drop_prob == 0.0:
+        return x
+    kept = torch.rand(len(x), 1, 1) >= drop_prob
+    return torch.where(kept, x / (1 - drop_prob), x.mean())
+
 
 OF_DROPOUT = """
 each number
@@ -208,8 +177,6 @@ drop_prob as keep
 """
 
 OF_NUMPY = """
-same samples each time
-  kept = -> np.random.seed(0); kept =
 """
 
 OF_TIMM = """

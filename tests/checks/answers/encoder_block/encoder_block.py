@@ -234,26 +234,10 @@ built in
   super().__init__() -> super().__init__(); num_heads = 2
 built in
   super().__init__() -> super().__init__(); num_heads = 4
-built in
-  super().__init__() -> super().__init__(); num_heads = 5
-built in
-  super().__init__() -> super().__init__(); mlp_ratio = 2.5
-built in
-  super().__init__() -> super().__init__(); mlp_ratio = 5
-built in
-  super().__init__() -> super().__init__(); embed_dim = 12
-MLP missing
+parameters
   super().__init__() -> super().__init__(); mlp_ratio = 0.5
-MLP missing
+parameters
   super().__init__() -> super().__init__(); mlp_ratio = 1
-MLP missing
-  super().__init__() -> super().__init__(); mlp_ratio = 2
-MLP missing
-  super().__init__() -> super().__init__(); mlp_ratio = 3
-MLP missing
-  super().__init__() -> super().__init__(); mlp_ratio = int(mlp_ratio)
-wrong width
-  super().__init__() -> super().__init__(); mlp_ratio = 4
 post-norm
   x + self.attn(self.norm1(x)) -> self.norm1(x + self.attn(x))
   x + self.mlp(self.norm2(x)) -> self.norm2(x + self.mlp(x))
@@ -275,26 +259,14 @@ residual twice
   x + self -> x + x + self
 one norm for both
   self.norm2(x) -> self.norm1(x)
-one norm shared
-  self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6) -> pass
-  self.norm2(x) -> self.norm1(x)
-one norm shared
-  self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6) -> self.norm2 = self.norm1
 MLP without norm
   self.norm2(x) -> x
 no norms
   self.norm1(x) -> x
   self.norm2(x) -> x
-norms missing
-  self.norm1 = nn.LayerNorm(embed_dim, eps=1e-6) -> pass
-  self.norm2 = nn.LayerNorm(embed_dim, eps=1e-6) -> pass
-  self.norm1(x) -> x
-  self.norm2(x) -> x
 norm behind the branch
   self.attn(self.norm1(x)) -> self.norm1(self.attn(x))
   self.mlp(self.norm2(x)) -> self.norm2(self.mlp(x))
-norm over tokens
-  self.norm1 = nn.LayerNorm(embed_dim -> self.norm1 = nn.LayerNorm((7, embed_dim)
 parallel
   x = x + self.attn -> attended = self.attn
   return x + -> return x + attended +
@@ -304,8 +276,6 @@ MLP first
 attention lost
   x = x + -> y = x +
   self.norm2(x) -> self.norm2(y)
-no MLP
-  return x + self.mlp(self.norm2(x)) -> return x
 eps 1e-5
   , eps=1e-6 -> nothing
 divided by std + eps

@@ -35,41 +35,11 @@ def token_by_token(x, weight, bias, eps=1e-6):
     return torch.stack(samples) * weight + bias
 
 
-@wrong("layer_norm", "over batch and tokens")
-def as_a_batch_norm(x, weight, bias, eps=1e-6):
-    flat = F.batch_norm(x.flatten(0, 1), None, None, weight, bias, True, eps=eps)
-    return flat.reshape(x.shape)
-
-
 @wrong("layer_norm", "difference of squares")
 def squares_less_the_square_by_einops(x, weight, bias, eps=1e-6):
     mean = reduce(x, "b t d -> b t 1", "mean")
     var = reduce(x * x, "b t d -> b t 1", "sum") / x.shape[-1] - mean * mean
     return weight * (x - mean) * torch.rsqrt(var.clamp(min=0) + eps) + bias
-
-
-@right("layer_norm")
-def with_pythons_loops(x, weight, bias, eps=1e-6):
-    tokens = []
-    for token in x.reshape(-1, x.shape[-1]):
-        mean = sum(token) / len(token)
-        var = sum((number - mean) ** 2 for number in token) / len(token)
-        tokens.append((token - mean) / (var + eps) ** 0.5 * weight + bias)
-    return torch.stack(tokens).reshape(x.shape)
-
-
-@right("layer_norm")
-def with_std_squared(x, weight, bias, eps=1e-6):
-    std = x.std(dim=-1, keepdim=True, unbiased=False)
-    return weight * (x - x.mean(dim=-1, keepdim=True)) / (std**2 + eps).sqrt() + bias
-
-
-@right("layer_norm")
-def as_labml_does_it_centred(x, weight, bias, eps=1e-6):
-    dims = [-(i + 1) for i in range(len(weight.shape))]
-    mean = x.mean(dim=dims, keepdim=True)
-    var = ((x - mean) ** 2).mean(dim=dims, keepdim=True)
-    return weight * ((x - mean) / torch.sqrt(var + eps)) + bias
 
 
 @right("layer_norm")
@@ -89,9 +59,6 @@ no eps
   var + eps -> var
 over tokens
   -1, keepdim -> 1, keepdim
-over everything
-  x.mean(-1, keepdim=True) -> x.mean()
-  ((x - mean) ** 2).mean(-1, keepdim=True) -> x.var(correction=0)
 no root
   torch.sqrt(var + eps) -> (var + eps)
 no shift
@@ -103,8 +70,6 @@ squares not centred
 difference of squares
   ((x - mean) ** 2).mean(-1, keepdim=True)
   -> (x**2).mean(-1, keepdim=True) - mean**2
-no bias
-  + bias -> nothing
 neither weight nor bias
   weight * -> nothing
   + bias -> nothing

@@ -86,22 +86,21 @@ class DropsNumbersInTraining(TwoLayers):
         return F.dropout(super().forward(x), 0.1, self.training)
 
 
+@wrong("mlp", "reshape")
+class Squeezed(TwoLayers):
+    def forward(self, x):
+        return super().forward(x).squeeze()
+
+
 OF_LAYERS = """
 built in
   super().__init__() -> super().__init__(); hidden_dim = 10
 built in
   super().__init__() -> super().__init__(); embed_dim = 8
-wrong width
+parameters
   super().__init__() -> super().__init__(); hidden_dim = 4 * embed_dim
-wrong width
+parameters
   super().__init__() -> super().__init__(); hidden_dim = embed_dim // 2
-wrong width
-  super().__init__() -> super().__init__(); hidden_dim = embed_dim
-    in a block, attention has the widths D and 3·D
-wrong width
-  super().__init__() -> super().__init__(); hidden_dim = 2 * embed_dim
-wrong width
-  super().__init__() -> super().__init__(); hidden_dim = 3 * embed_dim
 ReLU
   nn.GELU -> nn.ReLU
 tanh GELU
@@ -115,13 +114,6 @@ activation at the end
 activation only at the end
   nn.GELU(), -> nothing
   nn.Linear(hidden_dim, embed_dim) -> nn.Linear(hidden_dim, embed_dim), nn.GELU()
-one layer
-  nn.Linear(hidden_dim, embed_dim), -> nothing
-layer too many
-  nn.GELU() -> nn.GELU(), nn.Linear(hidden_dim, hidden_dim), nn.GELU()
-no bias in the MLP
-  nn.Linear(embed_dim, hidden_dim) -> nn.Linear(embed_dim, hidden_dim, bias=False)
-  nn.Linear(hidden_dim, embed_dim) -> nn.Linear(hidden_dim, embed_dim, bias=False)
 unused
   self.net(x) -> self.net[:2](x)[..., : x.shape[-1]]
 residual inside
@@ -143,8 +135,6 @@ not repeatable
 """
 
 OF_FUNCTION = """
-ReLU
-  hidden * (1 + torch.erf(hidden / math.sqrt(2))) / 2 -> hidden.relu()
 """
 
 wrong_edits("mlp", TwoLayers, OF_LAYERS)

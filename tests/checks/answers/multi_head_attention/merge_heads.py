@@ -1,6 +1,6 @@
 import torch
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.multi_head_attention.shared import merge_with_einops
 
 
@@ -31,16 +31,10 @@ averaged
   x.transpose(1, 2).contiguous().view(B, T, h * d) -> x.sum(1) / h
 summed
   x.transpose(1, 2).contiguous().view(B, T, h * d) -> torch.einsum("bhtd->btd", x)
-not joined
-  .contiguous().view(B, T, h * d) -> nothing
 none
   return x -> x
 raises
   .contiguous() -> nothing
-batch and tokens mixed
-  transpose(1, 2) -> permute(2, 0, 1, 3)
-first head alone
-  x.transpose(1, 2).contiguous().view(B, T, h * d) -> x[:, 0, :, :]
 built in
   view(B, T -> view(5, -1
 T and h mixed up
@@ -50,19 +44,18 @@ T and h mixed up
 OF_EINOPS = """
 d before h
   (h d) -> (d h)
-heads along the tokens
-  b t (h d) -> b (h t) d
-T and D swapped
-  b t (h d) -> b (h d) t
 """
 
 OF_CAT = """
 moved
   range(x.shape[1]) -> reversed(range(x.shape[1]))
-heads along the tokens
-  dim=-1 -> dim=1
 """
 
 wrong_edits("merge_heads", merge_with_contiguous, OF_CONTIGUOUS)
 wrong_edits("merge_heads", merge_with_einops, OF_EINOPS)
 wrong_edits("merge_heads", merge_with_cat, OF_CAT)
+
+
+@wrong("merge_heads", "reshape")
+def squeezed(x):
+    return x.transpose(1, 2).flatten(2).squeeze()

@@ -433,14 +433,6 @@ built in
   super().__init__() -> super().__init__(); num_heads = 2
 built in
   super().__init__() -> super().__init__(); num_heads = 3
-built in
-  super().__init__() -> super().__init__(); num_heads = 4
-built in
-  super().__init__() -> super().__init__(); num_heads = 5
-built in
-  super().__init__() -> super().__init__(); num_heads = 10
-built in
-  super().__init__() -> super().__init__(); embed_dim = 20
 no super
   super().__init__() -> pass
 hidden
@@ -466,8 +458,6 @@ no projection
     three matrices, and the values are the tokens themselves
 scale by D
   math.sqrt(self.d) -> math.sqrt(self.h * self.d)
-scale by h
-  math.sqrt(self.d) -> math.sqrt(q.shape[1])
 scale by tokens
   math.sqrt(self.d) -> math.sqrt(q.shape[2])
 no scale
@@ -479,9 +469,6 @@ scale late, by d
 scale late, by D
   / math.sqrt(self.d) -> nothing
   softmax(dim=-1) -> softmax(dim=-1) / (self.d * self.h) ** 0.5
-scaled twice
-  reshape(x.shape[0], x.shape[2], -1)
-  -> reshape(x.shape[0], x.shape[2], -1) / self.d**0.5
 not finite
   self.scores(q, k).softmax(dim=-1)
   -> (e := self.scores(q, k).exp()) / e.sum(dim=-1, keepdim=True)
@@ -523,11 +510,6 @@ residual inside
   return self.out( -> return x + self.out(
 wrong in training
   return self.out( -> return (1 + self.training) * self.out(
-projection unused
-  return self.out( -> return (
-projected twice
-  return self.out -> return self.out(self.out
-  @ v)) -> @ v)))
 weights first
   return self.out
   -> weights = self.scores(q, k).softmax(dim=-1); return weights, self.out
@@ -546,9 +528,6 @@ no projection
 qkv cut by view
   qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
   -> qkv.view(B, 3, self.h, T, self.d).unbind(1)
-qkv cut by view, batch too
-  qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
-  -> qkv.view(3, B, self.h, T, self.d)
 heads split by view
   qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
   -> qkv.view(B, self.h, T, 3 * self.d).chunk(3, dim=-1)
@@ -574,8 +553,6 @@ weights first, averaged
 """
 
 OF_HEADS_IN_FRONT = """
-no scale
-  attended(*qkv) -> attended(qkv[0] * qkv.shape[-1] ** 0.5, *qkv[1:])
 """
 
 OF_FUNCTION = """
@@ -584,8 +561,6 @@ not finite
   -> e = (q @ k.mT / q.shape[-1] ** 0.5).exp(); found = e / e.sum(-1, keepdim=True) @ v
 heads split by view
   split_with_einops(part, num_heads) -> part.reshape(len(x), num_heads, x.shape[1], -1)
-projection without its bias
-  found), proj_weight, proj_bias -> found), proj_weight, 0 * proj_bias
 """
 
 DROPOUT = """

@@ -44,19 +44,7 @@ d before h
   (n h d) -> (n d h)
 d first
   (n h d) -> (d h n)
-not joined
-  (n h d) -> n h d
-values first
-  return rearrange -> q, k, v = rearrange
-  (n h d) -> n (h d)
-  h=num_heads) -> h=num_heads); return torch.cat([v, k, q])
-three tensors
-  return rearrange -> q, k, v = rearrange
-  (n h d) -> n (h d)
-  h=num_heads) -> h=num_heads); return q, k, v
-transposed
-  h=num_heads) -> h=num_heads).T
-q alone
+shape
   h=num_heads) -> h=num_heads)[: len(rows) // 3]
 changes its input
   rearrange(rows, -> rows.copy_(rearrange(rows.clone(),

@@ -32,20 +32,6 @@ def split_by_hand_with_gather(x, num_heads):
     return x[:, :, columns].movedim(2, 1)
 
 
-@right("split_heads")
-def split_and_stacked(x, num_heads):
-    return torch.stack(x.split(x.shape[-1] // num_heads, dim=-1), dim=1)
-
-
-@right("split_heads")
-def split_head_by_head(x, num_heads):
-    d = x.shape[2] // num_heads
-    out = torch.empty(len(x), num_heads, x.shape[1], d, dtype=x.dtype)
-    for i in range(num_heads):
-        out[:, i] = x[:, :, i * d : (i + 1) * d]
-    return out
-
-
 OF_EINOPS = """
 no transpose
   b h t d -> b t h d
@@ -54,12 +40,6 @@ d before h
 d is h
   (h d) -> (d h)
   b h t d -> b d t h
-tokens behind d
-  b h t d -> b h d t
-heads in the batch
-  b h t d -> (b h) t d
-heads first
-  b h t d -> h b t d
 dtype
   rearrange(x, -> rearrange(x.float(),
 """
@@ -67,11 +47,6 @@ dtype
 OF_VIEW = """
 view instead of transpose
   T, num_heads, D // num_heads).permute(0, 2, 1, 3) -> num_heads, T, D // num_heads)
-batch and tokens swapped
-  permute(0, 2, 1, 3) -> permute(1, 2, 0, 3)
-heads in the batch
-  permute(0, 2, 1, 3) -> permute(0, 2, 1, 3).reshape(-1, T, D // num_heads)
-    as in d2l
 no gradient
   x.view -> x.detach().view
 raises
@@ -83,9 +58,6 @@ no transpose
   dim=1 -> dim=2
 tokens split
   dim=-1 -> dim=1
-a tuple of heads
-  torch.stack(torch.chunk(x, num_heads, dim=-1), dim=1)
-  -> list(torch.chunk(x, num_heads, dim=-1))
 """
 
 wrong_edits("split_heads", split_with_einops, OF_EINOPS)

@@ -123,7 +123,7 @@ def embedded_by_sum(x, w, b, p):
     return einops.einsum(x, w, "b n c p q, d c p q -> b n d") + b
 
 
-@wrong("patch_embedding", "pooled")
+@wrong("patch_embedding", "parameters")
 class Pooled(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -134,7 +134,7 @@ class Pooled(nn.Module):
         return self.linear(self.pool(images).flatten(2).mT)
 
 
-@wrong("patch_embedding", "inputs")
+@wrong("patch_embedding", "parameters")
 class WholeImage(nn.Module):
     def __init__(self, image_size, patch_size, in_channels, embed_dim):
         super().__init__()
@@ -182,24 +182,8 @@ built in
   nn.Conv2d(in_chans -> nn.Conv2d(3
 built in
   embed_dim, patch_size -> 10, patch_size
-window
-  patch_size, stride=patch_size -> 4, stride=4
-window
-  patch_size, stride=patch_size -> 3, stride=patch_size, padding=1
-width
-  embed_dim, patch_size -> in_chans * patch_size**2, patch_size
 stride left out
   , stride=patch_size -> nothing
-overlapping stride
-  stride=patch_size -> stride=patch_size // 2
-padding
-  stride=patch_size -> stride=patch_size, padding=patch_size // 2
-padding by one
-  stride=patch_size -> stride=patch_size, padding=1
-several layers
-  nn.Conv2d -> nn.Sequential(nn.Conv2d
-  stride=patch_size)
-  -> stride=patch_size), nn.ReLU(), nn.Conv2d(embed_dim, embed_dim, 1))
 no super
   super().__init__() -> pass
 tokens last
@@ -207,42 +191,16 @@ tokens last
 reshaped instead of transposed
   return self.proj(x) -> x = self.proj(x)
   .flatten(2).transpose(1, 2) -> ; return x.reshape(x.shape[0], -1, x.shape[1])
-grid not flattened
-  .flatten(2).transpose(1, 2) -> nothing
-grid not flattened, D last
-  .flatten(2).transpose(1, 2) -> .permute(0, 2, 3, 1)
-everything flattened
-  self.proj(x).flatten(2).transpose(1, 2) -> nn.Flatten()(self.proj(x))
 rows and columns swapped
   self.proj(x).flatten(2).transpose(1, 2)
   -> rearrange(self.proj(x), "b d h w -> b (w h) d")
-batch joined
-  self.proj(x).flatten(2).transpose(1, 2)
-  -> rearrange(self.proj(x), "b d h w -> (b h w) d")
-class token or positions inside
-  self.proj =
-  -> self.cls_token = nn.Parameter(torch.zeros(1, 1, embed_dim)); self.proj =
-  self.proj = -> shape = (1, self.n_patches + 1, embed_dim); self.proj =
-  self.proj = -> self.pos_embed = nn.Parameter(torch.zeros(shape)); self.proj =
-  return self.proj(x) -> cls = self.cls_token.expand(len(x), -1, -1); x = self.proj(x)
-  transpose(1, 2)
-  -> transpose(1, 2); return torch.cat([cls, x], dim=1) + self.pos_embed
-bias unused
-  self.proj(x) -> F.conv2d(x, self.proj.weight, stride=self.proj.stride)
 activation
   transpose(1, 2) -> transpose(1, 2).relu()
-gelu
-  self.proj(x) -> nn.GELU()(self.proj(x))
 normalised
   return self.proj(x) -> x = self.proj(x)
   transpose(1, 2) -> transpose(1, 2); return F.layer_norm(x, x.shape[-1:])
 image transposed
   self.proj(x) -> self.proj(x.permute(0, 1, 3, 2))
-averaged over patches
-  self.proj(x).flatten(2).transpose(1, 2)
-  -> F.adaptive_avg_pool2d(self.proj(x), 1).flatten(1)
-first patch alone
-  transpose(1, 2) -> transpose(1, 2)[:, 0:1]
 divided by 255
   self.proj(x) -> self.proj(x / 255.0)
 not repeatable
@@ -255,14 +213,6 @@ rows and columns swapped
   b (h w) -> b (w h)
 every n-th pixel
   (h p1) (w p2) -> (p1 h) (p2 w)
-channels apart
-  channels * patch_size**2 -> patch_size**2
-  to_patch_embedding(img) -> to_patch_embedding(img.mean(1, keepdim=True))
-scaled by √D
-  return self -> x = self
-  (img) -> (img); return x * x.shape[-1] ** 0.5
-norm
-  , dim), ) -> , dim), nn.LayerNorm(dim))
 """
 
 OF_MULTIPLIED = """
@@ -272,22 +222,9 @@ channels left in front
   @ self.E -> .reshape(len(images), -1, len(self.E)) @ self.E
 view instead of cutting
   cut_with_loops(images, self.P) -> images.view(len(images), -1, len(self.E))
-one matrix per patch
-  torch.randn(numbers -> torch.randn((image_size // patch_size) ** 2, numbers
-  return cut_with_loops(images, self.P) @ self.E
-  -> return torch.einsum("bni,nid->bnd", cut_with_loops(images, self.P), self.E)
-one matrix per patch
-  self.E = nn.Parameter(torch.randn(numbers, embed_dim) * numbers**-0.5)
-  -> N = (image_size // patch_size) ** 2; self.E = nn.ModuleList
-  nn.ModuleList -> nn.ModuleList([nn.Linear(numbers, embed_dim) for _ in range(N)])
-  return cut_with_loops(images, self.P) @ self.E
-  -> pairs = zip(self.E, cut_with_loops(images, self.P).unbind(1)); return pairs
-  return pairs -> return torch.stack([layer(patch) for layer, patch in pairs], dim=1)
-last ones left out
-  cut_with_loops(images -> cut_with_loops(images[..., : -self.P, : -self.P]
 starts too wide
   * numbers**-0.5 -> nothing
-no weight
+not a parameter
   self.E = nn.Parameter(torch.randn(numbers, embed_dim) * numbers**-0.5) -> pass
   @ self.E -> nothing
 """
@@ -308,8 +245,6 @@ view instead of cutting
 """
 
 OF_CONVOLUTION = """
-bias unused
-  weight, bias, stride -> weight, None, stride
 stride left out
   , stride=patch_size -> nothing
 reshaped instead of transposed

@@ -46,13 +46,6 @@ def cut_with_split_and_pairs(images, patch_size):
 
 
 @right("patchify")
-def cut_with_a_convolution(images, patch_size):
-    C, P = images.shape[1], patch_size
-    weight = torch.eye(C * P * P, dtype=images.dtype).reshape(-1, C, P, P)
-    return F.conv2d(images, weight, stride=P).flatten(2).permute(0, 2, 1)
-
-
-@right("patchify")
 def cut_with_an_index(images, patch_size):
     C, H, W = images.shape[1:]
     order = np.arange(C * H * W).reshape(C, H // patch_size, patch_size, -1, patch_size)
@@ -71,16 +64,6 @@ moved
     the image turned
 every n-th pixel
   (h p1) (w p2) -> (p1 h) (p2 w)
-patches not flattened
-  (c p1 p2) -> c p1 p2
-grid not flattened
-  b (h w) -> b h w
-batch joined
-  b (h w) -> (b h w)
-patches before the batch
-  b (h w) -> (h w) b
-first channel alone
-  rearrange(images, -> rearrange(images[:, 0:1],
 changes its input
   return rearrange -> patches = rearrange
   p2=patch_size, ) -> p2=patch_size); images -= images.mean(); return patches
@@ -111,12 +94,6 @@ OF_TENSOR_UNFOLD = """
 channels left in front
   x = x.permute(0, 2, 3, 1, 4, 5).contiguous() -> pass
   x.view -> x.reshape
-a patch for each channel
-  x = x.permute(0, 2, 3, 1, 4, 5).contiguous() -> pass
-  return x.view(B, -1, C * -> return x.reshape(B, -1,
-channels in front of the patches
-  x = x.permute(0, 2, 3, 1, 4, 5).contiguous() -> pass
-  x.view(B, -1, C * patch_size * patch_size) -> x.flatten(4).flatten(2, 3)
 built in
   x.view(B, -> x.view(4,
 """
@@ -132,13 +109,8 @@ overlapping
 """
 
 OF_LOOPS = """
-a list of patches
-  torch.stack(patches, dim=1) -> patches
 height for width
   images.shape[3] -> images.shape[2]
-last ones left out
-  images.shape[2] -> images.shape[2] - P
-  images.shape[3] -> images.shape[3] - P
 """
 
 wrong_edits("patchify", cut_with_einops, OF_EINOPS)

@@ -1,4 +1,3 @@
-import torch
 from einops import rearrange
 from torch.nn import functional as F
 
@@ -46,17 +45,6 @@ def join_with_loops(patches, patch_size, image_size):
     return images
 
 
-@right("unpatchify")
-def join_with_cat(patches, p, size):
-    squares = patches.unflatten(2, (-1, p, p)).unbind(1)
-    columns = size[1] // p
-    rows = [
-        torch.cat(squares[start : start + columns], dim=3)
-        for start in range(0, len(squares), columns)
-    ]
-    return torch.cat(rows, dim=2)
-
-
 OF_EINOPS = """
 rows and columns swapped
   (h w) -> (w h)
@@ -66,10 +54,6 @@ moved
   (h p1) (w p2) -> (h p2) (w p1)
 pixels before the grid
   (h p1) (w p2) -> (p1 h) (p2 w)
-channels behind
-  c (h p1) (w p2) -> (h p1) (w p2) c
-image transposed
-  c (h p1) (w p2) -> c (w p2) (h p1)
 raises
   h=image_size[0] // patch_size
   -> h=int(patches.shape[1] ** 0.5), w=int(patches.shape[1] ** 0.5)
@@ -104,8 +88,6 @@ view instead of joining
   x = x.permute(0, 3, 1, 4, 2, 5) -> pass
 grid and pixels not interleaved
   0, 3, 1, 4, 2, 5 -> 0, 3, 1, 2, 4, 5
-axes not joined
-  .reshape(len(patches), -1, H, W) -> nothing
 """
 
 wrong_edits("unpatchify", join_with_permute, OF_PERMUTE)

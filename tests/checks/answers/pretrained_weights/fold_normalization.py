@@ -48,12 +48,8 @@ old bias lost
   bias - ( -> -(
 averaged over the patch
   .sum(dim=(1, 2, 3)) -> .sum(1).mean((1, 2))
-columns for channels
-  [:, None, None] -> nothing
 changes its input
   weight / std[:, None, None] -> weight.div_(std[:, None, None])
-weight alone
-  , bias - (folded * mean[:, None, None]).sum(dim=(1, 2, 3)) -> nothing
 variance
   std[ -> std.square()[
 summed over the outputs

@@ -47,15 +47,6 @@ wrong_edits(
     "join_qkv",
     join_with_cat,
     """
-q and k swapped
-  q_weight, k_weight, v_weight] -> k_weight, q_weight, v_weight]
-  q_bias, k_bias, v_bias] -> k_bias, q_bias, v_bias]
-k and v swapped
-  q_weight, k_weight, v_weight] -> q_weight, v_weight, k_weight]
-  q_bias, k_bias, v_bias] -> q_bias, v_bias, k_bias]
-k first
-  q_weight, k_weight, v_weight] -> k_weight, v_weight, q_weight]
-  q_bias, k_bias, v_bias] -> k_bias, v_bias, q_bias]
 moved
   q_weight, k_weight, v_weight] -> v_weight, k_weight, q_weight]
   q_bias, k_bias, v_bias] -> v_bias, k_bias, q_bias]
@@ -70,9 +61,7 @@ side by side
   dim=0 -> dim=-1
 each transposed
   q_weight, k_weight, v_weight] -> q_weight.t(), k_weight.t(), v_weight.t()]
-biases forgotten
-  , torch.cat([q_bias, k_bias, v_bias], dim=0) -> nothing
-stacked
+reshape
   torch.cat -> torch.stack
 dtype
   dim=0) -> dim=0).float()

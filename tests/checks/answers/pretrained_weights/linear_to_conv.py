@@ -50,17 +50,13 @@ wrong_edits(
     """
 rows and columns swapped
   d c p1 p2 -> d c p2 p1
-channels last
-  d c p1 p2 -> d p1 p2 c
 channels in the middle
   (p1 p2 c) -> (p1 c p2)
 flipped
   p2=patch_size) -> p2=patch_size).flip(-1, -2)
 moved
   p2=patch_size) -> p2=patch_size).flip(1)
-C before D
-  d c p1 p2 -> c d p1 p2
-flattened
+reshape
   d c p1 p2 -> d (c p1 p2)
 """,
 )

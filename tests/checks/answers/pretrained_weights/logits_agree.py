@@ -24,29 +24,11 @@ def agree_with_assert_close(got, expected, atol):
     return True
 
 
-@right("logits_agree")
-def agree_with_not(got, expected, atol):
-    if got.shape != expected.shape:
-        return False
-    return not (got - expected).abs().max().item() > atol and not got.isnan().any()
-
-
 @wrong("logits_agree", "smaller than atol")
 def agree_if_the_largest_is_below(got, expected, atol):
     if got.shape != expected.shape or got.isnan().any() or expected.isnan().any():
         return False
     return (got - expected).abs().max() < atol
-
-
-@right("logits_agree")
-def agree_in_loops(got, expected, atol):
-    if tuple(got.shape) != tuple(expected.shape):
-        return False
-    for row, other in zip(got.tolist(), expected.tolist(), strict=True):
-        for one, two in zip(row, other, strict=True):
-            if not abs(one - two) <= atol:
-                return False
-    return True
 
 
 @right("logits_agree")
@@ -70,18 +52,10 @@ def agree_unless_large(got, expected, atol):
     return True
 
 
-@wrong("logits_agree", "NaN and shapes")
-def agree_with_abs_added(got, expected, atol):
-    return not (got - expected).abs().max() > atol
-
-
 wrong_edits(
     "logits_agree",
     agree_with_all,
     """
-numbers counted
-  got.shape == expected.shape -> got.numel() == expected.numel()
-  got - expected -> got.flatten() - expected.flatten()
 smaller than atol
   <= atol -> < atol
 sign

@@ -128,64 +128,6 @@ def rename_by_patterns(state_dict):
     return renamed
 
 
-@right("rename_weights")
-def rename_name_by_name(state_dict):
-    left = dict(state_dict)
-    table = {
-        "class_token": "cls_token",
-        "encoder.pos_embedding": "pos_embed",
-    }
-    for p in ("weight", "bias"):
-        table[f"conv_proj.{p}"] = f"patch_embed.proj.{p}"
-        table[f"encoder.ln.{p}"] = f"norm.{p}"
-        table[f"heads.head.{p}"] = f"head.{p}"
-        block = 0
-        while f"blocks.{block}.norm1.weight" in left:
-            ours, theirs = f"blocks.{block}", f"encoder.layers.encoder_layer_{block}"
-            for one, other in (
-                ("norm1.", "ln_1."),
-                ("attn.qkv.", "self_attention.in_proj_"),
-                ("attn.proj.", "self_attention.out_proj."),
-                ("norm2.", "ln_2."),
-                ("mlp.fc1.", "mlp.0."),
-                ("mlp.fc2.", "mlp.3."),
-            ):
-                table[f"{theirs}.{other}{p}"] = f"{ours}.{one}{p}"
-            block += 1
-    return {theirs: left.pop(ours) for theirs, ours in table.items()} | left
-
-
-@right("rename_weights")
-def rename_by_splitting(state_dict):
-    inside = {
-        "norm1": "ln_1.",
-        "norm2": "ln_2.",
-        "attn.qkv": "self_attention.in_proj_",
-        "attn.proj": "self_attention.out_proj.",
-        "mlp.fc1": "mlp.0.",
-        "mlp.fc2": "mlp.3.",
-    }
-    outside = {
-        "cls_token": "class_token",
-        "pos_embed": "encoder.pos_embedding",
-        "patch_embed.proj": "conv_proj",
-        "norm": "encoder.ln",
-        "head": "heads.head",
-    }
-    renamed = {}
-    for name, tensor in state_dict.items():
-        layer, _, kind = name.rpartition(".")
-        if name.startswith("blocks."):
-            _, number, part = layer.split(".", 2)
-            new = f"encoder.layers.encoder_layer_{number}.{inside[part]}{kind}"
-        elif layer in outside:
-            new = f"{outside[layer]}.{kind}"
-        else:
-            new = outside.get(name, name)
-        renamed[new] = tensor
-    return renamed
-
-
 @wrong("rename_weights", "first digit")
 def rename_one_character(state_dict):
     renamed = {}
@@ -211,41 +153,19 @@ wrong_edits(
     """
 piece of another name
   not name.startswith(OTHERS) -> True
-piece of another name
-  not name.startswith(OTHERS) -> old != "head"
-  PIECES.items() -> (PIECES | {"head.": "heads.head."}).items()
 copied
   [name] = tensor -> [name] = tensor.clone()
 unchanged
   name = name.replace(old, new) -> name.replace(old, new)
 norms swapped
   PIECES.items() -> (PIECES | {"norm1": "ln_2", "norm2": "ln_1"}).items()
-MLP swapped
-  PIECES.items() -> (PIECES | {"mlp.fc2": "mlp.0", "mlp.fc1": "mlp.3"}).items()
-dot left
-  PIECES.items() -> (PIECES | {"attn.qkv.": "self_attention.in_proj."}).items()
 MLP numbers kept
   renamed[name] -> renamed[name.replace("mlp.0", "mlp.1").replace("mlp.3", "mlp.2")]
-head left
-  if not name -> if old != "head" and not name
-biases forgotten
-  renamed[name] = -> if not name.endswith("bias"): renamed[name] =
-token and positions dropped
-  renamed[name] = -> if name.endswith(("weight", "bias")): renamed[name] =
-old names kept
-  renamed = {} -> renamed = dict(state_dict)
-weights transposed
-  [name] = tensor -> [name] = tensor.t() if tensor.dim() == 2 else tensor
 unknown names vanish
   renamed[name] = -> if name not in state_dict: renamed[name] =
 norm inside norm1
   PIECES.items() -> ({"norm": "encoder.ln"} | PIECES).items()
-missing
-  if not name -> if old != "norm." and not name
 not a dictionary
   return renamed -> return list(renamed.items())
-blocks from 1
-  renamed[name]
-  -> renamed[re.sub(r"layer_(\\d+)", lambda m: f"layer_{int(m[1]) + 1}", name)]
 """,
 )

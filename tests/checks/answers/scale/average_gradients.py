@@ -45,6 +45,11 @@ def average_in_place(gradients, counts):
     return torch.stack(gradients).sum(0)
 
 
+@wrong("average_gradients", "values")
+def of_the_largest_share(gradients, counts):
+    return gradients[counts.index(max(counts))]
+
+
 OF_AVERAGE_WITH_A_SUM = """
 zero times NaN
   if n -> nothing
@@ -58,15 +63,8 @@ weighed, not divided
   / sum(counts) -> nothing
 divided by processes
   sum(counts) -> len(counts)
-divided twice
-  / sum(counts) -> / sum(counts) / len(counts)
 sums over images
   g * n for -> g for
-first process alone
-  = lambda gradients, counts: gradients[0]
-not summed
-  sum(g * n for g, n in pairs if n) / sum(counts)
-  -> torch.stack([g * n / sum(counts) for g, n in pairs])
 """
 
 OF_AVERAGE_WITH_EINSUM = """

@@ -15,11 +15,6 @@ def deal_with_a_range(count, num_processes, rank):
 
 
 @right("batch_shares")
-def deal_with_modulo(count, num_processes, rank):
-    return [image for image in range(count) if image % num_processes == rank]
-
-
-@right("batch_shares")
 def deal_with_numpy(count, num_processes, rank):
     return np.arange(rank, count, num_processes)
 
@@ -56,8 +51,6 @@ rest dropped
   range(rank, count, -> range(rank, count // num_processes * num_processes,
 ranks from 1
   range(rank, -> range(rank - 1 if rank else count,
-starts behind the rank
-  range(rank, -> range(rank + 1,
 how many
   range(rank, count, num_processes) -> len(range(rank, count, num_processes))
 behind the end

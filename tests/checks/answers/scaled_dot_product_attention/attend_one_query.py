@@ -71,30 +71,16 @@ not normalised
   , dim=0 -> nothing
 weights times keys
   weights @ values -> weights @ keys
-not added up
-  weights @ values -> weights.unsqueeze(1) * values
 averaged
   weights @ values -> (weights[:, None] * values).mean(dim=0)
 weights along the numbers
   weights @ values -> (weights * values).sum(dim=0)
-numbers added up
-  weights @ values -> (weights.unsqueeze(1) * values).sum(dim=1)
-plain mean
-  weights @ values -> values.mean(0)
 keys and values swapped
   query, keys, values -> query, values, keys
-weights first
-  weights @ values, weights -> weights, weights @ values
-output alone
-  weights @ values, weights -> weights @ values
 scores for weights
   torch.softmax -> nothing
   , dim=0 -> nothing
   weights @ values -> weights.softmax(0) @ values
-exponentials for weights
-  torch.softmax -> torch.exp
-  , dim=0 -> nothing
-  weights @ values -> (weights / weights.sum()) @ values
 """
 
 OF_A_BATCH = """

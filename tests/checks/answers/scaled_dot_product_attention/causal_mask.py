@@ -28,11 +28,6 @@ def not_the_upper_triangle(n):
     return ~torch.triu(torch.ones(n, n, dtype=torch.bool), diagonal=1)
 
 
-@wrong("causal_mask", "itself alone")
-def the_diagonal(num_tokens):
-    return torch.eye(num_tokens) > 0
-
-
 @wrong("causal_mask", "all seen")
 def nothing_hidden(num_tokens):
     return torch.full((num_tokens, num_tokens), True)

@@ -22,15 +22,6 @@ def fills_with_the_smallest_number(q, k, v, mask):
 
 
 @right("masked_attention")
-def sums_what_is_allowed(q, k, v, mask):
-    scores = q @ k.mT / math.sqrt(q.size(-1))
-    powers = (scores - scores.amax(-1, keepdim=True)).exp() * mask
-    total = powers.sum(-1, keepdim=True)
-    weights = powers / torch.where(total == 0, 1, total)
-    return weights @ v, weights
-
-
-@right("masked_attention")
 def shares_out_again(q, k, v, mask):
     """Apply the mask after the softmax, and divide the rest by its sum."""
     weights = F.softmax(q @ k.mT / math.sqrt(q.size(-1)), dim=-1) * mask
@@ -59,16 +50,6 @@ def adds_a_table_of_minus_infinity(q, k, v, mask):
     weights = torch.softmax(q @ k.mT / math.sqrt(q.size(-1)) + bias, dim=-1)
     weights = weights.masked_fill(mask.logical_not(), 0)
     return torch.matmul(weights, v), weights
-
-
-@right("masked_attention")
-def multiplies_exponentials_in_einsum(q, k, v, mask):
-    scores = torch.einsum("...qd,...kd->...qk", q, k) / q.shape[-1] ** 0.5
-    scores = scores.masked_fill(~mask, -torch.inf)
-    top = scores.amax(-1, keepdim=True).clamp(min=-1e30)
-    exps = (scores - top).exp()
-    weights = exps / exps.sum(-1, keepdim=True).clamp(min=1e-30)
-    return torch.einsum("...qk,...kv->...qv", weights, v), weights
 
 
 @right("masked_attention")
@@ -116,10 +97,6 @@ fill too high
   -1e9 -> -20.0
 fill too high
   -1e9 -> -30.0
-fill too high
-  -1e9 -> -50.0
-fill too high
-  -1e9 -> -100.0
 row left level
   * mask.any(-1, keepdim=True) -> nothing
 row left level

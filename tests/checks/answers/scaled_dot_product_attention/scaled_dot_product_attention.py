@@ -43,24 +43,6 @@ def with_pytorchs_own(q, k, v):
     return attention(q, k, v), attention(q, k, every)
 
 
-@right("scaled_dot_product_attention")
-def as_hugging_face(query, key, value):
-    scores = torch.matmul(query, key.transpose(-1, -2)) * query.shape[-1] ** -0.5
-    probs = F.softmax(scores, dim=-1, dtype=torch.float32).to(query.dtype)
-    probs = F.dropout(probs, p=0.1, training=False)
-    return torch.matmul(probs, value), probs
-
-
-@right("scaled_dot_product_attention")
-def as_d2l(queries, keys, values):
-    """Merge the leading axes, since bmm takes three."""
-    leading, d = queries.shape[:-2], queries.shape[-1]
-    q, k, v = (y.reshape(-1, *y.shape[-2:]) for y in (queries, keys, values))
-    weights = torch.softmax(torch.bmm(q, k.transpose(1, 2)) / math.sqrt(d), dim=-1)
-    output = torch.bmm(weights, v)
-    return [y.reshape(*leading, *y.shape[-2:]) for y in (output, weights)]
-
-
 @wrong("scaled_dot_product_attention", "causal")
 def as_in_a_language_model(q, k, v):
     scores = q @ k.mT / math.sqrt(q.size(-1))
@@ -99,8 +81,6 @@ scale by tokens
   q.size(-1) -> k.size(-2)
 scale by axis 1
   q.size(-1) -> q.size(1)
-scale by d_v
-  q.size(-1) -> v.size(-1)
 scale by 8
   math.sqrt(q.size(-1)) -> 8
 scale inverted
@@ -114,8 +94,6 @@ softmax over heads
   torch.softmax -> F.softmax
   , dim=-1 -> nothing
     no axis is named: that is axis 1 of four
-softmax over the batch
-  dim=-1 -> dim=0
 softmax over everything
   weights = torch.softmax -> exps = torch.exp
   , dim=-1) -> ); weights = exps / exps.sum(dim=(-2, -1), keepdim=True)
@@ -132,16 +110,10 @@ keys reshaped
   k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
 weights times keys
   weights @ v -> weights @ k
-weights averaged
-  v, weights -> v, weights.mean(dim=1)
-weights first
-  weights @ v, weights -> weights, weights @ v
 not repeatable
   weights @ v -> F.dropout(weights, 0.1) @ v
 not repeatable
   return -> weights = F.dropout(weights, 0.1); return
-not repeatable
-  return -> weights = torch.nn.Dropout(0.1)(weights); return
 changes its input
   weights = -> q /= math.sqrt(q.size(-1)); weights =
   / math.sqrt(q.size(-1)), dim -> , dim
@@ -155,19 +127,13 @@ raises
 """
 
 OF_EINSUM = """
-summed over queries
-  ...kd->...qd -> ...kd->...kd
 values summed
   ...kd->...qd -> ...vd->...qd
-weights transposed
-  ...qk,...kd->...qd -> ...kq,...kd->...qd
 scores for weights
   v), weights -> v), scores
 """
 
 OF_PYTORCHS_OWN = """
-output alone
-  return attention(q, k, v), attention(q, k, every) -> return attention(q, k, v)
 """
 
 wrong_edits("scaled_dot_product_attention", as_in_the_paper, OF_PAPER)

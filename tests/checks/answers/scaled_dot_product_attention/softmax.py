@@ -55,9 +55,6 @@ dtype
 OF_LARGEST = """
 one for all rows
   scores.max(dim=-1, keepdim=True).values -> scores.max()
-one for all rows, covered
-  scores.max(dim=-1, keepdim=True).values -> scores.max()
-  exps.sum(dim=-1, keepdim=True) -> (exps.sum(dim=-1, keepdim=True) + 1e-9)
 overflow
   - scores.max(dim=-1, keepdim=True).values -> nothing
 NaN covered
@@ -74,8 +71,6 @@ size subtracted
   scores.max -> scores.abs().max
 largest of each column
   scores.max(dim=-1 -> scores.max(dim=-2
-divided by the largest score
-  scores - scores.max -> scores / scores.max
 over the first axis
   dim=-1 -> dim=0
 over the axis before the last
@@ -86,8 +81,6 @@ one sum for all rows
   exps.sum(dim=-1, keepdim=True) -> exps.sum()
 keepdim missing
   - scores.max(dim=-1, keepdim=True).values -> nothing
-  , keepdim=True -> nothing
-keepdim missing twice
   , keepdim=True -> nothing
 keepdim missing at the largest
   scores.max(dim=-1, keepdim=True) -> scores.max(dim=-1)
@@ -111,3 +104,8 @@ wrong_edits("softmax", largest_taken_off, OF_LARGEST)
 def largest_cut_off_at_0(scores):
     exps = (scores - scores.amax(dim=-1, keepdim=True).clamp(min=0)).exp()
     return exps / exps.sum(dim=-1, keepdim=True)
+
+
+@wrong("softmax", "reshape")
+def squeezed(scores):
+    return F.softmax(scores, dim=-1).squeeze()

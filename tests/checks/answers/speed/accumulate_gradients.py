@@ -103,8 +103,6 @@ two sizes weighed alike
   * len(x) / len(images) -> / num_parts
 summed over images
   y) * len(x) / len(images) -> y, reduction="sum")
-summed, divided by parts
-  y) * len(x) / len(images) -> y, reduction="sum") / num_parts
 step in each part
   optimizer.step() -> nothing
   loss.backward() -> loss.backward(); optimizer.step()
@@ -131,8 +129,6 @@ short part dropped
 """
 
 OF_ACCUMULATE_EVENLY = """
-cleared at the end alone
-  model.zero_grad(set_to_none=False) -> nothing
 """
 
 wrong_edits("accumulate_gradients", accumulate_by_share, OF_ACCUMULATE_BY_SHARE)

@@ -69,6 +69,12 @@ def attend_cutting_the_weights(q, k, v, block):
     return sum(w @ values for w, values in pairs)
 
 
+@wrong("attention_in_blocks", "whole rows")
+def attend_with_blocks_of_queries(q, k, v, block):
+    scale = 1 / math.sqrt(q.shape[1])
+    return torch.cat([(p @ k.T * scale).softmax(1) @ v for p in q.split(block)])
+
+
 @wrong("attention_in_blocks", "softmax of each block averaged")
 def attend_block_for_block(q, k, v, block):
     found = [
@@ -91,23 +97,6 @@ def begins_at_a_very_low_number(q, k, v, block):
         mixture = mixture * factor + powers @ v[start : start + block]
         largest = new
     return mixture / total
-
-
-@right("attention_in_blocks")
-def divides_in_every_turn(q, k, v, block):
-    """Divide in every turn, as the first FlashAttention does."""
-    largest = q.new_full((len(q), 1), -math.inf)
-    total, output = q.new_zeros(len(q), 1), q.new_zeros(len(q), v.shape[1])
-    for keys, values in zip(k.split(block), v.split(block), strict=True):
-        scores = q @ keys.T / q.shape[1] ** 0.5
-        high = scores.amax(1, keepdim=True)
-        powers = (scores - high).exp()
-        new = torch.maximum(largest, high)
-        old_part, new_part = (largest - new).exp() * total, (high - new).exp()
-        total = old_part + new_part * powers.sum(1, keepdim=True)
-        output = (old_part * output + new_part * (powers @ values)) / total
-        largest = new
-    return output
 
 
 @right("attention_in_blocks")
@@ -166,8 +155,6 @@ reshape
   mixed / total[:, None] -> (mixed / total[:, None]).flatten()
 begins at 0
   float("-inf") -> 0.0
-begins at -100
-  float("-inf") -> -100.0
 largest of the block
   torch.maximum(m, scores.max(dim=1).values) -> scores.max(dim=1).values
 one largest for all queries

@@ -46,20 +46,6 @@ class token dropped as well
   tokens[:, :1], -> nothing
 last tokens dropped
   = lambda tokens, num_registers: tokens[:, : tokens.shape[1] - num_registers]
-patches dropped
-  = lambda tokens, num_registers: tokens[:, : num_registers + 1]
-registers alone
-  = lambda tokens, num_registers: tokens[:, 1 : num_registers + 1]
-one too many
-  1 + num_registers -> num_registers + 2
-class token last
-  tokens[:, :1], tokens[:, 1 + num_registers :]
-  -> tokens[:, 1 + num_registers :], tokens[:, :1]
-nothing dropped
-  = lambda tokens, num_registers: tokens
-numbers dropped
-  tokens[: -> tokens[...
-  dim=1 -> dim=-1
 """
 
 OF_CHOOSES_PLACES = """

@@ -46,16 +46,8 @@ last token left out
   1: -> :-1
 divided by T
   .mean(dim=1) -> .sum(dim=1) / tokens.shape[1]
-over D
-  dim=1 -> dim=-1
-over the batch
-  dim=1 -> dim=0
 first image left out
   [:, 1:] -> [1:]
-axis kept
-  dim=1 -> dim=1, keepdim=True
-largest
-  .mean(dim=1) -> .max(dim=1).values
 sum
   .mean -> .sum
 dtype

@@ -47,22 +47,14 @@ only added
 without sign
   permute(1, 2, 0) -> abs().permute(1, 2, 0)
   += window_size - 1 -> += 0
-two numbers
-  relative[:, :, 0] *= 2 * window_size - 1 -> nothing
-  .sum(-1) -> nothing
 columns not shifted
   relative[:, :, 1] += window_size - 1 -> nothing
-shifted by w, rows by 2w + 1
-  += window_size - 1 -> += window_size
-  2 * window_size - 1 -> 2 * window_size + 1
 """
 
 OF_INDEX_BY_DIVISION = """
 not shifted
   + (side**2 - 1) // 2 -> nothing
-begins at 1
-  (side**2 - 1) // 2 -> (side**2 + 1) // 2
-not whole numbers
+dtype
   .int() -> .float()
 """
 

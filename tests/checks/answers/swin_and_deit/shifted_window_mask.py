@@ -43,13 +43,6 @@ def mask_by_rolling(height, width, window_size, shift):
     return group.unsqueeze(1) == group.unsqueeze(2)
 
 
-@wrong("shifted_window_mask", "whole map")
-def mask_of_everything(height, width, window_size, shift):
-    row, column = torch.arange(height)[:, None], torch.arange(width)
-    group = (2 * (row >= height - shift) + (column >= width - shift)).flatten()
-    return group[:, None] == group
-
-
 @wrong("shifted_window_mask", "minus a hundred")
 def mask_of_the_official_code(H, W, window_size, shift_size):
     img_mask = torch.zeros((1, H, W, 1))
@@ -73,9 +66,6 @@ OF_MASK_AS_SWIN_DOES = """
 minus a hundred
   (windows[:, None] - windows[:, :, None]) == 0
   -> torch.where(windows[:, None] == windows[:, :, None], 0.0, -100.0)
-minus infinity
-  (windows[:, None] - windows[:, :, None]) == 0
-  -> torch.where(windows[:, None] == windows[:, :, None], 0.0, -torch.inf)
 shift for the rest
   -shift -> shift - window_size
 dtype

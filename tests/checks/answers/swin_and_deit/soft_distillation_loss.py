@@ -77,8 +77,6 @@ logarithms taken for shares
   F.softmax -> F.log_softmax
 shares taken for logarithms
   F.log_softmax -> F.softmax
-softmax over the batch
-  dim=-1 -> dim=0
 """
 
 OF_AS_DEIT_DOES = """

@@ -1,4 +1,4 @@
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 from tests.checks.answers.swin_and_deit.windows import cut_with_einops, cut_with_loops
 
 
@@ -22,10 +22,6 @@ moved
   (i j) -> (j i)
 moved
   (b m n) -> (b n m)
-moved
-  (b m n) -> (m n b)
-images apart
-  (b m n) -> b (m n)
 dilated
   (m i) (n j) -> (i m) (j n)
 size taken for number
@@ -51,3 +47,8 @@ no gradient
 wrong_edits("window_partition", cut_with_einops, OF_CUT_WITH_EINOPS)
 wrong_edits("window_partition", cut_as_swin_does, OF_CUT_AS_SWIN_DOES)
 wrong_edits("window_partition", cut_with_loops, OF_CUT_WITH_LOOPS)
+
+
+@wrong("window_partition", "reshape")
+def squeezed(x, window_size):
+    return cut_with_einops(x, window_size).squeeze()

@@ -2,7 +2,7 @@ import itertools
 
 from einops import rearrange
 
-from tests.checks.answers import right, wrong_edits
+from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("window_reverse")
@@ -37,14 +37,10 @@ moved
   (i j) -> (j i)
 moved
   (b m n) -> (b n m)
-moved
-  (b m n) -> (m n b)
 dilated
   (m i) (n j) -> (i m) (j n)
 not joined
   b (m i) (n j) c -> b m i n j c
-channels first
-  b (m i) (n j) c -> b c (m i) (n j)
 """
 
 OF_PASTE_AS_SWIN_DOES = """
@@ -60,3 +56,8 @@ none
 
 wrong_edits("window_reverse", paste_with_einops, OF_PASTE_WITH_EINOPS)
 wrong_edits("window_reverse", paste_as_swin_does, OF_PASTE_AS_SWIN_DOES)
+
+
+@wrong("window_reverse", "reshape")
+def squeezed(windows, height, width):
+    return paste_with_einops(windows, height, width).squeeze()

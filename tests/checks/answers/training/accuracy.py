@@ -45,14 +45,10 @@ a count
   .float().mean().item() -> .sum()
 percent
   return -> return 100.0 *
-for each image
-  .float().mean().item() -> nothing
 divided by K
   .float().mean().item() -> .sum().item() / logits.size(-1)
 the share of wrong answers
   == -> !=
-all or nothing
-  .float().mean() -> .all().float()
 none
   return -> nothing
 every answer with every label
@@ -67,8 +63,6 @@ value for place
 """
 
 OF_COUNTED_IN_A_LOOP = """
-lowest logit
-  max(one) -> min(one)
 """
 
 wrong_edits("accuracy", by_topk, OF_BY_TOPK)

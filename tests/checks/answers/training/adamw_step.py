@@ -7,14 +7,6 @@ from tests.checks.answers import right, wrong, wrong_edits
 
 
 @right("adamw_step")
-def as_the_paper_has_it(w, g, m, v, t, lr, decay):
-    m = 0.9 * m + 0.1 * g
-    v = 0.999 * v + (1 - 0.999) * g * g
-    m_hat, v_hat = m / (1 - 0.9**t), v / (1 - 0.999**t)
-    return w - lr * (m_hat / (torch.sqrt(v_hat) + 1e-8) + decay * w), m, v
-
-
-@right("adamw_step")
 def with_betas(w, g, m, v, step, lr, weight_decay, b1=0.9, b2=0.999):
     m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g**2
     m_hat, v_hat = m / (1 - b1**step), v / (1 - b2**step)
@@ -34,14 +26,6 @@ def pytorch_steps(w, g, m, v, step, lr, weight_decay):
     optimizer.step()
     state = optimizer.state[parameter]
     return parameter.detach(), state["exp_avg"], state["exp_avg_sq"]
-
-
-@right("adamw_step")
-def with_lerp(w, g, m, v, step, lr, weight_decay):
-    m, v = torch.lerp(m, g, 0.1), v.lerp(g.square(), 0.001)
-    size = lr / (1 - 0.9**step)
-    w = w * (1 - lr * weight_decay)
-    return [w - size * m / ((v / (1 - 0.999**step)).sqrt() + 1e-8), m, v]
 
 
 @wrong("adamw_step", "changes its input")
@@ -95,16 +79,12 @@ decay of the new weight
   -> (1 - lr * weight_decay) * (w - lr * m_hat / (v_hat.sqrt() + 1e-8))
 corrected averages returned
   weight_decay * w), m, v -> weight_decay * w), m_hat, v_hat
-weights alone
-  weight_decay * w), m, v -> weight_decay * w)
 uphill
   (m_hat / -> (-m_hat /
 no decay
   + weight_decay * w -> nothing
 correction a step early
   m, v = b1 -> step += 1; m, v = b1
-one square for all
-  g**2 -> g.norm() ** 2
 """
 
 wrong_edits("adamw_step", with_betas, OF_WITH_BETAS)

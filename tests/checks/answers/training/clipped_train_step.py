@@ -47,18 +47,6 @@ def normalises(model, optimizer, images, labels, clip_norm):
 
 
 @right("clipped_train_step")
-def clips_in_a_closure(model, optimizer, images, labels, clip_norm):
-    def closure():
-        optimizer.zero_grad()
-        loss = F.cross_entropy(model(images), labels)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-        return loss
-
-    return optimizer.step(closure).item()
-
-
-@right("clipped_train_step")
 def clips_what_the_optimizer_has(model, optimizer, images, labels, clip_norm):
     weights = [p for group in optimizer.param_groups for p in group["params"]]
     for weight in weights:
@@ -89,8 +77,6 @@ not clipped
   nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
   loss.backward()
   -> nn.utils.clip_grad_norm_(model.parameters(), clip_norm); loss.backward()
-not clipped
-  model.parameters(), clip_norm -> model.parameters(), 1e3
 clipped by value
   clip_grad_norm_ -> clip_grad_value_
 each parameter alone

@@ -59,8 +59,6 @@ first batch alone
   total += len(labels) -> model.train(was_training); return right / len(labels)
 divided by batches
   right / total -> right / len(batches)
-full batches
-  right / total -> right / (len(batches) * len(batches[0][1]))
 percent
   right / total -> round(100 * right / total, 6)
 """

@@ -73,8 +73,6 @@ no warm-up
   (step - warmup_steps) / (total_steps - warmup_steps) -> step / total_steps
 no fall
   0.5 * peak * (1 + math.cos(done * math.pi)) -> peak
-degrees
-  math.pi -> 180
 a step behind
   (step + 1) -> step
 fall counted from 1

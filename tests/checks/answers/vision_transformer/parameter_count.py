@@ -50,8 +50,11 @@ no MLP bias
   + M + D -> nothing
 MLP biases of D
   + M + D -> + 2 * D
-no final norm
+2·D missing
   + 2 * D + D * K -> + D * K
+2·D missing
+  + D + D + T * D -> + D + (T - 1) * D
+    neither the class token nor its position
 no class token
   1 + (H // P) -> (H // P)
     positions for the patches alone

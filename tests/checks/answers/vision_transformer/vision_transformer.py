@@ -1,5 +1,3 @@
-import copy
-
 import torch
 from einops import rearrange
 from torch import nn
@@ -300,21 +298,9 @@ built in
   super().__init__() -> super().__init__(); patch_size = 8
 built in
   super().__init__() -> super().__init__(); in_channels = 3
-built in
-  super().__init__() -> super().__init__(); num_classes = 11
-built in
-  super().__init__() -> super().__init__(); embed_dim = 14
-built in
-  super().__init__() -> super().__init__(); depth = 3
-built in
-  super().__init__() -> super().__init__(); num_heads = 2
-built in
-  super().__init__() -> super().__init__(); num_heads = 4
-built in
-  super().__init__() -> super().__init__(); mlp_ratio = 5
-number of classes
+parameters
   self.head = -> num_classes = 10; self.head =
-another number of positions
+raises
   num_patches + 1 -> 197
 no super
   super().__init__() -> pass
@@ -331,7 +317,7 @@ first image
   [:, 0] -> [0]
 no final norm
   self.norm(x) -> x
-final norm missing
+parameters
   self.norm = nn.LayerNorm(embed_dim, eps=1e-6) -> pass
   self.norm(x) -> x
 softmax at the end
@@ -344,13 +330,11 @@ class token last, first read
 no position for the class token
   [cls, patches] -> [cls, patches + self.pos[:, 1:]]
   x = x + self.pos -> pass
-positions for the patches alone
+one position too few
   num_patches + 1 -> num_patches
   [cls, patches] -> [cls, patches + self.pos]
   x = x + self.pos -> pass
-no positions
-  x = x + self.pos -> pass
-no class token
+one position too few
   self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> pass
   num_patches + 1 -> num_patches
   cls = self.cls.expand(len(images), 1, patches.shape[-1]) -> pass
@@ -365,17 +349,10 @@ patches by view
   patches = self.proj(images).flatten(2).transpose(1, 2)
   -> kernel = self.proj.weight.flatten(1); patches = images.reshape
   reshape -> reshape(len(images), -1, kernel.shape[1]) @ kernel.T + self.proj.bias
-one block shared
-  [EncoderBlock(*sizes) for _ in range(depth)] -> [EncoderBlock(*sizes)] * depth
-one block shared
-  self.blocks = -> block = EncoderBlock(*sizes); self.blocks =
-  EncoderBlock(*sizes) for -> copy.copy(block) for
 one block every time
   block(x) -> self.blocks[0](x)
 first block left out
   in self.blocks -> in self.blocks[:-1]
-number of blocks
-  range(depth) -> range(depth + 1)
 blocks forget
   x, _ = block(x) -> encoded, _ = block(x)
   self.norm(x) -> self.norm(encoded)
@@ -412,8 +389,6 @@ unused
 OF_POSITIONS_APART = """
 mean of the patches
   [:, 0] -> [:, 1:].mean(dim=1)
-class token unused
-  cls = self.cls + self.cls_pos -> cls = self.cls
 """
 
 OF_TIMMS = """
@@ -421,11 +396,6 @@ mean of the patches
   return model -> model.global_pool = "avg"; return model
 mean of the patches, then norm
   drop_rate=0.1 -> global_pool="avg"
-"""
-
-OF_TORCHVISIONS = """
-built in
-  model.conv_proj = nn.Conv2d(in_channels, embed_dim, patch_size, patch_size) -> pass
 """
 
 OF_TORCHS_ENCODER = """
@@ -484,10 +454,9 @@ tensors of its own
 """
 
 right_edits("vision_transformer", Net, RIGHT_TOO, patchify=patchify)
-wrong_edits("vision_transformer", Net, OF_NET, copy=copy)
+wrong_edits("vision_transformer", Net, OF_NET)
 wrong_edits("vision_transformer", PositionsApart, OF_POSITIONS_APART)
 wrong_edits("vision_transformer", from_timm, OF_TIMMS)
-wrong_edits("vision_transformer", from_torchvision, OF_TORCHVISIONS)
 wrong_edits("vision_transformer", WithTorchsEncoder, OF_TORCHS_ENCODER)
 wrong_edits("vision_transformer", WithPreNorms, OF_PRE_NORMS)
 wrong_edits("vision_transformer", as_callables, OF_CALLABLES)

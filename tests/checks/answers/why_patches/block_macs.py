@@ -21,34 +21,11 @@ def from_the_package(T, D, r=4):
 
 
 @right("block_macs")
-def from_the_whole_model(num_tokens, embed_dim, mlp_ratio=4):
-    model = vit_steps.model_cost(
-        vit_steps.ViTConfig(
-            image_size=(1, num_tokens - 1),
-            patch_size=1,
-            embed_dim=embed_dim,
-            depth=1,
-            num_heads=1,
-            mlp_ratio=mlp_ratio,
-        )
-    )
-    linear = ("attn.qkv", "attn.proj", "mlp.fc1", "mlp.fc2")
-    macs = sum(step.macs for step in model.steps if step.name in linear)
-    return model.attention_macs, macs
-
-
-@right("block_macs")
 def by_layers(num_tokens, embed_dim, mlp_ratio=4):
     D, linear = embed_dim, 0
     for ins, outs in [(D, 3 * D), (D, D), (D, mlp_ratio * D), (mlp_ratio * D, D)]:
         linear += num_tokens * ins * outs
     return 2 * num_tokens * num_tokens * D, linear
-
-
-@right("block_macs")
-def with_heads_of_one_number(T, D, ratio=4):
-    quadratic = sum(T * T + T * T for _ in range(D))
-    return [quadratic, 4 * T * D**2 + 2 * ratio * T * D**2]
 
 
 OF_FORMULAS = """
@@ -71,8 +48,6 @@ pairs counted
 order swapped
   2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
   -> 4 * T * D**2 + 2 * T * D * M, 2 * T**2 * D
-one sum
-  2 * T**2 * D, -> 2 * T**2 * D +
 flops for macs
   2 * T**2 * D, 4 * T * D**2 + 2 * T * D * M
   -> 4 * T**2 * D, 8 * T * D**2 + 4 * T * D * M
@@ -81,10 +56,6 @@ mlp quadratic
   -> 2 * T**2 * D + 2 * T * D * M, 4 * T * D**2
 linear part of one token
   4 * T * D**2 + 2 * T * D * M -> 4 * D**2 + 2 * D * M
-mlp of one token
-  2 * T * D * M -> 2 * D * M
-projections of one token
-  4 * T * D -> 4 * D
 mlp layers all M by M
   2 * T * D * M -> 2 * T * M * M
 """
