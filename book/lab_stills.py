@@ -62,7 +62,7 @@ def main() -> None:
         for page in PAGES:
             tab = context.new_page()
             tab.goto((HTML / f"{page}.html").as_uri())
-            for place in tab.locator(".vit-lab").all():
+            for place in tab.locator(".vit-lab:not([hidden])").all():
                 name = still_of(place.evaluate("place => ({...place.dataset})"))
                 if name in missing:
                     file = FOLDER / f"{name}.webp"

@@ -6,8 +6,10 @@ check_installed("matplotlib", "IPython")
 
 from vit_book.drawings import drawing as drawing
 from vit_book.photographs import PHOTOS as PHOTOS
+from vit_book.photographs import THINGS as THINGS
 from vit_book.photographs import photo as photo
 from vit_book.photographs import photos as photos
+from vit_book.photographs import things as things
 from vit_book.results import read_results as read_results
 from vit_book.results import recorded as recorded
 from vit_book.style import COLOURS as COLOURS

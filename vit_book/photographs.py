@@ -1,6 +1,7 @@
-"""Six sample photographs, which ship inside scikit-learn and scikit-image."""
+"""Sample photographs: six that libraries ship, and 123 small ones with labels."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -29,6 +30,9 @@ PHOTOS = {
     ),
     "rocket": Photo("scikit-image", "rocket", "SpaceX", "CC0"),
 }
+
+THINGS = Path(__file__).with_name("things")  # a folder for each class
+COPIES = ("building/12.jpg", "building/18.jpg", "building/27.jpg")  # of others there
 
 
 def photo(name: str, size: Size | None = None) -> Tensor:
@@ -59,3 +63,23 @@ def photos(size: Size) -> Tensor:
     Shape: -> (6, 3, H, W), float32 between 0 and 1
     """
     return torch.stack([photo(name, size) for name in PHOTOS])
+
+
+def things(size: Size, copies: bool = True) -> tuple[Tensor, Tensor]:
+    """Return 123 small photographs and their labels, which count the sorted folders.
+
+    There are 24 each of animals, buildings, fish, power (dams, solar panels, windmills)
+    and tools, and three of the buildings a second time if ``copies`` are wanted. They
+    come from GCompris 3.1 and are in the public domain or under CC0; ``THINGS /
+    "CREDITS.csv"`` names the photographers. Each is scaled and cropped as in ``photo``.
+
+    Shape: -> (B, 3, H, W), float32 between 0 and 1, and (B,)
+    """
+    files = sorted(THINGS.glob("*/*.jpg"))
+    if not copies:
+        left_out = {THINGS / name for name in COPIES}
+        files = [file for file in files if file not in left_out]
+    classes = sorted({file.parent.name for file in files})
+    shape = as_pair(size, "size")
+    images = torch.stack([as_picture(file, shape, in_channels=3) for file in files])
+    return images, torch.tensor([classes.index(file.parent.name) for file in files])

@@ -53,10 +53,10 @@ def interpolate_position_embedding(
 ) -> Tensor:
     """Resize learned positions to another grid, for images of another size.
 
-    The positions are treated as an image of D channels and resized bicubically; the
-    rows of the k tokens before the patches, such as the class token, come through
-    untouched (arXiv 2010.11929, section 3.2). Without ``old_grid_size`` the present
-    grid is taken to be a square.
+    The positions are treated as an image of D channels and resized bicubically, as in
+    timm; arXiv 2010.11929, section 3.2, leaves the kind open. The rows of the k tokens
+    before the patches, such as the class token, come through untouched. Without
+    ``old_grid_size`` the present grid is taken to be a square.
 
     Shape: (1, k + old rows·columns, D) -> (1, k + rows·columns, D)
     Raises: ValueError if the shape is different, or the old grid does not have that

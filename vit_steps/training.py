@@ -101,7 +101,7 @@ def train_step(
     autocast: bool = False,
     loss_weight: float = 1.0,
 ) -> Tensor:
-    """Take one step downhill, and return the loss before it, in nats.
+    """Take one step downhill, and return the loss before it.
 
     The loss is multiplied by ``loss_weight`` before the gradient is computed, which is
     shortened to ``clip_norm`` if it is longer.

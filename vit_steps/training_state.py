@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metrics:
-    """A model's quality on a data set: mean loss in nats, accuracies from 0 to 1."""
+    """A model's quality on a data set: mean loss, and accuracies from 0 to 1."""
 
     loss: float
     top1: float

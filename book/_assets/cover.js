@@ -1,203 +1,167 @@
-// Draws the cover: a photograph opens into patches, the patches become tokens, and one of
-// them attends to its own colour. book/cover.py saves the last frame as cover.webp.
+// The cover: six photographs, and what a trained ViT makes of their patches. The patch under the pointer lights all
+// that is similar to it, in each of the photographs. book/cover.py made the picture and the numbers.
 (() => {
-  const { asking, colours, tokens } = vitCover; // cover_data.js
-  const [WIDTH, HEIGHT, GRID, SIDE, STRIP, CELL, ROW] = [1376, 520, 14, 32, 648, 8, 2.5];
-  const TOP = (HEIGHT - GRID * SIDE) / 2, RIGHT = WIDTH - GRID * SIDE - 4;
-  const STRIP_END = STRIP + tokens[0].length * CELL;
-  const PALEST = 0.15;
-  const BLUE = [0, 114, 178], PALE = [236, 240, 243], ORANGE = [230, 159, 0];
-  // milliseconds: patches close, open, leave column by column, fly; lines appear; end
-  const CLOSE = 700, OPEN = 900, LEAVE = 500, COLUMN = 90, FLIGHT = 700, LINES = 2500, END = 3300;
+  const { grid, numbers: D, asking, names, tokens: written } = vitCover; // cover_data.js
+  const [TILE, GAP, WIDTH, NARROW] = [222, 8, 1372, 560];
+  const N = grid * grid, ALL = names.length * N;
+  // milliseconds: the colours appear, the first patch asks, it stops asking, end
+  const COLOURS = 1400, ASK = 1800, STOP = 4200, END = 4800;
+  const DARK = 0.72; // how much darker the least similar patch is
 
-  const rgb = (colour) => `rgb(${colour.map(Math.round)})`;
-  const ease = (t) => (t = Math.min(1, Math.max(0, t))) * t * (3 - 2 * t);
-  const mix = (a, b, t) => a.map((number, i) => number + t * (b[i] - number));
-  const rowTop = (token) => HEIGHT / 2 + (token - 98.5) * ROW - (token ? 0 : 8);
-  const patches = colours.map((_, k) => {
-    const row = Math.floor(k / GRID), column = k % GRID;
-    const x = column * SIDE, y = TOP + row * SIDE;
-    const way = Math.max(0, (column - 5.5) / 8.5) ** 2.2;
-    const side = SIDE - Math.min(1, column / 4) - way * (SIDE - 13);
-    const top = y + way * (rowTop(k + 1) - y) + ((SIDE - side) / 2) * (1 - way);
-    return {
-      row, column, cut: [x, row * SIDE, SIDE, SIDE],
-      home: [x, y, SIDE], rest: [x + way * (614 - x), top, side],
-      token: [STRIP - 8, rowTop(k + 1), 4], right: [RIGHT + x, y],
-      leaves: LEAVE + (GRID - 1 - column) * COLUMN + row * 6,
-    };
-  });
+  const tokens = Int8Array.from(atob(written), (byte) => byte.charCodeAt(0)); // (6·N, D)
+  const product = (one, other) => {
+    let sum = 0;
+    for (let i = 0; i < D; i++) sum += tokens[one * D + i] * tokens[other * D + i];
+    return sum;
+  };
+  const lengths = Float32Array.from({ length: ALL }, (_, k) => Math.sqrt(product(k, k)));
+  const cosines = (asked) => Float32Array.from(lengths, (length, k) => product(asked, k) / length / lengths[asked]);
 
-  function attention(query) {
-    const scores = colours.map((key) => key.reduce((sum, c, i) => sum + c * colours[query][i], 0) / 3 ** 0.5);
-    const powers = scores.map(Math.exp); // no overflow: a score is 10 at most
-    const total = powers.reduce((a, b) => a + b);
-    return powers.map((power) => power / total);
+  /** Returns how bright each patch is: dark up to the median cosine. */
+  function light(asked) {
+    const found = cosines(asked);
+    const median = found.slice().sort()[ALL >> 1];
+    return found.map((cosine) => Math.max(0, (cosine - median) / (1 - median)));
   }
-  function light(query) {
-    const weights = attention(query), most = Math.max(...weights);
-    return weights.map((weight) => (weight / most) ** 0.5);
-  }
-
-  const photo = new Image();
-  photo.src = new URL("lab/cat.jpg", document.currentScript.src);
-  const strip = document.createElement("canvas");
-  [strip.width, strip.height] = [2 * (STRIP_END - STRIP), 2 * HEIGHT];
-  const ink = strip.getContext("2d");
-  ink.scale(2, 2);
-  tokens.forEach((token, i) => token.forEach((number, j) => {
-    ink.fillStyle = rgb(mix(PALE, number > 0 ? ORANGE : BLUE, Math.abs(number / 99) ** 0.7));
-    ink.fillRect(j * CELL, rowTop(i), CELL - 0.5, i ? ROW : 6);
-  }));
-
-  // The photograph, the patches at rest and the pale picture are drawn once for each size
-  // on the screen, so that a frame of the film is cheap.
-  let layers = {};
-  function layer(name, scale, draw) {
-    if (layers.scale !== scale) layers = { scale };
-    if (!layers[name]) {
-      const canvas = layers[name] = document.createElement("canvas");
-      [canvas.width, canvas.height] = [WIDTH * scale, HEIGHT * scale];
-      const pen = canvas.getContext("2d");
-      pen.imageSmoothingQuality = "high";
-      pen.scale(scale, scale);
-      draw(pen);
-    }
-    return layers[name];
-  }
-
-  // now: milliseconds since the patches opened (they close before 0); lit: brightness by patch
-  function paint(canvas, now, lit, asked, from) {
-    const pen = canvas.getContext("2d"), scale = canvas.width / WIDTH;
-    const open = ease(now < 0 ? -now / CLOSE : now / OPEN);
-    const shine = now < 0 ? open : ease((now - LINES) / (END - LINES));
-    const small = layer("photo", scale, (pen) => pen.drawImage(photo, 0, 0, GRID * SIDE, GRID * SIDE));
-    const cut = (on, patch, x, y, side, edge = 0) => {
-      const [left, top] = patch.cut, part = SIDE - edge;
-      on.drawImage(small, (left + edge) * scale, (top + edge) * scale, part * scale, part * scale, x + edge, y + edge, side - edge, side - edge);
-    };
-    const whole = (name, draw) => pen.drawImage(layer(name, scale, draw), 0, 0, WIDTH, HEIGHT);
-    const rows = (first, high) => {
-      const y = rowTop(first);
-      pen.drawImage(strip, 0, 2 * y, strip.width, 2 * high, STRIP, y, STRIP_END - STRIP, high);
-    };
-    pen.setTransform(scale, 0, 0, scale, 0, 0);
-    pen.globalAlpha = 1;
-    pen.clearRect(0, 0, WIDTH, HEIGHT);
-    if (open === 1) whole("rest", (on) => patches.forEach((patch) => cut(on, patch, ...patch.rest)));
-    else for (const patch of patches) cut(pen, patch, ...mix(patch.home, patch.rest, open));
-    if (now < 0) pen.globalAlpha = open;
-    if (now < 0 || now >= LINES) rows(1, patches.length * ROW);
-    else patches.forEach((patch, k) => {
-      const flown = (now - patch.leaves) / FLIGHT;
-      if (flown >= 1) rows(k + 1, ROW);
-      else if (flown > 0) cut(pen, patch, ...mix(patch.rest, patch.token, ease(flown)));
-    });
-    pen.globalAlpha = now < 0 ? open : ease((now - LINES + 400) / 300);
-    rows(0, 6);
-    pen.strokeStyle = rgb(ORANGE);
-    pen.lineWidth = 1.5;
-    pen.strokeRect(STRIP - 1.5, rowTop(0) - 1.5, STRIP_END - STRIP + 2.5, 9);
-    pen.lineWidth = 2;
-    const start = [STRIP_END, from];
-    patches.forEach(({ right: [x, y] }, k) => {
-      pen.globalAlpha = 0.9 * lit[k] ** 2 * (now < 0 ? open : 1);
-      if (pen.globalAlpha < 0.005 || !shine) return;
-      pen.beginPath();
-      pen.moveTo(...start);
-      pen.lineTo(...mix(start, [x + SIDE / 2, y + SIDE / 2], shine));
-      pen.stroke();
-    });
-    pen.globalAlpha = 1;
-    whole("pale", (on) => {
-      on.globalAlpha = PALEST;
-      for (const patch of patches) cut(on, patch, ...patch.right, SIDE, 1);
-    });
-    patches.forEach((patch, k) => {
-      pen.globalAlpha = lit[k] * shine;
-      if (pen.globalAlpha > 0.005) cut(pen, patch, ...patch.right, SIDE, 1);
-    });
-    pen.globalAlpha = shine;
-    const [x, y] = patches[asked].right;
-    for (const [width, colour] of [[7, "#201400"], [4, rgb(ORANGE)]]) {
-      [pen.lineWidth, pen.strokeStyle] = [width, colour];
-      pen.strokeRect(x + 1, y + 1, SIDE - 1, SIDE - 1);
-    }
-  }
-  const lineStart = (patch) => rowTop(patch + 1) + 1;
-  vitCover.rest = (canvas) => photo.decode().then(() => paint(canvas, Infinity, light(asking), asking, lineStart(asking)));
-  vitCover.attention = attention;
+  Object.assign(vitCover, { cosines });
 
   const still = document.querySelector("figure.cover img");
   if (!still) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)");
   const canvas = document.createElement("canvas"), said = document.createElement("p");
-  let asked = asking, lit = light(asked), wanted = lit, from = lineStart(asked);
+  const first = asking[0] * N + asking[1];
+  let asked = null, kept = first, lit = new Float32Array(ALL), wanted = 0, shine = 0;
   let began, now = Infinity, waiting = 0, shownAt = 0;
 
+  /** Returns the places of photographs and colours, [x, y, side], and the height: in a row, or on a phone in two. */
+  function places() {
+    const isNarrow = canvas.clientWidth < NARROW, gap = isNarrow ? 2 * GAP : GAP;
+    const columns = isNarrow ? 3 : names.length, side = (WIDTH - (columns - 1) * gap) / columns;
+    const small = (WIDTH - (names.length - 1) * gap) / names.length;
+    const below = (names.length / columns) * (side + gap);
+    return {
+      photos: names.map((_, i) => [(i % columns) * (side + gap), Math.floor(i / columns) * (side + gap), side]),
+      colours: names.map((_, i) => [i * (small + gap), below, small]),
+      height: below + small,
+    };
+  }
+
+  const sheet = document.createElement("canvas");
+  function shade() {
+    [sheet.width, sheet.height] = [grid, ALL / grid];
+    const pen = sheet.getContext("2d"), image = pen.createImageData(grid, ALL / grid);
+    lit.forEach((bright, k) => { image.data[4 * k + 3] = 255 * DARK * shine * (1 - bright); });
+    pen.putImageData(image, 0, 0);
+  }
+
+  function paint() {
+    const { photos, colours, height } = places();
+    const wide = Math.round(canvas.clientWidth * Math.max(2, devicePixelRatio)), high = Math.round((wide * height) / WIDTH);
+    if (canvas.width !== wide || canvas.height !== high) [canvas.width, canvas.height] = [wide, high];
+    const pen = canvas.getContext("2d"), scale = wide / WIDTH;
+    pen.setTransform(scale, 0, 0, scale, 0, 0);
+    pen.clearRect(0, 0, WIDTH, height);
+    pen.imageSmoothingQuality = "high";
+    shade();
+    const seen = Math.min(1, Math.max(0, now / COLOURS)); // share of the colours
+    photos.forEach(([x, y, side], i) => {
+      const cut = i * (TILE + GAP), [left, top, small] = colours[i];
+      pen.imageSmoothingEnabled = true;
+      pen.drawImage(still, cut, 0, TILE, TILE, x, y, side, side);
+      pen.drawImage(still, cut, 0, TILE, TILE, left, top, small, small);
+      const part = Math.round(seen * 2 * grid) / (2 * grid);
+      pen.imageSmoothingEnabled = false;
+      if (part) pen.drawImage(still, cut, TILE + GAP, part * TILE, TILE, left, top, part * small, small);
+      if (shine) pen.drawImage(sheet, 0, i * grid, grid, grid, x, y, side, side);
+    });
+    if (shine < 0.02) return;
+    pen.globalAlpha = shine;
+    for (const places of [photos, colours]) {
+      const [x, y, side] = places[Math.floor(kept / N)], cell = side / grid, patch = kept % N;
+      for (const [width, colour] of [[6, "#000"], [3, "#ffe800"]]) {
+        [pen.lineWidth, pen.strokeStyle] = [width / Math.max(0.6, scale / 2), colour];
+        pen.strokeRect(x + (patch % grid) * cell, y + Math.floor(patch / grid) * cell, cell, cell);
+      }
+    }
+    pen.globalAlpha = 1;
+  }
+
   function frame(time) {
-    const t = calm.matches ? 1 : 0.4;
     waiting = requestAnimationFrame(frame);
     if (time - shownAt < 30 && !calm.matches) return; // 30 frames a second are enough
     shownAt = time;
-    if (now < END) now = time - (began ??= time) - CLOSE;
-    lit = mix(lit, wanted, t);
-    from += t * (lineStart(asked) - from);
-    paint(canvas, now, lit, asked, from);
-    const settled = lit.every((number, k) => Math.abs(number - wanted[k]) < 0.004);
+    if (now < END) {
+      now = time - (began ??= time);
+      wanted = now > ASK && now < STOP ? 1 : 0;
+    }
+    const t = calm.matches ? 1 : 0.25, goal = light(kept);
+    lit = shine < 0.02 ? goal : lit.map((bright, k) => bright + t * (goal[k] - bright));
+    shine += t * (wanted - shine);
+    if (Math.abs(shine - wanted) < 0.01) shine = wanted;
+    paint();
+    const settled = shine === wanted && lit.every((bright, k) => Math.abs(bright - goal[k]) < 0.01);
     if (now >= END && settled) waiting = cancelAnimationFrame(waiting) ?? 0;
   }
   const draw = () => { waiting ||= requestAnimationFrame(frame); };
   function play() {
-    look(asking);
-    [began, now] = [undefined, -CLOSE];
+    [asked, kept, shine, wanted, began, now] = [null, first, 0, 0, undefined, 0];
     draw();
   }
   function look(patch) {
-    [asked, wanted, now] = [patch, light(patch), Infinity];
+    asked = patch;
+    if (patch !== null) kept = patch;
+    [wanted, now] = [patch === null ? 0 : 1, Infinity];
     draw();
   }
 
-  const place = (k) => `row ${patches[k].row + 1}, column ${patches[k].column + 1}`;
+  const placeOf = (k) => `row ${Math.floor((k % N) / grid)}, column ${k % grid}`;
   let later;
   function say() {
-    const weights = attention(asked);
-    const best = weights.map((_, k) => k).filter((k) => k !== asked).reduce((a, b) => (weights[b] > weights[a] ? b : a));
+    const found = cosines(asked), photo = Math.floor(asked / N);
+    const near = (k) => Math.abs(Math.floor((k % N) / grid) - Math.floor((asked % N) / grid)) < 3 && Math.abs((k % grid) - (asked % grid)) < 3;
+    const best = (isMeant) => found.reduce((best, cosine, k) => (isMeant(k) && (best < 0 || cosine > found[best]) ? k : best), -1);
+    const here = best((k) => Math.floor(k / N) === photo && !near(k)), there = best((k) => Math.floor(k / N) !== photo);
     clearTimeout(later);
     later = setTimeout(() => {
-      said.textContent = `The patch in ${place(asked)} gives ${(100 * weights[best]).toFixed(0)} % of its attention to the one in ${place(best)}, the most of all others.`;
+      said.textContent = `The patch in ${placeOf(asked)} of the ${names[photo]}. Most similar farther away: ${placeOf(here)}; in the other photographs: ${placeOf(there)} of the ${names[Math.floor(there / N)]}.`;
     }, 300);
   }
   function point(event) {
-    if (now < END && event.type === "pointermove") return; // the pointer only crosses the film
+    if (now < ASK && event.type === "pointermove") return; // the pointer only crosses the film
     const box = canvas.getBoundingClientRect(), scale = WIDTH / box.width;
     const x = (event.clientX - box.left) * scale, y = (event.clientY - box.top) * scale;
-    const inside = ([left, top], side) => x >= left && x < left + side && y >= top && y < top + side;
-    const row = Math.floor((y - rowTop(1)) / ROW);
-    const hit = x >= STRIP && x < STRIP_END ? row
-      : patches.findIndex((patch) => inside(patch.right, SIDE) || inside(patch.rest, patch.rest[2]));
-    if (!patches[hit] || hit === asked) return;
-    look(hit);
-    say();
+    const { photos, colours } = places();
+    for (const some of [photos, colours]) {
+      for (const [i, [left, top, side]] of some.entries()) {
+        const row = Math.floor(((y - top) / side) * grid), column = Math.floor(((x - left) / side) * grid);
+        if (row < 0 || row >= grid || column < 0 || column >= grid) continue;
+        const hit = i * N + row * grid + column;
+        if (hit === asked) return;
+        look(hit);
+        say();
+        return;
+      }
+    }
   }
   function step(event) {
-    const { row, column } = patches[asked], last = GRID - 1;
-    const to = {
-      ArrowLeft: [row, Math.max(0, column - 1)], ArrowRight: [row, Math.min(last, column + 1)],
-      ArrowUp: [Math.max(0, row - 1), column], ArrowDown: [Math.min(last, row + 1), column],
-    }[event.key];
-    if (!to) return;
+    const at = asked ?? kept, row = Math.floor((at % N) / grid), column = Math.floor(at / N) * grid + (at % grid);
+    const inside = (index, end) => Math.min(end - 1, Math.max(0, index));
+    const move = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    if (event.key === "Escape") return look(null);
+    if (!move) return;
     event.preventDefault();
-    look(to[0] * GRID + to[1]);
+    const [down, right] = asked === null ? [0, 0] : move;
+    const to = inside(column + right, names.length * grid);
+    look(Math.floor(to / grid) * N + inside(row + down, grid) * grid + (to % grid));
     say();
   }
 
   async function begin() {
-    await photo.decode();
+    await still.decode();
     canvas.tabIndex = 0;
     canvas.setAttribute("role", "application");
     canvas.setAttribute("aria-roledescription", "picture");
-    canvas.setAttribute("aria-label", "The cat in patches. Arrow keys choose a patch, which then looks for its own colour.");
+    canvas.setAttribute("aria-label", "Six photographs in patches. Arrow keys choose a patch; all that is similar to it lights up.");
     said.className = "visually-hidden";
     said.setAttribute("role", "status");
     const again = document.createElement("button");
@@ -207,12 +171,10 @@
     again.onclick = play;
     still.after(canvas, again, said);
     canvas.onpointermove = canvas.onpointerdown = point;
-    canvas.onpointerleave = (event) => { if (event.pointerType === "mouse" && now >= END) look(asking); };
+    canvas.onpointerleave = (event) => { if (event.pointerType === "mouse" && now >= END) look(null); };
     canvas.onkeydown = step;
     new ResizeObserver(() => {
-      canvas.width = Math.round(canvas.clientWidth * Math.max(2, devicePixelRatio));
-      canvas.height = Math.round(canvas.width * HEIGHT / WIDTH);
-      paint(canvas, now, lit, asked, from);
+      paint();
       still.style.opacity = 0;
     }).observe(canvas);
     new IntersectionObserver((entries, observer) => {

@@ -45,6 +45,8 @@ def still_of(data: Mapping[str, str]) -> str:
 
 def with_still(place: re.Match[str], static: str, page: str) -> str:
     name = still_of(dict(DATA.findall(place[1])))
+    if name not in STILLS:
+        return place[0]
     with Image.open(FOLDER / f"{name}.webp") as image:
         width, height = (side // PIXELS_A_POINT for side in image.size)
     return FIGURE.format(
@@ -67,10 +69,11 @@ def add_the_lab(
     address = f"{app.config.html_baseurl}{app.builder.get_target_uri(page)}"
     address = address.removeprefix("https://")
     context["body"] = PLACE.sub(lambda place: with_still(place, static, address), body)
-    app.add_js_file("lab/load.js", loading_method="defer")
     app.add_css_file("lab/lab.css")
     if WHOLE in body:
         app.add_css_file("lab/stage.css")
+        app.add_js_file("lab/stages.js", loading_method="defer")
+    app.add_js_file("lab/load.js", loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -32,7 +32,14 @@ setup(
     packages=find_packages(str(ROOT), include=["vit_book", "vit_check*"]),
     package_dir={name: str(ROOT / name) for name in ("vit_book", "vit_check")},
     package_data={
-        "vit_book": ["py.typed", "drawings/*", "fonts/*", "measured/*"],
+        "vit_book": [
+            "py.typed",
+            "drawings/*",
+            "fonts/*",
+            "measured/*",
+            "things/*.csv",
+            "things/*/*",
+        ],
         "vit_check": ["py.typed"],
     },
     cmdclass={"build_py": BuildWithFiles},

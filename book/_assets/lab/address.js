@@ -63,38 +63,49 @@
     };
   }
 
-  const first = () => ({ ...lab.START, ...SWITCHES });
+  /** Makes the form of a stage's links: {first(), format(state), parse(hash)}, of its parts() and first() state. */
+  function addressForm({ parts, first }) {
+    return {
+      first,
 
-  /** Formats the difference from the lab's first state: "" or "digit=5&shuffle=1". */
-  function formatAddress(state) {
-    const written = [];
-    for (const [key, { of = (all) => all[key], write }] of Object.entries(parts())) {
-      const value = of(state);
-      if (value === null || String(value) === String(of(first()))) continue;
-      written.push(`${key}=${write(value)}`);
-    }
-    return written.join("&");
+      /** Formats the difference from the first state: "" or "digit=5&shuffle=1". */
+      format(state) {
+        const written = [];
+        for (const [key, { of = (all) => all[key], write }] of Object.entries(parts())) {
+          const value = of(state);
+          if (value === null || String(value) === String(of(first()))) continue;
+          written.push(`${key}=${write(value)}`);
+        }
+        return written.join("&");
+      },
+
+      /**
+       * Parses a link. Returns {state, faults}: the first state changed by the link, and a sentence for each part that
+       * cannot be read; null if the hash is that of a heading.
+       */
+      parse(hash) {
+        const text = hash.replace(/^#/, "");
+        if (text && !text.includes("=")) return null;
+        const known = parts();
+        const state = first();
+        const faults = [];
+        for (const [key, value] of new URLSearchParams(text)) {
+          if (key === "stage") continue;
+          const part = Object.hasOwn(known, key) ? known[key] : null;
+          const found = part?.read(value);
+          if (!part) faults.push(`The link sets “${key}”, which the lab does not have.`);
+          else if (found === undefined) faults.push(`The link asks for ${key} “${value}”, which the lab does not have.`);
+          else Object.assign(state, part.to ? part.to(found) : { [key]: found });
+        }
+        return { state, faults };
+      },
+    };
   }
 
-  /**
-   * Parses a link. Returns {state, faults}: the lab's first state changed by the link, and a sentence for each part
-   * that cannot be read; null if the hash is that of a heading.
-   */
-  function parseAddress(hash) {
-    const text = hash.replace(/^#/, "");
-    if (text && !text.includes("=")) return null;
-    const known = parts();
-    const state = first();
-    const faults = [];
-    for (const [key, value] of new URLSearchParams(text)) {
-      const part = Object.hasOwn(known, key) ? known[key] : null;
-      const found = part?.read(value);
-      if (!part) faults.push(`The link sets “${key}”, which the lab does not have.`);
-      else if (found === undefined) faults.push(`The link asks for ${key} “${value}”, which the lab does not have.`);
-      else Object.assign(state, part.to ? part.to(found) : { [key]: found });
-    }
-    return { state, faults };
-  }
+  const digits = addressForm({ parts, first: () => ({ ...lab.START, ...SWITCHES }) });
 
-  Object.assign(lab, { formatAddress, parseAddress, firstState: first });
+  Object.assign(lab, {
+    addressForm, readWhole: whole, readPair: pair, oneOf,
+    formatAddress: digits.format, parseAddress: digits.parse, firstState: digits.first,
+  });
 })();

@@ -11,9 +11,11 @@
   const STAYS = [["stays", "It stays"], ["changes", "It changes"]];
   const share = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
 
+  const FAREWELL = "Now set a scene yourself: choose a digit, say what you expect, and only then throw a switch.";
+
   /**
    * scene: the difference from the lab's first state. change: the change that the bet is about.
-   * outcome({before, after}): returns the right bet. why({before, after, measured}): returns two sentences.
+   * outcome({before, after}): returns the right bet, or a promise of it. why({before, after, measured}): returns two sentences.
    */
   const CHALLENGES = [
     {
@@ -101,9 +103,9 @@
 
   /**
    * Makes the card: {element, restart()}. show(state, {compared}) shows a state, compared with the one before if
-   * compared is true, and resolves to the answer and each head's share inside the box.
+   * compared is true, and resolves to what bets are about: with digits, the answer and each head's share in the box.
    */
-  function challengeCard({ show, measured }) {
+  function challengeCard({ show, measured, bets = CHALLENGES, first = lab.firstState, end: farewell = FAREWELL }) {
     const { el, button } = lab;
     const title = el("h2");
     const words = el("p", { "aria-live": "polite" });
@@ -115,17 +117,17 @@
     let index = 0;
 
     async function open(to) {
-      if (to < 0 || to > CHALLENGES.length) return;
+      if (to < 0 || to > bets.length) return;
       index = to;
-      if (index === CHALLENGES.length) return end();
+      if (index === bets.length) return end();
       ask();
-      await show({ ...lab.firstState(), ...CHALLENGES[index].scene });
+      await show({ ...first(), ...bets[index].scene });
     }
 
     /** Marks Back and Next at the ends with aria-disabled; "disabled" would drop the focus. */
     function turn() {
       back.setAttribute("aria-disabled", index === 0);
-      next.setAttribute("aria-disabled", index === CHALLENGES.length);
+      next.setAttribute("aria-disabled", index === bets.length);
     }
 
     const count = () => [...won.values()].filter(Boolean).length;
@@ -138,17 +140,17 @@
     function end() {
       title.textContent = "That was the last one";
       place.textContent = "";
-      words.textContent = `${won.size ? `You made ${won.size} of the ${CHALLENGES.length} bets and won ${count() || "none"}. ` : ""}Now set a scene yourself: choose a digit, say what you expect, and only then throw a switch.`;
+      words.textContent = `${won.size ? `You made ${won.size} of the ${bets.length} bets and won ${count() || "none"}. ` : ""}${farewell}`;
       choices.replaceChildren(button("From the start", restart));
       turn();
     }
 
     function tally() {
-      place.textContent = `Bet ${index + 1} of ${CHALLENGES.length}${won.size ? `, ${count()} right so far` : ""}`;
+      place.textContent = `Bet ${index + 1} of ${bets.length}${won.size ? `, ${count()} right so far` : ""}`;
     }
 
     function ask() {
-      const challenge = CHALLENGES[index];
+      const challenge = bets[index];
       title.textContent = challenge.title;
       tally();
       words.textContent = challenge.question;
@@ -159,12 +161,12 @@
     }
 
     async function reveal(bet) {
-      const challenge = CHALLENGES[index];
-      const scene = { ...lab.firstState(), ...challenge.scene };
+      const challenge = bets[index];
+      const scene = { ...first(), ...challenge.scene };
       const before = await show(scene);
       const after = await show({ ...scene, ...challenge.change }, { compared: true });
       if (!before || !after) return; // the weights failed to load, and a message was shown
-      const right = challenge.outcome({ before, after });
+      const right = await challenge.outcome({ before, after });
       const [, text] = challenge.bets.find(([name]) => name === right);
       if (!won.has(index)) won.set(index, bet === right);
       words.replaceChildren(

@@ -4,36 +4,49 @@
   const lab = (globalThis.vitLab ??= {});
   const WAIT = 300; // milliseconds without a change before the address is written
 
-  /** Keeps the address and the state the same: {read(), write()}. state() returns a state, show(state) shows one. */
-  function addressKeeper({ state, show, tell }) {
+  const ofDigits = () => ({ format: lab.formatAddress, parse: lab.parseAddress });
+
+  /**
+   * Keeps the address and the state the same: {read(), write()}. state() returns a state, show(state) shows one. The
+   * stage is the one that must be shown; its plain address, "#digits", leaves the state as it is.
+   */
+  function addressKeeper({ state, show, tell, form = ofDigits(), stage = "digits" }) {
     let timer;
     let written = "";
+    const isShown = () => lab.stage() === stage;
     function read() {
-      const found = lab.parseAddress(location.hash);
+      if (!isShown()) return;
+      if (location.hash === `#${stage}` && written !== "") {
+        written = null;
+        return keeper.write();
+      }
+      const found = form.parse(location.hash);
       if (!found) return clearTimeout(timer); // the hash of a heading stays until the state changes
       if (found.faults.length) tell([...found.faults, "The rest of the link is shown."].join(" "));
       written = null; // the shown state replaces the requested one in the address
       show(found.state);
     }
     addEventListener("hashchange", read);
-    return {
+    const keeper = {
       read,
       write() {
-        const text = lab.formatAddress(state());
+        const text = form.format(state());
         if (text === written) return;
         written = text;
         clearTimeout(timer);
         timer = setTimeout(() => {
           const isHeading = location.hash !== "" && !location.hash.includes("=");
+          if (!isShown()) return;
           if (text === location.hash.slice(1) || (text === "" && isHeading)) return;
           history.replaceState(history.state, "", text ? `#${text}` : location.pathname + location.search);
         }, WAIT);
       },
     };
+    return keeper;
   }
 
-  function link(state) {
-    const text = lab.formatAddress(state);
+  function link(state, form) {
+    const text = form.format(state);
     return location.href.replace(/#.*/, "") + (text && `#${text}`);
   }
 
@@ -73,11 +86,11 @@
   }
 
   /** Makes the buttons that reset the lab, copy the link and save the picture. */
-  function keepingButtons({ state, reset, paint, tell }) {
+  function keepingButtons({ state, reset, paint, tell, form = ofDigits() }) {
     const { el, button } = lab;
     const field = el("input", { class: "vl-link", readonly: true, hidden: true, "aria-label": "Link to what the lab shows" });
     const copy = button("Copy link", async () => {
-      const address = link(state());
+      const address = link(state(), form);
       try {
         await navigator.clipboard.writeText(address);
         tell("The link is copied.", { briefly: true });

@@ -5,11 +5,14 @@
   const lab = (globalThis.vitLab ??= {});
   const here = new URL(".", document.currentScript.src).href;
   const IMAGE = ["dom", "paint", "weights", "simd", "kernels", "model", "sizes", "scene", "source", "board", "strokes", "drawing_pad", "toolbar"];
+  const ENGINE = ["simd", "kernels", ...["simd", "parts", "run", "directions", "worker", "model"].map((name) => `photograph/${name}`), "../photograph/manifest"];
   const MODULES = {
     attention: [...IMAGE, "toast", "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "votes", "run", "arriving", "token_strip", "attention_panel"],
     walk: [...IMAGE, "tensor_picture", "spine", "walk_panel"],
+    photograph: ["dom", "paint", "weights", "sizes", "scene", "maps", "toast", "address", "challenges", "keeping",
+      ...ENGINE, ...["facts", "state", "pictures", "board", "maps", "makings", "session", "bets", "panel", "gate"].map((name) => `photograph_stage/${name}`)],
   };
-  const DATA = { attention: ["trained", "pictures"], walk: ["trained", "pictures"] };
+  const DATA = { attention: ["trained", "pictures"], walk: ["trained", "pictures"], photograph: ["photographs"] };
 
   /** Loads a script of the lab once. */
   lab.fetch = loaderOf(here);
@@ -19,6 +22,7 @@
     place.setAttribute("aria-busy", "true");
     try {
       await Promise.all([...MODULES[panel], ...DATA[panel]].map(lab.fetch));
+      if (panel === "photograph") return await openPhotograph(place);
       const chapters = new URL("../../notebooks/", here).href;
       lab.source ??= lab.createSource();
       await warmUp();
@@ -37,6 +41,16 @@
     } finally {
       place.removeAttribute("aria-busy");
     }
+  }
+
+  async function openPhotograph(place) {
+    const style = document.createElement("link");
+    const styled = new Promise((resolve) => { style.onload = style.onerror = resolve; });
+    Object.assign(style, { rel: "stylesheet", href: `${here}photograph_stage/photograph.css` });
+    document.head.append(style);
+    await styled;
+    place.replaceChildren(await lab.photographPanel());
+    place.dataset.state = "open";
   }
 
   /** Makes the first pass in small steps, because it is slow until the browser has compiled the code. */

@@ -13,6 +13,17 @@
     return received.has(name);
   }
 
+  function content(name) {
+    return received.get(name);
+  }
+
+  /** Returns a received content as it came, and forgets it. */
+  function taken(name) {
+    const content = received.get(name);
+    received.delete(name);
+    return content;
+  }
+
   /** Returns a received model for forward(), decoded once. */
   function model(name) {
     const content = received.get(name);
@@ -85,5 +96,5 @@
     return sign * (1 + fraction / 1024) * POWERS[exponent];
   }
 
-  Object.assign(lab, { receive, has, model, pictures, decode, fromHalf });
+  Object.assign(lab, { receive, has, content, taken, model, pictures, decode, fromHalf });
 })();

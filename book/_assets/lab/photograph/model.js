@@ -1,0 +1,203 @@
+// The large model: a ViT-S/14 that looks at a photograph, on worker threads. Workers share the tokens among them.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+  const MOST_WORKERS = 4; // each holds all weights
+  const PANEL = 8; // tokens that stand side by side for the kernels
+  const folder = new URL("../../photograph/", globalThis.document?.currentScript.src ?? "file:///").href;
+
+  class PhotographModel {
+    #workers;
+    #listeners = new Set();
+    #failed = null; // why it can look no more
+    #last = Promise.resolve();
+
+    /**
+     * Loads the model, and starts its workers.
+     * onProgress(bytes, total): called while it comes; signal: an AbortSignal; workers: how many.
+     */
+    static async load({ onProgress, signal, workers = Math.min(navigator.hardwareConcurrency || 2, MOST_WORKERS), manifest = lab.photograph } = {}) {
+      if (!manifest) throw new Error("This copy of the book was built without the model.");
+      const modules = compile();
+      const model = new PhotographModel(manifest, modules, workers);
+      try {
+        await Promise.all([
+          model.#all("receive", manifest.parts.length),
+          model.#warmUp(),
+          lab.photographParts({
+            manifest, folder, onProgress, signal,
+            take: (part) => model.#tell(() => ({ does: "receive", ...part })),
+          }),
+        ]);
+      } catch (error) {
+        model.close();
+        throw error;
+      }
+      return model;
+    }
+
+    constructor(manifest, modules, count) {
+      this.manifest = manifest;
+      this.grid = manifest.grid;
+      this.size = manifest.size;
+      this.blocks = manifest.blocks;
+      this.heads = manifest.heads;
+      this.dim = manifest.width;
+      this.saliencySide = 8 * manifest.grid;
+      this.bytes = manifest.parts.reduce((sum, { bytes }) => sum + bytes, 0);
+      this.shares = shares(manifest.grid, count);
+      const url = URL.createObjectURL(new Blob([`(${lab.photographWorker})()`], { type: "text/javascript" }));
+      this.#workers = this.shares.map(() => new Worker(url));
+      this.#workers.forEach((worker, index) => {
+        worker.onmessage = ({ data }) => this.#heard(index, data);
+        worker.onerror = (event) => this.#heard(index, { did: "fail", message: event.message });
+      });
+      const ports = this.#workers.map(() => []);
+      for (let i = 0; i < count; i++)
+        for (let j = i + 1; j < count; j++) {
+          const { port1, port2 } = new MessageChannel();
+          ports[i].push(port1);
+          ports[j].push(port2);
+        }
+      this.#tell((index) => ({ does: "start", manifest, modules, share: this.shares[index], peers: ports[index] }), (index) => ports[index]);
+    }
+
+    /** Ends the workers and gives their memory back. */
+    close() {
+      for (const worker of this.#workers) worker.terminate();
+      this.#heard(0, { did: "fail", message: "it was closed." });
+    }
+
+    /** Looks at nothing with the last block only, so that the browser compiles the code while the weights come. */
+    #warmUp() {
+      const blocksOff = Array.from({ length: this.blocks - 1 }, (_, block) => block);
+      return this.look(new Float32Array(3 * this.size ** 2), { blocksOff });
+    }
+
+    #tell(messageFor, transferFor = () => []) {
+      this.#workers.forEach((worker, index) => worker.postMessage(messageFor(index), transferFor(index)));
+    }
+
+    #heard(worker, message) {
+      if (message.did === "fail") this.#failed ??= new Error(`The model stopped: ${message.message}`);
+      for (const listener of [...this.#listeners]) listener(worker, message);
+    }
+
+    /** Waits until every worker has sent `times` messages of a kind; hands each to take(worker, message). */
+    #all(kind, times = 1, take = () => {}) {
+      return new Promise((resolve, reject) => {
+        if (this.#failed) reject(this.#failed);
+        let missing = times * this.#workers.length;
+        const listener = (worker, message) => {
+          if (message.did === "fail") {
+            this.#listeners.delete(listener);
+            reject(this.#failed);
+          }
+          if (message.did !== kind) return;
+          take(worker, message);
+          if (--missing > 0) return;
+          this.#listeners.delete(listener);
+          resolve();
+        };
+        this.#listeners.add(listener);
+      });
+    }
+
+    /**
+     * Looks at a picture; resolves to a Run (run.js). Calls wait for each other.
+     *
+     * pixels: an ImageData of S×S, or a Float32Array (3, S, S) from 0 to 1.
+     * options.headsOff: [[block, head], ...], whose output is replaced by zeros; options.blocksOff: [block, ...], which
+     * add nothing; options.shuffled: for each patch, the patch whose position it gets, or null; options.hidden:
+     * [patch, ...], which are covered with the mean colour.
+     * before: an earlier Run; only what is after the first difference from it is computed.
+     */
+    look(pixels, options = {}, before = null) {
+      const looked = this.#last.then(() => this.#look(pixels, options, before));
+      this.#last = looked.catch(() => {});
+      return looked;
+    }
+
+    async #look(pixels, { headsOff = [], blocksOff = [], shuffled = null, hidden = [] }, before) {
+      const start = performance.now();
+      const settings = { pixels: planes(pixels, this.size), headsOff: [...headsOff], blocksOff: [...blocksOff], shuffled, hidden: [...hidden] };
+      const from = before ? lab.firstDifference(before.settings, settings, this.blocks) : -1;
+      if (from === this.blocks) return before.again(settings, performance.now() - start);
+      const run = new lab.PhotographRun(this, settings, from < 0 ? null : before, from);
+      if (from < 0) {
+        const patches = lab.patchesOf(settings, this.manifest);
+        const length = patches.length / this.grid ** 2;
+        const places = Array.from({ length: this.grid ** 2 }, (_, i) => 1 + (shuffled ? shuffled[i] : i));
+        const embedded = this.#all("embed", 1, (worker, { tokens }) => run.put(-1, this.shares[worker], { tokens }));
+        this.#tell((index) => {
+          const { first, rows } = this.shares[index];
+          const share = new Float32Array(rows * length);
+          const skipped = first === 0 ? 1 : 0; // the class token is no patch
+          const own = patches.subarray((first + skipped - 1) * length, (first + rows - 1) * length);
+          share.set(own, skipped * length);
+          return { does: "embed", patches: share, places: [0, ...places].slice(first, first + rows) };
+        });
+        await embedded;
+      }
+      const blocks = this.#all("block", this.blocks - Math.max(0, from), (worker, { index, ...found }) => run.put(index, this.shares[worker], found));
+      const normal = this.#all("norm", 1, (worker, found) => run.put(this.blocks, this.shares[worker], found));
+      this.#tell((index) => ({
+        does: "look", from: Math.max(0, from), headsOff, blocksOff,
+        tokens: from >= 0 ? lab.rowsOf(run.tokens(from - 1), this.shares[index], this.dim) : null,
+      }));
+      await Promise.all([blocks, normal]);
+      await this.#decode(run);
+      run.milliseconds = performance.now() - start;
+      return run;
+    }
+
+    /** Adds the answer of the model's own head, each worker a band of it. */
+    async #decode(run) {
+      const { grid, dim } = this;
+      const bands = this.shares.map((share) => lab.bandsOf(share, grid));
+      const tokens = run.tokens().subarray(dim); // of the patches
+      const decoded = this.#all("decode", 1, (worker, { saliency }) => run.saliency.set(saliency, bands[worker][3][0] * this.saliencySide));
+      this.#tell((index) => {
+        const [[top, end]] = bands[index];
+        return { does: "decode", bands: bands[index], tokens: tokens.slice(top * grid * dim, end * grid * dim) };
+      });
+      await decoded;
+    }
+  }
+
+  /** Compiles the kernels, with fused multiply-add where the browser has it. */
+  function compile() {
+    const [fused, plain, small] = [...lab.photographSimd, lab.simd].map((text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)));
+    const fits = (bytes) => globalThis.WebAssembly?.validate(bytes);
+    if (!fits(plain)) throw new Error("This browser lacks WebAssembly's vector instructions, which the model needs.");
+    return [fits(fused) ? fused : plain, small].map((bytes) => new WebAssembly.Module(bytes));
+  }
+
+  /** Divides the tokens among the workers, in whole panels, and the picture's rows of patches in bands. */
+  function shares(grid, count) {
+    const panels = Math.ceil((grid ** 2 + 1) / PANEL);
+    const cut = (all, index) => Math.floor((all * index) / count);
+    return Array.from({ length: count }, (_, index) => ({
+      first: PANEL * cut(panels, index),
+      rows: PANEL * (cut(panels, index + 1) - cut(panels, index)),
+      total: PANEL * panels,
+      band: cut(grid, index),
+      bandEnd: cut(grid, index + 1),
+    }));
+  }
+
+  /** Returns a picture as (3, S, S) from 0 to 1. */
+  function planes(pixels, size) {
+    const area = size ** 2;
+    if (pixels instanceof Float32Array) {
+      if (pixels.length !== 3 * area) throw new Error(`pixels: got ${pixels.length} numbers, expected 3·${size}·${size}`);
+      return pixels.slice();
+    }
+    if (pixels.width !== size || pixels.height !== size) throw new Error(`pixels: got ${pixels.width}×${pixels.height}, expected ${size}×${size}`);
+    const out = new Float32Array(3 * area);
+    for (let i = 0; i < area; i++) for (let c = 0; c < 3; c++) out[c * area + i] = pixels.data[4 * i + c] / 255;
+    return out;
+  }
+
+  lab.PhotographModel = PhotographModel;
+})();

