@@ -203,19 +203,19 @@ def test_the_first_page_and_the_contents_name_each_notebook_once_in_order():
     assert sorted(roads) == [path.stem for path in SIDE_ROADS]
 
 
-def test_the_three_hour_route_leads_through_chapters_1_to_7():
+def test_the_three_hour_route_leads_through_chapters_0_to_7():
     intro = (ROOT / "book" / "intro.md").read_text("utf-8")
     route = intro.split("## The three-hour route\n")[1].split("\n## ")[0]
     rows = [row for row in route.splitlines() if "#" in row and row.startswith("|")]
     stems = [set(re.findall(r"notebooks/(\w+)\.ipynb#", row)) for row in rows]
-    assert stems == [{path.stem} for path in CHAPTERS[1:8]]
+    assert stems == [{path.stem} for path in CHAPTERS[:8]]
     total = sum(int(row.split("|")[-2]) for row in rows)
     assert 150 < total <= 180
     assert f"| all of it | | {total} |" in route
-    titles = [read(path).cells[0].source.split("\n")[0] for path in CHAPTERS[1:8]]
+    titles = [read(path).cells[0].source.split("\n")[0] for path in CHAPTERS[:8]]
     assert [f"# {row.split('|')[1].strip()}" for row in rows] == titles
 
 
-def test_chapters_1_to_7_take_five_hours():
+def test_chapters_1_to_7_take_six_hours():
     """Stated times are rounded up, but the sum is taken before rounding."""
-    assert sum(minutes.minutes(path) for path in CHAPTERS[1:8]) <= 300
+    assert 300 < sum(minutes.minutes(path) for path in CHAPTERS[1:8]) <= 360
