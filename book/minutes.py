@@ -3,7 +3,8 @@
     python -m book.minutes              count, and write the files that change
     python -m book.minutes --check      list these files, change nothing
 
-A minute is 130 words of running text or 12 lines of code. Folded and hidden parts,
+A minute is 130 words of running text or 12 lines of code, and a figure takes a minute
+and a half: this fits the times that eight first readers took. Folded and hidden parts,
 headings, tables and displayed formulas are not counted; a name in code and a formula in
 a sentence count as one word each. The time is rounded up to the next five minutes. It
 is written into the first cell of a chapter or a side road ("It takes about 45
@@ -34,6 +35,8 @@ from book._extensions.folding import FOLDED_WHOLE, visible_lines
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ["book/intro.md", "book/teaching.md"]
 WORDS, LINES = 130, 12  # read in a minute
+FIGURE = 1.5  # minutes
+HIDDEN_WHOLE = {"hide-cell", "remove-cell", "remove-output"}  # with what they show
 
 SYNTAX = {"amsmath", "colon_fence", "deflist", "dollarmath"}
 ONE_WORD = {"code_inline", "math_inline", "myst_role"}
@@ -75,13 +78,22 @@ def words(markdown: str) -> int:
     )
 
 
+def figures(cell: dict[str, Any]) -> int:
+    """Count the pictures that a cell shows."""
+    shown = [output.get("data", {}) for output in cell.get("outputs", [])]
+    return sum(any(kind.startswith("image/") for kind in data) for data in shown)
+
+
 def pieces(notebook: dict[str, Any]) -> Iterator[tuple[int, str, float]]:
     """Yield, in order, a heading's level, its text, and the minutes to the next one.
 
     Text and code that follow no heading in their own cell have level 0.
     """
     for cell in notebook["cells"]:
-        if FOLDED_WHOLE & set(cell["metadata"].get("tags", [])):
+        tags = set(cell["metadata"].get("tags", []))
+        if not HIDDEN_WHOLE & tags:
+            yield 0, "", figures(cell) * FIGURE
+        if FOLDED_WHOLE & tags:
             continue
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown":

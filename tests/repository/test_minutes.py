@@ -10,8 +10,8 @@ from book import minutes
 from book._extensions.folding import FOLDED_WHOLE
 from tests.conftest import CHAPTERS, ROOT, SIDE_ROADS, code_cells, read, tags
 
-LONGEST = 45
-AN_HOUR = 60  # for the advanced chapters, from 11 on
+LONGEST = 50
+AN_HOUR = 60  # for what comes when the model is built, from chapter 8 on
 
 
 def markdown(source):
@@ -33,6 +33,14 @@ def test_a_minute_is_130_words_or_12_lines():
     assert minutes_of(markdown(SENTENCE * 13)) == 1
     assert minutes_of(markdown(SENTENCE * 13), code("x = 1\n\n" * 12)) == 2
     assert minutes_of(markdown(SENTENCE * 13 + "more")) == 2
+
+
+@pytest.mark.parametrize("tags", [[], ["hide-input"]])
+def test_a_figure_takes_a_minute_and_a_half(tags):
+    output = {"data": {"image/png": "", "text/plain": "<Figure>"}}
+    cell = {**code("", tags=tags), "outputs": [output, {"text": "words"}] * 2}
+    assert minutes_of(cell) == 3
+    assert minutes_of({**cell, "metadata": {"tags": ["remove-cell"]}}) == 0
 
 
 @pytest.mark.parametrize(
@@ -131,8 +139,8 @@ each_chapter = pytest.mark.parametrize("path", CHAPTERS, ids=lambda p: p.stem)
 
 
 @each_chapter
-def test_a_chapter_takes_at_most_45_minutes_and_from_11_on_an_hour(path):
-    assert minutes.minutes(path) <= (LONGEST if path.stem < "11" else AN_HOUR)
+def test_a_chapter_takes_at_most_50_minutes_and_from_8_on_an_hour(path):
+    assert minutes.minutes(path) <= (LONGEST if path.stem < "08" else AN_HOUR)
 
 
 def visible_asserts(path):
@@ -195,19 +203,19 @@ def test_the_first_page_and_the_contents_name_each_notebook_once_in_order():
     assert sorted(roads) == [path.stem for path in SIDE_ROADS]
 
 
-def test_the_three_hour_route_leads_through_chapters_1_to_7():
+def test_the_three_hour_route_leads_through_chapters_0_to_7():
     intro = (ROOT / "book" / "intro.md").read_text("utf-8")
     route = intro.split("## The three-hour route\n")[1].split("\n## ")[0]
     rows = [row for row in route.splitlines() if "#" in row and row.startswith("|")]
     stems = [set(re.findall(r"notebooks/(\w+)\.ipynb#", row)) for row in rows]
-    assert stems == [{path.stem} for path in CHAPTERS[1:8]]
+    assert stems == [{path.stem} for path in CHAPTERS[:8]]
     total = sum(int(row.split("|")[-2]) for row in rows)
     assert 150 < total <= 180
     assert f"| all of it | | {total} |" in route
-    titles = [read(path).cells[0].source.split("\n")[0] for path in CHAPTERS[1:8]]
+    titles = [read(path).cells[0].source.split("\n")[0] for path in CHAPTERS[:8]]
     assert [f"# {row.split('|')[1].strip()}" for row in rows] == titles
 
 
-def test_chapters_1_to_7_take_five_hours():
+def test_chapters_1_to_7_take_six_hours():
     """Stated times are rounded up, but the sum is taken before rounding."""
-    assert sum(minutes.minutes(path) for path in CHAPTERS[1:8]) <= 300
+    assert 300 < sum(minutes.minutes(path) for path in CHAPTERS[1:8]) <= 360
