@@ -26,6 +26,7 @@ from vit_steps import (
     unpatchify,
 )
 from vit_steps.attention import scaled_dot_product_attention
+from vit_steps.training import parameter_groups
 from vit_steps.variants.swin import window_partition
 
 
@@ -375,8 +376,8 @@ def rate(peak_of):
     return learning_rate
 
 
-def always_with_a_row(embed_dim, grid_size, cls_token=True):
-    return sincos_position_embedding(embed_dim, grid_size, True)
+def always_decaying_as_much(model, weight_decay):
+    return parameter_groups(model, 0.05)
 
 
 @pytest.mark.parametrize(
@@ -384,7 +385,7 @@ def always_with_a_row(embed_dim, grid_size, cls_token=True):
     [
         (check.learning_rate, rate(lambda peak: 3e-3), "for peak=0.8 as for peak=1.6"),
         (check.training_days, lambda a, b, c, d, e: a * b / c / d, "for utilization=1"),
-        (check.sincos_position_embedding, always_with_a_row, "for cls_token=False as"),
+        (check.parameter_groups, always_decaying_as_much, "for weight_decay=0.3 as"),
         (check.learning_rate, rate(lambda peak: peak**2), None),
         (check.training_days, lambda a, b, c, d, e: a * b / c / d / e**3, None),
         (check.sincos_position_embedding, positions(True, 3.0), None),

@@ -114,7 +114,7 @@ class FunctionCheck(Check):
                 or batch_mixed(record)
                 or self._built_in(case, record)
                 or self._default(case, record)
-                or self._no_effect(case, record)
+                or self._no_effect(case, record, finding)
                 or self._misplaced(case, output, expected["output"], finding)
                 or finding
             )
@@ -203,15 +203,20 @@ class FunctionCheck(Check):
                     return Finding("default", f"{name} {said}")
         return None
 
-    def _no_effect(self, case: Case, record: Record) -> Finding | None:
+    def _no_effect(
+        self, case: Case, record: Record, finding: Finding
+    ) -> Finding | None:
         """A number that may be another one, and what comes out stays as it was."""
-        right = self._output(self.reference, case)
+        output, right = record["output"], self._output(self.reference, case)
+        other_names = isinstance(output, dict) and [*output] != [*right]
+        if finding.mistake not in ("values", "value", "factor") or other_names:
+            return None
         rights = with_other_numbers(self._call(self.reference), case)
         for place, (value, name) in enumerate(zip(case, self._names(), strict=False)):
             other = rights.get(str(place), right)
             if name not in self._argument_names() or same(other, right):
                 continue
-            if same(record["changed"].get(str(place)), record["output"]):
+            if same(record["changed"].get(str(place)), output):
                 said = f"{name}={value} as for {name}={_other(value)}"
                 return Finding("no effect", f"puts out the same for {said}")
         return None

@@ -68,6 +68,9 @@ multiplied
 from 1
   torch.arange(length) -> torch.arange(1, length + 1)
     rows and columns are counted from 1, expected from 0
+class token always
+  if cls_token -> if True
+    there is a row for the class token although cls_token is False
 class token at place 0
   F.pad(positions, (0, 0, 1, 0)) -> torch.cat([positions[:, :1], positions], dim=1)
     the class token gets the code of the first patch; it is nowhere in the grid, and
