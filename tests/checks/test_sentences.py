@@ -376,6 +376,13 @@ def rate(peak_of):
     return learning_rate
 
 
+def decay_in_the_step(w, g, m, v, step, lr, weight_decay):
+    """Return what is so large that the step cannot be seen in it."""
+    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    return w - lr * (m_hat + weight_decay * w) / (v_hat.sqrt() + 1e-8), m, v
+
+
 def always_decaying_as_much(model, weight_decay):
     return parameter_groups(model, 0.05)
 
@@ -386,9 +393,10 @@ def always_decaying_as_much(model, weight_decay):
         (check.learning_rate, rate(lambda peak: 3e-3), "for peak=0.8 as for peak=1.6"),
         (check.training_days, lambda a, b, c, d, e: a * b / c / d, "for utilization=1"),
         (check.parameter_groups, always_decaying_as_much, "for weight_decay=0.3 as"),
+        (check.causal_mask, lambda n: torch.ones(5, 5).tril().bool(), "num_tokens="),
         (check.learning_rate, rate(lambda peak: peak**2), None),
         (check.training_days, lambda a, b, c, d, e: a * b / c / d / e**3, None),
-        (check.sincos_position_embedding, positions(True, 3.0), None),
+        (check.adamw_step, decay_in_the_step, None),
     ],
 )
 def test_a_number_that_changes_nothing_is_named(call, answer, words):
