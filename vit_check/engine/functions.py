@@ -50,7 +50,7 @@ class FunctionCheck(Check):
             what is to be compared.
         normalize: brings an answer's output into the form of the reference's.
         moves: the names of the axes, where an answer only moves numbers about: then it
-            is said where a number came from.
+            is said which parts of an axis are exchanged, or where a number came from.
     """
 
     def __init__(
