@@ -17,8 +17,17 @@ from vit_check import CheckFailed
 from vit_check.chapters.questions import QUESTIONS
 from vit_check.engine.comparing import difference, is_telling
 from vit_check.engine.watching import listed
-from vit_steps import EncoderBlock, MultiHeadAttention, PatchEmbedding, patchify
+from vit_steps import (
+    EncoderBlock,
+    MultiHeadAttention,
+    PatchEmbedding,
+    patchify,
+    sincos_position_embedding,
+    unpatchify,
+)
 from vit_steps.attention import scaled_dot_product_attention
+from vit_steps.training import parameter_groups
+from vit_steps.variants.swin import window_partition
 
 
 def said(call, *arguments, **named):
@@ -275,6 +284,142 @@ def test_it_is_said_where_a_number_came_from():
         "filter 0, channel 0, row 0, column 0 of the output holds what was at "
         "number 2, expected what was at number 0"
     )
+
+
+def partition(order):
+    """Return a way to cut a map into windows that puts their axes in an order."""
+
+    def window_partition(x, w):
+        B, H, W, D = x.shape
+        parts = x.reshape(B, H // w, w, W // w, w, D)
+        return parts.permute(order).reshape(-1, w * w, D)
+
+    return window_partition
+
+
+def flipped(x, w):
+    return window_partition(x, w).flip(0)
+
+
+def first_window_turned(x, w):
+    windows = window_partition(x, w)
+    turned = windows[:1].unflatten(1, (w, w)).transpose(1, 2).flatten(1, 2)
+    return torch.cat([turned, windows[1:]])
+
+
+@pytest.mark.parametrize(
+    "answer, words",
+    [
+        (partition((0, 3, 1, 2, 4, 5)), "'window' of the output taken apart into (2, "),
+        (partition((0, 1, 3, 4, 2, 5)), "taken apart into (3, 3), the two are exchang"),
+        (partition((1, 3, 0, 2, 4, 5)), "apart into (2, 6), the two are exchanged"),
+        (partition((1, 3, 0, 4, 2, 5)), None),
+        (flipped, None),
+        (first_window_turned, None),
+    ],
+)
+def test_one_exchange_is_named_where_it_explains_all_places(answer, words):
+    sentence = said(check.window_partition, answer)
+    assert ("one exchange explains" in sentence) == (words is not None)
+    assert (words or "holds what was at") in sentence
+
+
+def test_an_axis_of_the_input_that_is_read_in_another_order_is_named():
+    def transposed(patches, P, image_size):
+        turned = patches.unflatten(2, (-1, P, P)).mT.flatten(2)
+        return unpatchify(turned, P, image_size)
+
+    words = "'number' of patches taken apart into (3, 5, 5), axes 1 and 2 of these are"
+    assert words in said(check.unpatchify, transposed)
+
+
+def smoothed(smoothing, temperature=1.0):
+    def cross_entropy(logits, labels, label_smoothing=smoothing):
+        scores = logits / temperature
+        return nn.functional.cross_entropy(
+            scores, labels, label_smoothing=label_smoothing
+        )
+
+    return cross_entropy
+
+
+def positions(default, times=1.0):
+    def sincos(embed_dim, grid_size, cls_token=default):
+        return times * sincos_position_embedding(embed_dim, grid_size, cls_token)
+
+    return sincos
+
+
+@pytest.mark.parametrize(
+    "call, answer, words",
+    [
+        (check.cross_entropy, smoothed(0.1), "label_smoothing is 0.1 where none is gi"),
+        (check.cross_entropy, smoothed(0.5), "is 0.5 where none is given, expected 0"),
+        (check.sincos_position_embedding, positions(False), "cls_token is False where"),
+        (check.cross_entropy, smoothed(0.1, 2.0), None),
+        (check.cross_entropy, smoothed(0.0, 2.0), None),
+        (check.sincos_position_embedding, positions(True, 3.0), None),
+    ],
+)
+def test_another_default_is_named_where_it_explains_all(call, answer, words):
+    sentence = said(call, answer)
+    assert ("where none is given" in sentence) == (words is not None)
+    assert (words or call.name) in sentence
+
+
+def rate(peak_of):
+    def learning_rate(step, total_steps, warmup_steps, peak):
+        progress = (step - warmup_steps) / (total_steps - warmup_steps)
+        risen = (step + 1) / (warmup_steps + 1)
+        return peak_of(peak) * min(risen, (1 + math.cos(math.pi * progress)) / 2)
+
+    return learning_rate
+
+
+def decay_in_the_step(w, g, m, v, step, lr, weight_decay):
+    """Return what is so large that the step cannot be seen in it."""
+    m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
+    return w - lr * (m_hat + weight_decay * w) / (v_hat.sqrt() + 1e-8), m, v
+
+
+def always_decaying_as_much(model, weight_decay):
+    return parameter_groups(model, 0.05)
+
+
+@pytest.mark.parametrize(
+    "call, answer, words",
+    [
+        (check.learning_rate, rate(lambda peak: 3e-3), "for peak=0.8 as for peak=1.6"),
+        (check.training_days, lambda a, b, c, d, e: a * b / c / d, "for utilization=1"),
+        (check.parameter_groups, always_decaying_as_much, "for weight_decay=0.3 as"),
+        (check.causal_mask, lambda n: torch.ones(5, 5).tril().bool(), "num_tokens="),
+        (check.learning_rate, rate(lambda peak: peak**2), None),
+        (check.training_days, lambda a, b, c, d, e: a * b / c / d / e**3, None),
+        (check.adamw_step, decay_in_the_step, None),
+    ],
+)
+def test_a_number_that_changes_nothing_is_named(call, answer, words):
+    sentence = said(call, answer)
+    assert ("puts out the same for" in sentence) == (words is not None)
+    assert (words or call.name) in sentence
+
+
+@pytest.mark.parametrize(
+    "got, exchanged",
+    [
+        ([torch.ones(2), torch.zeros(3)], True),
+        ([torch.ones(2), torch.zeros(2)], False),
+        ([torch.zeros(3)], False),
+        ([torch.zeros(3), torch.zeros(3)], False),
+        ([torch.full((2,), 1 + 1e-9), torch.zeros(3)], True),
+        ([1, torch.zeros(3)], False),
+    ],
+)
+def test_two_parts_that_are_exchanged_are_said_to_be(got, exchanged):
+    finding = difference(got, [torch.zeros(3), torch.ones(2)])
+    assert (finding.mistake == "exchanged") == exchanged
+    assert difference([1, 2], [2, 1]).sentence.endswith("the output are exchanged")
 
 
 def batch_taken_for_tokens(x, num_heads):

@@ -162,6 +162,8 @@ def _list_difference(got: Any, expected: list[Any], shape: str, what: str) -> An
         return Finding("type", f"{what} is {_kind(got)}, expected {many}")
     for number, (one, other) in enumerate(zip(got, expected, strict=True)):
         found = difference(one, other, what=f"{what}[{number}]")
+        if found is not None and len(expected) == 2 and same(got[::-1], expected):
+            return Finding("exchanged", f"the two parts of {what} are exchanged")
         if found is not None:
             return found
     return None

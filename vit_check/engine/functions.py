@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -26,6 +27,8 @@ from vit_check.engine.table import mistakes as mistakes_of
 from vit_check.engine.verdict import Finding, Mistake, Misused
 from vit_check.engine.watching import listed
 
+NUMBERS = (bool, int, float)
+
 
 class FunctionCheck(Check):
     """Check of a function: equal to the reference in values, shapes and gradients.
@@ -47,7 +50,7 @@ class FunctionCheck(Check):
             what is to be compared.
         normalize: brings an answer's output into the form of the reference's.
         moves: the names of the axes, where an answer only moves numbers about: then it
-            is said where a number came from.
+            is said which parts of an axis are exchanged, or where a number came from.
     """
 
     def __init__(
@@ -87,7 +90,10 @@ class FunctionCheck(Check):
         return f"{kind}; called with these arguments, it "
 
     def observe(self, answer: Any, case: Case) -> Record:
-        return observe_call(self._call(answer), case, self.batched, self.gradients)
+        call = self._call(answer)
+        record = observe_call(call, case, self.batched, self.gradients)
+        record["defaults"] = defaults_of(answer)
+        return record | {"changed": with_other_numbers(call, case)}
 
     def verdict(self, records: Answered) -> Finding | None:
         return super().verdict([*records])  # what is wrong in one, others tell
@@ -107,6 +113,8 @@ class FunctionCheck(Check):
                 self._known(case, output, expected["output"], answered)
                 or batch_mixed(record)
                 or self._built_in(case, record)
+                or self._default(case, record)
+                or self._no_effect(case, record, finding)
                 or self._misplaced(case, output, expected["output"], finding)
                 or finding
             )
@@ -172,6 +180,48 @@ class FunctionCheck(Check):
         names = self._argument_names()
         given = dict(zip(names, map(plain, case), strict=False))
         return misplaced(output, right, given, self.moves)
+
+    def _names(self) -> list[str]:
+        """The arguments of a case by name: those of the scenario, if there is one."""
+        if self.scenario is None:
+            return self._argument_names()
+        return [*inspect.signature(self.scenario).parameters][1:]
+
+    def _default(self, case: Case, record: Record) -> Finding | None:
+        """An argument that has another default than it should, if that explains all."""
+        right = {} if self.scenario else defaults_of(self.reference)
+        for name in self._argument_names()[len(case) :]:
+            value = record["defaults"].get(name, right.get(name))
+            if (
+                name in right
+                and type(value) in NUMBERS
+                and not same(value, right[name])
+            ):
+                as_given = functools.partial(self.reference, **{name: value})
+                if same(record["output"], self._output(as_given, case)):
+                    said = f"is {value} where none is given, expected {right[name]}"
+                    return Finding("default", f"{name} {said}")
+        return None
+
+    def _no_effect(
+        self, case: Case, record: Record, finding: Finding
+    ) -> Finding | None:
+        """A number that may be another one, and what comes out stays as it was."""
+        output, right = record["output"], self._output(self.reference, case)
+        other_names = isinstance(output, dict) and [*output] != [*right]
+        if finding.mistake not in ("values", "value", "factor", "shape") or other_names:
+            return None
+        rights = with_other_numbers(self._call(self.reference), case)
+        for place, (value, name) in enumerate(zip(case, self._names(), strict=False)):
+            other = rights.get(str(place), right)
+            if name not in self._argument_names() or same(other, right):
+                continue
+            got = record["changed"].get(str(place))
+            exact = map(torch.equal, tensors_in(got), tensors_in(output))
+            if same(got, output) and all(exact):  # a huge number hides what differs
+                said = f"{name}={value} as for {name}={_other(value)}"
+                return Finding("no effect", f"puts out the same for {said}")
+        return None
 
     def _argument_names(self) -> list[str]:
         inside = re.search(r"\((.*?)\)", self.signature)
@@ -249,6 +299,29 @@ class FunctionCheck(Check):
                 raise
 
         return noting
+
+
+def defaults_of(answer: Any) -> dict[str, float]:
+    """The defaults of a function that are numbers, True or False, by name."""
+    with contextlib.suppress(TypeError, ValueError):
+        parameters = inspect.signature(answer).parameters.values()
+        return {p.name: p.default for p in parameters if type(p.default) in NUMBERS}
+    return {}
+
+
+def with_other_numbers(call: Callable[..., Any], case: Case) -> dict[str, Any]:
+    """What comes out when one number of a case is another, by that number's place."""
+    outputs = {}
+    for place, value in enumerate(case):
+        if type(value) in NUMBERS:
+            arguments = [*case[:place], _other(value), *case[place + 1 :]]
+            with contextlib.suppress(Exception):
+                outputs[str(place)] = plain(call(*copies(arguments)))
+    return outputs
+
+
+def _other(number: float) -> float:
+    return not number if type(number) is bool else 2 * number
 
 
 def _alike(value: Any, other: Any) -> bool:

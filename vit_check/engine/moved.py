@@ -1,9 +1,11 @@
 """Where numbers came from, for answers that only move them about."""
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from vit_check.engine.verdict import Finding
@@ -25,7 +27,7 @@ class Axes:
 def misplaced(
     got: Any, expected: Any, inputs: Mapping[str, Any], axes: Axes
 ) -> Finding | None:
-    """The first number that stands where another should be, by where both came from.
+    """The exchange that explains all places, or where the first wrong number is from.
 
     None if a number did not come from the inputs, or may have come from two places.
 
@@ -44,6 +46,12 @@ def misplaced(
     wrong = (got != expected).nonzero()
     if not len(wrong):
         return None
+    for name, source in sources.items():
+        if torch.equal(got, source):
+            return Finding("moved", f"returns {name} as it came, with nothing moved")
+    exchange = _exchange(got, expected, sources, axes)
+    if exchange is not None:
+        return exchange
     place = wrong[0].tolist()
     one = _origin(got[*place], sources, axes.source)
     right = _origin(expected[*place], sources, axes.source)
@@ -56,6 +64,56 @@ def misplaced(
     due = _said({axis: at for axis, at in right.items() if (axis, at) not in shared})
     text = f"{here} of the output holds what was at {there}, expected what was at {due}"
     return Finding("moved", text)
+
+
+def _exchange(
+    got: Tensor, expected: Tensor, sources: Mapping[str, Tensor], axes: Axes
+) -> Finding | None:
+    """Whether two parts of an axis are exchanged, and that is all that is wrong.
+
+    An axis of 12 may be one of images, rows and columns, (2, 3, 2). It may be an axis
+    of the output, or of an input that is read in another order.
+    """
+    for of, source in {"the output": expected, **sources}.items():
+        read, right = _places(got, source), _places(expected, source)
+        if read is None or right is None:
+            continue
+        moved = [axis for axis, at in enumerate(read) if not at.equal(right[axis])]
+        for before, one, other, after in _parts(source.shape[moved[0]]):
+            order = torch.arange(source.shape[moved[0]]).view(before, one, other, after)
+            order = order.transpose(1, 2).flatten()
+            if len(moved) == 1 and read[moved[0]].equal(order[right[moved[0]]]):
+                parts = tuple(n for n in (before, one, other, after) if n > 1)
+                first = int(before > 1)
+                which = (
+                    f"axes {first} and {first + 1} of these" if parts[2:] else "the two"
+                )
+                names = (axes.output if source is expected else axes.source).split()
+                return Finding(
+                    "moved",
+                    "one exchange explains all places: with the axis "
+                    f"'{names[moved[0]]}' of {of} taken apart into {parts}, "
+                    f"{which} are exchanged",
+                )
+    return None
+
+
+def _places(numbers: Tensor, source: Tensor) -> tuple[Tensor, ...] | None:
+    """Where each number stands in a tensor, axis by axis, if all its numbers differ."""
+    known, order = source.flatten().sort()
+    if len(known.unique()) < len(known) or numbers.dtype != known.dtype:
+        return None
+    at = torch.searchsorted(known, numbers.contiguous()).clamp(max=len(known) - 1)
+    places = torch.unravel_index(order[at], source.shape)
+    return places if source[places].equal(numbers) else None
+
+
+def _parts(length: int) -> Iterator[tuple[int, int, int, int]]:
+    """Four numbers of which it is the product, the two in the middle larger than 1."""
+    sizes = [n for n in range(1, length + 1) if length % n == 0]
+    for before, one, other in itertools.product(sizes, sizes[1:], sizes[1:]):
+        if length % (before * one * other) == 0:
+            yield before, one, other, length // (before * one * other)
 
 
 def _origin(

@@ -62,6 +62,9 @@ along the grid
   (down**2 + across**2).double().sqrt() -> (down.abs() + across.abs())
     rows and columns are added up, as a rook moves; expected the straight distance of
     two centres
+the larger of the two
+  (down**2 + across**2).double().sqrt() -> torch.maximum(down.abs(), across.abs())
+    the larger of the distances down and across is taken, expected the straight distance
 down alone
   + across**2 -> nothing
     only the distance in rows counts: columns are left out
@@ -80,6 +83,9 @@ most attended alone
 summed over patches
   distance.mean(dim=(0, 2)) -> distance.mean(dim=0).sum(dim=1)
     the distances of the patches are summed, expected their mean
+images kept
+  distance.mean(dim=(0, 2)) -> distance.mean(dim=2)
+    there is a distance for each image, (L, B, h), expected their mean, (L, h)
 ? Give it a table in which every patch attends only to itself, then one in which each
   attends to its right neighbour. What should come out?
 ? Without row 0 and column 0, each row divided by its sum; patch i is in row i //

@@ -53,11 +53,17 @@ heads averaged at the end
     each head is followed by itself through all blocks, and the heads are averaged at
     the end, expected in every block: what one head wrote, every head of the next block
     reads
+largest head
+  block.mean -> block.amax
+    the largest weight of all heads is taken, expected their mean
 largest head, divided
   block.mean -> block.amax
   mixed @ -> mixed / mixed.sum(dim=-1, keepdim=True) @
     the largest weight of all heads is taken, expected their mean; dividing the rows
     afterwards does not make up for it
+first head alone
+  block.mean(dim=1) -> block[:, 0]
+    only the first head is used, expected the mean of all
 sum of blocks
   rollout = identity -> rollout = 0
   mixed @ rollout -> mixed + rollout
@@ -79,6 +85,12 @@ tables turned
 last block alone
   mixed @ rollout -> mixed
     only the last block is in the result: what was gathered so far is overwritten
+last block missing
+  in weights: -> in weights[:-1]:
+    the last block is missing in the product
+class token's row alone
+  return rollout -> return rollout[:, 0]
+    only the class token's row is returned, expected the whole table
 ? Sum the rows of your result: if they are not 1, something is counted twice or left
   out. If they are, look at the order.
 ? Each block passes on half the identity and half its attention, averaged over the

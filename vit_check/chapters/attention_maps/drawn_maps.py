@@ -47,6 +47,9 @@ column for row
   [..., 0, 1:] -> [..., 1:, 0]
     the column of the class token is taken, what the patches pay to it; its row is what
     it pays to them
+class token last
+  [..., 0, 1:] -> [..., -1, :-1]
+    the class token is taken to be the last token; it is at index 0
 softmax again
   paid / total.clamp_min(1e-12) -> paid.softmax(dim=-1)
     a softmax is taken of shares, which levels them out: divide by their sum

@@ -41,6 +41,10 @@ the others taken
 columns first
   divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)[::-1]
     the patches are counted down the columns; they are numbered row by row
+rows for columns
+  divmod(index, columns) -> divmod(index, images.shape[2] // patch_size)
+    the row of a patch is its number divided by the number of rows; a new row begins
+    after as many patches as there are columns
 counted from 1
   divmod(index, columns) -> divmod(index - 1, columns)
     the patches are counted from 1: the one before is taken; the class token has no

@@ -92,6 +92,9 @@ positions concatenated
   tokens + pos -> torch.cat([tokens, pos.expand_as(tokens)], dim=2)
     positions are put beside the tokens, so that each is 2·D long; in ViT they are
     added, number by number
+positions multiplied
+  tokens + pos -> tokens * pos
+    tokens and positions are multiplied; in ViT they are added
 patches down the columns
   maps.flatten -> maps.mT.flatten
     the patches come column by column; they are read row by row

@@ -30,6 +30,9 @@ class token resized
   = lambda pos, grid: F.interpolate(pos.mT, 1 + math.prod(grid), mode="linear").mT
     the class token is resized with the patches, along the line of tokens: it has no
     place in the grid, and its row is left as it is
+class token lost
+  [first, patch_positions -> [patch_positions
+    the class token's position is gone: put it back in front
 class token last
   [first, patch_positions.to(pos_embed.dtype)]
   -> [patch_positions, first]

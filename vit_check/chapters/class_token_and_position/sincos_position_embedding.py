@@ -50,6 +50,9 @@ exponent of D
   / (embed_dim // 4) -> / (embed_dim // 2)
     the clocks slow down half as fast as they should: each half has D/2 numbers, and so
     D/4 clocks, over which the exponent runs from 0 to 1
+exponent doubled
+  / (embed_dim // 4) -> / (embed_dim / 8)
+    the exponent runs from 0 to 2 over the D/4 clocks, expected 0 to 1
 end included
   / (embed_dim // 4) -> / (embed_dim // 4 - 1)
     the exponent of the last clock is 1: D/4 clocks have exponents i/(D/4), and the 1 is
@@ -65,6 +68,13 @@ multiplied
 from 1
   torch.arange(length) -> torch.arange(1, length + 1)
     rows and columns are counted from 1, expected from 0
+class token always
+  if cls_token -> if True
+    there is a row for the class token although cls_token is False
+class token at place 0
+  F.pad(positions, (0, 0, 1, 0)) -> torch.cat([positions[:, :1], positions], dim=1)
+    the class token gets the code of the first patch; it is nowhere in the grid, and
+    gets zeros
 ? Print the positions for embed_dim 8 on a grid of 2 by 3. Which four numbers stay the
   same along a row? They tell the row.
 ? Each half has D/4 clocks. Clock i turns by 10000**(-i / (D/4)) a step: sines of all

@@ -172,6 +172,9 @@ scaled by keep
   / keep -> * keep
     what is kept is multiplied by the chance of being kept; divide by it, so that the
     mean stays
+scaled by 1/drop
+  / keep -> / drop_prob
+    what is kept is divided by drop_prob; divide by the chance of being kept
 drop_prob as keep
   keep = 1 - drop_prob -> keep = drop_prob
     drop_prob is taken for the chance of being kept; it is that of being dropped

@@ -95,6 +95,9 @@ eps ignored
 neither weight nor bias
   * weight + bias -> nothing
     weight and bias have no effect
+bias before weight
+  normed * weight + bias -> (normed + bias) * weight
+    the bias is added before the weight is multiplied, and so is multiplied too
 no keepdim
   , keepdim=True -> nothing
     mean and variance have lost their last axis, and (B, T) stretched over (B, T, D)

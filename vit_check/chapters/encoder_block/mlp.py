@@ -45,6 +45,9 @@ ReLU
 tanh GELU
   F.gelu(hidden) -> F.gelu(hidden, approximate="tanh")
     the GELU is the one with tanh, which nearly agrees; expected the exact one, x·Φ(x)
+quick GELU
+  F.gelu(hidden) -> hidden * torch.sigmoid(1.702 * hidden)
+    the GELU is x·sigmoid(1.702·x), which nearly agrees; expected the exact one, x·Φ(x)
 SiLU
   F.gelu -> F.silu
     between the layers is x·sigmoid(x), the SiLU; expected GELU, x·Φ(x)
@@ -61,6 +64,10 @@ activation only at the end
   return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
   -> return F.gelu(bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"])
     the GELU comes after the second layer; it belongs between the two
+activation at the start
+  F.gelu(hidden) -> hidden
+  hidden = x @ -> hidden = F.gelu(x) @
+    the GELU comes before the first layer; it belongs between the two
 residual inside
   return bent @ -> return x + bent @
     x is added inside: the residual belongs to the block, not to the MLP

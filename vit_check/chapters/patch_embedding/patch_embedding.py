@@ -126,6 +126,10 @@ stride left out
 activation
   transpose(1, 2) -> transpose(1, 2).relu()
     the vectors go through a ReLU; a patch goes through one matrix and nothing else
+gelu
+  return maps.flatten(2).transpose(1, 2)
+  -> return F.gelu(maps.flatten(2).transpose(1, 2))
+    the vectors go through a GELU; a patch goes through one matrix and nothing else
 normalised
   return maps.flatten(2).transpose(1, 2)
   -> return F.layer_norm(maps.flatten(2).transpose(1, 2), bias.shape)
@@ -134,6 +138,9 @@ divided by 255
   conv2d(images, -> conv2d(images / 255,
     the images are divided by 255 inside; what comes in are numbers already, and bytes
     are the caller's to divide
+bias unused
+  weight, bias, stride -> weight, None, stride
+    the bias is there but never added
 """
 
 

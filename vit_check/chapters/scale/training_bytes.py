@@ -90,6 +90,12 @@ never split
 optimiser alone split
   4 * own -> 4 * num_parameters
     the optimiser's averages alone are split; FSDP splits weights and gradients too
+over all devices
+  / num_devices if sharded else num_parameters -> * num_devices
+    the bytes of all devices are added up, expected those of one
+numbers for bytes
+  = lambda *given: {name: size / 4 for name, size in held(*given).items()}
+    how many numbers there are is given, expected bytes: a float32 has four
 ? Take one parameter. Which numbers are there for its sake when a step ends, and how
   many bytes has each?
 ? In float32: the weight 4, its gradient 4, AdamW's two averages 8. Autocast adds 2 for

@@ -64,6 +64,9 @@ scale late
 not normalised
   softmax(dim=0) -> exp()
     the exponentials are not divided by their sum: the weights do not add up to 1
+no exponential
+  scores.softmax(dim=0) -> scores / scores.sum()
+    the scores are divided by their sum as they are: the exponential is missing
 no softmax
   .softmax(dim=0) -> nothing
     the scores themselves weigh the values: the softmax is missing

@@ -86,6 +86,10 @@ scale by axis 1
   q.shape[-1] -> q.shape[1]
     the scores are divided by the root of q.shape[1], which is not d: d is the last
     axis, whatever stands in front
+scale by d_v
+  q.shape[-1] -> v.shape[-1]
+    the scores are divided by the root of the values' length; it is queries and keys
+    that are multiplied, and theirs is d
 scale by 8
   math.sqrt(q.shape[-1]) -> 8
     the scores are divided by 8, which is √d where d is 64; here d is the length of the

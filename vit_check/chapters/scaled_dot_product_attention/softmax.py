@@ -57,6 +57,10 @@ NaN covered
   -> (exps / exps.sum(dim=-1, keepdim=True)).nan_to_num(0.0)
     turns the NaN of large scores into zeros, and such a row adds up to 0; take its
     largest score off first, and there is no NaN
+clamped
+  scores - largest -> scores.clamp(min=-80, max=80)
+    cuts large scores down to one number, so that they can no longer be told apart; take
+    the row's largest off, which keeps their differences
 sum over axis 1
   exps.sum(dim=-1 -> exps.sum(dim=1
     adds up over axis 1, which is the last only where there are two; dim=-1 is the last
@@ -106,6 +110,9 @@ sigmoid
   = torch.sigmoid
     each score is squeezed for itself, as sigmoid does: the scores of a row do not
     compete, and their weights do not add up to 1
+powers of two
+  .exp() -> .exp2()
+    raises 2 to the scores, where it should be e
 ? Print the sum of each row for a small table, then try scores of 1000.
 ? Exponentials first, then each divided by the sum of its row, with keepdim. Taking one
   number off all scores of a row changes nothing and keeps the exponentials small.

@@ -125,6 +125,9 @@ rest dropped
   chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
   len(x) / len(images) -> 1 / num_parts
     the images at the end are left out when the batch does not divide
+rest dropped, weighed by share
+  chunk(num_parts) -> split(len(images) // num_parts)[:num_parts]
+    the images that are left over when all parts are of one size are left out
 one backward pass
   optimizer.zero_grad() -> optimizer.zero_grad(); total = 0
   loss.backward() -> total = total + loss

@@ -145,6 +145,10 @@ heads swapped
   (answers, -> (answers[::-1],
     the tokens are swapped: the class token learns from the teacher here and the
     distillation token from the labels
+labels for both
+  distillation.hard_distillation_loss(answers, labels, told)
+  -> sum(F.cross_entropy(answer, labels) for answer in answers) / 2
+    both tokens learn from the labels; what the teacher says is not used
 answers averaged first
   (answers, -> ([sum(answers) / 2] * 2,
     the mean of the two answers is taught; in training each token is taught on its own,

@@ -42,10 +42,17 @@ one too few
   1 + num_registers -> num_registers
     one register is left: they are tokens 1 to R, and a slice ends before its second
     number
+one too many
+  1 + num_registers -> 2 + num_registers
+    a patch is dropped with the registers: they are tokens 1 to R
 zeroed
   [first, rest] -> [first, 0 * tokens[:, 1 : 1 + num_registers], rest]
     the registers are zero but still there: others go on attending to them, and a mean
     counts them
+numbers dropped
+  tokens[: -> tokens[...
+  dim=1 -> dim=-1
+    R of the D numbers of each token are dropped; R of the tokens are to be
 ? Write the order of the tokens down for R = 2 and three patches, with their places.
 ? Token 0 stays, tokens 1 to R go, the rest stays.
 ? torch.cat([tokens[:, :1], tokens[:, 1 + num_registers :]], dim=1).

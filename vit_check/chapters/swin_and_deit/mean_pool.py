@@ -41,6 +41,13 @@ divided by T
 sum
   mean -> sum
     the patches are summed and not averaged
+largest
+  mean -> amax
+    the largest number of each column is taken; the mean is asked for
+over D
+  dim=1 -> dim=2
+    the mean runs over the D numbers of each token, which leaves (B, N); it has to run
+    over the tokens
 first image left out
   [:, 1:] -> [1:]
     the slice takes away the first image, and the class token stays

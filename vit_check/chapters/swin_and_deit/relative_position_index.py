@@ -30,6 +30,9 @@ rows by w
   2 * window_size - 1 -> window_size
     the rows' difference is multiplied by w, so that some pairs with different
     differences share a number: columns differ in 2w - 1 ways
+rows by 2w
+  2 * window_size - 1 -> 2 * window_size
+    the rows' difference is multiplied by 2w; columns differ in 2w - 1 ways
 only added
   down * (2 * window_size - 1) -> down
     the two differences are added as they are, so that one down and one across get the

@@ -63,6 +63,9 @@ logarithms taken for shares
 shares taken for logarithms
   kl_div(ours -> kl_div(ours.exp()
     the first argument of kl_div is the student's shares; it takes their logarithms
+softmax over the batch
+  dim=1 -> dim=0
+    the softmax runs over the images; the shares of one image's classes should sum to 1
 share of the labels
   (1 - share) * labelled + share -> share * labelled + (1 - share)
     λ weighs the labels here; it is the teacher's share, and the labels get 1 - λ

@@ -54,6 +54,9 @@ percent
 the share of wrong answers
   == -> !=
     the share of wrong answers is returned, expected that of right ones
+lowest logit
+  argmax -> argmin
+    the class with the lowest logit is taken for the answer
 every answer with every label
   dim=1 -> dim=1, keepdim=True
     answers (B, 1) are compared with labels (B,), which stretches both to B×B: every
@@ -72,6 +75,9 @@ probability of the right class
   = lambda logits, labels: logits.softmax(1).gather(1, labels[:, None]).mean()
     the mean probability of the right class is returned: an answer is right or wrong,
     whatever its probability
+all or nothing
+  double().mean() -> all().double()
+    one wrong answer makes the whole batch wrong, expected the share of right ones
 ? What does the model answer for image 0: which of its K logits is the highest?
 ? argmax over the classes gives B answers; compare them with the B labels and take the
   mean.

@@ -83,6 +83,9 @@ betas the wrong way round
   0.9, 0.999 -> 0.1, 0.001
     the betas are the wrong way round: β is the share of the old average that is kept,
     and 1 - β that of the new gradient
+no square
+  g**2 -> g.abs()
+    v averages the gradient's size, expected its square
 no root
   .sqrt() -> nothing
     the step is divided by v, expected by its root

@@ -218,6 +218,10 @@ softmax before the loss
   logits, labels -> logits.softmax(dim=1), labels
     there is a softmax before the cross-entropy, which has one of its own and expects
     logits
+summed
+  logits, labels -> logits, labels, reduction="sum"
+    the losses of the batch are summed, expected their mean: the step would grow with
+    the batch
 eval mode
   logits = -> model.eval(); logits =
     the model is put into eval mode before the step: batch norm and dropout then do not
@@ -226,6 +230,10 @@ loss with its graph
   loss.item() -> loss
     the loss is returned with the graph it was computed by, which keeps a batch's memory
     for as long as the loss is kept: return the number alone
+loss afterwards
+  loss.item() -> F.cross_entropy(model(images), labels).item()
+    the loss returned is that of the new weights, which costs another pass; expected the
+    one the step was taken from
 ? At which moment is there a gradient to shorten, and when is it too late?
 ? Between backward() and the step; nn.utils.clip_grad_norm_ takes all parameters of the
   model at once.

@@ -45,6 +45,9 @@ mean over classes too
   sum(dim=1) -> mean(dim=1)
     the mean runs over the classes as well: each image has one loss, so divide by B, not
     by B·K
+not reduced
+  losses.mean() -> losses
+    there is a loss for each image, expected their mean, one number
 sign
   -(target * log_p) -> (target * log_p)
     the sign is wrong: a logarithm of a probability is negative, and the loss is minus
@@ -62,6 +65,9 @@ softmax over the batch
 no logarithm
   log_softmax -> softmax
     the probabilities themselves are averaged: their logarithm is missing
+base 2
+  log_softmax(dim=1) -> log_softmax(dim=1) / math.log(2)
+    the logarithm is to base 2, expected the natural one: the loss is in nats
 columns of the whole batch
   .to(logits) -> .to(logits).mean(dim=0)
     each label picks its column for all images, B×B numbers; it should pick one number,
@@ -77,6 +83,10 @@ right class without its share
   label_smoothing / K -> label_smoothing / K * (1 - one)
     the target does not sum to 1: the right class gets 1 - ε, and its own share of ε is
     missing
+right class keeps 1
+  (1 - label_smoothing) * one -> one
+    the target sums to more than 1: the right class keeps the whole 1, expected 1 - ε
+    and its share of ε
 summed over the classes
   label_smoothing / K -> label_smoothing
     every class gets the whole of ε: the K log-probabilities are summed, expected their

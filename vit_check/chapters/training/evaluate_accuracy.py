@@ -79,6 +79,10 @@ mean of the batches
   len(labels) -> 1
     the shares of the batches are averaged: the last batch is smaller, and its images
     count for more than the others'
+full batches
+  right / count -> right / len(batches) / len(batches[0][1])
+    the right answers are divided by the number of batches times the size of the first:
+    the last batch has fewer images
 last batch alone
   += -> =
     the share is that of the last batch alone: what the others gave is overwritten

@@ -69,6 +69,10 @@ a straight line
 a whole cosine
   math.pi -> 2 * math.pi
     a whole cosine is used: the rate is back at its peak at the end
+a quarter of a cosine
+  (1 + math.cos(math.pi * progress)) / 2 -> math.cos(math.pi * progress / 2)
+    a quarter of a cosine is used, from its top to its zero, expected a half, from its
+    top to its bottom
 not halved
   progress)) / 2 -> progress))
     1 + cos runs from 2 down to 0: the rate jumps to twice its peak

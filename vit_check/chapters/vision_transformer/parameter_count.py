@@ -46,6 +46,9 @@ MLP biases of D
   D * M + M + -> D * M + D +
     both biases of the MLP are counted with D numbers; the first layer has M outputs,
     and so M biases
+no head bias
+  + K -> nothing
+    the bias of the head is missing
 no class token
   + cls_token -> nothing
     D numbers are missing: the class token's own, its position, or the bias of the patch
@@ -66,6 +69,9 @@ no norms
 one norm
   + norm + mlp -> + mlp
     a block has two norms
+norms halved
+  2 * D -> D
+    a norm has a weight and a bias, 2·D numbers
 2·D missing
   + norm + head -> + head
     2·D numbers are missing: the norm after the last block, or the class token together

@@ -85,6 +85,10 @@ first image
 no final norm
   x = norm(x) -> pass
     there is no norm after the last block
+norm after every block
+  block(x) -> norm(block(x))
+  x = norm(x) -> pass
+    the final norm is used after every block; it belongs after the last one only
 read before the blocks
   in blocks -> in []
     the class token is read before the blocks, when it is the same for every image
@@ -95,6 +99,9 @@ blocks forget
 first block left out
   in blocks -> in blocks[1:]
     one block does not run, the first of those that are there
+last block left out
+  in blocks -> in blocks[:-1]
+    one block does not run, the last of those that are there
 one block every time
   block(x) -> blocks[-1](x)
     the same block runs every time, and the others never do
@@ -105,6 +112,9 @@ softmax at the end
   head(x[:, 0]) -> head(x[:, 0]).softmax(dim=-1)
     there is a softmax after the head; the logits are returned as they are, because the
     loss takes the softmax itself
+log-softmax at the end
+  head(x[:, 0]) -> head(x[:, 0]).log_softmax(dim=-1)
+    there is a log-softmax after the head; the logits are returned as they are
 """)
 
 

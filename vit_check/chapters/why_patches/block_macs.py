@@ -64,6 +64,9 @@ one product
 mlp quadratic
   quadratic, projections + mlp -> quadratic + mlp, projections
     puts the MLP into the quadratic part; it treats each token alone
+projections quadratic
+  quadratic, projections + mlp -> quadratic + projections, mlp
+    puts the projections into the quadratic part; each token goes through them alone
 linear part of one token
   projections + mlp -> (projections + mlp) // T
     counts the linear part for a single token; all T go through it
