@@ -243,7 +243,8 @@ def test_a_sentence_in_a_table_keeps_room(opened, page):
 
 # Folds
 
-FOLDS = """() => [...document.querySelectorAll('article summary')].map(line => {
+FOLDS = """() => [...document.querySelectorAll(
+    'article details:not(.code-below > *) > summary')].map(line => {
     const of = getComputedStyle(line);
     const all = getComputedStyle(line.parentElement);
     const signs = [...line.querySelectorAll('svg')]

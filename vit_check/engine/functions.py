@@ -208,7 +208,8 @@ class FunctionCheck(Check):
     ) -> Finding | None:
         """A number that may be another one, and what comes out stays as it was."""
         output, right = record["output"], self._output(self.reference, case)
-        other_names = isinstance(output, dict) and [*output] != [*right]
+        both = type(output) is type(right) is dict  # a liar is no dict
+        other_names = both and [*output] != [*right]
         if finding.mistake not in ("values", "value", "factor", "shape") or other_names:
             return None
         rights = with_other_numbers(self._call(self.reference), case)
