@@ -187,7 +187,6 @@ FOUND = {  # a question, and the section that should come first
     "shifted window": "13_swin_and_deit#shifted-windows",
     "distillation": "13_swin_and_deit#two-tokens-two-losses",
     "bug clinic": "14_bug_clinic#the-bug-clinic",
-    "batch_first": "14_bug_clinic#case-7-good-in-a-batch-bad-alone",
     "pre-norm": "side_roads/why_pre_norm#why-pre-norm",
     "prenorm": "side_roads/why_pre_norm#why-pre-norm",
     "mask": "side_roads/masks#masks",
@@ -213,6 +212,7 @@ FOUND = {  # a question, and the section that should come first
     "gradient accum": "11_speed#by-hand-gradient-accumulation",
 }
 AMONG_THREE = {  # questions with several good answers in the book
+    "batch_first": "14_bug_clinic#case-7-good-in-a-batch-bad-alone",
     "learning rate": (
         "side_roads/fine_tuning#training-all-of-it-the-learning-rate-decides"
     ),
