@@ -2,7 +2,7 @@ import copy
 
 import torch
 
-from tests.checks.answers import right, wrong, wrong_edits
+from tests.checks.answers import right, wrong_edits
 
 
 @right("silent_parameters")
@@ -70,31 +70,11 @@ one number
   (logits * torch.randn_like(logits)).sum() -> logits[0, 0].square()
 sum of the gradient
   not p.grad.any() -> p.grad.sum() == 0
+value
+  not p.grad.any() -> p.grad.abs().max() < 1e-2
+any zero
+  not p.grad.any() -> p.grad.flatten()[0] == 0
 tensors
   return [name for -> return [p for
 """,
 )
-
-
-@wrong("silent_parameters", "value")
-def small_ones_too(model, images):
-    model.zero_grad()
-    logits = model(images)
-    (logits * torch.randn_like(logits)).sum().backward()
-    return [
-        name
-        for name, p in model.named_parameters()
-        if p.grad is None or p.grad.abs().max() < 1e-2
-    ]
-
-
-@wrong("silent_parameters", "any zero")
-def by_the_first_number_alone(model, images):
-    model.zero_grad()
-    logits = model(images)
-    (logits * torch.randn_like(logits)).sum().backward()
-    return [
-        name
-        for name, p in model.named_parameters()
-        if p.grad is None or p.grad.flatten()[0] == 0
-    ]
