@@ -1,7 +1,7 @@
 """A plain Vision Transformer of today: the paper's, with a switch for each change."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Self, get_args
 
 import torch
@@ -47,19 +47,12 @@ class QuickGELU(nn.Module):
         return x * torch.sigmoid(1.702 * x)
 
 
-ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
-    "gelu": nn.GELU,
-    "gelu_tanh": lambda: nn.GELU(approximate="tanh"),
-    "quick_gelu": QuickGELU,
-}
-
-
 @dataclass(frozen=True)
 class VariantConfig(ViTConfig):
     """A ``ViTConfig`` with a switch for each change; the defaults are the paper's.
 
     "mean" with "sincos" is the better plain ViT baseline of arXiv 2205.01580, also
-    called SimpleViT. ``dinov3_small`` is DINOv3's ViT-S/16 (arXiv 2508.10104, Table 2).
+    called SimpleViT. ``dinov3_small`` is DINOv3's ViT-S/16 (arXiv 2508.10104).
 
     Registers are R learned tokens that belong to no patch and that no head reads; the
     model can keep in them what it needs (arXiv 2309.16588). They have no position.
@@ -138,7 +131,10 @@ class VariantConfig(ViTConfig):
             norm = self.make_norm(M) if self.mlp_norm else None
             return GatedMLP(D, M, self.proj_bias, self.drop_rate, norm)
         mlp = MLP(embed_dim=D, hidden_dim=M, drop_rate=self.drop_rate)
-        mlp.act = ACTIVATIONS[self.mlp]()
+        if self.mlp == "gelu_tanh":
+            mlp.act = nn.GELU(approximate="tanh")
+        elif self.mlp == "quick_gelu":
+            mlp.act = QuickGELU()
         if not self.proj_bias:
             mlp.fc1.register_parameter("bias", None)
             mlp.fc2.register_parameter("bias", None)
@@ -157,16 +153,7 @@ class VariantBlock(nn.Module):
 
     def __init__(self, config: VariantConfig, drop_path_rate: float = 0.0) -> None:
         super().__init__()
-        D = config.embed_dim
-
-        def qk_norm() -> nn.Module | None:
-            return config.make_norm(config.head_dim) if config.qk_norm else None
-
-        def scale() -> nn.Module:
-            if config.layer_scale is None:
-                return nn.Identity()
-            return LayerScale(D, config.layer_scale)
-
+        D, start = config.embed_dim, config.layer_scale
         self.norm1 = config.make_norm(D)
         self.attn = RotaryAttention(
             embed_dim=D,
@@ -175,13 +162,13 @@ class VariantBlock(nn.Module):
             proj_bias=config.proj_bias,
             drop_rate=config.drop_rate,
             attn_drop_rate=config.attn_drop_rate,
-            q_norm=qk_norm(),
-            k_norm=qk_norm(),
+            q_norm=config.make_norm(config.head_dim) if config.qk_norm else None,
+            k_norm=config.make_norm(config.head_dim) if config.qk_norm else None,
         )
-        self.ls1 = scale()
+        self.ls1 = nn.Identity() if start is None else LayerScale(D, start)
         self.norm2 = config.make_norm(D)
         self.mlp = config.make_mlp()
-        self.ls2 = scale()
+        self.ls2 = nn.Identity() if start is None else LayerScale(D, start)
         self.drop_path = DropPath(drop_path_rate)
 
     def forward(
@@ -213,13 +200,10 @@ class VariantVisionTransformer(VisionTransformer):
         D = config.embed_dim
         if config.positions != "learned":
             del self.pos_embed
-            positions = torch.empty(1, 0, D)  # as the registers of a model without any
+            positions = torch.empty(1, 0, D)  # none, and still a dtype and a device
             if config.positions == "sincos":
-                positions = sincos_position_embedding(
-                    embed_dim=D,
-                    grid_size=self.patch_embed.grid_size,
-                    cls_token=config.has_cls_token,
-                )
+                grid = self.patch_embed.grid_size
+                positions = sincos_position_embedding(D, grid, config.has_cls_token)
             self.register_buffer("pos_embed", positions)
         elif not config.has_cls_token:
             self.pos_embed = nn.Parameter(self.pos_embed.detach()[:, 1:].clone())
@@ -232,8 +216,8 @@ class VariantVisionTransformer(VisionTransformer):
         self.fc_norm = config.make_norm(D) if config.fc_norm else nn.Identity()
         self.attn_pool: nn.Module = nn.Identity()
         if config.pooling == "attention":
-            parts = config.make_norm(D), config.make_mlp()
-            self.attn_pool = AttentionPool(D, config.num_heads, *parts)
+            norm, mlp = config.make_norm(D), config.make_mlp()
+            self.attn_pool = AttentionPool(D, config.num_heads, norm, mlp)
 
     def make_block(self, drop_path_rate: float, **_: Any) -> VariantBlock:
         """Return a block of the parts that the config names."""
@@ -285,11 +269,9 @@ class VariantVisionTransformer(VisionTransformer):
         angles = self.angles(images)  # (T, d/2)
         weights_per_block = []
         for block in self.blocks:
-            inputs = (x, need_weights, angles)
             if self.grad_checkpointing:
-                x, weights = checkpoint(block, *inputs, use_reentrant=False)
-            else:
-                x, weights = block(*inputs)
+                block = partial(checkpoint, block, use_reentrant=False)
+            x, weights = block(x, need_weights, angles)
             if weights is not None:
                 weights_per_block.append(weights)
         return self.norm(x), weights_per_block
