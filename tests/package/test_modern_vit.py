@@ -124,6 +124,17 @@ def test_dropout_takes_patches_and_class_token_in_training_only():
     [
         ({"pooling": "max"}, "pooling"),
         ({"positions": "rotary"}, "positions"),
+        ({"rope": "mixed"}, "rope"),
+        ({"rope": "indexed", "rope_base": 0}, "rope_base"),
+        ({"rope": "indexed", "rope_reference": (3, 0)}, "rope_reference"),
+        ({"rope": "indexed", "embed_dim": 24}, "num_heads"),  # d = 2
+        ({"norm": "batch"}, "norm"),
+        ({"mlp": "relu"}, "mlp"),
+        ({"mlp_norm": True}, "mlp_norm"),
+        ({"class_token": False}, "class_token"),
+        ({"class_token": "yes"}, "class_token"),
+        ({"qk_norm": 1}, "qk_norm"),
+        ({"proj_bias": None}, "proj_bias"),
         ({"num_registers": -1}, "num_registers"),
         ({"num_heads": 5}, "num_heads"),
     ],
@@ -131,3 +142,166 @@ def test_dropout_takes_patches_and_class_token_in_training_only():
 def test_a_wrong_config_is_refused(options, name):
     with pytest.raises(ValueError, match=f"^{name}: got"):
         VariantConfig(**options)
+
+
+def assert_same_as_timms(ours, theirs, state, images):
+    """Compare logits and gradients with timm's, whose state dict has our names."""
+    state.setdefault("reg_token", torch.empty(1, 0, state["norm.weight"].shape[0]))
+    ours.load_state_dict(state)
+    expected = theirs.eval()(images)
+    assert expected.abs().max() > 1e-2
+    torch.testing.assert_close(ours.eval()(images), expected, rtol=1e-4, atol=1e-4)
+    ours(images).square().sum().backward()
+    theirs(images).square().sum().backward()
+    gradients = {n: p.grad for n, p in ours.named_parameters()}
+    shared = [n for n, p in theirs.named_parameters() if n in gradients]
+    assert len(shared) > 20
+    for name in shared:
+        expected = theirs.get_parameter(name).grad
+        torch.testing.assert_close(
+            gradients[name], expected, rtol=1e-3, atol=1e-4, msg=name
+        )
+
+
+def timms(name, **options):
+    return draw_at_random(timm.create_model(name, **SMALL, img_size=32, **options))
+
+
+@pytest.mark.parametrize(
+    ("name", "mlp"),
+    [("base_patch16_siglip_224", "gelu"), ("so400m_patch16_siglip_256", "gelu_tanh")],
+)
+def test_attention_pooling_is_siglips(name, mlp):
+    theirs = timms(f"vit_{name}", mlp_ratio=4.0)
+    config = VariantConfig(32, 16, pooling="attention", mlp=mlp, **SMALL)
+    ours = VariantVisionTransformer(config)
+    state = theirs.state_dict()
+    assert_same_as_timms(ours, theirs, state, torch.randn(2, 3, 32, 32))
+    assert ours.attn_pool.latent.grad.abs().max() > 1e-3
+
+
+def test_a_norm_in_front_and_quick_gelu_are_clips():
+    theirs = timms("vit_base_patch16_clip_quickgelu_224")
+    config = VariantConfig(
+        32, 16, norm_pre=True, mlp="quick_gelu", norm_eps=1e-5, **SMALL
+    )
+    state = theirs.state_dict()
+    state["patch_embed.proj.bias"] = torch.zeros(24)  # CLIP's patches have none
+    ours = VariantVisionTransformer(config)
+    assert_same_as_timms(ours, theirs, state, torch.randn(2, 3, 32, 32))
+
+
+@pytest.mark.parametrize("rms", [True, False])
+def test_normalised_queries_and_keys_and_rmsnorm_are_timms(rms):
+    layers = timm.layers
+    theirs = draw_at_random(
+        timm.models.VisionTransformer(
+            img_size=32,
+            patch_size=16,
+            qk_norm=True,
+            proj_bias=False,
+            qkv_bias=False,
+            norm_layer=layers.RmsNorm if rms else layers.LayerNorm,
+            **SMALL,
+        )
+    )
+    config = VariantConfig(
+        32,
+        16,
+        norm="rms" if rms else "layer",
+        qk_norm=True,
+        qkv_bias=False,
+        proj_bias=False,
+        norm_eps=theirs.norm.eps,
+        **SMALL,
+    )
+    ours = VariantVisionTransformer(config)
+    state = theirs.state_dict()
+    assert_same_as_timms(ours, theirs, state, torch.randn(2, 3, 32, 32))
+
+
+def in_halves(state, columns_first, heads=3):
+    """Return weights of timm's Eva in our names, their pairs of neighbours in halves.
+
+    The rows of queries and keys are sorted: first numbers of pairs, then second ones.
+    """
+    D = state["patch_embed.proj.weight"].shape[0]
+    pairs = torch.arange(D).reshape(heads, -1, 2)  # (h, d/2, 2)
+    if columns_first:
+        pairs = pairs.roll(pairs.shape[1] // 2, dims=1)
+    rows = pairs.transpose(1, 2).flatten()
+    ours = {}
+    for name, tensor in state.items():
+        name = name.replace("gamma_1", "ls1.gamma").replace("gamma_2", "ls2.gamma")
+        if name.endswith("attn.qkv.weight") or name.endswith("attn.qkv.bias"):
+            q, k, v = tensor.chunk(3)
+            tensor = torch.cat([q[rows], k[rows], v])
+        ours[name] = tensor
+    return ours
+
+
+def test_rotary_positions_in_pairs_of_neighbours_are_those_of_rope_vit():
+    sizes = SMALL | dict(num_heads=3, embed_dim=24)
+    theirs = draw_at_random(
+        timm.create_model("vit_small_patch16_rope_ape_224", img_size=(48, 32), **sizes)
+    )
+    config = VariantConfig((48, 32), 16, rope="indexed", layer_scale=1e-5, **sizes)
+    state = in_halves(theirs.state_dict(), columns_first=True)
+    positions = state["pos_embed"]  # of the patches alone
+    state["pos_embed"] = torch.nn.functional.pad(positions, (0, 0, 1, 0))
+    state["reg_token"] = torch.empty(1, 0, 24)
+    ours = VariantVisionTransformer(config).eval()
+    ours.load_state_dict(state)
+    images = torch.randn(2, 3, 48, 32)
+    expected = theirs.eval()(images)
+    assert expected.abs().max() > 1e-2
+    torch.testing.assert_close(ours(images), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["eva02_tiny_patch14_224", "eva02_base_patch14_448"])
+def test_a_gated_mlp_and_a_norm_after_the_mean_are_those_of_eva02(name):
+    inner = name.startswith("eva02_base")
+    theirs = draw_at_random(timm.create_model(name, img_size=(42, 28), **SMALL))
+    config = VariantConfig(
+        (42, 28),
+        14,
+        pooling="mean",
+        class_token=True,
+        fc_norm=True,
+        rope="indexed",
+        rope_base=10000,
+        rope_reference=16,
+        mlp="swiglu",
+        mlp_norm=inner,
+        mlp_ratio=8 / 3,
+        **SMALL,
+    )
+    state = theirs.state_dict()
+    for i in range(SMALL["depth"]):
+        start = f"blocks.{i}."
+        if f"{start}attn.q_proj.weight" in state:
+            parts = [state.pop(f"{start}attn.{p}_proj.weight") for p in "qkv"]
+            state[f"{start}attn.qkv.weight"] = torch.cat(parts)
+        q, v = (
+            state.pop(n)
+            for p in "qv"
+            for n in (f"{start}attn.{p}_bias", f"{start}attn.{p}_proj.bias")
+            if n in state
+        )
+        state[f"{start}attn.qkv.bias"] = torch.cat([q, torch.zeros_like(q), v])
+        if f"{start}mlp.fc1.weight" in state:  # both layers in one
+            for p in ("weight", "bias"):
+                both = state.pop(f"{start}mlp.fc1.{p}").chunk(2)
+                state |= {
+                    f"{start}mlp.fc1_{x}.{p}": t
+                    for x, t in zip("gx", both, strict=True)
+                }
+    state = in_halves(state, columns_first=False)
+    state["reg_token"] = torch.empty(1, 0, 24)
+    ours = VariantVisionTransformer(config).eval()
+    ours.load_state_dict(state)
+    images = torch.randn(2, 3, 42, 28)
+    expected = theirs.eval()(images)
+    assert expected.abs().max() > 1e-2
+    torch.testing.assert_close(ours(images), expected, rtol=1e-4, atol=1e-5)
+    assert config.cost().parameters == sum(p.numel() for p in ours.parameters())
