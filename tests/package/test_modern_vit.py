@@ -1,8 +1,12 @@
+import copy
+from dataclasses import asdict
+
 import pytest
 import torch
 
 from tests.conftest import draw_at_random
-from vit_steps import VisionTransformer, ViTConfig, optional, pretrained
+from vit_steps import VisionTransformer, ViTConfig, checkpoint, optional, pretrained
+from vit_steps.transfer import transfer
 from vit_steps.variants import VariantConfig, VariantVisionTransformer
 
 timm = optional.timm()
@@ -305,3 +309,77 @@ def test_a_gated_mlp_and_a_norm_after_the_mean_are_those_of_eva02(name):
     assert expected.abs().max() > 1e-2
     torch.testing.assert_close(ours(images), expected, rtol=1e-4, atol=1e-5)
     assert config.cost().parameters == sum(p.numel() for p in ours.parameters())
+
+
+MODERN = dict(mlp="swiglu", norm="rms", qk_norm=True, embed_dim=32, num_heads=2)
+
+
+def modern(**options):
+    sizes = SMALL | MODERN | options
+    config = VariantConfig.dinov3_small(image_size=32, patch_size=8, **sizes)
+    return draw_at_random(VariantVisionTransformer(config)).eval()
+
+
+def test_rotary_positions_take_images_of_any_size_compiled_and_exported():
+    model = modern()
+    torch.compiler.reset()
+    compiled = torch.compile(model, fullgraph=True, backend="eager")
+    side = {i: 8 * torch.export.Dim(f"n{i}", max=64) for i in (2, 3)}
+    exported = torch.export.export(
+        model, (torch.randn(2, 3, 16, 24),), dynamic_shapes=[side]
+    ).module()
+    for size in [(32, 32), (16, 48), (40, 24)]:
+        images = torch.randn(2, 3, *size)
+        logits = model(images)
+        torch.testing.assert_close(compiled(images), logits)
+        torch.testing.assert_close(exported(images), logits)
+        again = transfer(model, size, None)
+        assert again.config.image_size == size
+        torch.testing.assert_close(again(images), logits)
+    with pytest.raises(ValueError, match="images: got .* expected height and width in"):
+        model(torch.randn(1, 3, 32, 20))
+    with pytest.raises(ValueError, match="images: got shape"):
+        modern(positions="learned")(torch.randn(1, 3, 16, 32))
+
+
+def test_half_precision_is_near_and_angles_stay_exact():
+    model, images = modern(), torch.randn(2, 3, 64, 64)
+    expected = model(images)
+    seen = []
+    low = copy.deepcopy(model).bfloat16()
+    low.blocks[0].register_forward_pre_hook(lambda _, inputs: seen.append(inputs[2]))
+    logits = low(images.bfloat16())
+    assert logits.dtype == torch.bfloat16 and seen[0].dtype == torch.float32
+    torch.testing.assert_close(seen[0], model.angles(images), rtol=0, atol=0)
+    torch.testing.assert_close(logits.float(), expected, rtol=0.1, atol=0.1)
+    torch.testing.assert_close(
+        model.double()(images.double()).float(), expected, rtol=1e-4, atol=1e-4
+    )
+
+
+def test_patches_that_change_places_are_seen_through_the_angles_alone():
+    """Without positions of any kind the mean of the patches does not see places."""
+    model = modern(pooling="mean", class_token=True)
+    blind = modern(pooling="mean", class_token=True, rope=None)
+    images = torch.randn(2, 3, 32, 32)
+    mirrored = images.unflatten(3, (4, 8)).flip(3).flatten(3)  # whole patches move
+    torch.testing.assert_close(blind(mirrored), blind(images))
+    assert (model(mirrored) - model(images)).abs().max() > 1e-2
+
+
+def test_a_traced_model_gives_the_same():
+    model, images = modern(), torch.randn(2, 3, 16, 40)
+    traced = torch.fx.symbolic_trace(model)
+    torch.testing.assert_close(traced(images), model(images))
+
+
+def test_a_file_from_before_the_switches_is_read(tmp_path):
+    model = draw_at_random(VariantVisionTransformer(VariantConfig(32, 8, **SMALL)))
+    path = tmp_path / "old.safetensors"
+    model.save_pretrained(path)
+    tensors, metadata = checkpoint.read_checkpoint(path)
+    for name in asdict(model.config).keys() - asdict(ViTConfig()).keys():
+        if name not in ("pooling", "num_registers", "positions"):
+            del metadata["config"][name]
+    checkpoint.write_checkpoint(path, tensors, metadata)
+    assert VariantVisionTransformer.from_pretrained(path).config == model.config

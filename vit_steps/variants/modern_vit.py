@@ -134,7 +134,7 @@ class VariantConfig(ViTConfig):
         if self.mlp == "gelu_tanh":
             mlp.act = nn.GELU(approximate="tanh")
         elif self.mlp == "quick_gelu":
-            mlp.act = QuickGELU()
+            mlp.add_module("act", QuickGELU())
         if not self.proj_bias:
             mlp.fc1.register_parameter("bias", None)
             mlp.fc2.register_parameter("bias", None)
@@ -212,7 +212,9 @@ class VariantVisionTransformer(VisionTransformer):
         registers = torch.empty(1, config.num_registers, D)
         self.reg_token = nn.Parameter(nn.init.trunc_normal_(registers, std=0.02))
         self.norm_pre = config.make_norm(D) if config.norm_pre else nn.Identity()
-        self.norm = nn.Identity() if config.fc_norm else config.make_norm(D)
+        self.add_module(
+            "norm", nn.Identity() if config.fc_norm else config.make_norm(D)
+        )
         self.fc_norm = config.make_norm(D) if config.fc_norm else nn.Identity()
         self.attn_pool: nn.Module = nn.Identity()
         if config.pooling == "attention":
@@ -269,9 +271,10 @@ class VariantVisionTransformer(VisionTransformer):
         angles = self.angles(images)  # (T, d/2)
         weights_per_block = []
         for block in self.blocks:
+            run: Any = block
             if self.grad_checkpointing:
-                block = partial(checkpoint, block, use_reentrant=False)
-            x, weights = block(x, need_weights, angles)
+                run = partial(checkpoint, block, use_reentrant=False)
+            x, weights = run(x, need_weights, angles)
             if weights is not None:
                 weights_per_block.append(weights)
         return self.norm(x), weights_per_block
