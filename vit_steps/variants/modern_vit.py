@@ -54,8 +54,9 @@ class VariantConfig(ViTConfig):
     "mean" with "sincos" is the better plain ViT baseline of arXiv 2205.01580, also
     called SimpleViT. ``dinov3_small`` is DINOv3's ViT-S/16 (arXiv 2508.10104).
 
-    Registers are R learned tokens that belong to no patch and that no head reads; the
-    model can keep in them what it needs (arXiv 2309.16588). They have no position.
+    Registers are R learned tokens that belong to no patch; the model can keep in them
+    what it needs (arXiv 2309.16588). They have no position, and a head reads them only
+    if it pools by attention.
 
     Raises: ValueError if a field is none of these, two do not fit each other, or as in
         ``ViTConfig``.
@@ -66,7 +67,7 @@ class VariantConfig(ViTConfig):
     positions: Positions = "learned"  # or "sincos", fixed waves; or "none" are added
     class_token: bool | None = None  # None: there is one if the pooling reads it
     rope: Rope | None = None  # rotary positions: the coordinates of ``rope_angles``
-    rope_base: float = 100.0
+    rope_base: float = 100.0  # 10000 in EVA-02
     rope_reference: Size | None = None  # rows and columns that it was trained on
     norm: Norm = "layer"  # or "rms", RMSNorm (arXiv 1910.07467), everywhere
     norm_pre: bool = False  # a norm before the first block, as in CLIP
