@@ -11,7 +11,8 @@ from vit_steps import __version__
 from vit_steps.command import size
 from vit_steps.cost import ModelCost
 from vit_steps.sizes import check_count
-from vit_steps.vision_transformer import PRESETS, ViTConfig
+from vit_steps.variants import VariantConfig
+from vit_steps.vision_transformer import PRESETS
 
 # Modules, which are imported when they are needed.
 COMMANDS = ("train", "evaluate", "predict", "export")
@@ -36,7 +37,8 @@ def cost(arguments: list[str]) -> int:
     )
     parser.add_argument("--version", action="version", version=__version__)
     add = parser.add_argument
-    add("preset", nargs="?", default="base", choices=PRESETS, help="default: base")
+    presets = (*PRESETS, "dinov3_small")
+    add("preset", nargs="?", default="base", choices=presets, help="default: base")
     pixels = "pixels: 224, the default, or 224x320 (height x width)"
     add("--image-size", type=size, default=224, help=pixels)
     own = "pixels; default: the preset's own"
@@ -44,7 +46,7 @@ def cost(arguments: list[str]) -> int:
     add("--num-classes", type=int, default=1000, help="default: 1000")
     add("--batch-size", type=int, default=1, help="default: 1")
     sizes = vars(parser.parse_args(arguments))
-    preset = getattr(ViTConfig, sizes.pop("preset"))
+    preset = getattr(VariantConfig, sizes.pop("preset"))
     try:
         batch_size = check_count(sizes.pop("batch_size"), "batch_size")
         steps = preset(**sizes).cost()

@@ -125,6 +125,7 @@ class VisionTransformer(nn.Module):
 
     config_class = ViTConfig
     heads: tuple[str, ...] = ("head",)
+    make_block: Any = EncoderBlock  # variants have others
 
     def __init__(self, config: ViTConfig) -> None:
         super().__init__()
@@ -151,7 +152,7 @@ class VisionTransformer(nn.Module):
         self.pos_drop = embedding.pos_drop
         rates = torch.linspace(0.0, config.drop_path_rate, config.depth, device="cpu")
         self.blocks = nn.ModuleList(
-            EncoderBlock(
+            self.make_block(
                 embed_dim=config.embed_dim,
                 num_heads=config.num_heads,
                 mlp_ratio=config.mlp_ratio,

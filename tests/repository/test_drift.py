@@ -155,8 +155,6 @@ TAUGHT_BY_MODULE = {
         "swin_stage",
         "SwinPatches",
         "SwinTransformer",
-        "VariantConfig",
-        "VariantVisionTransformer",
     ],
 }
 

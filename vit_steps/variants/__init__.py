@@ -1,4 +1,4 @@
-"""What followed the Vision Transformer: DeiT, Swin, and three small changes."""
+"""What followed the Vision Transformer: DeiT, Swin, and a plain ViT of today."""
 
 from vit_steps.variants.distillation import DistilledConfig as DistilledConfig
 from vit_steps.variants.distillation import (
@@ -10,8 +10,8 @@ from vit_steps.variants.distillation import (
 from vit_steps.variants.distillation import (
     soft_distillation_loss as soft_distillation_loss,
 )
-from vit_steps.variants.small_changes import VariantConfig as VariantConfig
-from vit_steps.variants.small_changes import (
+from vit_steps.variants.modern_vit import VariantConfig as VariantConfig
+from vit_steps.variants.modern_vit import (
     VariantVisionTransformer as VariantVisionTransformer,
 )
 from vit_steps.variants.swin import SwinConfig as SwinConfig

@@ -1,13 +1,30 @@
 """A Vision Transformer for images of any size: its positions are resized as it runs."""
 
 import torch
+import torch.fx
 from torch import Tensor
 from torch.nn import functional as F
 
 from vit_steps.embedding import prepend_tokens
-from vit_steps.patch_embedding import check_images
+from vit_steps.patch_embedding import PatchEmbedding, check_images
 from vit_steps.transfer import rebuilt
 from vit_steps.vision_transformer import VisionTransformer
+
+
+@torch.fx.wrap  # a tracer keeps the call as it is: the checks hang on the size
+def patches_of_any_size(patch_embed: PatchEmbedding, images: Tensor) -> Tensor:
+    """Embed the patches of images of any size: (B, C, H, W) -> (B, D, H/P, W/P).
+
+    Raises: ValueError as ``check_images``, or if the patches do not fill the images.
+    """
+    check_images(images, patch_embed.in_channels, None, patch_embed.proj.weight)
+    P = patch_embed.patch_size
+    if images.shape[2] % P[0] or images.shape[3] % P[1]:
+        raise ValueError(
+            f"images: got shape {tuple(images.shape)}, expected height and width "
+            f"in multiples of the patch size {P[0]}×{P[1]}"
+        )
+    return patch_embed.proj(images)  # (B, D, H/P, W/P)
 
 
 class AnySizeVisionTransformer(VisionTransformer):
@@ -21,16 +38,7 @@ class AnySizeVisionTransformer(VisionTransformer):
 
     def embed(self, images: Tensor) -> Tensor:
         """Embed images of any size: (B, C, H, W) -> (B, T, D)."""
-        check_images(
-            images, self.config.in_channels, None, self.patch_embed.proj.weight
-        )
-        P = self.patch_embed.patch_size
-        if images.shape[2] % P[0] or images.shape[3] % P[1]:
-            raise ValueError(
-                f"images: got shape {tuple(images.shape)}, expected height and width "
-                f"in multiples of the patch size {P[0]}×{P[1]}"
-            )
-        patches = self.patch_embed.proj(images)  # (B, D, rows, columns)
+        patches = patches_of_any_size(self.patch_embed, images)  # (B, D, rows, columns)
         cls_position, positions = self.pos_embed.tensor_split([1], dim=1)
         positions = positions.transpose(1, 2)  # (1, D, N) of the model's grid
         positions = positions.reshape(1, -1, *self.patch_embed.grid_size)
