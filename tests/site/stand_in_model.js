@@ -5,7 +5,7 @@
   const lab = (globalThis.vitLab ??= {});
   const [GRID, SIZE, BLOCKS, HEADS, D] = [8, 112, 12, 6, 384];
   const N = GRID * GRID;
-  lab.photograph = { grid: GRID, size: SIZE, digest: "stand-in", parts: [{ name: "all", bytes: 33_000_000 }] };
+  lab.photograph = { grid: GRID, size: SIZE, width: D, digest: "stand-in", parts: [{ name: "all", bytes: 33_000_000 }] };
   lab.looks = [];
 
   class PhotographModel {
