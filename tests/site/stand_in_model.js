@@ -12,7 +12,7 @@
     static async load({ onProgress, signal } = {}) {
       if (lab.refuses) throw new Error("the server sleeps");
       for (let part = 1; part <= 4; part++) {
-        await new Promise((go) => setTimeout(go, 20));
+        await new Promise((go) => setTimeout(go, lab.partTakes ?? 20));
         signal?.throwIfAborted();
         onProgress?.(part * 8_250_000, 33_000_000);
       }
