@@ -728,6 +728,25 @@ def test_a_feature_map_has_the_patches_where_they_are(registers):
             P.feature_map(ours, images, block)
 
 
+@pytest.mark.parametrize("norm", [False, True])
+@pytest.mark.parametrize("registers", [0, 2])
+def test_tokens_after_chosen_blocks_equal_timms(registers, norm):
+    theirs = timm_small(img_size=(12, 20), reg_tokens=registers, no_embed_class=True)
+    ours = P.copy_of(theirs).train()
+    images = images_for(ours)
+    got = P.get_intermediate_layers(ours, images, [0, -2], norm=norm)
+    expected = theirs.get_intermediate_layers(
+        images, n=[0, 1], return_prefix_tokens=True, norm=norm
+    )
+    for tokens, (patches, prefix) in zip(got, expected, strict=True):
+        whole = torch.cat([prefix, patches], dim=1)
+        torch.testing.assert_close(tokens, whole, atol=1e-5, rtol=0)
+        assert not tokens.requires_grad
+    assert ours.training and P.get_intermediate_layers(ours, images, []) == []
+    with pytest.raises(ValueError, match="block: got 3, expected -3 to 2"):
+        P.get_intermediate_layers(ours, images, [0, 3])
+
+
 @pytest.mark.parametrize("look", [P.extract_features, P.feature_map])
 def test_images_that_are_not_normalised_are_refused(look):
     model = VisionTransformer.from_pretrained("fashion-mnist")

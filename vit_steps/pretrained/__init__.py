@@ -4,6 +4,9 @@ from vit_steps.pretrained.comparing import Difference as Difference
 from vit_steps.pretrained.comparing import first_difference as first_difference
 from vit_steps.pretrained.features import extract_features as extract_features
 from vit_steps.pretrained.features import feature_map as feature_map
+from vit_steps.pretrained.features import (
+    get_intermediate_layers as get_intermediate_layers,
+)
 from vit_steps.pretrained.hub import copy_of as copy_of
 from vit_steps.pretrained.hub import published as published
 from vit_steps.pretrained.loading import WeightsMismatch as WeightsMismatch

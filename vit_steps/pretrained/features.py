@@ -1,5 +1,6 @@
 """Features of images from a trained model: a vector for each, or for each patch."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -52,6 +53,28 @@ def extract_features(
     return torch.cat(features)  # (B, D)
 
 
+def get_intermediate_layers(
+    model: VisionTransformer, images: Tensor, blocks: Sequence[int], norm: bool = False
+) -> list[Tensor]:
+    """Return all tokens after each of these blocks, as timm's method of this name does.
+
+    Args:
+        blocks: counted from 0, or from the end if negative: -1 is the last.
+        norm: send the tokens through the final norm too.
+
+    Shape: (B, C, H, W) -> as many (B, T, D) as ``blocks``
+    Raises: ValueError if there is no such block, or the images are not normalised.
+    """
+    depth = len(model.blocks)
+    for block in blocks:
+        if not -depth <= block < depth:
+            raise ValueError(f"block: got {block}, expected {-depth} to {depth - 1}")
+    places = [f"blocks.{block % depth}" for block in blocks]
+    found = named_outputs(model, as_input(model, images), only=places)
+    with torch.no_grad():
+        return [model.norm(found[p]) if norm else found[p] for p in places]
+
+
 def feature_map(
     model: VisionTransformer, images: Tensor, block: int | None = None
 ) -> Tensor:
@@ -62,14 +85,11 @@ def feature_map(
             it is negative; None for those after the final norm.
 
     Shape: (B, C, H, W) -> (B, D, H/P, W/P)
-    Raises: ValueError if there is no such block, or the images are not normalised.
+    Raises: ValueError as ``get_intermediate_layers``.
     """
-    depth = len(model.blocks)
-    if block is not None and not -depth <= block < depth:
-        raise ValueError(f"block: got {block}, expected {-depth} to {depth - 1}")
-    place = "norm" if block is None else f"blocks.{block % depth}"
-    images = as_input(model, images)
-    tokens = named_outputs(model, images, only=[place])[place]  # (B, T, D)
+    last = block is None
+    blocks = [-1 if block is None else block]
+    (tokens,) = get_intermediate_layers(model, images, blocks, norm=last)  # (B, T, D)
     height, width = images.shape[-2:]
     rows, columns = patch_grid((height, width), model.config.patch_size)
     patches = model.patch_tokens(tokens).transpose(1, 2)  # (B, D, N)
