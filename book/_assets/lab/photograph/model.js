@@ -44,7 +44,6 @@
       this.heads = manifest.heads;
       this.dim = manifest.width;
       this.saliencySide = 8 * manifest.grid;
-      this.bytes = manifest.parts.reduce((sum, { bytes }) => sum + bytes, 0);
       this.shares = shares(manifest.grid, count);
     }
 
@@ -135,10 +134,9 @@
     }
 
     async #look(pixels, { headsOff = [], blocksOff = [], shuffled = null, hidden = [] }, before) {
-      const start = performance.now();
       const settings = { pixels: planes(pixels, this.size), headsOff: [...headsOff], blocksOff: [...blocksOff], shuffled, hidden: [...hidden] };
       const from = before ? lab.firstDifference(before.settings, settings, this.blocks) : -1;
-      if (from === this.blocks) return before.again(settings, performance.now() - start);
+      if (from === this.blocks) return before.again(settings);
       const run = new lab.PhotographRun(this, settings, from < 0 ? null : before, from);
       const patches = from < 0 ? lab.patchesOf(settings, this.manifest) : null;
       try {
@@ -150,7 +148,6 @@
         await this.#startThreads();
       }
       if (!this.#gpu) await this.#lookOnThreads(run, from, patches);
-      run.milliseconds = performance.now() - start;
       return run;
     }
 

@@ -12,12 +12,11 @@
       this.count = 1 + model.grid ** 2;
       this.layers = new Map(before && [...before.layers].filter(([block]) => block < from));
       this.saliency = new Float32Array(model.saliencySide ** 2); // (8G, 8G), row by row, from 0 to 1
-      this.milliseconds = 0;
     }
 
     /** Returns this run with other settings that give the same result. */
-    again(settings, milliseconds) {
-      return Object.assign(Object.create(PhotographRun.prototype), this, { settings, milliseconds });
+    again(settings) {
+      return Object.assign(Object.create(PhotographRun.prototype), this, { settings });
     }
 
     /** Keeps a worker's share of a block's results as it came: most of it is never read, so it is not copied. */
