@@ -40,7 +40,7 @@
         }
       }
       return {
-        saliency, milliseconds: 5,
+        saliency,
         tokens: () => tokens,
         norms: () => Float32Array.from({ length: N }, (_, patch) => Math.hypot(...tokens.subarray((1 + patch) * D, (2 + patch) * D))),
         attention: (block, head, query) => {

@@ -78,7 +78,8 @@ def test_the_model_comes_on_request_and_no_script_of_it_before(visit, site):
     tab.goto(site + PAGE)
     tab.locator("#board [data-state=open]").wait_for()
     loaded = "performance.getEntriesByType('resource').map(({name}) => name)"
-    assert not [name for name in tab.evaluate(loaded) if "photograph" in name]
+    own = [name for name in tab.evaluate(loaded) if "photograph" in name]
+    assert [name.rpartition("/")[2] for name in own] == ["photograph.webp"], "a still"
     open_stage(tab, site)
     button = tab.get_by_role("button", name="Load the model")
     assert "33\xa0MB" in button.inner_text()

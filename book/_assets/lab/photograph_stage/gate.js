@@ -9,8 +9,7 @@
     try {
       if (!(await caches.has("vit-photograph"))) return false;
       const kept = await (await caches.open("vit-photograph")).keys();
-      const needed = parts.filter(({ name }) => !/^positions/.test(name)); // those are for one size each
-      return kept.filter(({ url }) => url.endsWith(digest)).length >= needed.length;
+      return kept.filter(({ url }) => url.endsWith(digest)).length >= parts.length;
     } catch {
       return false; // from a folder, or without https
     }
