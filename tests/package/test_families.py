@@ -305,6 +305,8 @@ EVA02 = dict(rope="indexed", rope_base=10000, rope_reference=(16, 16))
         (timm("vit_so400m_patch16_siglip_256"), None, dict(mlp="gelu_tanh")),
         (timm("vit_base_patch16_clip_quickgelu_224"), None, dict(mlp="quick_gelu")),
         (lambda: timm_small(qk_norm=True, proj_bias=False), None, {}),
+        (lambda: timm_small(norm_layer=optional.timm().layers.RmsNorm), None, {}),
+        (lambda: timm_small(act_layer="gelu_tanh"), None, dict(mlp="gelu_tanh")),
     ],
 )
 def test_a_file_alone_is_read_with_what_no_tensor_tells(build, columns_first, untold):

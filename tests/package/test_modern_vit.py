@@ -300,6 +300,13 @@ def test_rotary_positions_take_images_of_any_size_compiled_and_exported():
         modern(positions="learned")(torch.randn(1, 3, 16, 32))
 
 
+def test_an_mlp_without_biases_starts_anew():
+    mlp = modern(mlp="gelu", proj_bias=False).blocks[0].mlp
+    before = mlp.fc1.weight.clone()
+    mlp.reset_parameters()
+    assert mlp.fc1.bias is None and not torch.equal(mlp.fc1.weight, before)
+
+
 def test_half_precision_is_near_and_angles_stay_exact():
     model, images = modern(), torch.randn(2, 3, 64, 64)
     expected = model(images)

@@ -182,7 +182,8 @@ def config_of(
             ViT has 1e-12), ``mlp`` ("quick_gelu" in OpenAI's CLIP, "gelu_tanh" in
             SigLIP's so400m), ``pooling``, and, but for DINOv3, ``rope``. EVA-02 is
             "indexed" with ``rope_base=10000, rope_reference=16``, RoPE-ViT "indexed",
-            and the weights of both have to go through ``in_halves`` first.
+            and the weights of both have to go through ``in_halves`` first. Norms
+            without biases are taken for RMSNorm.
 
     Raises: ValueError if ours cannot be that model, a tensor that shows a size is
         missing or has another rank, or something has to be given.
