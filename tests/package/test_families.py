@@ -323,6 +323,32 @@ def test_a_file_alone_is_read_with_what_no_tensor_tells(build, columns_first, un
 
 
 @pytest.mark.parametrize(
+    ("order", "untold"),
+    [
+        (None, {}),  # neighbours, as if they were halves
+        ((2, True), {}),  # columns, as if they were rows
+        ((1, False), {}),  # one head of 128
+        ((2, False), dict(rope_base=100)),
+        ((2, False), dict(rope_reference=None)),
+        ((2, False), dict(rope="normalised")),
+        ((2, False), dict(rope=None)),
+        ((2, False), dict(norm_eps=1e-3)),
+    ],
+)
+def test_what_no_tensor_tells_moves_the_logits_if_it_is_wrong(order, untold):
+    theirs = timm("eva02_base_patch14_448", img_size=(28, 42))()
+    weights = P.in_our_names(theirs.state_dict())
+    halved = P.in_halves(weights, *order) if order else weights
+    told = EVA02 | dict(image_size=(28, 42))
+    right = P.model_of(P.in_halves(weights, 2), 2, **told)
+    wrong = P.model_of(halved, 2, **told | untold)
+    images = images_for(right)
+    expected = theirs(images)
+    torch.testing.assert_close(right(images), expected, atol=1e-5, rtol=0)
+    assert (wrong(images) - expected).abs().max() > 5e-5
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "vit_small_patch16_dinov3",
@@ -403,7 +429,7 @@ def rows():
 def test_the_table_has_what_each_family_becomes():
     table = re.findall(r"^\|(.+)\|(.+)\|(.+)\|(.+)\|$", PAGE.read_text(), re.M)
     cells = [tuple(cell.strip() for cell in row) for row in table]
-    assert cells[2:] == list(rows())
+    assert cells[2:] == list(rows()), "python -m tests.package.test_families prints it"
 
 
 # -- Other ways in

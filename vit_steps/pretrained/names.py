@@ -19,11 +19,10 @@ Names = str | Iterable[str]
 # timm's names are ours, and so are those of DINOv2's own code (arXiv 2304.07193).
 _SAME = """
 cls_token dist_token reg_token pos_embed patch_embed.proj.{p} norm_pre.{p} norm.{p}
-attn_pool.{rest} fc_norm.{p} head.{p} head_dist.{p}
-blocks.{i}.norm1.{p} blocks.{i}.attn.qkv.{p} blocks.{i}.attn.{x}_norm.{p}
-blocks.{i}.attn.proj.{p} blocks.{i}.norm2.{p} blocks.{i}.mlp.fc1.{p}
-blocks.{i}.mlp.fc1_{x}.{p} blocks.{i}.mlp.norm.{p} blocks.{i}.mlp.fc2.{p}
-blocks.{i}.ls1.gamma blocks.{i}.ls2.gamma
+attn_pool.{rest} fc_norm.{p} head.{p} head_dist.{p} blocks.{i}.norm{x}.{p}
+blocks.{i}.attn.qkv.{p} blocks.{i}.attn.{x}_norm.{p} blocks.{i}.attn.proj.{p}
+blocks.{i}.mlp.fc{x}.{p} blocks.{i}.mlp.fc1_{x}.{p} blocks.{i}.mlp.norm.{p}
+blocks.{i}.ls{x}.gamma
 """
 TIMM = {name: name for name in _SAME.split()}
 
@@ -79,14 +78,15 @@ _OLDER = (
     _blocks(_LAYER, f"norm1 norm2 {_OLD_QKV} {_MLP}"),
     _blocks(_LAYER, f"norm1 norm2 {_OLD_QKV} mlp.weights_in mlp.weights_out"),
 )
-# In DINOv3's files; in the module "model." stands before "layer".
+_GIANT = {
+    "blocks.{i}.mlp.fc1_g.{p}": "encoder.layer.{i}.mlp.gate_proj.{p}",
+} | _blocks(_LAYER, f"norm1 norm2 {_QKV} mlp.up_proj mlp.down_proj")
 _DINOV3 = {
     "patch_embed.proj.{p}": "embeddings.patch_embeddings.{p}",
     "blocks.{i}.ls{x}.gamma": "layer.{i}.layer_scale{x}.lambda1",
     "blocks.{i}.mlp.fc1_g.{p}": "layer.{i}.mlp.gate_proj.{p}",
 } | _blocks("layer.{i}", f"norm1 norm2 {_QKV} mlp.up_proj mlp.down_proj")
-# The image towers of CLIP and SigLIP.
-_TOWER = {
+_TOWER = {  # of CLIP's and SigLIP's images; "flat" lacks the axes in front
     "cls_token.flat": "embeddings.class_embedding",
     "pos_embed.flat": "embeddings.position_embedding.weight",
     "patch_embed.proj.{p}": "embeddings.patch_embedding.{p}",
@@ -103,13 +103,7 @@ _TOWER = {
     "layer_norm1 layer_norm2 "
     "self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj " + _MLP,
 )
-_GIANT = {
-    "blocks.{i}.mlp.fc1_g.{p}": "encoder.layer.{i}.mlp.gate_proj.{p}",
-} | _blocks(_LAYER, f"norm1 norm2 {_QKV} mlp.up_proj mlp.down_proj")
-_TABLES = (
-    *(TIMM, TORCHVISION, HUGGINGFACE, DINOV2, *_OLDER),
-    *(_GIANT, _DINOV3, _TOWER),
-)
+_TABLES = (TIMM, TORCHVISION, HUGGINGFACE, DINOV2, *_OLDER, _GIANT, _DINOV3, _TOWER)
 OURS = {theirs: ours for table in _TABLES for ours, theirs in table.items()} | {
     "register_tokens": "reg_token",  # in the files of DINOv2's authors
     "blocks.{i}.gamma_{x}": "blocks.{i}.ls{x}.gamma",  # of DeiT III's, in timm's Eva
@@ -122,6 +116,7 @@ OURS = {theirs: ours for table in _TABLES for ours, theirs in table.items()} | {
     "cls_classifier.{p}": "head.{p}",
     "distillation_classifier.{p}": "head_dist.{p}",
 }
+# In DINOv3's files "layer" begins the name, in transformers 5's modules "model".
 OURS |= {f"model.{t}": ours for t, ours in OURS.items() if t.startswith("layer.")}
 
 # A number that is left out may stand before {i}, as in DINOv2's chunks of blocks, and
