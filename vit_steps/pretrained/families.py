@@ -74,34 +74,32 @@ def prefix_tokens(state_dict: dict[str, Tensor]) -> tuple[int, int]:
 def variant_fields(
     state_dict: dict[str, Tensor], chosen: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the fields of ``VariantConfig`` that names show, beside the ``chosen``.
+    """Return the ``chosen`` fields of a config, and those of variants that names show.
 
-    Raises: ValueError if there have to be rotary positions of which nothing is known.
+    Raises: ValueError if there have to be rotary positions, of a kind not known.
     """
     prefix, with_registers = prefix_tokens(state_dict)
     learned = has_positions(state_dict)
     gated = "blocks.0.mlp.fc1_x.weight" in state_dict
+    fc_norm = "fc_norm.weight" in state_dict
+    pooling = "class token" if prefix and not fc_norm else "mean"
     fields: dict[str, Any] = {
-        "pooling": "class token" if prefix else "mean",
+        "pooling": "attention" if "attn_pool.latent" in state_dict else pooling,
         "num_registers": with_registers - prefix,
         "positions": "learned" if learned else "none",
         "norm": "layer" if "blocks.0.norm1.bias" in state_dict else "rms",
         "norm_pre": "norm_pre.weight" in state_dict,
-        "fc_norm": "fc_norm.weight" in state_dict,
+        "fc_norm": fc_norm,
         "qk_norm": "blocks.0.attn.q_norm.weight" in state_dict,
         "mlp": "swiglu" if gated else "gelu",
         "mlp_norm": "blocks.0.mlp.norm.weight" in state_dict,
         "proj_bias": "blocks.0.attn.proj.bias" in state_dict,
     }
-    if fields["fc_norm"]:
-        fields["pooling"] = "mean"
-    if "attn_pool.latent" in state_dict:
-        fields["pooling"] = "attention"
     if fields["norm_pre"]:
         fields["norm_eps"] = 1e-5
     if not learned and prefix and with_registers > prefix:
         fields |= dict(rope="normalised", norm_eps=1e-5)
-    elif "rope" not in chosen and (not learned or (gated and fields["fc_norm"])):
+    elif "rope" not in chosen and (not learned or (gated and fc_norm)):
         raise ValueError(
             "rope: got nothing, and these weights are of a model with rotary positions "
             "whose kind no tensor tells; expected 'normalised' or 'indexed', with what "

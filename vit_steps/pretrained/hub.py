@@ -119,8 +119,7 @@ def _read(
     weights = in_our_names(tensors)
     rope = getattr(theirs, "rope", None)
     if rope is not None and not getattr(rope, "rotate_half", False):
-        columns_first = rope.grid_indexing == "xy"
-        weights = in_halves(weights, num_heads, columns_first)
+        weights = in_halves(weights, num_heads, rope.grid_indexing == "xy")
     return at_our_places(weights, grid)
 
 
@@ -155,20 +154,20 @@ def _compared_copy(theirs: nn.Module) -> VisionTransformer:
             f"theirs: got {type(theirs).__name__}, expected a Vision Transformer, as "
             "timm.create_model and from_pretrained make from a name"
         )
-    check_family(in_our_names(theirs.state_dict()))
+    state_dict = theirs.state_dict()
+    check_family(in_our_names(state_dict))
     grid = patch_grid(stated("img_size", "image_size"), stated("patch_size"))
-    weights = _read(theirs, theirs.state_dict(), num_heads, grid)
-    untold: dict[str, Any] = {"norm_eps": stated("eps")}
+    weights = _read(theirs, state_dict, num_heads, grid)
+    untold = {"norm_eps": stated("eps")} | _activation(theirs, weights)
     pooled = getattr(theirs, "global_pool", None)
     if pooled in POOLINGS:
         untold["pooling"] = POOLINGS[pooled]
     rope: Any = getattr(theirs, "rope", None)
     if type(rope).__name__ == "RotaryEmbeddingCat":
-        untold |= dict(rope="indexed", rope_base=rope.temperature)
         untold["rope_reference"] = rope.ref_feat_shape
+        untold |= dict(rope="indexed", rope_base=rope.temperature)
     elif base := getattr(rope, "temperature", stated("rope_theta")):
         untold |= dict(rope="normalised", rope_base=base)
-    untold |= _activation(theirs, weights)
     ours = model_of(
         weights,
         num_heads,
