@@ -224,38 +224,17 @@ def test_normalised_queries_and_keys_and_rmsnorm_are_timms(rms):
     assert_same_as_timms(ours, theirs, state, torch.randn(2, 3, 32, 32))
 
 
-def in_halves(state, columns_first, heads=3):
-    """Return weights of timm's Eva in our names, their pairs of neighbours in halves.
-
-    The rows of queries and keys are sorted: first numbers of pairs, then second ones.
-    """
-    D = state["patch_embed.proj.weight"].shape[0]
-    pairs = torch.arange(D).reshape(heads, -1, 2)  # (h, d/2, 2)
-    if columns_first:
-        pairs = pairs.roll(pairs.shape[1] // 2, dims=1)
-    rows = pairs.transpose(1, 2).flatten()
-    ours = {}
-    for name, tensor in state.items():
-        name = name.replace("gamma_1", "ls1.gamma").replace("gamma_2", "ls2.gamma")
-        if name.endswith("attn.qkv.weight") or name.endswith("attn.qkv.bias"):
-            q, k, v = tensor.chunk(3)
-            tensor = torch.cat([q[rows], k[rows], v])
-        ours[name] = tensor
-    return ours
-
-
 def test_rotary_positions_in_pairs_of_neighbours_are_those_of_rope_vit():
     sizes = SMALL | dict(num_heads=3, embed_dim=24)
     theirs = draw_at_random(
         timm.create_model("vit_small_patch16_rope_ape_224", img_size=(48, 32), **sizes)
     )
     config = VariantConfig((48, 32), 16, rope="indexed", layer_scale=1e-5, **sizes)
-    state = in_halves(theirs.state_dict(), columns_first=True)
+    state = pretrained.in_our_names(theirs.state_dict())
+    state = pretrained.in_halves(state, num_heads=3, columns_first=True)
     positions = state["pos_embed"]  # of the patches alone
     state["pos_embed"] = torch.nn.functional.pad(positions, (0, 0, 1, 0))
-    state["reg_token"] = torch.empty(1, 0, 24)
-    ours = VariantVisionTransformer(config).eval()
-    ours.load_state_dict(state)
+    ours = pretrained.load_weights(VariantVisionTransformer(config), state).eval()
     images = torch.randn(2, 3, 48, 32)
     expected = theirs.eval()(images)
     assert expected.abs().max() > 1e-2
@@ -280,30 +259,9 @@ def test_a_gated_mlp_and_a_norm_after_the_mean_are_those_of_eva02(name):
         mlp_ratio=8 / 3,
         **SMALL,
     )
-    state = theirs.state_dict()
-    for i in range(SMALL["depth"]):
-        start = f"blocks.{i}."
-        if f"{start}attn.q_proj.weight" in state:
-            parts = [state.pop(f"{start}attn.{p}_proj.weight") for p in "qkv"]
-            state[f"{start}attn.qkv.weight"] = torch.cat(parts)
-        q, v = (
-            state.pop(n)
-            for p in "qv"
-            for n in (f"{start}attn.{p}_bias", f"{start}attn.{p}_proj.bias")
-            if n in state
-        )
-        state[f"{start}attn.qkv.bias"] = torch.cat([q, torch.zeros_like(q), v])
-        if f"{start}mlp.fc1.weight" in state:  # both layers in one
-            for p in ("weight", "bias"):
-                both = state.pop(f"{start}mlp.fc1.{p}").chunk(2)
-                state |= {
-                    f"{start}mlp.fc1_{x}.{p}": t
-                    for x, t in zip("gx", both, strict=True)
-                }
-    state = in_halves(state, columns_first=False)
-    state["reg_token"] = torch.empty(1, 0, 24)
-    ours = VariantVisionTransformer(config).eval()
-    ours.load_state_dict(state)
+    state = pretrained.in_our_names(theirs.state_dict())
+    state = pretrained.in_halves(state, num_heads=3)
+    ours = pretrained.load_weights(VariantVisionTransformer(config), state).eval()
     images = torch.randn(2, 3, 42, 28)
     expected = theirs.eval()(images)
     assert expected.abs().max() > 1e-2
@@ -340,6 +298,13 @@ def test_rotary_positions_take_images_of_any_size_compiled_and_exported():
         model(torch.randn(1, 3, 32, 20))
     with pytest.raises(ValueError, match="images: got shape"):
         modern(positions="learned")(torch.randn(1, 3, 16, 32))
+
+
+def test_an_mlp_without_biases_starts_anew():
+    mlp = modern(mlp="gelu", proj_bias=False).blocks[0].mlp
+    before = mlp.fc1.weight.clone()
+    mlp.reset_parameters()
+    assert mlp.fc1.bias is None and not torch.equal(mlp.fc1.weight, before)
 
 
 def test_half_precision_is_near_and_angles_stay_exact():

@@ -1,5 +1,6 @@
 """A plain Vision Transformer of today: the paper's, with a switch for each change."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, Self, get_args
@@ -45,6 +46,13 @@ class QuickGELU(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         return x * torch.sigmoid(1.702 * x)
+
+
+ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
+    "gelu": nn.GELU,
+    "gelu_tanh": partial(nn.GELU, approximate="tanh"),
+    "quick_gelu": QuickGELU,
+}
 
 
 @dataclass(frozen=True)
@@ -129,10 +137,7 @@ class VariantConfig(ViTConfig):
             norm = self.make_norm(M) if self.mlp_norm else None
             return GatedMLP(D, M, self.proj_bias, self.drop_rate, norm)
         mlp = MLP(embed_dim=D, hidden_dim=M, drop_rate=self.drop_rate)
-        if self.mlp == "gelu_tanh":
-            mlp.act = nn.GELU(approximate="tanh")
-        elif self.mlp == "quick_gelu":
-            mlp.add_module("act", QuickGELU())
+        mlp.add_module("act", ACTIVATIONS[self.mlp]())
         if not self.proj_bias:
             mlp.fc1.register_parameter("bias", None)
             mlp.fc2.register_parameter("bias", None)
