@@ -54,8 +54,9 @@ class VariantConfig(ViTConfig):
     "mean" with "sincos" is the better plain ViT baseline of arXiv 2205.01580, also
     called SimpleViT. ``dinov3_small`` is DINOv3's ViT-S/16 (arXiv 2508.10104).
 
-    Registers are R learned tokens that belong to no patch and that no head reads; the
-    model can keep in them what it needs (arXiv 2309.16588). They have no position.
+    Registers are R learned tokens that belong to no patch; the model can keep in them
+    what it needs (arXiv 2309.16588). They have no position, and a head reads them only
+    if it pools by attention.
 
     Raises: ValueError if a field is none of these, two do not fit each other, or as in
         ``ViTConfig``.
@@ -63,10 +64,10 @@ class VariantConfig(ViTConfig):
 
     pooling: Pooling = "class token"  # or "mean" of the patches, or "attention" to all
     num_registers: int = 0  # R
-    positions: Positions = "learned"  # or "sincos", fixed waves in rows and columns
+    positions: Positions = "learned"  # or "sincos", fixed waves; or "none" are added
     class_token: bool | None = None  # None: there is one if the pooling reads it
     rope: Rope | None = None  # rotary positions: the coordinates of ``rope_angles``
-    rope_base: float = 100.0
+    rope_base: float = 100.0  # 10000 in EVA-02
     rope_reference: Size | None = None  # rows and columns that it was trained on
     norm: Norm = "layer"  # or "rms", RMSNorm (arXiv 1910.07467), everywhere
     norm_pre: bool = False  # a norm before the first block, as in CLIP
@@ -78,11 +79,10 @@ class VariantConfig(ViTConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_fields(self, check_choice, "pooling", known=get_args(Pooling))
-        check_fields(self, check_choice, "positions", known=get_args(Positions))
+        kinds = dict(pooling=Pooling, positions=Positions, norm=Norm, mlp=MLPKind)
+        for name, kind in kinds.items():
+            check_fields(self, check_choice, name, known=get_args(kind))
         check_fields(self, check_choice, "rope", optional=True, known=get_args(Rope))
-        check_fields(self, check_choice, "norm", known=get_args(Norm))
-        check_fields(self, check_choice, "mlp", known=get_args(MLPKind))
         check_fields(self, check_count, "num_registers", least=0)
         check_fields(self, check_number, "rope_base", above=0)
         check_fields(self, as_size, "rope_reference", optional=True)
@@ -90,13 +90,12 @@ class VariantConfig(ViTConfig):
         switches = ("norm_pre", "fc_norm", "qk_norm", "mlp_norm", "proj_bias")
         check_fields(self, check_switch, *switches)
         if self.pooling == "class token" and not self.has_cls_token:
-            pooling = "expected True or None for a pooling that reads it"
-            raise ValueError(f"class_token: got {self.class_token}, {pooling}")
+            raise ValueError("class_token: got False, expected one for this pooling")
         if self.mlp_norm and self.mlp != "swiglu":
             raise ValueError(f"mlp_norm: got True, expected False with {self.mlp!r}")
         if self.rope and self.head_dim % 4:
-            heads = f"heads of d in multiples of 4 for rope, not {self.head_dim}"
-            raise ValueError(f"num_heads: got {self.num_heads}, expected {heads}")
+            got = f"num_heads: got {self.num_heads}, which makes d = {self.head_dim}"
+            raise ValueError(f"{got}, expected a multiple of 4 for rotary positions")
 
     @classmethod
     def dinov3_small(cls, **overrides: Any) -> Self:
@@ -110,9 +109,8 @@ class VariantConfig(ViTConfig):
 
     @property
     def has_cls_token(self) -> bool:
-        if self.class_token is None:
-            return self.pooling == "class token"
-        return self.class_token
+        read = self.pooling == "class token"
+        return read if self.class_token is None else self.class_token
 
     @property
     def num_prefix_tokens(self) -> int:
