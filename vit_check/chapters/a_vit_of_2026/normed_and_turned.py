@@ -23,8 +23,12 @@ def all_heads_normed(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def _heads(generator: Generator) -> Iterator[Case]:
-    for B, h, T, d in ((2, 3, 5, 8), (3, 2, 4, 12)):
-        x = 3 * normal(generator, B, h, T, d)
+    for B, h, T, d, spread in (
+        (2, 2, 3, 4, 1e-3),  # small enough for eps to be seen
+        (2, 3, 5, 8, 3.0),
+        (3, 2, 4, 12, 3.0),
+    ):
+        x = spread * normal(generator, B, h, T, d)
         weight = 1 + 0.5 * normal(generator, d)
         yield [x, weight, 2 * normal(generator, T, d // 2)]
 
@@ -44,6 +48,9 @@ over the tokens
   -> x * (x.square().mean(dim=2, keepdim=True) + 1e-6).rsqrt() * weight
     the norm runs over the tokens; the d numbers of each head and token are normalised
     by themselves
+no eps
+  weight, 1e-6 -> weight
+    eps is not 1e-6: F.rms_norm takes a far smaller number unless it is told
 no weight
   weight, 1e-6 -> None, 1e-6
     the norm's weight has no effect

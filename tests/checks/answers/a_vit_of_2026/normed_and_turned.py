@@ -55,6 +55,10 @@ not normed
 """
 
 OF_PACKAGE = """
+no eps
+  weight, 1e-6 -> weight
+values
+  1e-6 -> 1e-5
 normed after the turn
   apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
   -> F.rms_norm(apply_rope(x, angles), x.shape[-1:], weight, 1e-6)
