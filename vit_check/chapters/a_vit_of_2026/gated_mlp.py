@@ -10,10 +10,10 @@ from vit_check.engine.drawing import normal
 from vit_check.engine.functions import FunctionCheck
 
 
-def swiglu(x: Tensor, gate: Tensor, value: Tensor, out: Tensor) -> Tensor:
+def swiglu(x: Tensor, gate: Tensor, hidden: Tensor, out: Tensor) -> Tensor:
     gates = F.silu(F.linear(x, gate))
-    values = F.linear(x, value)
-    return F.linear(gates * values, out)
+    inside = F.linear(x, hidden)
+    return F.linear(gates * inside, out)
 
 
 def _weights(generator: Generator) -> Iterator[Case]:
@@ -23,26 +23,26 @@ def _weights(generator: Generator) -> Iterator[Case]:
 
 
 MISTAKES = """
-activation on the values
+activation on the hidden numbers
   F.silu(F.linear(x, gate)) -> F.linear(x, gate)
-  F.linear(x, value) -> F.silu(F.linear(x, value))
-    the activation is on the values and not on the gates
+  F.linear(x, hidden) -> F.silu(F.linear(x, hidden))
+    the activation is on the hidden numbers and not on the gates
 activation on both
-  F.linear(x, value) -> F.silu(F.linear(x, value))
-    gates and values both go through the activation; only the gates do
+  F.linear(x, hidden) -> F.silu(F.linear(x, hidden))
+    gates and hidden numbers both go through the activation; only the gates do
 activation on the product
   F.silu(F.linear(x, gate)) -> F.linear(x, gate)
-  gates * values -> F.silu(gates * values)
+  gates * inside -> F.silu(gates * inside)
     the activation comes after the product; it belongs to the gates, before it
 sum for product
-  gates * values -> gates + values
-    gates and values are added; a gate multiplies
+  gates * inside -> gates + inside
+    gates and hidden numbers are added; a gate multiplies
 no activation
   F.silu(F.linear(x, gate)) -> F.linear(x, gate)
     the gates have no activation
 sigmoid
-  F.silu -> F.sigmoid
-    the gates go through a sigmoid, σ(x), which was the first gated unit; here it is
+  F.silu -> torch.sigmoid
+    the gates go through a sigmoid, σ(x), which makes it GLU; SwiGLU has
     SiLU, x·σ(x)
 GELU
   F.silu -> F.gelu
@@ -51,19 +51,19 @@ ReLU
   F.silu -> F.relu
     the gates go through a ReLU; SwiGLU has SiLU, x·σ(x)
 gate forgotten
-  gates * values -> gates
-    the values are not used: this is an MLP without a gate
+  gates * inside -> gates
+    the gates alone are used: this is an MLP without a gate
 gated with itself
-  F.linear(x, value) -> F.linear(x, gate)
-    one layer makes both gates and values; each has its own
+  F.linear(x, hidden) -> F.linear(x, gate)
+    one matrix makes both gates and hidden numbers; each has its own
 ? Three layers: which of them read x, and what does the third one read?
-? The gates go through SiLU, the values through nothing, and the third layer reads their
-  product.
-? F.linear(F.silu(F.linear(x, gate)) * F.linear(x, value), out).
+? The gates go through SiLU, the hidden numbers through nothing, and the third layer
+  reads their product.
+? F.linear(F.silu(F.linear(x, gate)) * F.linear(x, hidden), out).
 """
 
 gated_mlp = FunctionCheck(
-    "gated_mlp(x, gate, value, out) -> (B, T, D)",
+    "gated_mlp(x, gate, hidden, out) -> (B, T, D)",
     swiglu,
     _weights,
     MISTAKES,
