@@ -216,7 +216,7 @@ AMONG_THREE = {  # questions with several good answers in the book
     "learning rate": (
         "side_roads/fine_tuning#training-all-of-it-the-learning-rate-decides"
     ),
-    "register": "13_swin_and_deit#three-small-changes",
+    "register": "15_a_vit_of_2026#registers-and-missing-biases",
     "cls_token": (
         "03_class_token_and_position#one-class-token-for-the-whole-batch-and-its-gradient"
     ),
