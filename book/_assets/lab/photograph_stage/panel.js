@@ -82,7 +82,7 @@
       if (asks() === 0) return { now: null, before: null, words: "The class token is no patch. Press a patch, and its token is compared with all others." };
       const [is, had] = [matchOf(now), was && matchOf(was)];
       const picture = ({ similarities }) => ({ values: lab.lightOfMatches(similarities) });
-      const then = had ? (had.patch === is.patch ? " So it was before." : ` Before: ${placeInWords(had.patch)}, ${near(had.cosine)}.`) : "";
+      const then = had ? (had.patch === is.patch ? " It was the same before." : ` Before: ${placeInWords(had.patch)}, ${near(had.cosine)}.`) : "";
       return {
         now: picture(is), before: had && picture(had),
         words: `The most similar patch that is not close by: ${placeInWords(is.patch)}, cosine ${near(is.cosine)}.${then}`,
