@@ -22,6 +22,8 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--enable-unsafe-webgpu",  # of a program that acts as a graphics card
+    "--use-webgpu-adapter=swiftshader",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",

@@ -21,6 +21,7 @@ PAGES = [
     "notebooks/05_multi_head_attention",
     "notebooks/09_attention_maps",
     "book/lab",
+    "book/lab#photograph",
 ]
 # A still leaves out the controls, and shows only the pictures that they change.
 STILL_LIFE = """
@@ -28,16 +29,25 @@ STILL_LIFE = """
   width: 46rem; max-width: none !important; min-height: 0 !important;
 }
 .vl-challenge, .vl-toolbar, .vl-keep, .vl-switches, .vl-looks, .vl-below, .vl-drag,
-.vl-panel .vl-controls:has(fieldset), .vl-panel fieldset,
+.vl-panel .vl-controls:has(fieldset), .vl-panel fieldset, .vp-other, .vp-above,
+.vp-maps :is(td, th):last-child,
 .vl-panel > .vl-row, .vl-step p:has(a) { display: none; }
+.vp-stage {
+  --vp-map: 3.4rem; grid-template: "left maps" auto "right maps" 1fr / 19rem auto;
+}
 """
-QUALITY = 80
+QUALITY = 60
+LOADING = 120_000  # milliseconds for the large model
 
 
 def still(tab: Page, place: Locator) -> Image.Image:
     """Take a still of a panel, open and at its last step."""
     place.scroll_into_view_if_needed()
     place.locator(".vl-panel").first.wait_for()
+    load = place.get_by_role("button", name="Load the model")
+    if load.count():
+        load.click()
+        place.locator(".vp-stage").wait_for(timeout=LOADING)
     stops = place.locator(".vl-stop:visible")
     if stops.count():
         stops.last.click()
@@ -61,7 +71,8 @@ def main() -> None:
         missing = set(STILLS)
         for page in PAGES:
             tab = context.new_page()
-            tab.goto((HTML / f"{page}.html").as_uri())
+            page, *stage = page.split("#")
+            tab.goto("#".join([(HTML / f"{page}.html").as_uri(), *stage]))
             for place in tab.locator(".vit-lab:not([hidden])").all():
                 name = still_of(place.evaluate("place => ({...place.dataset})"))
                 if name in missing:

@@ -141,7 +141,8 @@ def main() -> None:
     tasks = list(product(list(CHANGES)[1:] if name == "variants" else MODERN, SEEDS))
     with ProcessPoolExecutor(options.processes) as pool:
         started = [
-            pool.submit(run, *task, epochs, options.checkpoint_folder) for task in tasks
+            pool.submit(run, variant, seed, epochs, options.checkpoint_folder)
+            for variant, seed in tasks
         ]
         runs = [one.result() for one in started]
     if name == "variants":

@@ -149,8 +149,9 @@ def load_model(model_class: type[Model], name: str | os.PathLike[str]) -> Model:
     try:
         config = model_class.config_class(**metadata["config"])
         # A file may be older than a variant's own fields, which have defaults.
-        base = parents["VisionTransformer"].config_class
-        missing = {field.name for field in fields(base)} - metadata["config"].keys()
+        base: Any = parents["VisionTransformer"]
+        needed = {field.name for field in fields(base.config_class)}
+        missing = needed - metadata["config"].keys()
         if missing:
             raise ValueError(f"config: got no {', '.join(missing)}")
         if config.depth > len(tensors):

@@ -7,7 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import NoReturn
 
-from vit_steps.checkpoint import check_writable
+from vit_steps.checkpoint import check_writable, shipped_models
 from vit_steps.sizes import Size
 
 
@@ -18,14 +18,27 @@ class Parser(ArgumentParser):
         self.exit(2, f"Stopped: {message}; --help lists all options\n")
 
 
-def run_command(command: Callable[[], None], options: Mapping[str, str]) -> int:
+def model_parser(name: str, description: str) -> ArgumentParser:
+    """Return the parser of a command that takes a model and writes files."""
+    prog = f"python -m vit_steps.{name}"
+    parser = ArgumentParser(prog=prog, description=description)
+    known = f"{', '.join(shipped_models())}, or a file that training wrote"
+    parser.add_argument("model", help=known)
+    again = "replace an OUT file that is there"
+    parser.add_argument("--overwrite", action="store_true", help=again)
+    return parser
+
+
+def run_command(command: Callable[[], str | None], options: Mapping[str, str]) -> int:
     """Run a command and return its exit status; an error is printed as one sentence.
 
-    The argument that it begins with, "lr: got -1", becomes that of the ``options``.
+    The argument that it begins with, "lr: got -1", becomes that of the ``options``. A
+    command that went on without a part of its work returns what was left out.
     """
     try:
-        command()
-        return 0
+        if left_out := command():
+            print(f"Left out: {left_out}", file=sys.stderr)
+        return 1 if left_out else 0
     except (ValueError, OSError, ImportError, ArithmeticError, RuntimeError) as error:
         argument, colon, rest = str(error).partition("\n")[0].partition(":")
     print(f"Stopped: {options.get(argument, argument)}{colon}{rest}", file=sys.stderr)

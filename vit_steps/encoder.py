@@ -29,7 +29,8 @@ class MLP(nn.Module):
         """Initialise as the paper's code: Xavier-uniform, biases normal with 1e-6."""
         for linear in (self.fc1, self.fc2):
             nn.init.xavier_uniform_(linear.weight)
-            nn.init.normal_(linear.bias, std=1e-6)
+            if linear.bias is not None:  # variants have layers without
+                nn.init.normal_(linear.bias, std=1e-6)
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.drop(self.act(self.fc1(x)))  # (..., M)

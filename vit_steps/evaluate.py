@@ -8,8 +8,7 @@ import sys
 
 import torch
 
-from vit_steps.checkpoint import shipped_models
-from vit_steps.command import check_new, run_command
+from vit_steps.command import check_new, model_parser, run_command
 from vit_steps.optional import imported
 from vit_steps.predict import asked, classifying
 from vit_steps.predictions import Predictions
@@ -20,17 +19,15 @@ COLUMNS = 20  # of answers at most, one for each class, since more fit on no scr
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps evaluate --help`` describes it."""
-    parser = argparse.ArgumentParser(
-        prog="python -m vit_steps.evaluate",
-        description="Test a model on images that it was not trained on: how often it "
-        "is right, how sure that number is, and what it takes each class for.",
+    parser = model_parser(
+        "evaluate",
+        "Test a model on images that it was not trained on: how often it is right, how "
+        "sure that number is, and what it takes each class for.",
     )
     add = parser.add_argument
-    add("model", help=f"{', '.join(shipped_models())}, or a file that training wrote")
     called = "images in folders with the names of the model's classes"
     add("folder", help=f"{called}; of train, val and test, the last is taken")
     add("--csv", metavar="OUT.csv", help="write all probabilities, a row an image")
-    add("--overwrite", action="store_true", help="replace the OUT.csv that is there")
     options = parser.parse_args(arguments)
     names = {"name": "model", "root": "folder", "csv": "--csv"}
     return run_command(lambda: _run(options), names)

@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 from torch.export import Dim, ExportedProgram
 
-from vit_steps.checkpoint import shipped_models, write_whole
-from vit_steps.command import check_new, run_command
+from vit_steps.checkpoint import write_whole
+from vit_steps.command import check_new, model_parser, run_command
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import check_installed
 from vit_steps.trained import evaluated
@@ -184,18 +184,14 @@ def _outputs(session: Any, images: Tensor) -> Tensor:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps export --help`` describes it."""
-    parser = argparse.ArgumentParser(
-        prog="python -m vit_steps.export",
-        description="Write a trained model as an ONNX file, for batches of any size.",
-    )
+    what = "Write a trained model as an ONNX file, for batches of any size."
+    parser = model_parser("export", what)
     add = parser.add_argument
-    add("model", help=f"{', '.join(shipped_models())}, or a file that training wrote")
     add("output", metavar="OUT.onnx", help="the file to write")
     sizes = "take images of any size, in multiples of the patch"
     add("--any-size", action="store_true", help=sizes)
     bits = "8 bits a weight: a smaller file, and slightly other logits"
     add("--int8", action="store_true", help=bits)
-    add("--overwrite", action="store_true", help="replace OUT.onnx if it is there")
     options = parser.parse_args(arguments)
     return run_command(lambda: _run(options), {"name": "model"})
 

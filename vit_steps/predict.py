@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
-from vit_steps.checkpoint import shipped_models
-from vit_steps.command import check_new, numbers, run_command
+from vit_steps.command import check_new, model_parser, numbers, run_command
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import imported
 from vit_steps.predictions import Predictions, class_names
@@ -115,19 +114,17 @@ def _prepared(model: VisionTransformer, image: Any) -> tuple[Tensor, Tensor]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps predict --help`` describes it."""
-    parser = argparse.ArgumentParser(
-        prog="python -m vit_steps.predict",
-        description="Name what is in photographs, one line each, with probabilities. "
-        "Files that cannot be read are listed at the end.",
+    parser = model_parser(
+        "predict",
+        "Name what is in photographs, one line each, with probabilities. Files that "
+        "cannot be read are listed at the end.",
     )
     add = parser.add_argument
-    add("model", help=f"{', '.join(shipped_models())}, or a file that training wrote")
     of_any_size = "a photograph of any size, in colour or grey, or a folder of them"
     add("image", nargs="+", help=of_any_size)
     add("--top", type=int, default=5, help="how many classes to name (5)")
     add("--csv", metavar="OUT.csv", help="write all probabilities, a row an image")
     add("--map", metavar="OUT.png", help="draw one image, bright where the model looks")
-    add("--overwrite", action="store_true", help="replace the OUT files that are there")
     where = "a number for each channel, where the model's file holds none"
     add("--mean", type=numbers, default=(), metavar="M,M,M", help=where)
     add("--std", type=numbers, default=(), metavar="S,S,S", help=where)
@@ -136,7 +133,7 @@ def main(arguments: list[str] | None = None) -> int:
     return run_command(lambda: _run(options), names)
 
 
-def _run(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> str | None:
     paths = [path for given in options.image for path in _files(given)]
     if options.map:
         if len(paths) > 1:
@@ -152,12 +149,17 @@ def _run(options: argparse.Namespace) -> None:
     model = classifying(model)
     read: list[str] = []
     logits: list[Tensor] = []  # (K,) each
+    left_out = None
     try:
         for path, of_one in asked(model, paths):
             print(f"{path}: {_answer(model, of_one, options.top)}")
             read.append(path)
             logits.append(of_one)
-    finally:  # also where some of the files cannot be read
+    except Unread as error:
+        if not read:
+            raise
+        left_out = str(error).removeprefix("image: ")
+    finally:  # also what was read before Ctrl-C
         if options.csv and read:
             names = class_names(model, model.config.num_classes)
             found = Predictions(torch.stack(logits), torch.empty(0), None, names)
@@ -166,6 +168,11 @@ def _run(options: argparse.Namespace) -> None:
         figure = imported("matplotlib.figure").Figure(figsize=(4, 4))
         show_attention(model, paths[0], figure.add_axes((0, 0, 1, 1)))
         figure.savefig(options.map, dpi=150)
+    return left_out
+
+
+class Unread(ValueError):
+    """Names the files that cannot be read, once all others have been answered."""
 
 
 def asked(
@@ -173,7 +180,7 @@ def asked(
 ) -> Iterator[tuple[str, Tensor]]:
     """Ask a model about files, in batches; yield the path and the logits (K,) of each.
 
-    Raises: ValueError in the end, with all that cannot be read.
+    Raises: Unread in the end, if some cannot be read.
     """
     failed: list[str] = []
     for start in range(0, len(paths), BATCH):
@@ -189,8 +196,8 @@ def asked(
             logits = _run_on(model, torch.cat([*images.values()]))  # (B, K)
             yield from zip([paths[index] for index in images], logits, strict=True)
     if failed:
-        count = f"{len(failed)} of {len(paths)} cannot be read: " * (len(paths) > 1)
-        raise ValueError(f"image: {count}{'; '.join(failed)}")
+        files = f"{len(failed)} of {len(paths)} files cannot be read: "
+        raise Unread(f"image: {files * (len(paths) > 1)}{'; '.join(failed)}")
 
 
 def _files(given: str) -> list[str]:

@@ -24,7 +24,7 @@ from vit_steps.predictions import head_data
 from vit_steps.pretrained.focus_vit import focus_vit
 from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.sizes import Size, as_pair, check_choice, check_count
-from vit_steps.training import TrainConfig, evaluate, tensorboard
+from vit_steps.training import TrainConfig, evaluate
 from vit_steps.training_state import History, whole
 from vit_steps.transfer import rebuilt
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
@@ -52,7 +52,6 @@ OPTIONS = {  # beside those of the training and the model; without a value, swit
     "--overwrite": "replace the --output that is there",
     "--checkpoint FILE": "where to keep the state after each epoch",
     "--resume": "go on from --checkpoint, if it is there",
-    "--tensorboard FOLDER": "where to write curves",
     "--shard": "split the model too over torchrun's processes (FSDP2)",
     "--threads COUNT": "of PyTorch; another number changes the last bits; default: "
     "OMP_NUM_THREADS, else 1 for a small model, whose steps are too short to share, or "
@@ -157,7 +156,6 @@ def _run(options: argparse.Namespace, command: str) -> None:
         part, shown = (model.head if options.freeze else model), images
         if options.freeze:
             shown = head_data(model, images, progress=sys.stderr.isatty())
-        curves = [tensorboard(options.tensorboard)] if options.tensorboard else []
         if recipe.train.autocast and device.type == "cpu":
             # in bfloat16 a CPU's fused kernel is the slower path for few tokens
             use_fused_attention(model, False)
@@ -168,7 +166,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
             checkpoint=options.checkpoint,
             resume=options.resume,
             progress=sys.stderr.isatty(),
-            callbacks=[lambda so_far: _print_epoch(so_far, recipe), *curves],
+            callbacks=[lambda so_far: _print_epoch(so_far, recipe)],
         )
         if options.shard:
             weights = {name: whole(t) for name, t in model.state_dict().items()}
@@ -200,15 +198,13 @@ def _run(options: argparse.Namespace, command: str) -> None:
 
 def check_options(options: argparse.Namespace) -> None:
     """Raise an error for what cannot work, before anything is read."""
-    checkpoint, curves = options.checkpoint, options.tensorboard
+    checkpoint = options.checkpoint
     if checkpoint:
-        check_new(checkpoint, True, [options.start, curves], name="checkpoint")
+        check_new(checkpoint, True, [options.start], name="checkpoint")
     elif options.resume:
         raise ValueError("resume: expected a --checkpoint to go on from")
     if options.output:
-        check_new(options.output, options.overwrite, [checkpoint, curves])
-    if curves:
-        Path(curves).mkdir(parents=True, exist_ok=True)
+        check_new(options.output, options.overwrite, [checkpoint])
     if options.threads is not None:
         check_count(options.threads, "threads")
     usable = ["cpu", *["cuda"] * torch.cuda.is_available()]

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -310,20 +310,3 @@ def running(
             ) from None
         finally:
             state.model.eval()
-
-
-def tensorboard(folder: str | os.PathLike[str]) -> Callable[[History], None]:
-    """Return a callback that writes each epoch's numbers for TensorBoard."""
-    writers = imported("torch.utils.tensorboard", "pip install tensorboard")
-    writer = writers.SummaryWriter(folder)
-
-    def write(history: History) -> None:
-        last = history.epochs[-1]
-        numbers = {"lr": last.lr, "train/loss": last.train_loss}
-        numbers |= {f"validation/{n}": x for n, x in asdict(last.validation).items()}
-        for name, number in numbers.items():
-            if number is not None:
-                writer.add_scalar(name, number, last.epoch)
-        writer.flush()
-
-    return write

@@ -24,6 +24,9 @@ STILLS = {
     f"and the maps of four blocks with four heads each: {MAPS}.",
     "attention": f"{DIGIT}; bars, of which that of the 5 is by far the longest; and "
     f"the maps of four blocks with four heads each, and of the rollout: {MAPS}.",
+    "photograph": "A cat; what the model makes of it, as four small pictures: its "
+    "tokens’ three main directions in colour, the patches like its eye, norms, "
+    "and saliency; and the maps of twelve blocks with six heads each.",
     "walk-embed": f"{DIGIT}; and the last step of the walk, the tokens with their "
     "positions, as a table of colours with a row for each token.",
     "walk": f"{DIGIT}; and the last step of the walk, the probabilities of the ten "

@@ -68,7 +68,7 @@ def huggingface_small(
 
 def logits_of(output):
     """Return the logits of a model's output as a tensor, whichever its library."""
-    for name in ("logits", "pooler_output"):
+    for name in ("logits", "image_embeds", "pooler_output"):
         output = getattr(output, name, output)
     return output
 

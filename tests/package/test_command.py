@@ -42,6 +42,13 @@ def test_patch_size_and_classes(capsys):
     assert "(1, 50, 768)" in out and "(1, 10)" in out
 
 
+def test_the_table_of_dinov3(capsys):
+    out = run(capsys, "dinov3_small", "--num-classes", "0")
+    # timm's vit_small_patch16_dinov3 has as many
+    assert next(total_lines(out)).split()[1] == "21,586,944"
+    assert "(1, 201, 384)" in out and "rope: angles" in out and "pos_embed" not in out
+
+
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset(capsys, preset):
     assert "total" in run(capsys, preset)

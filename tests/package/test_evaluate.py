@@ -150,7 +150,7 @@ def test_files_that_cannot_be_read_are_all_named(place, capsys):
     for name in ("1.png", "2.png"):
         (place / "photos" / "dark" / name).write_bytes(b"no image")
     said = refused(place, capsys, "--csv", str(place / "a.csv"))
-    assert said.startswith("image: 2 of 24 cannot be read: ")
+    assert said.startswith("image: 2 of 24 files cannot be read: ")
     assert "1.png" in said and "2.png" in said
     assert not (place / "a.csv").exists()
 

@@ -302,13 +302,19 @@ def test_what_cannot_be_read_is_said_at_the_end_and_the_rest_is_named(
     out, error = capsys.readouterr()
     named = [line.partition(":")[0] for line in out.splitlines()]
     assert named == [str(folder / name) for name in ("0.png", "3.png", "more/4.png")]
-    assert error.startswith("Stopped: image: 3 of 6 cannot be read: ")
+    assert error.startswith("Left out: 3 of 6 files cannot be read: ")
+    assert "Stopped" not in error, "it went on"
     assert all(
         name in error for name in ("1.png cannot be", "2.png is", "x.png is not")
     )
     rows = table.read_text().splitlines()
     assert rows[0] == "image,answer,0,1,2,3,4,5,6,7,8,9"
     assert [row.split(",")[0] for row in rows[1:]] == named
+    table.unlink()
+    assert main(["cluttered-digits", "x.png", "y.png", "--csv", str(table)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("Stopped: image: 2 of 2 files cannot be read: ")
+    assert not table.exists(), "there is no answer"
 
 
 def test_a_map_of_a_folder_of_many_is_refused(folder, tmp_path, capsys):

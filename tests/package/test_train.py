@@ -464,17 +464,6 @@ def test_a_state_is_not_written_over_the_model_to_start_from(tmp_path, capsys, n
     assert path.read_bytes() == b"years of work"
 
 
-@pytest.mark.parametrize("place", ["a.png", "a.png/curves"])
-def test_curves_are_not_written_onto_a_file(tmp_path, capsys, no_step, place):
-    (tmp_path / "a.png").write_bytes(b"picture")
-    assert run("--tensorboard", str(tmp_path / place)) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("Stopped: ") and "a.png" in said
-    both = ["--tensorboard", str(tmp_path / "m.safetensors")]
-    assert run(*both, "--output", str(tmp_path / "m.safetensors")) == 1
-    assert capsys.readouterr().err.startswith("Stopped: --output: got ")
-
-
 @pytest.mark.parametrize("mode", ["RGBA", None], ids=["transparent", "damaged"])
 def test_files_that_are_all_alike_are_counted(pictures, capsys, no_step, mode):
     for path in pictures.glob("*/*.png"):

@@ -3,7 +3,6 @@ import math
 import os
 import random
 import signal
-import sys
 import time
 from dataclasses import replace
 from functools import partial
@@ -33,7 +32,6 @@ from vit_steps.training import (
     learning_rate,
     mixing,
     parameter_groups,
-    tensorboard,
     train,
     train_step,
 )
@@ -677,34 +675,6 @@ def test_history_survives_json():
         [vars(e) | {"validation": vars(e.validation)} for e in history.epochs]
     )
     assert History.from_json(json.loads(text)) == history
-
-
-def test_tensorboard_gets_each_epoch(tmp_path):
-    reader = pytest.importorskip(
-        "tensorboard.backend.event_processing.event_accumulator"
-    )
-    history = train(
-        small_vit(), stripes(), QUICK, progress=False, callbacks=[tensorboard(tmp_path)]
-    )
-    events = reader.EventAccumulator(str(tmp_path)).Reload()
-    written = {
-        n: [s.value for s in events.Scalars(n)] for n in events.Tags()["scalars"]
-    }
-    assert written["train/loss"] == pytest.approx(history.train_loss)
-    assert written["validation/top1"] == pytest.approx(history.top1)
-    assert set(written) == {
-        "lr",
-        "train/loss",
-        "validation/loss",
-        "validation/top1",
-    }
-
-
-def test_without_tensorboard_the_error_has_the_pip_line(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tensorboard", None)
-    monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
-    with pytest.raises(ImportError, match="needs tensorboard: pip install tensorb"):
-        tensorboard(tmp_path)
 
 
 def test_a_model_with_no_head_or_another_is_refused_before_a_step(monkeypatch):

@@ -155,6 +155,10 @@ TAUGHT_BY_MODULE = {
         "swin_stage",
         "SwinPatches",
         "SwinTransformer",
+        "rope_angles",
+        "apply_rope",
+        "RotaryAttention",
+        "GatedMLP",
     ],
 }
 
@@ -186,6 +190,10 @@ def test_a_module_is_taught_in_the_chapter_of_its_topic():
     elsewhere = {
         "scaled_dot_product_attention": ["04"],
         "interpolate_position_embedding": ["10"],  # where it is first needed
+        "rope_angles": ["15"],
+        "apply_rope": ["15"],
+        "RotaryAttention": ["15"],
+        "GatedMLP": ["15"],
     }
     chapter = {n: p.stem[:2] for p in CHAPTERS for n, _ in defined_in(p)}
     for name, thing in public_things():

@@ -5,14 +5,14 @@
   const lab = (globalThis.vitLab ??= {});
   const [GRID, SIZE, BLOCKS, HEADS, D] = [8, 112, 12, 6, 384];
   const N = GRID * GRID;
-  lab.photograph = { grid: GRID, size: SIZE, digest: "stand-in", parts: [{ name: "all", bytes: 33_000_000 }] };
+  lab.photograph = { grid: GRID, size: SIZE, width: D, digest: "stand-in", parts: [{ name: "all", bytes: 33_000_000 }] };
   lab.looks = [];
 
   class PhotographModel {
     static async load({ onProgress, signal } = {}) {
       if (lab.refuses) throw new Error("the server sleeps");
       for (let part = 1; part <= 4; part++) {
-        await new Promise((go) => setTimeout(go, 20));
+        await new Promise((go) => setTimeout(go, lab.partTakes ?? 20));
         signal?.throwIfAborted();
         onProgress?.(part * 8_250_000, 33_000_000);
       }
@@ -40,7 +40,7 @@
         }
       }
       return {
-        saliency, milliseconds: 5,
+        saliency,
         tokens: () => tokens,
         norms: () => Float32Array.from({ length: N }, (_, patch) => Math.hypot(...tokens.subarray((1 + patch) * D, (2 + patch) * D))),
         attention: (block, head, query) => {

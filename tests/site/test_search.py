@@ -187,6 +187,7 @@ FOUND = {  # a question, and the section that should come first
     "shifted window": "13_swin_and_deit#shifted-windows",
     "distillation": "13_swin_and_deit#two-tokens-two-losses",
     "bug clinic": "14_bug_clinic#the-bug-clinic",
+    "rotary positions": "15_a_vit_of_2026#by-hand-rotary-positions",
     "pre-norm": "side_roads/why_pre_norm#why-pre-norm",
     "prenorm": "side_roads/why_pre_norm#why-pre-norm",
     "mask": "side_roads/masks#masks",
@@ -216,7 +217,7 @@ AMONG_THREE = {  # questions with several good answers in the book
     "learning rate": (
         "side_roads/fine_tuning#training-all-of-it-the-learning-rate-decides"
     ),
-    "register": "13_swin_and_deit#three-small-changes",
+    "register": "15_a_vit_of_2026#registers-and-missing-biases",
     "cls_token": (
         "03_class_token_and_position#one-class-token-for-the-whole-batch-and-its-gradient"
     ),

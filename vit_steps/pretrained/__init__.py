@@ -7,6 +7,7 @@ from vit_steps.pretrained.features import feature_map as feature_map
 from vit_steps.pretrained.features import (
     get_intermediate_layers as get_intermediate_layers,
 )
+from vit_steps.pretrained.hub import copy_into as copy_into
 from vit_steps.pretrained.hub import copy_of as copy_of
 from vit_steps.pretrained.hub import published as published
 from vit_steps.pretrained.loading import WeightsMismatch as WeightsMismatch
@@ -14,6 +15,7 @@ from vit_steps.pretrained.loading import config_of as config_of
 from vit_steps.pretrained.loading import load_weights as load_weights
 from vit_steps.pretrained.loading import model_of as model_of
 from vit_steps.pretrained.names import StateDict as StateDict
+from vit_steps.pretrained.names import in_halves as in_halves
 from vit_steps.pretrained.names import in_our_names as in_our_names
 from vit_steps.pretrained.names import to_huggingface as to_huggingface
 from vit_steps.pretrained.names import to_timm as to_timm

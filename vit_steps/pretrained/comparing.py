@@ -1,6 +1,7 @@
 """Run two models on the same images and find the first place where they differ."""
 
 import math
+import re
 from collections.abc import Container
 from dataclasses import dataclass
 from functools import partial
@@ -28,15 +29,17 @@ class Difference:
         return f"{self.place} differs by up to {self.largest:.2g} ({agree})"
 
 
+ACTS = ("act", "1", "activation_fn", "act_fn")  # names of a GELU in an MLP
 # Modules without parameters, or with other modules inside: their names, and ours.
 _MODULES = {
     name: "pos_drop" for name in ("pos_drop", "encoder.dropout", "embeddings.dropout")
 }
-for _block in ("blocks.{i}", LAYER, "encoder.layer.{i}", "layers.{i}"):
+_BLOCKS = "blocks.{i} encoder.layers.{i} encoder.layer.{i} layers.{i} layer.{i}"
+for _block in (LAYER, *_BLOCKS.split()):
     _MODULES |= {_block: "blocks.{i}", f"{_block}.mlp": "blocks.{i}.mlp"}
-    for _attention in ("attn", "self_attention", "attention"):
+    for _attention in ("attn", "self_attention", "self_attn", "attention"):
         _MODULES[f"{_block}.{_attention}"] = "blocks.{i}.attn"
-    for _act in ("act", "1", "activation_fn"):
+    for _act in ACTS:
         _MODULES[f"{_block}.mlp.{_act}"] = "blocks.{i}.mlp.act"
 
 
@@ -85,7 +88,8 @@ def named_outputs(
     """Run a model and return what its modules return, by our names, in running order.
 
     Beside the logits these are all places, or those in ``only``. Queries, keys and
-    values are separate. The model runs in evaluation mode, without
+    values are separate; queries and keys are left out if they may have rotary pairs in
+    another order than theirs. The model runs in evaluation mode, without
     gradients, and is left in the mode in which it was.
     """
     table = dict(_MODULES)
@@ -93,6 +97,7 @@ def named_outputs(
         module, _, parameter = theirs.rpartition(".")
         if parameter in ("{p}", "gamma", "lambda1"):
             table[module] = ours.rpartition(".")[0]
+    del table["embeddings.patch_embeddings"]  # in most a part around the convolution
     translate = translator(table)
     outputs: StateDict = {}
 
@@ -103,6 +108,8 @@ def named_outputs(
             for letter, part in zip("qkv", output.chunk(3, dim=-1), strict=True):
                 outputs[place.replace("qkv", letter)] = part  # (B, T, D)
         elif isinstance(output, Tensor):
+            if place == "norm" and output.ndim == 2:
+                place = "fc_norm"  # transformers' CLIP has it after the pooling
             outputs[place] = output
 
     hooks = [model.register_forward_hook(partial(keep, "logits"))]
@@ -120,4 +127,7 @@ def named_outputs(
     finally:
         for hook in hooks:
             hook.remove()
+    if getattr(getattr(model, "config", None), "rope", None) == "indexed":
+        turned = re.compile(r".*attn\.[qk](_norm)?")
+        return {p: x for p, x in outputs.items() if not turned.fullmatch(p)}
     return outputs

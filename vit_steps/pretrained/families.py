@@ -2,6 +2,7 @@
 
 import math
 import re
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -9,33 +10,24 @@ from torch.nn import functional as F
 
 from vit_steps.sizes import Size, as_pair
 
-SWIGLU = "a SwiGLU in place of the MLP, as in DINOv2's giant"
-ROTARY = "rotary positions, inside attention, as in DINOv3"
-# Patterns of names that our models have no part for, and what such a tensor shows.
+# Patterns of names with shapes that our models have no part for, and what that shows.
 OTHERS = {
-    r"(norm_pre|pre_layrnorm|ln_pre)\.": "a norm in front of the blocks, as in CLIP",
-    r"attn_pool\.|head\.probe": "pooling by attention, not by a token, as in SigLIP",
     r"layers\.\d+\.blocks\.": (
         "a Swin; variants.SwinTransformer has timm's names, but 'head' for 'head.fc'"
     ),
-    r"rel_pos|relative_position|rope": "relative positions, as in BEiT and SAM",
-    r"fc_norm\.": "a norm after the mean of the patches, not before it, as in EVA",
-    r"mlp\.(w12|weights_in|gate_proj|fc1_g)\.": SWIGLU,
-    r"embeddings\.patch_embeddings\.weight": ROTARY,
-    r"^patch_embed\.backbone\.": "a ResNet in front of the patches, as in hybrids",
-    r"^conv_proj\.conv": "several convolutions in front of the blocks, not one",
-    r"attn\.[qk]_norm\.": "a norm of queries and keys, as in ViT-22B",
-    r"^blocks\.\d+\.(attns|ffns)\.": "several attentions side by side in a block",
-    r"^blocks\.\d+\.(?!norm[12]|attn\.(q|k|v|qkv|proj)\.|mlp\.fc[12]|ls[12]\.gamma)": (
-        "another block than ours"
+    r"^embeds\.|^patch_embed\.proj\.weight \(\d+, \d+\)": (
+        "patches that come cut and packed in rows of one length, as in NaFlex"
     ),
-}
-# Tensors that our models have, and what it means if a published model lacks one.
-LACKS = {
-    "pos_embed": ROTARY,
-    "blocks.0.norm1.bias": "RMSNorm, as in AIMv2",
-    "blocks.0.attn.proj.bias": "linear layers without biases",
-    "norm.weight": "no norm after the blocks, as in RADIO",
+    r"^rope\.freqs": "rotary positions with learned angles, as in RoPE-ViT's mixed",
+    r"rel_pos|relative_position": "relative positions, as in BEiT and SAM",
+    r"^patch_embed\.backbone\.": "a ResNet in front of the patches, as in hybrids",
+    r"^patch_embed\.norm\.": "a norm of the patches before positions, as in AIMv2",
+    r"^conv_proj\.conv": "several convolutions in front of the blocks, not one",
+    r"attn\.lambda_": "the difference of two attentions, as in DiffTransformer",
+    r"attn\.norm\.": "a norm of what the heads return, as in EVA-02's CLIP",
+    r"^blocks\.\d+\.(attns|ffns)\.": "several attentions side by side in a block",
+    r"^blocks\.\d+\.(?!norm[12]\.|attn\.([qkv]|qkv|proj|[qk]_norm)\.|ls[12]\.gamma"
+    r"|mlp\.(fc1|fc1_g|fc1_x|norm|fc2)\.)": "another block than ours",
 }
 RUN_IT = (
     "our models would give other outputs, so run this one in its own library, with "
@@ -53,20 +45,20 @@ def check_family(state_dict: dict[str, Tensor]) -> None:
         (f"{name!r} {shape}", what)
         for pattern, what in OTHERS.items()
         for name, shape in shapes.items()
-        if re.search(pattern, name)
+        if re.search(pattern, f"{name} {shape}")
     ]
-    layers = ("blocks.0.mlp.fc1", "blocks.0.mlp.fc2", "norm", "head")
-    fc1, fc2, norm, head = (shapes.get(f"{n}.weight", (0,)) for n in layers)
-    if fc1[0] == 2 * fc2[-1] > 0:
-        twice = f"'blocks.0.mlp.fc1.weight' {fc1}, twice what fc2 {fc2} takes,"
-        shown.append((twice, SWIGLU))
+    norm, head = (shapes.get(f"{name}.weight", (0,)) for name in ("norm", "head"))
     if head[-1] == 2 * norm[0] > 0:
         advice = "drop='head' leaves it out, and the features come out"
         what = f"a head that reads more than the class token; {advice}"
         shown.append((f"'head.weight' {head}", what))
-    if "blocks.0.norm1.weight" in shapes:
-        lacking = [name for name in LACKS if name not in shapes]
-        shown += [(f"the lack of {name!r}", LACKS[name]) for name in lacking]
+    if {"norm_pre.weight", "attn_pool.latent"} <= shapes.keys():
+        what = "pooling with heads of its own, as in the Perception Encoder"
+        shown.append(("'norm_pre.weight' with 'attn_pool.latent'", what))
+    norms = {"norm.weight", "fc_norm.weight"} & shapes.keys()
+    if "blocks.0.norm1.weight" in shapes and not norms:
+        what = "no norm after the blocks, as in RADIO"
+        shown.append(("the lack of 'norm.weight'", what))
     for evidence, what in shown[:1]:
         advice = "" if ";" in what else f"; {RUN_IT}"
         raise ValueError(f"state_dict: {evidence} shows {what}{advice}")
@@ -77,6 +69,51 @@ def prefix_tokens(state_dict: dict[str, Tensor]) -> tuple[int, int]:
     read_by_a_head = sum(name in state_dict for name in ("cls_token", "dist_token"))
     registers = state_dict["reg_token"].shape[1] if "reg_token" in state_dict else 0
     return read_by_a_head, read_by_a_head + registers
+
+
+def variant_fields(
+    state_dict: dict[str, Tensor], chosen: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the ``chosen`` fields of a config, and those of variants that names show.
+
+    Raises: ValueError if there have to be rotary positions, of a kind not known.
+    """
+    prefix, with_registers = prefix_tokens(state_dict)
+    learned = has_positions(state_dict)
+    gated = "blocks.0.mlp.fc1_x.weight" in state_dict
+    fc_norm = "fc_norm.weight" in state_dict
+    pooling = "class token" if prefix and not fc_norm else "mean"
+    fields: dict[str, Any] = {
+        "pooling": "attention" if "attn_pool.latent" in state_dict else pooling,
+        "num_registers": with_registers - prefix,
+        "positions": "learned" if learned else "none",
+        "norm": "layer" if "blocks.0.norm1.bias" in state_dict else "rms",
+        "norm_pre": "norm_pre.weight" in state_dict,
+        "fc_norm": fc_norm,
+        "qk_norm": "blocks.0.attn.q_norm.weight" in state_dict,
+        "mlp": "swiglu" if gated else "gelu",
+        "mlp_norm": "blocks.0.mlp.norm.weight" in state_dict,
+        "proj_bias": "blocks.0.attn.proj.bias" in state_dict,
+    }
+    if fields["norm_pre"]:
+        fields["norm_eps"] = 1e-5
+    if not learned and prefix and with_registers > prefix:
+        fields |= dict(rope="normalised", norm_eps=1e-5)
+    elif "rope" not in chosen and (not learned or (gated and fc_norm)):
+        raise ValueError(
+            "rope: got nothing, and these weights are of a model with rotary positions "
+            "whose kind no tensor tells; expected 'normalised' or 'indexed', with what "
+            "else config_of says, or None if there are none"
+        )
+    fields |= chosen
+    if prefix and fields["pooling"] != "class token":
+        fields["class_token"] = True
+    return fields
+
+
+def has_positions(state_dict: dict[str, Tensor]) -> bool:
+    """Return whether there are positions that are added to the tokens."""
+    return "pos_embed" in state_dict and state_dict["pos_embed"].numel() > 0
 
 
 def grid_of_positions(
@@ -110,6 +147,8 @@ def at_our_places(state_dict: dict[str, Tensor], grid: Size) -> dict[str, Tensor
 
     A class token without a position gets zeros; a register's is added to it.
     """
+    if not has_positions(state_dict):
+        return state_dict
     patches = math.prod(grid_of_positions(state_dict, grid))
     placed = dict(state_dict)
     ours, _ = prefix_tokens(state_dict)
@@ -119,6 +158,4 @@ def at_our_places(state_dict: dict[str, Tensor], grid: Size) -> dict[str, Tensor
     placed["pos_embed"] = torch.cat([first[:, :ours], rest], dim=1)
     if first.shape[1] > ours:
         placed["reg_token"] = state_dict["reg_token"] + first[:, ours:]
-    if "cls_token" not in placed:
-        placed.setdefault("reg_token", rest[:, :0])
     return placed

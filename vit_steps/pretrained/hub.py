@@ -1,6 +1,7 @@
 """Copies of other libraries' models, compared with them, and timm's on the hub."""
 
 import copy
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,15 @@ from torch import nn
 
 from vit_steps import optional
 from vit_steps.preprocessing import Preprocessing
-from vit_steps.pretrained.comparing import first_difference
-from vit_steps.pretrained.families import RUN_IT, check_family
+from vit_steps.pretrained.comparing import ACTS, first_difference
+from vit_steps.pretrained.families import RUN_IT, at_our_places, check_family
 from vit_steps.pretrained.loading import model_of
-from vit_steps.pretrained.names import in_our_names
-from vit_steps.sizes import patch_grid
+from vit_steps.pretrained.names import StateDict, in_halves, in_our_names
+from vit_steps.sizes import Size, patch_grid
+from vit_steps.variants.modern_vit import ACTIVATIONS
 from vit_steps.vision_transformer import VisionTransformer
+
+POOLINGS = {"token": "class token", "avg": "mean", "map": "attention"}  # timm's, ours
 
 
 def published(name: str = "timm/test_vit.r160_in1k") -> VisionTransformer:
@@ -51,11 +55,13 @@ def published(name: str = "timm/test_vit.r160_in1k") -> VisionTransformer:
 def copy_of(theirs: nn.Module) -> VisionTransformer:
     """Return our model with the configuration and weights of another library's.
 
-    That is timm, torchvision or transformers (ViT, MSN, DeiT, I-JEPA, DINOv2). The two
-    are run against each other first. Theirs is left as it is; ours is in evaluation
-    mode, and in the dtype and on the device of theirs. Its ``preprocessing`` is that of
-    timm's ``pretrained_cfg``, which the others do not have; classes without names get
-    those of the version of ImageNet that has as many.
+    That is timm, torchvision or transformers; the book's page on pretrained weights
+    lists the families. What no tensor has, such as the kind of GELU or of rotary
+    positions, is read off their modules. The two are run against each other first.
+    Theirs is left as it is; ours is in evaluation mode, and in the dtype and on the
+    device of theirs. Its ``preprocessing`` is that of timm's ``pretrained_cfg``, which
+    the others do not have; classes without names get those of the version of ImageNet
+    that has as many.
 
     Raises: ValueError if ours cannot be that model, with what differs, or where.
     """
@@ -76,12 +82,67 @@ def copy_of(theirs: nn.Module) -> VisionTransformer:
     return ours
 
 
+def copy_into(theirs: nn.Module, ours: VisionTransformer) -> None:
+    """Load our weights into another library's model: the way back of ``copy_of``.
+
+    Theirs is read with its numbers counted, which shows where each of them is in ours.
+
+    Raises: ValueError if theirs has no place for one of ours, as where its registers
+        have positions. It is then as before.
+    """
+    before, held = theirs.state_dict(), ours.state_dict()
+    known = ours.config.num_heads, ours.patch_embed.grid_size
+    places, count = {}, 1  # 0 is for what theirs do not have
+    for name, tensor in before.items():
+        numbers = torch.arange(count, count + tensor.numel())
+        places[name] = numbers.reshape(tensor.shape)
+        count += tensor.numel()
+    first = next(iter(before.values()))
+    flat = torch.cat([first.new_zeros(1), *(t.flatten() for t in before.values())])
+    for name, place in _read(theirs, places, *known).items():
+        if name in held and held[name].shape == place.shape:
+            flat[place.clamp(max=count - 1)] = held[name].to(flat)
+    written = {name: flat[place] for name, place in places.items()}
+    again = _read(theirs, written, *known)
+    for name, tensor in held.items():
+        if tensor.numel() and not torch.equal(again.get(name, flat), tensor.to(flat)):
+            raise ValueError(
+                f"theirs: {type(theirs).__name__} has no place for {name!r}"
+            )
+    theirs.load_state_dict(written)
+
+
+def _read(
+    theirs: nn.Module, tensors: StateDict, num_heads: int, grid: Size
+) -> StateDict:
+    """Return tensors of theirs as weights of ours, rotary pairs and positions too."""
+    weights = in_our_names(tensors)
+    rope = getattr(theirs, "rope", None)
+    if rope is not None and not getattr(rope, "rotate_half", False):
+        weights = in_halves(weights, num_heads, rope.grid_indexing == "xy")
+    return at_our_places(weights, grid)
+
+
+def _activation(theirs: nn.Module, weights: StateDict) -> dict[str, str]:
+    """Return which of our kinds of GELU theirs has, found by what it does."""
+    name = re.compile(rf".*\.mlp\.({'|'.join(ACTS)})")
+    acts = [m for n, m in theirs.named_modules() if name.fullmatch(n)]
+    if "blocks.0.mlp.fc1_g.weight" in weights or not acts:
+        return {}
+    x = torch.linspace(-4, 4, 9)
+    for kind, make in ACTIVATIONS.items():
+        if torch.allclose(acts[0](x), make()(x), atol=1e-6):
+            return {"mlp": kind}
+    return {}
+
+
 def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     """Return ``model_of`` their weights, if both models give the same outputs.
 
     They are compared in float32 or better, since in 16 bits even right copies differ.
     """
-    parts = list(theirs.modules()) if isinstance(theirs, nn.Module) else []
+    parts: list[Any] = [*theirs.modules()] if isinstance(theirs, nn.Module) else []
+    parts.append(getattr(theirs, "config", None))  # transformers'
 
     def stated(*names: str) -> Any:
         values = (getattr(p, n) for p in parts for n in names if hasattr(p, n))
@@ -93,15 +154,26 @@ def _compared_copy(theirs: nn.Module) -> VisionTransformer:
             f"theirs: got {type(theirs).__name__}, expected a Vision Transformer, as "
             "timm.create_model and from_pretrained make from a name"
         )
-    weights = in_our_names(theirs.state_dict())
-    check_family(weights)
-    image_size = stated("img_size", "image_size")
+    state_dict = theirs.state_dict()
+    check_family(in_our_names(state_dict))
+    grid = patch_grid(stated("img_size", "image_size"), stated("patch_size"))
+    weights = _read(theirs, state_dict, num_heads, grid)
+    untold = {"norm_eps": stated("eps")} | _activation(theirs, weights)
+    pooled = getattr(theirs, "global_pool", None)
+    if pooled in POOLINGS:
+        untold["pooling"] = POOLINGS[pooled]
+    rope: Any = getattr(theirs, "rope", None)
+    if type(rope).__name__ == "RotaryEmbeddingCat":
+        untold["rope_reference"] = rope.ref_feat_shape
+        untold |= dict(rope="indexed", rope_base=rope.temperature)
+    elif base := getattr(rope, "temperature", stated("rope_theta")):
+        untold |= dict(rope="normalised", rope_base=base)
     ours = model_of(
         weights,
         num_heads,
         drop=[name for name in weights if name.endswith("mask_token")],
-        old_grid_size=patch_grid(image_size, stated("patch_size")),
-        norm_eps=stated("eps"),
+        old_grid_size=grid,
+        **untold,
     )
     parameter = next(theirs.parameters())
     ours.to(parameter.device)

@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import asdict
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ from vit_steps.pretrained.names import (
     listing,
     without,
 )
-from vit_steps.sizes import Size
+from vit_steps.sizes import Size, as_pair
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
@@ -104,10 +105,13 @@ def on_the_grid(
 ) -> StateDict:
     """Return weights whose positions are interpolated from their grid to the model's.
 
+    Tensors without numbers, of no registers or positions, need not be given.
+
     Raises: ValueError if ``old_grid_size`` is not theirs, or has to be known, since
         positions of a square would have the same shape.
     """
-    if "pos_embed" not in given or "pos_embed" not in wanted:
+    given = {name: t for name, t in wanted.items() if not t.numel()} | given
+    if not families.has_positions(given) or "pos_embed" not in wanted:
         return given
     positions, expected = given["pos_embed"], wanted["pos_embed"].shape
     rows, columns = grid_size
@@ -134,9 +138,9 @@ def model_of(
 ) -> VisionTransformer:
     """Build the model that a state dict is of, in evaluation mode.
 
-    With a distillation token it is a ``DistilledVisionTransformer``; with registers, or
-    without a class token, a ``VariantVisionTransformer``. It is in float32, or in
-    float64 if the weights are. ``num_classes`` makes a new head where there is none.
+    With a distillation token it is a ``DistilledVisionTransformer``; with any change
+    that ``VariantConfig`` names, a ``VariantVisionTransformer``. It is in float32, or
+    in float64 if the weights are. ``num_classes`` makes a new head where there is none.
 
     Arguments and errors are those of ``config_of`` and ``load_weights``.
     """
@@ -149,7 +153,8 @@ def model_of(
     )
     with torch.random.fork_rng(devices=[]):
         model = {c.config_class: c for c in classes}[type(config)](config)
-    model.to(torch.promote_types(weights["pos_embed"].dtype, torch.float32))
+    dtype = weights["patch_embed.proj.weight"].dtype
+    model.to(torch.promote_types(dtype, torch.float32))
     weights = families.at_our_places(
         weights, old_grid_size or model.patch_embed.grid_size
     )
@@ -171,22 +176,32 @@ def config_of(
             common models up to ViT-L.
         old_grid_size: as in ``load_weights``. Without it and without an ``image_size``
             a square is assumed.
-        overrides: any field of the config. ``norm_eps`` has to be given where it is not
-            1e-6, such as Hugging Face's 1e-12.
+        overrides: any field of the config, also of ``VariantConfig``. What is in no
+            tensor has to be given where it is different from the default:
+            ``norm_eps`` (1e-6, but 1e-5 for CLIP's and DINOv3's tensors; Hugging Face's
+            ViT has 1e-12), ``mlp`` ("quick_gelu" in OpenAI's CLIP, "gelu_tanh" in
+            SigLIP's so400m), ``pooling``, and, but for DINOv3, ``rope``. EVA-02 is
+            "indexed" with ``rope_base=10000, rope_reference=16``, RoPE-ViT "indexed",
+            and the weights of both have to go through ``in_halves`` first. Norms
+            without biases are taken for RMSNorm.
 
     Raises: ValueError if ours cannot be that model, a tensor that shows a size is
         missing or has another rank, or something has to be given.
     """
     weights = in_our_names(state_dict)
     families.check_family(weights)
-    ranks = {"patch_embed.proj.weight": 4, "pos_embed": 3, "blocks.0.mlp.fc1.weight": 2}
+    gated = "blocks.0.mlp.fc1_x.weight"
+    fc1 = gated if gated in weights else "blocks.0.mlp.fc1.weight"
+    ranks = {"patch_embed.proj.weight": 4, fc1: 2}
+    if "pos_embed" in weights:
+        ranks["pos_embed"] = 3
     for name, rank in ranks.items():
         if name not in weights or weights[name].ndim != rank:
             came = tuple(weights[name].shape) if name in weights else "nothing"
             got = f"state_dict: got {came} for {name!r}"
             raise ValueError(f"{got}, expected a tensor of rank {rank}")
     embed_dim, in_channels, *patch_size = weights["patch_embed.proj.weight"].shape
-    hidden_dim = len(weights["blocks.0.mlp.fc1.weight"])
+    hidden_dim = len(weights[fc1])
     mlp_ratio = hidden_dim / embed_dim
     if int(embed_dim * mlp_ratio) != hidden_dim:  # int() would round it down
         mlp_ratio = math.nextafter(mlp_ratio, math.inf)
@@ -205,22 +220,25 @@ def config_of(
         "mlp_ratio": mlp_ratio,
         "qkv_bias": "blocks.0.attn.qkv.bias" in weights,
     }
-    if "image_size" not in overrides:
+    grid = None if old_grid_size is None else as_pair(old_grid_size, "old_grid_size")
+    if families.has_positions(weights) and "image_size" not in overrides:
         grid = families.grid_of_positions(weights, old_grid_size)
+    if grid is not None:
         sides = [n * P for n, P in zip(grid, patch_size, strict=True)]
         fields["image_size"] = _size(sides)
     if "pre_logits.fc.weight" in weights:
         fields["representation_size"] = len(weights["pre_logits.fc.weight"])
     if "blocks.0.ls1.gamma" in weights:
         fields["layer_scale"] = 1.0  # any number; loading replaces it
+    fields |= families.variant_fields(weights, overrides)
+    # A field that is as in the paper needs no variant.
+    papers = asdict(variants.VariantConfig())
+    names = asdict(ViTConfig())
+    fields = {n: x for n, x in fields.items() if n in names or x != papers.get(n)}
     if "dist_token" in weights:
-        return variants.DistilledConfig(**fields | overrides)
-    prefix, with_registers = families.prefix_tokens(weights)
-    if (prefix, with_registers) == (1, 1):
-        return ViTConfig(**fields | overrides)
-    fields["pooling"] = "class token" if prefix else "mean"
-    fields["num_registers"] = with_registers - prefix
-    return variants.VariantConfig(**fields | overrides)
+        return variants.DistilledConfig(**fields)
+    config = ViTConfig if fields.keys() <= names.keys() else variants.VariantConfig
+    return config(**fields)
 
 
 def _size(sides: list[int]) -> Size:

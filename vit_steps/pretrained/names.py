@@ -10,20 +10,19 @@ from collections.abc import Callable, Iterable
 import torch
 from torch import Tensor
 
-from vit_steps.pretrained.families import OTHERS
-
 StateDict = dict[str, Tensor]
 Names = str | Iterable[str]
 
 # -- Names: ours on the left, theirs on the right.
-# {i} is a block's number, {p} is weight or bias.
+# {i} is a block's number, {p} is weight or bias, {x} is one letter or digit.
 
 # timm's names are ours, and so are those of DINOv2's own code (arXiv 2304.07193).
 _SAME = """
-cls_token dist_token pos_embed patch_embed.proj.{p} norm.{p} head.{p} head_dist.{p}
-blocks.{i}.norm1.{p} blocks.{i}.attn.qkv.{p} blocks.{i}.attn.proj.{p}
-blocks.{i}.norm2.{p} blocks.{i}.mlp.fc1.{p} blocks.{i}.mlp.fc2.{p}
-blocks.{i}.ls1.gamma blocks.{i}.ls2.gamma
+cls_token dist_token reg_token pos_embed patch_embed.proj.{p} norm_pre.{p} norm.{p}
+attn_pool.{rest} fc_norm.{p} head.{p} head_dist.{p} blocks.{i}.norm{x}.{p}
+blocks.{i}.attn.qkv.{p} blocks.{i}.attn.{x}_norm.{p} blocks.{i}.attn.proj.{p}
+blocks.{i}.mlp.fc{x}.{p} blocks.{i}.mlp.fc1_{x}.{p} blocks.{i}.mlp.norm.{p}
+blocks.{i}.ls{x}.gamma
 """
 TIMM = {name: name for name in _SAME.split()}
 
@@ -65,8 +64,7 @@ _VIT = _EMBEDDINGS | {
 }
 _DINOV2 = _EMBEDDINGS | {
     "reg_token": "embeddings.register_tokens",  # in Dinov2WithRegistersModel alone
-    "blocks.{i}.ls1.gamma": "encoder.layer.{i}.layer_scale1.lambda1",
-    "blocks.{i}.ls2.gamma": "encoder.layer.{i}.layer_scale2.lambda1",
+    "blocks.{i}.ls{x}.gamma": "encoder.layer.{i}.layer_scale{x}.lambda1",
 }
 _LAYER, _MLP = "encoder.layer.{i}", "mlp.fc1 mlp.fc2"
 _NORMS = "layernorm_before layernorm_after"
@@ -78,23 +76,55 @@ DINOV2 = _DINOV2 | _blocks(_LAYER, f"norm1 norm2 {_QKV} {_MLP}")
 _OLDER = (
     _blocks(_LAYER, f"{_NORMS} {_OLD_QKV} intermediate.dense output.dense"),
     _blocks(_LAYER, f"norm1 norm2 {_OLD_QKV} {_MLP}"),
+    _blocks(_LAYER, f"norm1 norm2 {_OLD_QKV} mlp.weights_in mlp.weights_out"),
 )
-_TABLES = (TIMM, TORCHVISION, HUGGINGFACE, DINOV2, *_OLDER)
+_GIANT = {
+    "blocks.{i}.mlp.fc1_g.{p}": "encoder.layer.{i}.mlp.gate_proj.{p}",
+} | _blocks(_LAYER, f"norm1 norm2 {_QKV} mlp.up_proj mlp.down_proj")
+_DINOV3 = {
+    "patch_embed.proj.{p}": "embeddings.patch_embeddings.{p}",
+    "blocks.{i}.ls{x}.gamma": "layer.{i}.layer_scale{x}.lambda1",
+    "blocks.{i}.mlp.fc1_g.{p}": "layer.{i}.mlp.gate_proj.{p}",
+} | _blocks("layer.{i}", f"norm1 norm2 {_QKV} mlp.up_proj mlp.down_proj")
+_TOWER = {  # of CLIP's and SigLIP's images; "flat" lacks the axes in front
+    "cls_token.flat": "embeddings.class_embedding",
+    "pos_embed.flat": "embeddings.position_embedding.weight",
+    "patch_embed.proj.{p}": "embeddings.patch_embedding.{p}",
+    "norm_pre.{p}": "pre_layrnorm.{p}",
+    "norm.{p}": "post_layernorm.{p}",
+    "head.{p}": "visual_projection.{p}",
+    "attn_pool.latent": "head.probe",
+    "attn_pool.qkv.{p}": "head.attention.in_proj_{p}",
+    "attn_pool.proj.{p}": "head.attention.out_proj.{p}",
+    "attn_pool.norm.{p}": "head.layernorm.{p}",
+    "attn_pool.mlp.{rest}": "head.mlp.{rest}",
+} | _blocks(
+    "encoder.layers.{i}",
+    "layer_norm1 layer_norm2 "
+    "self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj " + _MLP,
+)
+_TABLES = (TIMM, TORCHVISION, HUGGINGFACE, DINOV2, *_OLDER, _GIANT, _DINOV3, _TOWER)
 OURS = {theirs: ours for table in _TABLES for ours, theirs in table.items()} | {
     "register_tokens": "reg_token",  # in the files of DINOv2's authors
-    "blocks.{i}.gamma_1": "blocks.{i}.ls1.gamma",  # in those of DeiT III's
-    "blocks.{i}.gamma_2": "blocks.{i}.ls2.gamma",
+    "blocks.{i}.gamma_{x}": "blocks.{i}.ls{x}.gamma",  # of DeiT III's, in timm's Eva
+    "blocks.{i}.attn.{x}_bias": "blocks.{i}.attn.{x}.bias",  # in timm's Eva
+    "blocks.{i}.attn.{x}_proj.{p}": "blocks.{i}.attn.{x}.{p}",
+    "blocks.{i}.mlp.w12.{p}": "blocks.{i}.mlp.fc1.{p}",  # in DINOv2's giant
+    "blocks.{i}.mlp.w3.{p}": "blocks.{i}.mlp.fc2.{p}",
     "heads.{p}": "head.{p}",  # where torchvision's was replaced
     "embeddings.distillation_token": "reg_token",  # in Hugging Face's DeiT
     "cls_classifier.{p}": "head.{p}",
     "distillation_classifier.{p}": "head_dist.{p}",
 }
+# In DINOv3's files "layer" begins the name, in transformers 5's modules "model".
+OURS |= {f"model.{t}": ours for t, ours in OURS.items() if t.startswith("layer.")}
 
 # A number that is left out may stand before {i}, as in DINOv2's chunks of blocks, and
 # before {p}, where a dropout was put in front of a head for fine-tuning.
 _MEANINGS = {
     "i": r"(?:\d+\.)?(?P<i>\d+)",
     "p": r"(?:\d+\.)?(?P<p>weight|bias)",
+    "x": r"(?P<x>\w)",
     "rest": "(?P<rest>.+)",
 }
 
@@ -109,20 +139,74 @@ def in_our_names(state_dict: StateDict) -> StateDict:
     name that no table has stays as it is, so that ``load_weights`` finds and lists it;
     drop the ``mask_token`` of DINOv2. A distillation token that no head reads is a
     register here, and the pooler of Hugging Face's ``ViTModel``, the paper's linear and
-    tanh before the head, is ``pre_logits``.
+    tanh before the head, is ``pre_logits``. Layers are joined and split as ours are,
+    and biases that only ours have, of CLIP's patches and of keys, are zeros.
 
     Raises: ValueError if it is not a dict from names to tensors, or holds two models.
     """
     weights = rename(_without_prefix(state_dict), OURS)
     if "head_dist.weight" in weights and "dist_token" not in weights:
         weights = rename(weights, {"reg_token": "dist_token"})
-    for name in [name for name in weights if ".attn.q." in name]:
-        names = [name.replace(".q.", f".{letter}.") for letter in "qkv"]
-        parts = [weights[n] for n in names if n in weights]
-        if [part.shape for part in parts] == [weights[name].shape] * 3:
-            weights = without(weights, names)
-            weights[name.replace(".q.", ".qkv.")] = torch.cat(parts)  # (3·D, ...)
+    return _arranged(weights)
+
+
+def _arranged(weights: StateDict) -> StateDict:
+    """Return weights in our names whose layers are joined and split as ours are."""
+    weights = dict(weights)
+    none = torch.empty(0)
+    for name, tensor in list(weights.items()):
+        if name.endswith(".flat"):
+            del weights[name]
+            whole = tensor.reshape(1, -1, tensor.shape[-1])  # (1, 1 or T, D)
+            weights[name.removesuffix(".flat")] = whole
+        elif ".attn.q." in name:
+            names = [name.replace(".q.", f".{letter}.") for letter in "qkv"]
+            no_keys = torch.zeros_like(tensor) if name.endswith("bias") else none
+            k, v = weights.get(names[1], no_keys), weights.get(names[2], none)
+            if tensor.shape == k.shape == v.shape:
+                weights = {n: t for n, t in weights.items() if n not in names}
+                weights[name.replace(".q.", ".qkv.")] = torch.cat([tensor, k, v])
+        elif name.startswith("attn_pool.qkv."):
+            q, k, v = weights.pop(name).chunk(3)
+            weights[name.replace("qkv", "q")] = q
+            weights[name.replace("qkv", "kv")] = torch.cat([k, v])
+        elif ".mlp.fc1." in name:
+            gate, gated = (name.replace("fc1", f"fc1_{letter}") for letter in "gx")
+            fc2 = weights.get(re.sub(r"fc1\.\w+$", "fc2.weight", name), none)
+            if gate in weights:
+                weights[gated] = weights.pop(name)
+            elif len(tensor) == 2 * fc2.shape[-1]:  # both layers in one
+                weights[gate], weights[gated] = weights.pop(name).chunk(2)
+    for layer in ("patch_embed.proj", "head"):
+        weight = weights.get(f"{layer}.weight")
+        if "norm_pre.weight" in weights and weight is not None:
+            weights.setdefault(f"{layer}.bias", weight.new_zeros(len(weight)))
     return weights
+
+
+def in_halves(
+    state_dict: StateDict, num_heads: int, columns_first: bool = False
+) -> StateDict:
+    """Return weights whose rotary pairs were neighbours in the order that ours have.
+
+    In EVA-02 and RoPE-ViT the numbers of a pair are side by side in a head; in our
+    models, as in DINOv3, one is in its first half and one in the second. So the rows
+    that make queries and keys change places, which leaves every score as it was.
+
+    Args:
+        state_dict: in our names.
+        columns_first: whether the first pairs turn with the column, as in RoPE-ViT.
+    """
+    halved = dict(state_dict)
+    for name, tensor in state_dict.items():
+        if ".attn.qkv." in name:
+            q, k, v = tensor.chunk(3)
+            pairs = torch.arange(len(q)).reshape(num_heads, -1, 2)  # (h, d/2, 2)
+            if columns_first:
+                pairs = pairs.roll(pairs.shape[1] // 2, dims=1)
+            rows = pairs.transpose(1, 2).flatten()  # (D,)
+            halved[name] = torch.cat([q[rows], k[rows], v])
+    return halved
 
 
 def _without_prefix(state_dict: StateDict) -> StateDict:
@@ -269,8 +353,6 @@ def listing(
         )
         if expected is not None:
             line += f", expected {tuple(expected[name].shape)}"
-        reasons = [what for part, what in OTHERS.items() if re.search(part, name)]
-        line += "".join(f": {what}" for what in reasons[:1])
         numbers_of.setdefault(line, []).extend(re.findall(r"\.(\d+)\.", name)[:1])
     lines = ""
     for line, numbers in numbers_of.items():

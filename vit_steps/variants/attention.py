@@ -1,5 +1,7 @@
 """Attention of today: queries and keys are normalised, and turned to their places."""
 
+from typing import Any
+
 import torch
 import torch.fx
 from torch import Tensor, nn
@@ -16,12 +18,13 @@ class RotaryAttention(MultiHeadAttention):
     """Multi-head attention with a norm and a turn for queries and keys.
 
     Values get neither. The queries and keys of each head are normalised (qk-norm, arXiv
-    2302.05442, section 2) and then turned. Without norms and angles this is
+    2302.05442) and then turned. Without norms and angles this is
     ``MultiHeadAttention``.
 
     Args:
         q_norm: a norm of d numbers for the queries of all heads; None for no norm.
         k_norm: one for the keys.
+        others: the bias and the rates of ``MultiHeadAttention``.
 
     Shape: (B, T, D), angles (T, d/2) -> (B, T, D), and (B, h, T, T) or None
     """
@@ -30,20 +33,12 @@ class RotaryAttention(MultiHeadAttention):
         self,
         embed_dim: int,
         num_heads: int,
-        qkv_bias: bool = True,
-        proj_bias: bool = True,
-        drop_rate: float = 0.0,
-        attn_drop_rate: float = 0.0,
         q_norm: nn.Module | None = None,
         k_norm: nn.Module | None = None,
+        proj_bias: bool = True,
+        **others: Any,
     ) -> None:
-        super().__init__(
-            embed_dim=embed_dim,
-            num_heads=num_heads,
-            qkv_bias=qkv_bias,
-            drop_rate=drop_rate,
-            attn_drop_rate=attn_drop_rate,
-        )
+        super().__init__(embed_dim, num_heads, **others)
         if not proj_bias:
             self.proj.register_parameter("bias", None)
         self.q_norm = q_norm or nn.Identity()

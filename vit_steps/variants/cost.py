@@ -42,18 +42,23 @@ def variant_cost(config: "VariantConfig", paper: ModelCost) -> ModelCost:
         parameters = D + 4 * (D * D + D) + norm * D + layers + biases + inner_norm
         macs = 2 * T * D * D + 2 * T * D + 2 * D * D + layers
         pooled = Step("attn_pool", (D,), parameters, macs)
-    fc_norm = replace(steps["norm"], name="fc_norm", shape=(D,))
     norm_pre = Step("norm_pre", (T, D), norm * D)
     angles = Step("rope: angles", (T, d // 2))
-    # What takes the place of a step, in this order.
-    instead: dict[str, list[Step | None]] = {
+    fc_norm = replace(steps["norm"], name="fc_norm", shape=(D,))
+    # What takes the place of these, each step with whether the variant has it.
+    instead = {
         "pos_embed": [
-            steps["pos_embed"] if config.positions != "none" else None,
-            norm_pre if config.norm_pre else None,
-            angles if config.rope else None,
+            (steps["pos_embed"], config.positions != "none"),
+            (norm_pre, config.norm_pre),
+            (angles, config.rope is not None),
         ],
-        "norm": [None if config.fc_norm else steps["norm"]],
-        "class token out": [pooled, fc_norm if config.fc_norm else None],
+        "norm": [(steps["norm"], not config.fc_norm)],
+        "class token out": [(pooled, True), (fc_norm, config.fc_norm)],
     }
-    changed = [s for name in steps for s in instead.get(name, [steps[name]]) if s]
+    changed = [
+        step
+        for name in steps
+        for step, there in instead.get(name, [(steps[name], True)])
+        if there
+    ]
     return replace(paper, steps=tuple(changed))

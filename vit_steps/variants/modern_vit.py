@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, Self, get_args
 
 import torch
@@ -49,7 +50,7 @@ class QuickGELU(nn.Module):
 
 ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
     "gelu": nn.GELU,
-    "gelu_tanh": lambda: nn.GELU(approximate="tanh"),
+    "gelu_tanh": partial(nn.GELU, approximate="tanh"),
     "quick_gelu": QuickGELU,
 }
 
@@ -59,10 +60,11 @@ class VariantConfig(ViTConfig):
     """A ``ViTConfig`` with a switch for each change; the defaults are the paper's.
 
     "mean" with "sincos" is the better plain ViT baseline of arXiv 2205.01580, also
-    called SimpleViT. ``dinov3_small`` is DINOv3's ViT-S/16 (arXiv 2508.10104, Table 2).
+    called SimpleViT. ``dinov3_small`` is DINOv3's ViT-S/16 (arXiv 2508.10104).
 
-    Registers are R learned tokens that belong to no patch and that no head reads; the
-    model can keep in them what it needs (arXiv 2309.16588). They have no position.
+    Registers are R learned tokens that belong to no patch; the model can keep in them
+    what it needs (arXiv 2309.16588). They have no position, and a head reads them only
+    if it pools by attention.
 
     Raises: ValueError if a field is none of these, two do not fit each other, or as in
         ``ViTConfig``.
@@ -70,10 +72,10 @@ class VariantConfig(ViTConfig):
 
     pooling: Pooling = "class token"  # or "mean" of the patches, or "attention" to all
     num_registers: int = 0  # R
-    positions: Positions = "learned"  # or "sincos", fixed waves in rows and columns
+    positions: Positions = "learned"  # or "sincos", fixed waves; or "none" are added
     class_token: bool | None = None  # None: there is one if the pooling reads it
     rope: Rope | None = None  # rotary positions: the coordinates of ``rope_angles``
-    rope_base: float = 100.0
+    rope_base: float = 100.0  # 10000 in EVA-02
     rope_reference: Size | None = None  # rows and columns that it was trained on
     norm: Norm = "layer"  # or "rms", RMSNorm (arXiv 1910.07467), everywhere
     norm_pre: bool = False  # a norm before the first block, as in CLIP
@@ -85,11 +87,10 @@ class VariantConfig(ViTConfig):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_fields(self, check_choice, "pooling", known=get_args(Pooling))
-        check_fields(self, check_choice, "positions", known=get_args(Positions))
+        kinds = dict(pooling=Pooling, positions=Positions, norm=Norm, mlp=MLPKind)
+        for name, kind in kinds.items():
+            check_fields(self, check_choice, name, known=get_args(kind))
         check_fields(self, check_choice, "rope", optional=True, known=get_args(Rope))
-        check_fields(self, check_choice, "norm", known=get_args(Norm))
-        check_fields(self, check_choice, "mlp", known=get_args(MLPKind))
         check_fields(self, check_count, "num_registers", least=0)
         check_fields(self, check_number, "rope_base", above=0)
         check_fields(self, as_size, "rope_reference", optional=True)
@@ -97,13 +98,12 @@ class VariantConfig(ViTConfig):
         switches = ("norm_pre", "fc_norm", "qk_norm", "mlp_norm", "proj_bias")
         check_fields(self, check_switch, *switches)
         if self.pooling == "class token" and not self.has_cls_token:
-            pooling = "expected True or None for a pooling that reads it"
-            raise ValueError(f"class_token: got {self.class_token}, {pooling}")
+            raise ValueError("class_token: got False, expected one for this pooling")
         if self.mlp_norm and self.mlp != "swiglu":
             raise ValueError(f"mlp_norm: got True, expected False with {self.mlp!r}")
         if self.rope and self.head_dim % 4:
-            heads = f"heads of d in multiples of 4 for rope, not {self.head_dim}"
-            raise ValueError(f"num_heads: got {self.num_heads}, expected {heads}")
+            got = f"num_heads: got {self.num_heads}, which makes d = {self.head_dim}"
+            raise ValueError(f"{got}, expected a multiple of 4 for rotary positions")
 
     @classmethod
     def dinov3_small(cls, **overrides: Any) -> Self:
@@ -117,9 +117,8 @@ class VariantConfig(ViTConfig):
 
     @property
     def has_cls_token(self) -> bool:
-        if self.class_token is None:
-            return self.pooling == "class token"
-        return self.class_token
+        read = self.pooling == "class token"
+        return read if self.class_token is None else self.class_token
 
     @property
     def num_prefix_tokens(self) -> int:
@@ -138,7 +137,7 @@ class VariantConfig(ViTConfig):
             norm = self.make_norm(M) if self.mlp_norm else None
             return GatedMLP(D, M, self.proj_bias, self.drop_rate, norm)
         mlp = MLP(embed_dim=D, hidden_dim=M, drop_rate=self.drop_rate)
-        mlp.act = ACTIVATIONS[self.mlp]()
+        mlp.add_module("act", ACTIVATIONS[self.mlp]())
         if not self.proj_bias:
             mlp.fc1.register_parameter("bias", None)
             mlp.fc2.register_parameter("bias", None)
@@ -157,16 +156,7 @@ class VariantBlock(nn.Module):
 
     def __init__(self, config: VariantConfig, drop_path_rate: float = 0.0) -> None:
         super().__init__()
-        D = config.embed_dim
-
-        def qk_norm() -> nn.Module | None:
-            return config.make_norm(config.head_dim) if config.qk_norm else None
-
-        def scale() -> nn.Module:
-            if config.layer_scale is None:
-                return nn.Identity()
-            return LayerScale(D, config.layer_scale)
-
+        D, start = config.embed_dim, config.layer_scale
         self.norm1 = config.make_norm(D)
         self.attn = RotaryAttention(
             embed_dim=D,
@@ -175,13 +165,13 @@ class VariantBlock(nn.Module):
             proj_bias=config.proj_bias,
             drop_rate=config.drop_rate,
             attn_drop_rate=config.attn_drop_rate,
-            q_norm=qk_norm(),
-            k_norm=qk_norm(),
+            q_norm=config.make_norm(config.head_dim) if config.qk_norm else None,
+            k_norm=config.make_norm(config.head_dim) if config.qk_norm else None,
         )
-        self.ls1 = scale()
+        self.ls1 = nn.Identity() if start is None else LayerScale(D, start)
         self.norm2 = config.make_norm(D)
         self.mlp = config.make_mlp()
-        self.ls2 = scale()
+        self.ls2 = nn.Identity() if start is None else LayerScale(D, start)
         self.drop_path = DropPath(drop_path_rate)
 
     def forward(
@@ -213,13 +203,10 @@ class VariantVisionTransformer(VisionTransformer):
         D = config.embed_dim
         if config.positions != "learned":
             del self.pos_embed
-            positions = torch.empty(1, 0, D)  # as the registers of a model without any
+            positions = torch.empty(1, 0, D)  # none, and still a dtype and a device
             if config.positions == "sincos":
-                positions = sincos_position_embedding(
-                    embed_dim=D,
-                    grid_size=self.patch_embed.grid_size,
-                    cls_token=config.has_cls_token,
-                )
+                grid = self.patch_embed.grid_size
+                positions = sincos_position_embedding(D, grid, config.has_cls_token)
             self.register_buffer("pos_embed", positions)
         elif not config.has_cls_token:
             self.pos_embed = nn.Parameter(self.pos_embed.detach()[:, 1:].clone())
@@ -228,12 +215,14 @@ class VariantVisionTransformer(VisionTransformer):
         registers = torch.empty(1, config.num_registers, D)
         self.reg_token = nn.Parameter(nn.init.trunc_normal_(registers, std=0.02))
         self.norm_pre = config.make_norm(D) if config.norm_pre else nn.Identity()
-        self.norm = nn.Identity() if config.fc_norm else config.make_norm(D)
+        self.add_module(
+            "norm", nn.Identity() if config.fc_norm else config.make_norm(D)
+        )
         self.fc_norm = config.make_norm(D) if config.fc_norm else nn.Identity()
         self.attn_pool: nn.Module = nn.Identity()
         if config.pooling == "attention":
-            parts = config.make_norm(D), config.make_mlp()
-            self.attn_pool = AttentionPool(D, config.num_heads, *parts)
+            norm, mlp = config.make_norm(D), config.make_mlp()
+            self.attn_pool = AttentionPool(D, config.num_heads, norm, mlp)
 
     def make_block(self, drop_path_rate: float, **_: Any) -> VariantBlock:
         """Return a block of the parts that the config names."""
@@ -285,11 +274,10 @@ class VariantVisionTransformer(VisionTransformer):
         angles = self.angles(images)  # (T, d/2)
         weights_per_block = []
         for block in self.blocks:
-            inputs = (x, need_weights, angles)
+            run: Any = block
             if self.grad_checkpointing:
-                x, weights = checkpoint(block, *inputs, use_reentrant=False)
-            else:
-                x, weights = block(*inputs)
+                run = partial(checkpoint, block, use_reentrant=False)
+            x, weights = run(x, need_weights, angles)
             if weights is not None:
                 weights_per_block.append(weights)
         return self.norm(x), weights_per_block

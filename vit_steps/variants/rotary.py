@@ -34,7 +34,7 @@ def rope_angles(
         reference: rows and columns of the grid that a model with indexed coordinates
             was trained on. Another grid is squeezed or stretched to fit it.
 
-    Shape: -> (N, d/2), in radians and float32
+    Shape: -> (N, d/2), in radians
     Raises: ValueError if d is not a positive multiple of 4, or ``coordinates`` is
         something else.
     """

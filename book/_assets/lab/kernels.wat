@@ -84,18 +84,18 @@
       (block $no_more_fours
         (loop $four_numbers
           (br_if $no_more_fours (i32.ge_u (local.get $i) (local.get $even)))
-          (local.set $largest (f32x4.max (local.get $largest) (v128.load (i32.add (local.get $x) (local.get $i)))))
+          (local.set $largest (f32x4.pmax (local.get $largest) (v128.load (i32.add (local.get $x) (local.get $i)))))
           (local.set $i (i32.add (local.get $i) (i32.const 16)))
           (br $four_numbers)))
       (block $no_more
         (loop $one_number
           (br_if $no_more (i32.ge_u (local.get $i) (local.get $length)))
-          (local.set $largest (f32x4.max (local.get $largest) (v128.load32_splat (i32.add (local.get $x) (local.get $i)))))
+          (local.set $largest (f32x4.pmax (local.get $largest) (v128.load32_splat (i32.add (local.get $x) (local.get $i)))))
           (local.set $i (i32.add (local.get $i) (i32.const 4)))
           (br $one_number)))
-      (local.set $largest (f32x4.max (local.get $largest)
+      (local.set $largest (f32x4.pmax (local.get $largest)
         (i8x16.shuffle 8 9 10 11 12 13 14 15 0 1 2 3 4 5 6 7 (local.get $largest) (local.get $largest))))
-      (local.set $largest (f32x4.max (local.get $largest)
+      (local.set $largest (f32x4.pmax (local.get $largest)
         (i8x16.shuffle 4 5 6 7 0 1 2 3 12 13 14 15 8 9 10 11 (local.get $largest) (local.get $largest))))
 
       (local.set $sum (f32x4.splat (f32.const 0)))
@@ -167,7 +167,7 @@
   ;; eˣ of numbers that are not above 0: 2ⁿ eʳ, with the polynomial of Cephes' expf for eʳ.
   (func $exp (param $x v128) (result v128)
     (local $n v128) (local $r v128) (local $y v128)
-    (local.set $x (f32x4.max (local.get $x) (f32x4.splat (f32.const -87))))
+    (local.set $x (f32x4.pmax (local.get $x) (f32x4.splat (f32.const -87))))
     (local.set $n (f32x4.nearest (f32x4.mul (local.get $x) (f32x4.splat (f32.const 1.44269504)))))
     ;; n ln 2 in two parts, the first of which is exact
     (local.set $r (f32x4.sub (local.get $x) (f32x4.mul (local.get $n) (f32x4.splat (f32.const 0.693359375)))))

@@ -5,7 +5,7 @@
   const lab = (globalThis.vitLab ??= {});
   const here = new URL(".", document.currentScript.src).href;
   const IMAGE = ["dom", "paint", "weights", "simd", "kernels", "model", "sizes", "scene", "source", "board", "strokes", "drawing_pad", "toolbar"];
-  const ENGINE = ["simd", "kernels", ...["simd", "parts", "run", "directions", "worker", "model"].map((name) => `photograph/${name}`), "../photograph/manifest"];
+  const ENGINE = ["simd", "kernels", ...["simd", "parts", "run", "directions", "worker", "gpu", "model"].map((name) => `photograph/${name}`), "../photograph/manifest"];
   const MODULES = {
     attention: [...IMAGE, "toast", "maps", "head_maps", "answer", "changes", "address", "challenges", "keeping", "inside_head", "votes", "run", "arriving", "token_strip", "attention_panel"],
     walk: [...IMAGE, "tensor_picture", "spine", "walk_panel"],

@@ -1,4 +1,5 @@
-// The large model: a ViT-S/14 that looks at a photograph, on worker threads. Workers share the tokens among them.
+// The large model: a ViT-S/14 that looks at a photograph, on the graphics card (gpu.js) or on worker threads, which
+// share the tokens among them. Where the card fails, the threads take over.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
@@ -7,28 +8,27 @@
   const folder = new URL("../../photograph/", globalThis.document?.currentScript.src ?? "file:///").href;
 
   class PhotographModel {
-    #workers;
+    #gpu = null;
+    #parts = []; // of the weights, as long as the threads may need them
+    #workers = [];
     #listeners = new Set();
     #failed = null; // why it can look no more
     #last = Promise.resolve();
 
     /**
-     * Loads the model, and starts its workers.
-     * onProgress(bytes, total): called while it comes; signal: an AbortSignal; workers: how many.
+     * Loads the model, on a graphics card if there is one.
+     * onProgress(bytes, total): called while it comes; signal: an AbortSignal; workers: how many threads; adapter:
+     * WebGPU's, or null.
      */
-    static async load({ onProgress, signal, workers = Math.min(navigator.hardwareConcurrency || 2, MOST_WORKERS), manifest = lab.photograph } = {}) {
+    static async load({ onProgress, signal, workers = Math.min(navigator.hardwareConcurrency || 2, MOST_WORKERS), manifest = lab.photograph, adapter = lab.photographAdapter() } = {}) {
       if (!manifest) throw new Error("This copy of the book was built without the model.");
-      const modules = compile();
-      const model = new PhotographModel(manifest, modules, workers);
+      const model = new PhotographModel(manifest, workers);
       try {
-        await Promise.all([
-          model.#all("receive", manifest.parts.length),
-          model.#warmUp(),
-          lab.photographParts({
-            manifest, folder, onProgress, signal,
-            take: (part) => model.#tell(() => ({ does: "receive", ...part })),
-          }),
-        ]);
+        const card = await adapter;
+        model.#gpu = card && await lab.PhotographGpu.start(manifest, card).catch(() => null);
+        const ready = model.#gpu ? null : model.#startThreads();
+        await Promise.all([ready, lab.photographParts({ manifest, folder, onProgress, signal, take: (part) => model.#take(part) })]);
+        if (model.#gpu) await model.#warmUp();
       } catch (error) {
         model.close();
         throw error;
@@ -36,7 +36,7 @@
       return model;
     }
 
-    constructor(manifest, modules, count) {
+    constructor(manifest, count) {
       this.manifest = manifest;
       this.grid = manifest.grid;
       this.size = manifest.size;
@@ -44,8 +44,19 @@
       this.heads = manifest.heads;
       this.dim = manifest.width;
       this.saliencySide = 8 * manifest.grid;
-      this.bytes = manifest.parts.reduce((sum, { bytes }) => sum + bytes, 0);
       this.shares = shares(manifest.grid, count);
+    }
+
+    #take(part) {
+      if (!this.#gpu) return this.#tell(() => ({ does: "receive", ...part }));
+      this.#parts.push(part);
+      this.#gpu.receive(part);
+    }
+
+    /** Starts the workers; resolves when they have all weights and the browser has compiled their code. */
+    #startThreads() {
+      const { manifest } = this;
+      const modules = compile();
       const url = URL.createObjectURL(new Blob([`(${lab.photographWorker})()`], { type: "text/javascript" }));
       this.#workers = this.shares.map(() => new Worker(url));
       this.#workers.forEach((worker, index) => {
@@ -53,25 +64,29 @@
         worker.onerror = (event) => this.#heard(index, { did: "fail", message: event.message });
       });
       const ports = this.#workers.map(() => []);
-      for (let i = 0; i < count; i++)
-        for (let j = i + 1; j < count; j++) {
+      for (let i = 0; i < ports.length; i++)
+        for (let j = i + 1; j < ports.length; j++) {
           const { port1, port2 } = new MessageChannel();
           ports[i].push(port1);
           ports[j].push(port2);
         }
       this.#tell((index) => ({ does: "start", manifest, modules, share: this.shares[index], peers: ports[index] }), (index) => ports[index]);
+      const ready = Promise.all([this.#all("receive", manifest.parts.length), this.#warmUp()]);
+      for (const part of this.#parts.splice(0)) this.#take(part);
+      return ready;
     }
 
-    /** Ends the workers and gives their memory back. */
+    /** Ends what computes and gives its memory back. */
     close() {
+      this.#gpu?.close();
       for (const worker of this.#workers) worker.terminate();
       this.#heard(0, { did: "fail", message: "it was closed." });
     }
 
-    /** Looks at nothing with the last block only, so that the browser compiles the code while the weights come. */
+    /** Looks at nothing with the last block only, so that the browser compiles the code; threads do so while the weights come. */
     #warmUp() {
       const blocksOff = Array.from({ length: this.blocks - 1 }, (_, block) => block);
-      return this.look(new Float32Array(3 * this.size ** 2), { blocksOff });
+      return this.#look(new Float32Array(3 * this.size ** 2), { blocksOff }, null);
     }
 
     #tell(messageFor, transferFor = () => []) {
@@ -119,13 +134,26 @@
     }
 
     async #look(pixels, { headsOff = [], blocksOff = [], shuffled = null, hidden = [] }, before) {
-      const start = performance.now();
       const settings = { pixels: planes(pixels, this.size), headsOff: [...headsOff], blocksOff: [...blocksOff], shuffled, hidden: [...hidden] };
       const from = before ? lab.firstDifference(before.settings, settings, this.blocks) : -1;
-      if (from === this.blocks) return before.again(settings, performance.now() - start);
+      if (from === this.blocks) return before.again(settings);
       const run = new lab.PhotographRun(this, settings, from < 0 ? null : before, from);
-      if (from < 0) {
-        const patches = lab.patchesOf(settings, this.manifest);
+      const patches = from < 0 ? lab.patchesOf(settings, this.manifest) : null;
+      try {
+        await this.#gpu?.look(run, from, patches);
+      } catch {
+        if (this.#failed) throw this.#failed;
+        this.#gpu.close();
+        this.#gpu = null;
+        await this.#startThreads();
+      }
+      if (!this.#gpu) await this.#lookOnThreads(run, from, patches);
+      return run;
+    }
+
+    async #lookOnThreads(run, from, patches) {
+      const { shuffled, headsOff, blocksOff } = run.settings;
+      if (patches) {
         const length = patches.length / this.grid ** 2;
         const places = Array.from({ length: this.grid ** 2 }, (_, i) => 1 + (shuffled ? shuffled[i] : i));
         const embedded = this.#all("embed", 1, (worker, { tokens }) => run.put(-1, this.shares[worker], { tokens }));
@@ -147,8 +175,6 @@
       }));
       await Promise.all([blocks, normal]);
       await this.#decode(run);
-      run.milliseconds = performance.now() - start;
-      return run;
     }
 
     /** Adds the answer of the model's own head, each worker a band of it. */

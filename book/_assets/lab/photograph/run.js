@@ -12,25 +12,17 @@
       this.count = 1 + model.grid ** 2;
       this.layers = new Map(before && [...before.layers].filter(([block]) => block < from));
       this.saliency = new Float32Array(model.saliencySide ** 2); // (8G, 8G), row by row, from 0 to 1
-      this.milliseconds = 0;
     }
 
     /** Returns this run with other settings that give the same result. */
-    again(settings, milliseconds) {
-      return Object.assign(Object.create(PhotographRun.prototype), this, { settings, milliseconds });
+    again(settings) {
+      return Object.assign(Object.create(PhotographRun.prototype), this, { settings });
     }
 
-    /** Puts a worker's share of a block's results in its place. */
+    /** Keeps a worker's share of a block's results as it came: most of it is never read, so it is not copied. */
     put(block, { first }, found) {
-      const D = this.model.dim;
-      if (!this.layers.has(block)) this.layers.set(block, {});
-      const layer = this.layers.get(block);
-      for (const name of ["tokens", "queries", "keys"]) {
-        if (!found[name]) continue;
-        layer[name] ??= new Float32Array(this.count * D);
-        const space = (this.count - first) * D;
-        layer[name].set(found[name].length > space ? found[name].subarray(0, space) : found[name], first * D);
-      }
+      if (!this.layers.has(block)) this.layers.set(block, { shares: [], tokens: null });
+      this.layers.get(block).shares.push({ first, ...found });
     }
 
     /**
@@ -38,24 +30,35 @@
      * embedded patches with their positions.
      */
     tokens(block = this.model.blocks) {
-      return this.layers.get(block).tokens;
+      const layer = this.layers.get(block);
+      if (!layer.tokens) {
+        const D = this.model.dim;
+        layer.tokens = new Float32Array(this.count * D);
+        for (const share of layer.shares) {
+          layer.tokens.set(share.tokens.subarray(0, (this.count - share.first) * D), share.first * D);
+          share.tokens = null;
+        }
+      }
+      return layer.tokens;
     }
 
     /** Returns where a token (0: the class token) looks in a head: softmax(q kᵀ / √d), or zeros if the block is off. */
     attention(block, head, query) {
-      const { queries, keys } = this.layers.get(block);
+      const { shares } = this.layers.get(block);
       const out = new Float32Array(this.count);
-      if (!queries) return out;
+      if (!shares[0].keys) return out;
       const D = this.model.dim;
       const d = D / this.model.heads;
-      const q = queries.subarray(query * D + head * d, query * D + (head + 1) * d);
+      const { first: top, queries } = shares.find(({ first, keys }) => first <= query && (query - first) * D < keys.length);
+      const q = queries.subarray((query - top) * D + head * d, (query - top) * D + (head + 1) * d);
       let largest = -Infinity;
-      for (let token = 0, at = head * d; token < this.count; token++, at += D) {
-        let sum = 0;
-        for (let i = 0; i < d; i++) sum += q[i] * keys[at + i];
-        out[token] = sum;
-        if (sum > largest) largest = sum;
-      }
+      for (const { first, keys } of shares)
+        for (let token = first, at = head * d; token < this.count && at < keys.length; token++, at += D) {
+          let sum = 0;
+          for (let i = 0; i < d; i++) sum += q[i] * keys[at + i];
+          out[token] = sum;
+          if (sum > largest) largest = sum;
+        }
       let total = 0;
       for (let token = 0; token < this.count; token++) total += out[token] = Math.exp(out[token] - largest);
       for (let token = 0; token < this.count; token++) out[token] /= total;

@@ -7,7 +7,7 @@
   const lab = (globalThis.vitLab ??= {});
 
   lab.photographWorker = () => {
-    const CHUNK = 96; // rows that go through a layer together, so that they stay in the processor's cache
+    const CHUNK = 132; // rows that go through a layer together, so that they stay in the processor's cache
     const PANEL = 8; // columns that the kernels compute together
     const ONE = Float32Array.BYTES_PER_ELEMENT;
     const inbox = new Map(); // block -> [{row, keys, values}], from the other workers

@@ -50,7 +50,7 @@
       {
         title: "The cat’s eye elsewhere",
         scene: {},
-        question: "The framed patch lies on an eye of the cat, and it finds the other eye. Now the model is about to look for it in the photograph of the astronaut. Where will the most similar patch lie?",
+        question: "In the cat’s picture, the framed patch lies on an eye and finds the other one. Now the model is about to look for it in the astronaut’s. Where will the most similar patch lie?",
         change: { other: "astronaut" },
         bets: [["badge", "On the round badge"], ["helmet", "On the helmet"], ["face", "On her face"]],
         outcome: async ({ after }) => {

@@ -9,8 +9,7 @@
     try {
       if (!(await caches.has("vit-photograph"))) return false;
       const kept = await (await caches.open("vit-photograph")).keys();
-      const needed = parts.filter(({ name }) => !/^positions/.test(name)); // those are for one size each
-      return kept.filter(({ url }) => url.endsWith(digest)).length >= needed.length;
+      return kept.filter(({ url }) => url.endsWith(digest)).length >= parts.length;
     } catch {
       return false; // from a folder, or without https
     }
@@ -35,7 +34,8 @@
     const hands = el("div", { class: "vl-row" }, load);
     let abort;
 
-    words.textContent = "A real Vision Transformer with 22 million parameters is about to look at photographs: at one of these six, or at one of your own, which never leaves this page. Its weights have to be loaded first. Your browser then keeps them for the next time.";
+    const { grid, width } = manifest;
+    words.textContent = `A real Vision Transformer with 22 million parameters is about to look at photographs: at one of these six, or at one of your own, which never leaves this page. It cuts a photograph into ${grid} × ${grid} patches, and gives back ${width} numbers for each of them, the patch’s token. Patches that show the same kind of thing usually get similar tokens: point at an eye of the cat, and the model finds the other eye. Its weights have to be loaded first. Your browser then keeps them for the next time.`;
     element.append(el("div", { class: "vl-row vp-six", "aria-hidden": "true" }, ...Object.values(photos).map((src) => el("img", { src, alt: "", width: 96, height: 96 }))), words, hands, said);
 
     async function begin() {

@@ -47,8 +47,8 @@
     const words = el("p", { class: "vp-fact" });
     const beside = el("div", { class: "vp-other-shown", hidden: true }, canvas, words);
     const element = el("section", { class: "vp-other", "aria-label": "In another photograph" },
-      lab.labelled("Find it also in", select),
-      el("p", { class: "vl-note vp-what" }, el("a", { href: "#your-own-photograph" }, "What are tokens, and what do these pictures show?")), beside);
+      el("div", { class: "vl-row" }, lab.labelled("Find it also in", select),
+        el("p", { class: "vl-note vp-what" }, el("a", { href: "#your-own-photograph" }, "What are tokens, and what do these show?"))), beside);
     return {
       element,
       paint(name, shown) {

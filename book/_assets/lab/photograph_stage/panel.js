@@ -66,8 +66,8 @@
     }
 
     function directionsInWords() {
-      const scaled = state.common ? "On one scale for all six photographs." : "On a scale for this picture alone.";
-      if (!isChanged()) return `${scaled} Patches of one colour have similar tokens.`;
+      const scaled = state.common ? "The colours mean the same in all six photographs." : "The colours are chosen for this picture alone.";
+      if (!isChanged()) return `Each patch has a token, the ${dim} numbers that the model makes of it. Patches of one colour have similar tokens. ${scaled}`;
       const { hidden } = seen.state;
       const ofHidden = hidden.length ? ` Of what is hidden: ${near(keptOf(hidden))}.` : "";
       return `${scaled} A patch’s token now and before: cosine ${near(keptOf())} on average.${ofHidden}`;
@@ -79,13 +79,13 @@
     }
 
     function matchesShown(now, was) {
-      if (asks() === 0) return { now: null, before: null, words: "The class token is no patch: let one ask." };
+      if (asks() === 0) return { now: null, before: null, words: "The class token is no patch. Press a patch, and its token is compared with all others." };
       const [is, had] = [matchOf(now), was && matchOf(was)];
       const picture = ({ similarities }) => ({ values: lab.lightOfMatches(similarities) });
-      const then = had ? (had.patch === is.patch ? " So it was before." : ` Before: ${placeInWords(had.patch)}, ${near(had.cosine)}.`) : "";
+      const then = had ? (had.patch === is.patch ? " It was the same before." : ` Before: ${placeInWords(had.patch)}, ${near(had.cosine)}.`) : "";
       return {
         now: picture(is), before: had && picture(had),
-        words: `Most alike away from it: ${placeInWords(is.patch)}, cosine ${near(is.cosine)}.${then}`,
+        words: `The most similar patch that is not close by: ${placeInWords(is.patch)}, cosine ${near(is.cosine)}.${then}`,
       };
     }
 
@@ -237,7 +237,7 @@
     const pictures = el("div", { class: "vl-toolbar vp-pictures", role: "group", "aria-label": "The picture" },
       el("div", { class: "vl-row" }, ...thumbs.map(([, press]) => press), own,
         el("span", { class: "vp-own" }, file, el("label", { for: file.id, class: "vp-file-label" }, "Your own picture …"))),
-      el("span", { class: "vl-note" }, "or drop or paste one. It never leaves this page."),
+      el("span", { class: "vl-note" }, "or drop or paste one. It stays on this page."),
       labelled("upside down", turned), labelled("one colour scale for all six", common6));
 
     function choosePicture(name) {
@@ -302,10 +302,10 @@
       if (!state.other) return null;
       if (!other) return { words: `The model is looking at the ${lab.PHOTOS[state.other]} …` };
       const picture = other.picture.shown(false);
-      if (asks() === 0) return { picture, words: "The class token is no patch: let one ask." };
+      if (asks() === 0) return { picture, words: "The class token is no patch. Press a patch, and its token is compared with all others." };
       const similarities = similarTo(seen.now, other.now);
       const { patch, cosine } = lab.bestMatch(similarities, grid);
-      return { picture, light: lab.lightOfMatches(similarities), match: patch, words: `Most alike: ${placeInWords(patch)}, cosine ${near(cosine)}.` };
+      return { picture, light: lab.lightOfMatches(similarities), match: patch, words: `The most similar patch: ${placeInWords(patch)}, cosine ${near(cosine)}.` };
     }
 
     function paintControls() {
