@@ -45,6 +45,15 @@ no minus
   first * cos - second * sin -> first * cos + second * sin
     both sines are added, which stretches a pair; to turn it, the first number has a
     minus: first · cos - second · sin
+a minus in the second number alone
+  first * cos - second * sin, second * cos + first * sin
+  -> first * cos - second * sin, second * cos - first * sin
+    both sines are subtracted; only the first number has a minus, and the second is
+    second · cos + first · sin
+cosine alone
+  first * cos - second * sin, second * cos + first * sin -> first * cos, second * cos
+    both numbers are only multiplied by the cosine, which shortens a pair; a turn mixes
+    the two, with the sine
 first overwritten
   turned = (first * cos - second * sin, second * cos + first * sin)
   -> first = first * cos - second * sin; turned = (first, second * cos + first * sin)

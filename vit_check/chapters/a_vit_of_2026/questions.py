@@ -36,7 +36,7 @@ rope_score_before: the score of the query at place 3 and the key at place 1
   6 * math.cos(math.pi / 6)
     the places differ by 2, and each step turns by π/6
   6 * math.cos(4 * math.pi / 6)
-    the angles are subtracted, not added: the score hangs on the difference
+    subtract one angle from the other, don't add them: the score hangs on the difference
   ? Both vectors lie on the first axis. By which angle is each turned?
   ? By 3π/6 and π/6. What is the angle between them then?
   ? 2 · 3 · cos(2π/6).
@@ -69,7 +69,7 @@ why_a_fresh_norm_hides_it: why it shows in trained norms alone, "a", "b", "c" or
   "c"
     it does: without the norm the vectors would have other lengths
   "d"
-    the trained norms' scores are divided by √d too, and there it shows
+    the scores of the changed norms are divided by √d too, and there it shows
   ? What does a norm do to a vector if all its weights are 1?
   ? It divides all its numbers by one and the same number.
   ? A turn of a shorter vector is the shorter turned vector; only unequal weights change
