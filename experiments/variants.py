@@ -56,9 +56,7 @@ MODERN: dict[str, dict[str, Any]] = {
     "LayerScale": SCALED,
     "gated MLP and LayerScale": GATED | SCALED,
     "RMSNorm": RMS_NORM,
-    "4 registers": REGISTERS,
     "no biases": NO_BIASES,
-    "as in ViT-5": VIT_5,
 }
 EPOCHS = {"variants": 8, "modern": 4}
 SEEDS = range(3)
