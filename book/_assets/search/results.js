@@ -120,7 +120,9 @@
         if (!search.isReady) this.status.textContent = question ? "Opening the index …" : "";
         const finder = await search.ready();
         search.isReady = true;
-        if (this.question === question) this.show(finder, question, pages);
+        const asked = `${pages} ${question}`;
+        if (this.question === question && this.shown !== asked) this.show(finder, question, pages); // once: a reader may be in it
+        this.shown = asked;
       } catch (error) {
         this.status.textContent = `The search could not be opened: ${error.message}. Reload the page to try again.`;
       }
