@@ -190,7 +190,7 @@ def test_each_view_has_a_sentence_and_lies_on_the_photograph(stage):
     assert len({one for one, _ in seen}) == len({image for _, image in seen}) == 4
     before = stage.evaluate("document.querySelector('.vp-small').toDataURL()")
     stage.get_by_label("one colour scale").check()
-    expect(stage.locator(".vp-fact").first).to_contain_text("all six photographs")
+    expect(stage.locator(".vp-fact").first).to_contain_text("all pictures")
     after = stage.evaluate("document.querySelector('.vp-small').toDataURL()")
     assert after != before
 

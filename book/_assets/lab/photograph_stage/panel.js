@@ -66,7 +66,7 @@
     }
 
     function directionsInWords() {
-      const scaled = state.common ? "The colours mean the same in all six photographs." : "The colours are chosen for this picture alone.";
+      const scaled = state.common ? "The colours mean the same in all pictures." : "The colours are chosen for this picture alone.";
       if (!isChanged()) return `Each patch has a token, the ${dim} numbers that the model makes of it. Patches of one colour have similar tokens. ${scaled}`;
       const { hidden } = seen.state;
       const ofHidden = hidden.length ? ` Of what is hidden: ${near(keptOf(hidden))}.` : "";
@@ -132,8 +132,8 @@
     // The parts of the stage
 
     const onPhoto = lab.choice(Object.entries(lab.VIEWS), (name) => chooseView(name));
-    const common6 = el("input", { type: "checkbox", onchange: () => {
-      state.common = common6.checked;
+    const inCommon = el("input", { type: "checkbox", onchange: () => {
+      state.common = inCommon.checked;
       refresh();
     } });
     const board = lab.photographBoard({
@@ -237,8 +237,8 @@
     const pictures = el("div", { class: "vl-toolbar vp-pictures", role: "group", "aria-label": "The picture" },
       el("div", { class: "vl-row" }, ...thumbs.map(([, press]) => press), own,
         el("span", { class: "vp-own" }, file, el("label", { for: file.id, class: "vp-file-label" }, "Your own picture …"))),
-      el("span", { class: "vl-note" }, "or drop or paste one. It stays on this page."),
-      labelled("upside down", turned), labelled("one colour scale for all six", common6));
+      el("span", { class: "vl-note" }, el("span", { class: "vp-with-mouse" }, "or drop or paste one. "), "It stays on this page."),
+      labelled("upside down", turned), labelled("one colour scale for all pictures", inCommon));
 
     function choosePicture(name) {
       hiding.checked = false;
@@ -313,7 +313,7 @@
       lab.mark(own, "aria-pressed", state.photo === "own");
       shuffled.checked = state.shuffled;
       turned.checked = state.turned;
-      common6.checked = state.common;
+      inCommon.checked = state.common;
       onPhoto.value = state.view;
       lab.hide(showAll, !state.hidden.length);
       lab.hide(allOn, !state.off.length);
