@@ -18,6 +18,9 @@ FOUND = {
 }
 
 
+PROJECTS = {"A": "imbalance", "B": "rate", "C": "leak"}
+
+
 def entropy() -> float:
     return -sum(share * math.log(share) for share in (0.5, 0.25, 0.25))
 
@@ -127,4 +130,50 @@ place_where_patient_e_parts: the name of the first place where patient E differs
   ? first_difference needs both models in eval mode, and images.
   ? Its answer has a place, and the last place before it where both agree.
   ? first_difference(sound, patients['E'], images).place
+findings_on_three_projects: a dictionary from the projects A to C to one of the six
+    words
+  = PROJECTS
+  PROJECTS | {"A": "nothing"}
+    has the wrong finding at A: nine of ten are right, and which class are those?
+  PROJECTS | {"A": "leak"}
+    has the wrong finding at A: none of its unseen images is among its images
+  PROJECTS | {"B": "labels"}
+    has the wrong finding at B: train it again on the same labels, at a hundredth of its
+    rate
+  PROJECTS | {"B": "imbalance"}
+    has the wrong finding at B: it answers one class, but the classes are as frequent as
+    they should be
+  PROJECTS | {"C": "nothing"}
+    has the wrong finding at C: its accuracy is good, too good for 200 images; which of
+    its unseen images are new?
+  ? Count four things: copies, labels of each class, answers of each class, and what a
+    lower rate reaches.
+  ? One project answers a single class because it has hardly seen another, and one
+    because it learned nothing.
+  ? The best accuracy of the three belongs to images that the model knows.
+unseen_images_that_were_known: how many of project C's unseen images are among those
+    that it learned from
+  = 68
+  32
+    counts the images that are new
+  100
+    is the number of all unseen images
+  200
+    is the number of images that it learned from
+  ? Two images are the same if all their pixels are.
+  ? Put the bytes of all known images into a set, and count the unseen ones in it.
+  ? sum(image.numpy().tobytes() in known for image in unseen)
+accuracy_if_classes_count_alike: the mean of project A's shares of right answers in its
+    two classes
+  = 0.5
+  rounding 1e-3
+  203 / 225
+    is the share of all images; the class of the others has nine of ten
+  0.0
+    is the share of right answers among the eights alone
+  1.0
+    is the share of right answers among the others alone
+  ? Which share of the eights is right, and which share of the others?
+  ? It gives the same answer for every image.
+  ? One share is 1 and the other is 0.
 """
