@@ -1,4 +1,4 @@
-"""The command ``vit-steps``: train a model, test it, ask it, export it, count its cost.
+"""The command ``vit-steps``: train a model, test it, ask it, export it, examine it.
 
 ``python -m vit_steps`` is the same. Without a command's name it is ``cost``.
 """
@@ -15,7 +15,7 @@ from vit_steps.variants import VariantConfig
 from vit_steps.vision_transformer import PRESETS
 
 # Modules, which are imported when they are needed.
-COMMANDS = ("train", "evaluate", "predict", "export")
+COMMANDS = ("train", "evaluate", "predict", "export", "doctor")
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,0 +1,47 @@
+"""What an examination found, and how it is told."""
+
+from dataclasses import dataclass
+from textwrap import fill
+
+BOOK = "https://vit-steps.github.io/vit-steps/notebooks/"
+VERDICTS = ("suspicious", "could not be looked at", "fine")
+
+
+class Unseen(Exception):
+    """Says why something could not be looked at."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one of the tests found."""
+
+    topic: str
+    verdict: str  # one of VERDICTS
+    said: str  # a sentence or two, with the numbers
+    url: str  # of the section of the book that explains it
+
+    def __str__(self) -> str:
+        because = "because " * (self.verdict == VERDICTS[1])
+        text = f"{self.topic}: {because}{self.said}"
+        text = fill(text, 80, initial_indent="  ", subsequent_indent="    ")
+        return text if self.verdict == "fine" else f"{text}\n    {self.url}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """All findings; prints as text for 80 columns, what is suspicious first."""
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def suspicious(self) -> tuple[str, ...]:
+        """The topics of what is suspicious, causes before what may follow from them."""
+        return tuple(f.topic for f in self.findings if f.verdict == "suspicious")
+
+    def __str__(self) -> str:
+        lines = []
+        for verdict in VERDICTS:
+            told = [str(f) for f in self.findings if f.verdict == verdict]
+            first = ", causes first" * (verdict == "suspicious" and len(told) > 1)
+            lines += [f"{verdict.capitalize()} ({len(told)}{first})", *told, ""]
+        return "\n".join(lines).rstrip()
