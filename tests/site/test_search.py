@@ -261,6 +261,104 @@ AMONG_THREE = {  # questions with several good answers in the book
 }
 
 
+# What people ask in public threads, by the section that answers it
+ASKED_IN_THREADS = """
+side_roads/when_it_does_not_work#the-loss-stays-at-ln-k-2-303-for-ten-classes
+  loss stays at ln k
+  loss stuck at 2.303
+  loss not decreasing
+  loss stuck at 0.693
+  my model does not learn
+  accuracy stays at 10 percent
+side_roads/when_it_does_not_work#the-model-predicts-one-class-for-every-image
+  predicts one class for every image
+  always predicts the same class
+  same output for every input
+side_roads/when_it_does_not_work#in-the-first-epoch
+  100 % accuracy in the first epoch
+  accuracy too good to be true
+  data leak
+  duplicates between train and test
+side_roads/when_it_does_not_work#the-loss-explodes-or-is-nan
+  loss explodes
+  loss is nan with amp
+  nan with half precision
+  loss suddenly jumps
+  loss becomes inf
+side_roads/when_it_does_not_work#validation-accuracy-far-below-training-accuracy
+  validation accuracy much lower than training
+  val loss increases while train loss decreases
+  good in training, bad in validation
+side_roads/when_it_does_not_work#on-cifar-10-is-that-normal
+  vit cifar10 accuracy
+  60 % on cifar-10
+  vit from scratch on a small data set
+  low accuracy on a small dataset
+side_roads/when_it_does_not_work#the-fine-tuned-model-predicts-one-class
+  fine-tuned model predicts one class
+  accuracy drops after fine-tuning
+side_roads/when_it_does_not_work#my-logits-are-off-by-0-002
+  logits are off by 0.002
+  outputs do not match hugging face
+  logits differ from timm
+side_roads/when_it_does_not_work#attentions-are-none-or-all-alike
+  attentions is None
+  output_attentions returns none
+  attention maps all the same
+  attention weights are uniform
+  hook returns an empty list
+side_roads/when_it_does_not_work#the-attention-map-looks-like-noise-or-shows-bright-spots
+  attention map looks like noise
+  bright spots in the background
+  artifacts in attention maps
+side_roads/when_it_does_not_work#size-mismatch-for-pos-embed-the-positions-do-not-fit
+  size mismatch for pos_embed
+  The size of tensor a (197) must match the size of tensor b (577)
+10_pretrained_weights#other-resolutions
+  position embedding has the wrong shape
+side_roads/when_it_does_not_work#images-with-1-4-or-10-channels
+  grayscale images
+  10 channels
+  expected input to have 3 channels, but got 1 channels instead
+  RGBA images with 4 channels
+side_roads/when_it_does_not_work#multi-label-regression-class-imbalance
+  multi-label classification
+  regression with a vit
+  class imbalance
+  imbalanced dataset
+side_roads/when_it_does_not_work#which-patch-size-depth-width-and-heads-for-my-images
+  which patch size
+  how many heads
+  which depth and width for my images
+  hyperparameters for my data
+side_roads/when_it_does_not_work#freeze-or-not-and-at-which-rate
+  freeze the backbone or not
+side_roads/fine_tuning#training-all-of-it-the-learning-rate-decides
+  which learning rate for fine-tuning
+side_roads/when_it_does_not_work#which-layer-for-features
+  which layer for features
+  extract features
+03_class_token_and_position#index-0-and-the-mean-as-an-alternative
+  class token or mean of patches
+side_roads/when_it_does_not_work#out-of-memory
+  cuda out of memory
+  training needs too much memory
+side_roads/when_it_does_not_work#training-is-slow
+  training is slow
+  gpu utilization is low
+"""
+
+
+def asked_in_threads():
+    """Yield each question with its section, which stands above it in the table."""
+    section = ""
+    for line in ASKED_IN_THREADS.strip().splitlines():
+        if line.startswith("  "):
+            yield line.strip(), section
+        else:
+            section = line
+
+
 def opened(visit, address):
     visit.tab.goto(address)
     visit.tab.wait_for_function("Boolean(document.querySelector('.search-answers'))")
@@ -346,6 +444,15 @@ def test_an_excerpt_does_not_begin_in_a_bracket(search_page, text, begins):
 @pytest.mark.parametrize("question", AMONG_THREE)
 def test_what_is_looked_for_is_among_the_first(search_page, question):
     assert AMONG_THREE[question] in found(search_page, question)[:3]
+
+
+def test_sixty_questions_are_asked_in_the_words_of_threads():
+    assert len(dict(asked_in_threads())) >= 60
+
+
+@pytest.mark.parametrize(("question", "section"), asked_in_threads())
+def test_a_symptom_is_found_by_the_askers_words(search_page, question, section):
+    assert section in found(search_page, question)[:3]
 
 
 def test_definitions_and_exercises_follow_the_chapter(search_page):

@@ -31,6 +31,8 @@
     [/\b(photos?|pictures)\b/i, "photographs"],
     [/\beinsum\b/i, "einops"],
     [/\bmulti[- ]?gpu\b/i, "DDP"],
+    [/\b(not|n['’]t) (learn|train|converge)\b/i, "loss stays at ln K"],
+    [/\bhow many (heads|blocks|layers)\b/i, "depth width and heads for my images"],
     [/\b(load|use) (timm|torchvision|hugging ?face)('s)? (weights|models?)\b/i, "load weights"],
     [/\bexplainability\b|\binterpretability\b/i, "what attention maps do not tell"],
   ];
