@@ -1,7 +1,6 @@
 """The names that weights have elsewhere, and how they become ours.
 
-Each library has a table from our names, on the left, to its own. It is used backwards
-to read their weights, and forwards to write ours for them.
+Each library has a table from our names, on the left, to its own.
 """
 
 import re
@@ -228,47 +227,6 @@ def _without_prefix(state_dict: StateDict) -> StateDict:
     return state_dict
 
 
-# -- From our names to theirs. A name that they have no place for is an error.
-
-
-def to_timm(state_dict: StateDict) -> StateDict:
-    """Return our state dict for timm's ``VisionTransformer``.
-
-    Raises: ValueError with the names that the other side has no place for, as all
-        ``to_...`` functions do; ``without`` leaves them out.
-    """
-    return rename(state_dict, TIMM, "timm")
-
-
-def to_torchvision(state_dict: StateDict) -> StateDict:
-    """Return our state dict for torchvision's ``VisionTransformer``."""
-    return rename(state_dict, TORCHVISION, "torchvision")
-
-
-def to_huggingface(state_dict: StateDict) -> StateDict:
-    """Return our state dict for a model of Hugging Face's, as in transformers 5.
-
-    With LayerScale that is ``Dinov2Model``, or ``Dinov2WithRegistersModel``, which have
-    no head, and a ``mask_token`` for pre-training that is not among ours. Otherwise it
-    is ``ViTForImageClassification``, or ``ViTModel`` if there is no head.
-    """
-    table, kind = HUGGINGFACE, "ViTModel"
-    if "blocks.0.ls1.gamma" in state_dict:
-        table, kind = DINOV2, "Dinov2Model"
-    elif "head.weight" in state_dict:
-        table = {ours: f"vit.{theirs}" for ours, theirs in table.items()}
-        table["head.{p}"], kind = "classifier.{p}", "ViTForImageClassification"
-        del table["pre_logits.fc.{p}"]  # this class has no pooler
-    split: StateDict = {}
-    for name, tensor in state_dict.items():
-        parts = {name: tensor}
-        if ".attn.qkv." in name:
-            letters = [name.replace(".qkv.", f".{letter}.") for letter in "qkv"]
-            parts = dict(zip(letters, tensor.chunk(3), strict=True))  # (D, ...) each
-        split |= parts
-    return rename(split, table, kind)
-
-
 # -- What the functions above are made of.
 
 
@@ -304,15 +262,9 @@ def check_state_dict(state_dict: StateDict) -> None:
         raise ValueError(f"state_dict: {got}, expected a tensor; {advice}")
 
 
-def rename(
-    state_dict: StateDict, table: dict[str, str], receiver: str = ""
-) -> StateDict:
-    """Rename by a table. Other names stay; if there is a ``receiver``, they raise."""
-    check_state_dict(state_dict)
+def rename(state_dict: StateDict, table: dict[str, str]) -> StateDict:
+    """Rename by a table. Names that it does not have stay."""
     translate = translator(table)
-    unknown = [name for name in state_dict if translate(name) is None]
-    if receiver and unknown:
-        raise ValueError(f"{receiver} has no place for:{listing(unknown, state_dict)}")
     renamed: StateDict = {}
     for name, tensor in state_dict.items():
         new_name = translate(name) or name
