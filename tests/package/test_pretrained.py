@@ -692,26 +692,27 @@ def test_features_leave_the_model_in_its_mode_and_take_any_float():
     torch.testing.assert_close(P.extract_features(model, images.double()), expected)
     assert P.extract_features(model, images.half()).dtype == torch.float32
     assert model.training and not model.norm.training
-    assert P.feature_map(model, images.double()).dtype == torch.float32
+    (tokens,) = P.get_intermediate_layers(model, images.double(), [-1])
+    assert tokens.dtype == torch.float32
 
 
 @pytest.mark.parametrize("registers", [0, 2])
-def test_a_feature_map_has_the_patches_where_they_are(registers):
+def test_layers_as_images_have_the_patches_where_they_are(registers):
     theirs = timm_small(img_size=(12, 20), reg_tokens=registers, no_embed_class=True)
     ours = P.copy_of(theirs)
     images = images_for(ours)
     with torch.no_grad():
         final = theirs.forward_intermediates(images, norm=True, intermediates_only=True)
         raw = theirs.forward_intermediates(images, norm=False, intermediates_only=True)
-    got = P.feature_map(ours, images)
-    assert got.shape == (2, 12, 3, 5)
-    torch.testing.assert_close(got, final[-1], atol=1e-5, rtol=0)
-    for block in (0, 1, 2, -1, -3):
-        got = P.feature_map(ours, images, block)
-        torch.testing.assert_close(got, raw[block], atol=1e-5, rtol=0)
+    blocks = [0, 1, 2, -1, -3]
+    for norm, expected in ((True, final), (False, raw)):
+        got = P.get_intermediate_layers(ours, images, blocks, norm, reshape=True)
+        for block, layer in zip(blocks, got, strict=True):
+            assert layer.shape == (2, 12, 3, 5)
+            torch.testing.assert_close(layer, expected[block], atol=1e-5, rtol=0)
     for block in (3, -4):
         with pytest.raises(ValueError, match=f"block: got {block}, expected -3 to 2"):
-            P.feature_map(ours, images, block)
+            P.get_intermediate_layers(ours, images, [0, block])
 
 
 @pytest.mark.parametrize("norm", [False, True])
@@ -733,7 +734,9 @@ def test_tokens_after_chosen_blocks_equal_timms(registers, norm):
         P.get_intermediate_layers(ours, images, [0, 3])
 
 
-@pytest.mark.parametrize("look", [P.extract_features, P.feature_map])
+@pytest.mark.parametrize(
+    "look", [P.extract_features, partial(P.get_intermediate_layers, blocks=[0])]
+)
 def test_images_that_are_not_normalised_are_refused(look):
     model = VisionTransformer.from_pretrained("fashion-mnist")
     pictures = torch.rand(5, 1, 28, 28, generator=torch.Generator().manual_seed(0))

@@ -3,7 +3,6 @@
 from vit_steps.pretrained.comparing import Difference as Difference
 from vit_steps.pretrained.comparing import first_difference as first_difference
 from vit_steps.pretrained.features import extract_features as extract_features
-from vit_steps.pretrained.features import feature_map as feature_map
 from vit_steps.pretrained.features import (
     get_intermediate_layers as get_intermediate_layers,
 )
