@@ -35,7 +35,7 @@ def build_timm(config: ViTConfig, state: State) -> nn.Module:
         num_heads=config.num_heads,
         mlp_ratio=config.mlp_ratio,
     )
-    model.load_state_dict(pretrained.to_timm(state))
+    model.load_state_dict(state)
     return model
 
 
@@ -49,7 +49,7 @@ def build_torchvision(config: ViTConfig, state: State) -> nn.Module:
         mlp_dim=int(config.mlp_ratio * config.embed_dim),
         num_classes=config.num_classes,
     )
-    model.load_state_dict(pretrained.to_torchvision(state))
+    pretrained.copy_into(model, build_ours(config, state))
     return model
 
 
@@ -80,7 +80,7 @@ def build_transformers(config: ViTConfig, state: State, attention: str) -> nn.Mo
             attn_implementation=attention,
         )
     )
-    model.load_state_dict(pretrained.to_huggingface(state))
+    pretrained.copy_into(model, build_ours(config, state))
     return Logits(model)
 
 

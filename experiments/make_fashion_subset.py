@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vit_steps.data.published import SHIPPED, fashion_mnist
+from vit_steps.data.published import SHIPPED, by_torchvision
 
 PER_CLASS = {"train": 600, "test": 100}  # images of each class that ship
 
@@ -21,7 +21,7 @@ PER_CLASS = {"train": 600, "test": 100}  # images of each class that ship
 def main(root: Path) -> None:
     arrays = {}
     for part, count in PER_CLASS.items():
-        images, labels = fashion_mnist(part, full=True, root=root)
+        images, labels = by_torchvision("Fashion-MNIST", part, root)
         kept = first_of_each_class(labels.numpy(), count)
         arrays[f"{part}_images"] = images[:, 0].numpy()[kept]
         arrays[f"{part}_labels"] = labels.numpy()[kept].astype(np.uint8)

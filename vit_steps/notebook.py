@@ -1,22 +1,20 @@
-"""Pictures of patches, of attention over them, and of a model while it is trained."""
+"""Pictures of patches, and of attention over them."""
 
 import math
 from collections.abc import Sequence
 
 from vit_steps.optional import check_installed
 
-check_installed("matplotlib", "IPython")
+check_installed("matplotlib")
 
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from IPython import display
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from vit_steps.sizes import Size, as_pair, patch_grid
-from vit_steps.training_state import History
 
 
 def show_image(image: Tensor, ax: Axes | None = None, title: str | None = None) -> Axes:
@@ -87,26 +85,6 @@ def show_attention_over_image(
     ax = show_image(image.cpu() * (0.15 + 0.85 * light), ax, title)
     _frame_patches(ax, [] if query is None else [query], columns, height, width)
     return ax
-
-
-def live_history(history: History) -> None:
-    """Draw the losses and the accuracy so far: a callback for ``train``.
-
-    In a notebook the picture of each epoch replaces the one before.
-    """
-    plt.close("all")
-    _, (losses, accuracy) = plt.subplots(1, 2, figsize=(6.4, 2.8))
-    epochs = range(1, len(history.epochs) + 1)
-    losses.plot(epochs, history.train_loss, label="training")
-    losses.plot(epochs, history.loss, "--", label="validation")
-    losses.legend()
-    losses.set(xlabel="epoch", ylabel="loss, nats")
-    accuracy.plot(epochs, history.top1, "--", color="C1")
-    accuracy.set(xlabel="epoch", ylabel="validation accuracy", ylim=(0, 1))
-    for ax in (losses, accuracy):
-        ax.xaxis.get_major_locator().set_params(integer=True)
-    display.clear_output(wait=True)
-    plt.show()
 
 
 def _pixels(image: Tensor) -> np.ndarray:

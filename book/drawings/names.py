@@ -44,10 +44,9 @@ def in_a_block() -> set[str]:
 
 
 def apart() -> list[str]:
-    return [
-        short(HUGGINGFACE[f"{BLOCK}attn.{letter}.{{p}}"], "layers.{i}.")
-        for letter in "qkv"
-    ]
+    table = reversed(HUGGINGFACE.items())  # of several spellings the first
+    names = {ours: short(theirs, "{layer}.") for theirs, ours in table}
+    return [names[f"{BLOCK}attn.{letter}.{{p}}"] for letter in "qkv"]
 
 
 def torchvisions(drawing: Drawing) -> float:

@@ -73,50 +73,49 @@ def logits_of(output):
     return output
 
 
-TIMM, TORCHVISION = (P.in_our_names, P.to_timm), (P.in_our_names, P.to_torchvision)
-HUGGINGFACE = (P.in_our_names, P.to_huggingface)
 HEADS = dict(num_heads=2)
 HF = HEADS | dict(norm_eps=1e-12)
 OTHERS = {
-    # their model, the functions from and to it, what is in no shape
-    "timm-ti16": (lambda: timm_model("vit_tiny_patch16_224", depth=2), *TIMM, {}),
-    "timm-b16": (lambda: timm_model("vit_base_patch16_224", depth=1), *TIMM, {}),
-    "timm-deit": (lambda: timm_model("deit_small_patch16_224", depth=1), *TIMM, {}),
+    # their model, and what is in no shape
+    "timm-ti16": (lambda: timm_model("vit_tiny_patch16_224", depth=2), {}),
+    "timm-b16": (lambda: timm_model("vit_base_patch16_224", depth=1), {}),
+    "timm-deit": (lambda: timm_model("deit_small_patch16_224", depth=1), {}),
     "timm-s14": (
         lambda: timm_model(
             "vit_small_patch14_dinov2", depth=2, img_size=(70, 98), num_classes=7
         ),
-        *TIMM,
         dict(image_size=(70, 98)),
     ),
-    "timm-no-bias": (lambda: timm_small(qkv_bias=False), *TIMM, HEADS),
-    "torchvision": (torchvision_small, *TORCHVISION, HEADS),
+    "timm-no-bias": (lambda: timm_small(qkv_bias=False), HEADS),
+    "torchvision": (torchvision_small, HEADS),
     "torchvision-pre-logits": (
         lambda: torchvision_small(representation_size=5),
-        *TORCHVISION,
         HEADS,
     ),
-    "huggingface": (huggingface_small, *HUGGINGFACE, HF),
+    "huggingface": (huggingface_small, HF),
     "huggingface-no-bias": (
         lambda: huggingface_small(qkv_bias=False),
-        *HUGGINGFACE,
         HF,
     ),
     "dinov2": (
         lambda: huggingface_small("Dinov2Model", "Dinov2Config"),
-        lambda state: P.in_our_names(P.without(state, "embeddings.mask_token")),
-        lambda state: P.to_huggingface(P.without(state, "head")),
         HEADS | dict(num_classes=7),
     ),
 }
 each_other = pytest.mark.parametrize("other", OTHERS)
 
 
+def read(theirs):
+    """Return their weights in our names, without what is for pre-training."""
+    state_dict = P.in_our_names(theirs.state_dict())
+    return {n: t for n, t in state_dict.items() if not n.endswith("mask_token")}
+
+
 def pair(other):
     """Return somebody else's model, and ours with its weights."""
-    theirs, from_theirs, _, untold = OTHERS[other]
-    theirs = theirs()
-    state_dict = from_theirs(theirs.state_dict())
+    build, untold = OTHERS[other]
+    theirs = build()
+    state_dict = read(theirs)
     ours = VisionTransformer(P.config_of(state_dict, **untold))
     keep = () if "head.weight" in state_dict else "head"
     return theirs, P.load_weights(ours, state_dict, keep=keep).eval()

@@ -5,6 +5,7 @@ import io
 import pickle
 import struct
 import zipfile
+from functools import partial
 from pathlib import Path
 from urllib.error import URLError
 
@@ -19,6 +20,7 @@ from experiments.make_things import credits_in, spread
 from vit_steps import VisionTransformer, data, optional
 from vit_steps.data import cluttered_digits, published
 from vit_steps.data.folder import check_files, left_out
+from vit_steps.data.loading import READERS
 from vit_steps.evaluating import evaluating
 from vit_steps.predict import predict
 from vit_steps.preprocessing import Preprocessing
@@ -229,7 +231,7 @@ def test_validation_can_be_trained_on_in_the_end(name):
     assert merged.mean != apart.mean  # the mean of all training images
 
 
-@pytest.mark.parametrize("name", data.NAMES)
+@pytest.mark.parametrize("name", READERS)
 def test_augmentation_is_random_and_of_pytorchs_generator(name, cifar, tmp_path):
     options = SMALL.get(name, {})
     if name == "cifar-10":
@@ -252,7 +254,7 @@ def test_augmentation_is_random_and_of_pytorchs_generator(name, cifar, tmp_path)
         assert len(looks(dataset).unique(dim=0)) == 1
 
 
-@pytest.mark.parametrize("name", data.NAMES)
+@pytest.mark.parametrize("name", READERS)
 def test_augmentation_keeps_what_the_class_depends_on(name):
     """A bright corner stays at the top and, if left and right matter, on its side."""
     corner = torch.full((3, 32, 32), 0.1)
@@ -276,13 +278,17 @@ def test_augmentation_takes_a_size_that_is_no_square():
     )
 
 
+all_of_fashion = partial(published.by_torchvision, "Fashion-MNIST")
+cifar10 = partial(published.by_torchvision, "CIFAR-10")
+
+
 @pytest.mark.parametrize("ask", [data.load, lambda name: data.augmentation(name, 32)])
 def test_unknown_data_are_refused(ask):
     with pytest.raises(ValueError, match="name: got 'mnist', expected one of .*digits"):
         ask("mnist")
 
 
-@pytest.mark.parametrize("ask", [data.fashion_mnist, data.cifar10])
+@pytest.mark.parametrize("ask", [data.fashion_mnist, cifar10])
 def test_unknown_part_is_refused(ask):
     with pytest.raises(
         ValueError, match="part: got 'val', expected one of train, test"
@@ -317,7 +323,7 @@ def test_what_is_shipped_is_cut_from_what_is_published(part, count, tmp_path):
     for path in DEBIAN.glob("*.gz"):
         unpacked = tmp_path / "FashionMNIST" / "raw" / path.stem
         unpacked.write_bytes(gzip.decompress(path.read_bytes()))
-    images, labels = data.fashion_mnist(part, full=True, root=tmp_path)
+    images, labels = all_of_fashion(part, tmp_path)
     assert len(images) == 10 * count and images.is_contiguous()
     kept, seen = [], [0] * 10
     for i, label in enumerate(labels.tolist()):
@@ -373,22 +379,22 @@ def unpacked(tmp_path):
 
 
 def test_all_of_fashion_mnist_from_torchvisions_folder(unpacked):
-    images, labels = data.fashion_mnist("train", full=True, root=unpacked)
+    images, labels = all_of_fashion("train", unpacked)
     expected = torch.arange(70 * 28 * 28).reshape(70, 1, 28, 28).to(torch.uint8)
     assert torch.equal(images, expected) and images.dtype == torch.uint8
     assert torch.equal(labels, torch.arange(70) % 10) and labels.dtype == torch.int64
-    assert len(data.fashion_mnist("test", full=True, root=unpacked)[0]) == 20
+    assert len(all_of_fashion("test", unpacked)[0]) == 20
 
 
 def test_without_a_root_pytorchs_cache_is_looked_at(unpacked, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(unpacked))
     unpacked.joinpath("datasets").mkdir()
     (unpacked / "FashionMNIST").rename(unpacked / "datasets" / "FashionMNIST")
-    assert len(data.fashion_mnist("test", full=True)[0]) == 20
+    assert len(all_of_fashion("test")[0]) == 20
 
 
 def test_cifar10(cifar):
-    images, labels = data.cifar10("train", cifar)
+    images, labels = cifar10("train", cifar)
     assert images.shape == (100, 3, 32, 32) and images.dtype == torch.uint8
     assert torch.equal(labels, torch.arange(100) % 10)
     content = pickle.loads((cifar / "cifar-10-batches-py/data_batch_2").read_bytes())
@@ -438,9 +444,9 @@ def test_fashion_mnist_that_is_not_there_says_how_to_get_it(state, unpacked):
 @pytest.mark.parametrize(
     ("ask", "title", "size", "host", "module"),
     [
-        (data.cifar10, "CIFAR-10", "170 MB", "www.cs.toronto.edu", "cifar"),
+        (cifar10, "CIFAR-10", "170 MB", "www.cs.toronto.edu", "cifar"),
         (
-            lambda *a, **o: data.fashion_mnist(*a, full=True, **o),
+            all_of_fashion,
             "Fashion-MNIST",
             "30 MB",
             "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
@@ -478,7 +484,7 @@ def test_a_download_that_works(cifar, monkeypatch):
     monkeypatch.setattr(
         CIFAR10, "download", lambda self: (cifar / "elsewhere").rename(ready)
     )
-    assert len(data.cifar10("test", cifar, download=True)[0]) == 20
+    assert len(cifar10("test", cifar, download=True)[0]) == 20
 
 
 def load_folder(root, **options):

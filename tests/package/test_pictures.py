@@ -11,7 +11,6 @@ from PIL import Image
 import vit_book
 from vit_book.style import book_png
 from vit_steps import notebook
-from vit_steps.training import Epoch, History, Metrics
 
 matplotlib.use("Agg")
 
@@ -72,30 +71,6 @@ def test_attention_over_an_image_in_any_precision(dtype):
 def test_a_map_of_zeros_is_dark_and_no_gap():
     ax = notebook.show_attention_over_image(torch.zeros(4), torch.ones(3, 8, 8))
     np.testing.assert_allclose(ax.images[0].get_array(), 0.15)
-
-
-def history(epochs):
-    metrics = [Metrics(1 / e, 1 - 0.5 / e, 1.0) for e in range(1, epochs + 1)]
-    return History([Epoch(e, 0.1, 2 / e, m, 1.0) for e, m in enumerate(metrics, 1)])
-
-
-def test_a_history_is_drawn_as_it_is():
-    notebook.live_history(history(3))
-    losses, accuracy = plt.gcf().axes
-    drawn = [line.get_ydata() for line in (*losses.lines, *accuracy.lines)]
-    expected = [[2, 1, 2 / 3], [1, 1 / 2, 1 / 3], [0.5, 0.75, 1 - 0.5 / 3]]
-    for y, values in zip(drawn, expected, strict=True):
-        assert list(y) == pytest.approx(values)
-
-
-def test_the_live_curve_replaces_the_one_before(monkeypatch):
-    done = []
-    monkeypatch.setattr("IPython.display.clear_output", lambda wait: done.append(wait))
-    monkeypatch.setattr(plt, "show", lambda: done.append(plt.get_fignums()))
-    for epochs in (1, 2):
-        notebook.live_history(history(epochs))
-    assert [done[0], done[2]] == [True, True]
-    assert len(done[1]) == len(done[3]) == 1
 
 
 def test_notebook_picture_has_twice_the_pixels_and_few_colours():

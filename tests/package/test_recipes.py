@@ -3,12 +3,12 @@ from dataclasses import replace
 import pytest
 import torch
 
-from vit_steps import data
+from vit_steps.data.loading import READERS
 from vit_steps.recipes import RECIPES
 
 
 def test_every_data_set_has_a_recipe():
-    assert set(RECIPES) == set(data.NAMES)
+    assert set(RECIPES) == set(READERS)
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -4,12 +4,10 @@ from vit_steps.optional import check_installed
 
 check_installed("PIL", "skimage", "sklearn", "torchvision")
 
-from vit_steps.data.augmentation import NAMES as NAMES
 from vit_steps.data.augmentation import augmentation as augmentation
 from vit_steps.data.loading import load as load
 from vit_steps.data.published import CIFAR10_CLASSES as CIFAR10_CLASSES
 from vit_steps.data.published import FASHION_CLASSES as FASHION_CLASSES
-from vit_steps.data.published import cifar10 as cifar10
 from vit_steps.data.published import digits as digits
 from vit_steps.data.published import fashion_mnist as fashion_mnist
 from vit_steps.data.sets import IMAGENET_MEAN as IMAGENET_MEAN

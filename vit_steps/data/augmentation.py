@@ -6,8 +6,6 @@ from torch import Tensor
 
 from vit_steps.sizes import Size, as_pair, check_choice
 
-NAMES = ("digits", "cluttered-digits", "fashion-mnist", "cifar-10", "folder")
-
 
 def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
     """Return random changes to one image, float from 0 to 1, before normalisation.
@@ -18,7 +16,6 @@ def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
     Shape: (C, H, W) -> (C, H, W), of ``image_size``
     Raises: ValueError if there is no data of that name.
     """
-    check_choice(name, "name", NAMES)
     from torchvision.transforms import InterpolationMode, v2
 
     size = as_pair(image_size, "image_size")
@@ -55,4 +52,5 @@ def augmentation(name: str, image_size: Size) -> Callable[[Tensor], Tensor]:
             *photograph,
         ],
     }
+    check_choice(name, "name", changes)
     return v2.Compose(changes[name])

@@ -14,9 +14,9 @@ from typing import Any
 import torch
 
 from vit_steps.data import cluttered_digits, published
-from vit_steps.data.augmentation import NAMES, augmentation
+from vit_steps.data.augmentation import augmentation
 from vit_steps.data.folder import read_folder
-from vit_steps.data.published import digits, digits_split
+from vit_steps.data.published import by_torchvision, digits, digits_split
 from vit_steps.data.sets import (
     IMAGENET_MEAN,
     IMAGENET_STD,
@@ -52,8 +52,8 @@ def load(
     digits             1122, 225, 450
     cluttered-digits   40,000, 1000, 1000    counts: three others
     fashion-mnist      5000, 1000, 1000      full=True: 55,000, 5000, 10,000;
-                                             root, download: see fashion_mnist
-    cifar-10           45,000, 5000, 10,000  root, download: see cifar10
+                                             root, download: see by_torchvision
+    cifar-10           45,000, 5000, 10,000  root, download
     folder             as it is              root, image_size, share=0.1,
                                              in_channels
     =================  ====================  ==================================
@@ -84,7 +84,7 @@ def load(
         FileNotFoundError, ConnectionError: if it is not on this computer, or cannot be
             downloaded; the message says how to get it.
     """
-    check_choice(name, "name", NAMES)
+    check_choice(name, "name", READERS)
     _, *own = signature(READERS[name]).parameters
     for option in options:
         if option not in own:
@@ -160,14 +160,17 @@ def _read_fashion_mnist(
     root: Path | str | None = None,
     download: bool = False,
 ) -> tuple[tuple[str, ...], Parts]:
-    read = partial(published.fashion_mnist, full=full, root=root, download=download)
-    return published.FASHION_CLASSES, _parts(read, 1 / 12 if full else 1 / 6, seed)
+    if not full and (root or download):
+        raise ValueError("full: got False with a root or a download, expected True")
+    whole = partial(by_torchvision, "Fashion-MNIST", root=root, download=download)
+    read, share = (whole, 1 / 12) if full else (published.fashion_mnist, 1 / 6)
+    return published.FASHION_CLASSES, _parts(read, share, seed)
 
 
 def _read_cifar10(
     seed: int, root: Path | str | None = None, download: bool = False
 ) -> tuple[tuple[str, ...], Parts]:
-    read = partial(published.cifar10, root=root, download=download)
+    read = partial(by_torchvision, "CIFAR-10", root=root, download=download)
     return published.CIFAR10_CLASSES, _parts(read, 1 / 10, seed)
 
 

@@ -64,38 +64,15 @@ def digits_split(labels: Tensor, seed: int = 0) -> dict[str, Tensor]:
     return {"train": rest[train], "validation": rest[validation], "test": test}
 
 
-def fashion_mnist(
-    part: str = "train",
-    full: bool = False,
-    root: Path | str | None = None,
-    download: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """Return Fashion-MNIST, Zalando's articles (Xiao et al. 2017, arXiv 1708.07747).
+def fashion_mnist(part: str = "train") -> tuple[Tensor, Tensor]:
+    """Return a part of Fashion-MNIST (Zalando, MIT; arXiv 1708.07747) that ships.
 
-    Its licence is MIT. ``part`` is "train" or "test".
-
-    Args:
-        full: False for the first 600 (test: 100) of each class, which come with the
-            book; True for all 60,000 (10,000), from ``root``.
-        root: where torchvision keeps it: four files in ``FashionMNIST/raw``, such as
-            Debian's package dataset-fashion-mnist has, unpacked by gunzip. None for a
-            folder in PyTorch's cache.
-        download: download all 30 MB to ``root`` by torchvision, which checks them.
+    "train" is the first 600 of each class, "test" the first 100.
 
     Shape: -> images (n, 1, 28, 28), uint8, and labels (n,), int64 from 0 to 9
-
-    Raises:
-        ValueError: if there is no such part, or ``root`` or ``download`` without
-            ``full``.
-        FileNotFoundError, ConnectionError: if all are not there, or cannot be
-            downloaded; the sentence names a way to get them.
+    Raises: ValueError if there is no such part; ImportError without the book's files.
     """
     check_choice(part, "part", ("train", "test"))
-    if (root or download) and not full:
-        raise ValueError("full: got False with a root or a download, expected True")
-    if full:
-        found = _by_torchvision("Fashion-MNIST", root, part, download)
-        return found.data[:, None], found.targets.long()
     if not SHIPPED.is_file():
         raise ImportError(f"the book's {SHIPPED.name} is not installed: {INSTALL_BOOK}")
     check_digest(SHIPPED, SHIPPED_SHA256, "install vit_steps again")
@@ -105,30 +82,36 @@ def fashion_mnist(
     return images[:, None], labels.long()
 
 
-def cifar10(
-    part: str = "train", root: Path | str | None = None, download: bool = False
+def by_torchvision(
+    title: str,
+    part: str = "train",
+    root: Path | str | None = None,
+    download: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Return CIFAR-10, small photographs (Krizhevsky 2009), read by torchvision.
+    """Return all of "Fashion-MNIST" or "CIFAR-10" (Krizhevsky 2009), "train" or "test".
 
-    Part "train" has 50,000 images, "test" 10,000. ``root`` is the folder that has, or
-    gets by a ``download`` of 170 MB, ``cifar-10-batches-py``; None is one in PyTorch's
-    cache.
+    Args:
+        root: where torchvision keeps it: four files in ``FashionMNIST/raw``, such as
+            Debian's package dataset-fashion-mnist has, unpacked by gunzip; or
+            ``cifar-10-batches-py``. None for a folder in PyTorch's cache.
+        download: download it to ``root`` by torchvision, which checks it.
 
-    Shape: -> images (n, 3, 32, 32), uint8, and labels (n,), int64 from 0 to 9
+    Shape: -> images (n, C, H, W), uint8, and labels (n,), int64 from 0 to 9
 
     Raises:
         ValueError: if there is no part of that name.
-        FileNotFoundError, ConnectionError: as ``fashion_mnist`` does.
+        FileNotFoundError, ConnectionError: if it is not there, or cannot be downloaded;
+            the sentence names a way to get it.
     """
     check_choice(part, "part", ("train", "test"))
-    found = _by_torchvision("CIFAR-10", root, part, download)
-    images = torch.from_numpy(found.data).permute(0, 3, 1, 2)  # (n, 3, 32, 32)
-    return images.contiguous(), torch.tensor(found.targets)
+    found = _read(title, root, part, download)
+    images, labels = map(torch.as_tensor, (found.data, found.targets))
+    grey = images.ndim == 3
+    images = images[:, None] if grey else images.permute(0, 3, 1, 2)  # (n, C, H, W)
+    return images.contiguous(), labels.long()
 
 
-def _by_torchvision(
-    title: str, root: Path | str | None, part: str, download: bool
-) -> Any:
+def _read(title: str, root: Path | str | None, part: str, download: bool) -> Any:
     from torchvision import datasets
 
     size, host, by_hand = DOWNLOADS[title]

@@ -3,7 +3,6 @@
 from vit_steps.pretrained.comparing import Difference as Difference
 from vit_steps.pretrained.comparing import first_difference as first_difference
 from vit_steps.pretrained.features import extract_features as extract_features
-from vit_steps.pretrained.features import feature_map as feature_map
 from vit_steps.pretrained.features import (
     get_intermediate_layers as get_intermediate_layers,
 )
@@ -17,7 +16,4 @@ from vit_steps.pretrained.loading import model_of as model_of
 from vit_steps.pretrained.names import StateDict as StateDict
 from vit_steps.pretrained.names import in_halves as in_halves
 from vit_steps.pretrained.names import in_our_names as in_our_names
-from vit_steps.pretrained.names import to_huggingface as to_huggingface
-from vit_steps.pretrained.names import to_timm as to_timm
-from vit_steps.pretrained.names import to_torchvision as to_torchvision
 from vit_steps.pretrained.names import without as without

@@ -34,8 +34,7 @@ ACTS = ("act", "1", "activation_fn", "act_fn")  # names of a GELU in an MLP
 _MODULES = {
     name: "pos_drop" for name in ("pos_drop", "encoder.dropout", "embeddings.dropout")
 }
-_BLOCKS = "blocks.{i} encoder.layers.{i} encoder.layer.{i} layers.{i} layer.{i}"
-for _block in (LAYER, *_BLOCKS.split()):
+for _block in ("blocks.{i}", LAYER, "{layer}"):
     _MODULES |= {_block: "blocks.{i}", f"{_block}.mlp": "blocks.{i}.mlp"}
     for _attention in ("attn", "self_attention", "self_attn", "attention"):
         _MODULES[f"{_block}.{_attention}"] = "blocks.{i}.attn"

@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from vit_steps.evaluating import evaluating
 from vit_steps.pretrained.comparing import named_outputs
-from vit_steps.sizes import check_count, patch_grid
+from vit_steps.sizes import check_count
 from vit_steps.vision_transformer import VisionTransformer
 
 
@@ -54,15 +54,20 @@ def extract_features(
 
 
 def get_intermediate_layers(
-    model: VisionTransformer, images: Tensor, blocks: Sequence[int], norm: bool = False
+    model: VisionTransformer,
+    images: Tensor,
+    blocks: Sequence[int],
+    norm: bool = False,
+    reshape: bool = False,
 ) -> list[Tensor]:
     """Return all tokens after each of these blocks, as timm's method of this name does.
 
     Args:
         blocks: counted from 0, or from the end if negative: -1 is the last.
         norm: send the tokens through the final norm too.
+        reshape: return the patches alone, where they are in an image of D channels.
 
-    Shape: (B, C, H, W) -> as many (B, T, D) as ``blocks``
+    Shape: (B, C, H, W) -> as many (B, T, D), or (B, D, H/P, W/P), as ``blocks``
     Raises: ValueError if there is no such block, or the images are not normalised.
     """
     depth = len(model.blocks)
@@ -72,28 +77,13 @@ def get_intermediate_layers(
     places = [f"blocks.{block % depth}" for block in blocks]
     found = named_outputs(model, as_input(model, images), only=places)
     with torch.no_grad():
-        return [model.norm(found[p]) if norm else found[p] for p in places]
-
-
-def feature_map(
-    model: VisionTransformer, images: Tensor, block: int | None = None
-) -> Tensor:
-    """Return the patches' vectors where the patches are, as an image of D channels.
-
-    Args:
-        block: the vectors that this block returns, counted from 0, or from the end if
-            it is negative; None for those after the final norm.
-
-    Shape: (B, C, H, W) -> (B, D, H/P, W/P)
-    Raises: ValueError as ``get_intermediate_layers``.
-    """
-    last = block is None
-    blocks = [-1 if block is None else block]
-    (tokens,) = get_intermediate_layers(model, images, blocks, norm=last)  # (B, T, D)
-    height, width = images.shape[-2:]
-    rows, columns = patch_grid((height, width), model.config.patch_size)
-    patches = model.patch_tokens(tokens).transpose(1, 2)  # (B, D, N)
-    return patches.reshape(*patches.shape[:2], rows, columns)
+        layers = [model.norm(found[p]) if norm else found[p] for p in places]
+    if not reshape:
+        return layers
+    P = model.patch_embed.patch_size
+    grid = (images.shape[2] // P[0], images.shape[3] // P[1])
+    patches = [model.patch_tokens(layer).transpose(1, 2) for layer in layers]
+    return [x.unflatten(2, grid) for x in patches]  # (B, D, H/P, W/P) each
 
 
 def as_input(model: VisionTransformer, images: Tensor) -> Tensor:

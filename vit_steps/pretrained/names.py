@@ -1,8 +1,4 @@
-"""The names that weights have elsewhere, and how they become ours.
-
-Each library has a table from our names, on the left, to its own. It is used backwards
-to read their weights, and forwards to write ours for them.
-"""
+"""The names that weights have elsewhere, and how they become ours."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -13,8 +9,8 @@ from torch import Tensor
 StateDict = dict[str, Tensor]
 Names = str | Iterable[str]
 
-# -- Names: ours on the left, theirs on the right.
-# {i} is a block's number, {p} is weight or bias, {x} is one letter or digit.
+# -- Names: {i} is a block's number, {p} is weight or bias, {x} one letter or digit, and
+# {layer} a block of Hugging Face's.
 
 # timm's names are ours, and so are those of DINOv2's own code (arXiv 2304.07193).
 _SAME = """
@@ -24,18 +20,9 @@ blocks.{i}.attn.qkv.{p} blocks.{i}.attn.{x}_norm.{p} blocks.{i}.attn.proj.{p}
 blocks.{i}.mlp.fc{x}.{p} blocks.{i}.mlp.fc1_{x}.{p} blocks.{i}.mlp.norm.{p}
 blocks.{i}.ls{x}.gamma
 """
-TIMM = {name: name for name in _SAME.split()}
-
-
-def _blocks(layer: str, theirs: str) -> dict[str, str]:
-    """Return the rows of a block: their name for each part of ours, in this order."""
-    ours = "norm1 norm2 attn.q attn.k attn.v attn.proj mlp.fc1 mlp.fc2".split()
-    rows = zip(ours, theirs.split(), strict=True)
-    return {f"blocks.{{i}}.{a}.{{p}}": f"{layer}.{b}.{{p}}" for a, b in rows}
-
 
 LAYER = "encoder.layers.encoder_layer_{i}"
-TORCHVISION = {
+TORCHVISION = {  # ours on the left, theirs on the right
     "cls_token": "class_token",
     "pos_embed": "encoder.pos_embedding",
     "patch_embed.proj.{p}": "conv_proj.{p}",
@@ -50,61 +37,52 @@ TORCHVISION = {
     "head.{p}": "heads.head.{p}",
 }
 
-# Hugging Face keeps queries, keys and values apart. The first spelling of each is that
-# of transformers 5's modules, which is written; files have the older one.
-_EMBEDDINGS = {
-    "cls_token": "embeddings.cls_token",
-    "pos_embed": "embeddings.position_embeddings",
-    "patch_embed.proj.{p}": "embeddings.patch_embeddings.projection.{p}",
-    "norm.{p}": "layernorm.{p}",
+# Hugging Face keeps queries, keys and values apart, and spells the parts of a block in
+# several ways: in ViT, DINOv2, DINOv3, CLIP and SigLIP, in older files and in modules.
+_PARTS = {
+    "norm1": "norm1 layernorm_before layer_norm1",
+    "norm2": "norm2 layernorm_after layer_norm2",
+    "attn.q": "attention.q_proj attention.attention.query self_attn.q_proj",
+    "attn.k": "attention.k_proj attention.attention.key self_attn.k_proj",
+    "attn.v": "attention.v_proj attention.attention.value self_attn.v_proj",
+    "attn.proj": "attention.o_proj attention.output.dense self_attn.out_proj",
+    "mlp.fc1": "mlp.fc1 mlp.weights_in mlp.up_proj intermediate.dense",
+    "mlp.fc1_g": "mlp.gate_proj",
+    "mlp.fc2": "mlp.fc2 mlp.weights_out mlp.down_proj output.dense",
 }
-_VIT = _EMBEDDINGS | {
-    "pre_logits.fc.{p}": "pooler.dense.{p}",  # in ViTModel alone
-    "head.{p}": "classifier.{p}",  # in ViTForImageClassification alone
+HUGGINGFACE = {  # theirs on the left, ours on the right; "flat" lacks the axes in front
+    "embeddings.cls_token": "cls_token",
+    "embeddings.class_embedding": "cls_token.flat",
+    "embeddings.position_embeddings": "pos_embed",
+    "embeddings.position_embedding.weight": "pos_embed.flat",
+    "embeddings.register_tokens": "reg_token",
+    "embeddings.distillation_token": "reg_token",  # in DeiT
+    "embeddings.patch_embeddings.projection.{p}": "patch_embed.proj.{p}",
+    "embeddings.patch_embeddings.{p}": "patch_embed.proj.{p}",
+    "embeddings.patch_embedding.{p}": "patch_embed.proj.{p}",
+    "pre_layrnorm.{p}": "norm_pre.{p}",
+    "{layer}.layer_scale{x}.lambda1": "blocks.{i}.ls{x}.gamma",
+    "layernorm.{p}": "norm.{p}",
+    "post_layernorm.{p}": "norm.{p}",
+    "pooler.dense.{p}": "pre_logits.fc.{p}",  # in ViTModel alone
+    "classifier.{p}": "head.{p}",
+    "cls_classifier.{p}": "head.{p}",
+    "distillation_classifier.{p}": "head_dist.{p}",
+    "visual_projection.{p}": "head.{p}",
+    "head.probe": "attn_pool.latent",
+    "head.attention.in_proj_{p}": "attn_pool.qkv.{p}",
+    "head.attention.out_proj.{p}": "attn_pool.proj.{p}",
+    "head.layernorm.{p}": "attn_pool.norm.{p}",
+    "head.mlp.{rest}": "attn_pool.mlp.{rest}",
+} | {
+    f"{{layer}}.{theirs}.{{p}}": f"blocks.{{i}}.{ours}.{{p}}"
+    for ours, spellings in _PARTS.items()
+    for theirs in spellings.split()
 }
-_DINOV2 = _EMBEDDINGS | {
-    "reg_token": "embeddings.register_tokens",  # in Dinov2WithRegistersModel alone
-    "blocks.{i}.ls{x}.gamma": "encoder.layer.{i}.layer_scale{x}.lambda1",
-}
-_LAYER, _MLP = "encoder.layer.{i}", "mlp.fc1 mlp.fc2"
-_NORMS = "layernorm_before layernorm_after"
-_QKV = "attention.q_proj attention.k_proj attention.v_proj attention.o_proj"
-_OLD_QKV = " ".join(f"attention.attention.{part}" for part in ("query", "key", "value"))
-_OLD_QKV += " attention.output.dense"
-HUGGINGFACE = _VIT | _blocks("layers.{i}", f"{_NORMS} {_QKV} {_MLP}")
-DINOV2 = _DINOV2 | _blocks(_LAYER, f"norm1 norm2 {_QKV} {_MLP}")
-_OLDER = (
-    _blocks(_LAYER, f"{_NORMS} {_OLD_QKV} intermediate.dense output.dense"),
-    _blocks(_LAYER, f"norm1 norm2 {_OLD_QKV} {_MLP}"),
-    _blocks(_LAYER, f"norm1 norm2 {_OLD_QKV} mlp.weights_in mlp.weights_out"),
-)
-_GIANT = {
-    "blocks.{i}.mlp.fc1_g.{p}": "encoder.layer.{i}.mlp.gate_proj.{p}",
-} | _blocks(_LAYER, f"norm1 norm2 {_QKV} mlp.up_proj mlp.down_proj")
-_DINOV3 = {
-    "patch_embed.proj.{p}": "embeddings.patch_embeddings.{p}",
-    "blocks.{i}.ls{x}.gamma": "layer.{i}.layer_scale{x}.lambda1",
-    "blocks.{i}.mlp.fc1_g.{p}": "layer.{i}.mlp.gate_proj.{p}",
-} | _blocks("layer.{i}", f"norm1 norm2 {_QKV} mlp.up_proj mlp.down_proj")
-_TOWER = {  # of CLIP's and SigLIP's images; "flat" lacks the axes in front
-    "cls_token.flat": "embeddings.class_embedding",
-    "pos_embed.flat": "embeddings.position_embedding.weight",
-    "patch_embed.proj.{p}": "embeddings.patch_embedding.{p}",
-    "norm_pre.{p}": "pre_layrnorm.{p}",
-    "norm.{p}": "post_layernorm.{p}",
-    "head.{p}": "visual_projection.{p}",
-    "attn_pool.latent": "head.probe",
-    "attn_pool.qkv.{p}": "head.attention.in_proj_{p}",
-    "attn_pool.proj.{p}": "head.attention.out_proj.{p}",
-    "attn_pool.norm.{p}": "head.layernorm.{p}",
-    "attn_pool.mlp.{rest}": "head.mlp.{rest}",
-} | _blocks(
-    "encoder.layers.{i}",
-    "layer_norm1 layer_norm2 "
-    "self_attn.q_proj self_attn.k_proj self_attn.v_proj self_attn.out_proj " + _MLP,
-)
-_TABLES = (TIMM, TORCHVISION, HUGGINGFACE, DINOV2, *_OLDER, _GIANT, _DINOV3, _TOWER)
-OURS = {theirs: ours for table in _TABLES for ours, theirs in table.items()} | {
+OURS = {
+    **{name: name for name in _SAME.split()},
+    **{theirs: ours for ours, theirs in TORCHVISION.items()},
+    **HUGGINGFACE,
     "register_tokens": "reg_token",  # in the files of DINOv2's authors
     "blocks.{i}.gamma_{x}": "blocks.{i}.ls{x}.gamma",  # of DeiT III's, in timm's Eva
     "blocks.{i}.attn.{x}_bias": "blocks.{i}.attn.{x}.bias",  # in timm's Eva
@@ -112,17 +90,14 @@ OURS = {theirs: ours for table in _TABLES for ours, theirs in table.items()} | {
     "blocks.{i}.mlp.w12.{p}": "blocks.{i}.mlp.fc1.{p}",  # in DINOv2's giant
     "blocks.{i}.mlp.w3.{p}": "blocks.{i}.mlp.fc2.{p}",
     "heads.{p}": "head.{p}",  # where torchvision's was replaced
-    "embeddings.distillation_token": "reg_token",  # in Hugging Face's DeiT
-    "cls_classifier.{p}": "head.{p}",
-    "distillation_classifier.{p}": "head_dist.{p}",
 }
-# In DINOv3's files "layer" begins the name, in transformers 5's modules "model".
-OURS |= {f"model.{t}": ours for t, ours in OURS.items() if t.startswith("layer.")}
 
 # A number that is left out may stand before {i}, as in DINOv2's chunks of blocks, and
 # before {p}, where a dropout was put in front of a head for fine-tuning.
+_NUMBER = r"(?:\d+\.)?(?P<i>\d+)"
 _MEANINGS = {
-    "i": r"(?:\d+\.)?(?P<i>\d+)",
+    "i": _NUMBER,
+    "layer": rf"(?:model\.)?(?:encoder\.)?layers?\.{_NUMBER}",
     "p": r"(?:\d+\.)?(?P<p>weight|bias)",
     "x": r"(?P<x>\w)",
     "rest": "(?P<rest>.+)",
@@ -228,47 +203,6 @@ def _without_prefix(state_dict: StateDict) -> StateDict:
     return state_dict
 
 
-# -- From our names to theirs. A name that they have no place for is an error.
-
-
-def to_timm(state_dict: StateDict) -> StateDict:
-    """Return our state dict for timm's ``VisionTransformer``.
-
-    Raises: ValueError with the names that the other side has no place for, as all
-        ``to_...`` functions do; ``without`` leaves them out.
-    """
-    return rename(state_dict, TIMM, "timm")
-
-
-def to_torchvision(state_dict: StateDict) -> StateDict:
-    """Return our state dict for torchvision's ``VisionTransformer``."""
-    return rename(state_dict, TORCHVISION, "torchvision")
-
-
-def to_huggingface(state_dict: StateDict) -> StateDict:
-    """Return our state dict for a model of Hugging Face's, as in transformers 5.
-
-    With LayerScale that is ``Dinov2Model``, or ``Dinov2WithRegistersModel``, which have
-    no head, and a ``mask_token`` for pre-training that is not among ours. Otherwise it
-    is ``ViTForImageClassification``, or ``ViTModel`` if there is no head.
-    """
-    table, kind = HUGGINGFACE, "ViTModel"
-    if "blocks.0.ls1.gamma" in state_dict:
-        table, kind = DINOV2, "Dinov2Model"
-    elif "head.weight" in state_dict:
-        table = {ours: f"vit.{theirs}" for ours, theirs in table.items()}
-        table["head.{p}"], kind = "classifier.{p}", "ViTForImageClassification"
-        del table["pre_logits.fc.{p}"]  # this class has no pooler
-    split: StateDict = {}
-    for name, tensor in state_dict.items():
-        parts = {name: tensor}
-        if ".attn.qkv." in name:
-            letters = [name.replace(".qkv.", f".{letter}.") for letter in "qkv"]
-            parts = dict(zip(letters, tensor.chunk(3), strict=True))  # (D, ...) each
-        split |= parts
-    return rename(split, table, kind)
-
-
 # -- What the functions above are made of.
 
 
@@ -304,15 +238,9 @@ def check_state_dict(state_dict: StateDict) -> None:
         raise ValueError(f"state_dict: {got}, expected a tensor; {advice}")
 
 
-def rename(
-    state_dict: StateDict, table: dict[str, str], receiver: str = ""
-) -> StateDict:
-    """Rename by a table. Other names stay; if there is a ``receiver``, they raise."""
-    check_state_dict(state_dict)
+def rename(state_dict: StateDict, table: dict[str, str]) -> StateDict:
+    """Rename by a table. Names that it does not have stay."""
     translate = translator(table)
-    unknown = [name for name in state_dict if translate(name) is None]
-    if receiver and unknown:
-        raise ValueError(f"{receiver} has no place for:{listing(unknown, state_dict)}")
     renamed: StateDict = {}
     for name, tensor in state_dict.items():
         new_name = translate(name) or name
