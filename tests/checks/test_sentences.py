@@ -297,8 +297,9 @@ def partition(order):
     return window_partition
 
 
-def flipped(x, w):
-    return window_partition(x, w).flip(0)
+def all_but_the_first_backwards(x, w):
+    windows = window_partition(x, w)
+    return torch.cat([windows[:1], windows[1:].flip(0)])
 
 
 def first_window_turned(x, w):
@@ -314,7 +315,7 @@ def first_window_turned(x, w):
         (partition((0, 1, 3, 4, 2, 5)), "taken apart into (3, 3), the two are exchang"),
         (partition((1, 3, 0, 2, 4, 5)), "apart into (2, 6), the two are exchanged"),
         (partition((1, 3, 0, 4, 2, 5)), None),
-        (flipped, None),
+        (all_but_the_first_backwards, None),
         (first_window_turned, None),
     ],
 )
@@ -322,6 +323,18 @@ def test_one_exchange_is_named_where_it_explains_all_places(answer, words):
     sentence = said(check.window_partition, answer)
     assert ("one exchange explains" in sentence) == (words is not None)
     assert (words or "holds what was at") in sentence
+
+
+@pytest.mark.parametrize(
+    "turn, words",
+    [
+        (lambda windows: windows.flip(0), "right, but axis 0 runs backwards"),
+        (lambda windows: windows.roll(1, 1), "axis 1 begins with what belongs at"),
+    ],
+)
+def test_what_has_moved_along_one_axis_is_told(turn, words):
+    answer = partition((0, 1, 3, 2, 4, 5))
+    assert words in said(check.window_partition, lambda x, w: turn(answer(x, w)))
 
 
 def test_an_axis_of_the_input_that_is_read_in_another_order_is_named():

@@ -152,6 +152,9 @@ def _value_difference(
     one, other = _numbers(got[index], expected[index])
     text = f"{what} {where} {one}, expected {other}"
     if got.dtype != torch.bool and _same_numbers(got, expected):
+        turned = _turned(got, expected)
+        if turned is not None:
+            return Finding("turned", f"the numbers of {what} are right, but {turned}")
         return Finding("order", f"{text}; the numbers are right, their order is not")
     return Finding("values", text)
 
@@ -238,6 +241,17 @@ def _same_numbers(got: Tensor, expected: Tensor) -> bool:
     if expected.numel() < 3:
         return False
     return bool(_close(got.flatten().sort()[0], expected.flatten().sort()[0]).all())
+
+
+def _turned(got: Tensor, expected: Tensor) -> str | None:
+    """How numbers have moved along one axis, if that is all that is wrong."""
+    for axis, length in enumerate(expected.shape):
+        if _close(got, expected.flip(axis)).all():
+            return f"axis {axis} runs backwards"
+        for by in range(1, length):
+            if _close(got, expected.roll(-by, axis)).all():
+                return f"axis {axis} begins with what belongs at {by}"
+    return None
 
 
 def _place(right: Tensor) -> list[int]:

@@ -567,6 +567,7 @@ _MAY_COME_OF_SIZES = {
     "values",
     "factor",
     "order",
+    "turned",
     "not finite",
     "parameters",
     "unused",

@@ -79,9 +79,6 @@ faster and faster
 twice the fraction
   / quarter) -> / (2 * quarter))
     the exponents are i/(d/2), as with one axis; here each axis has d/4 frequencies
-base built in
-  base ** -> 100.0 **
-    the argument base has no effect
 ? Write down row and column of every patch of a grid of 2 × 3, in the order in which
   they come.
 ? d numbers are d/2 pairs, half of them for the row: d/4 frequencies, the same for both

@@ -44,9 +44,6 @@ eps outside the root
 no eps
   mean_square + eps -> mean_square
     eps has no effect: it is to be added to the mean of the squares, under the root
-eps ignored
-  mean_square + eps -> mean_square + 1e-6
-    the argument eps has no effect
 eps 1e-5
   mean_square + eps -> mean_square + (1e-5 if eps == 1e-6 else eps)
     eps is 1e-5 where none is given, expected 1e-6

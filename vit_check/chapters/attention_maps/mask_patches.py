@@ -77,9 +77,6 @@ first patch alone
 first channel alone
   picture[:, -> picture[:1,
     only the first channel is covered
-fill ignored
-  ] = fill -> ] = 0.0
-    fill has no effect: the patches become 0
 fill added
   ] = fill -> ] += fill
     fill is added to what is there, expected in its place

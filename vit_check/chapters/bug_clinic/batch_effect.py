@@ -57,10 +57,11 @@ def right_effect(model: nn.Module, images: Tensor) -> float:
 def _effect_inputs(generator: Generator) -> Iterator[Case]:
     for mix, mode in ((0.5, "eval"), (0.25, "training"), (0.0, "eval")):
         images = 0.1 * normal(generator, 6, 1, 1, 5)
-        # One image is farthest above the mean of the batch, and another is farthest
-        # below it, less far; neither is the first.
-        images[2, ..., 0] += 5.0
-        images[4, ..., 1] -= 3.0
+        # One image is farthest above the mean of the batch, or below it, and another is
+        # on the other side, less far; neither is the first.
+        side = -1 if mode == "training" else 1
+        images[2, ..., 0] += side * 5.0
+        images[4, ..., 1] -= side * 3.0
         yield [images, mix, mode]
 
 
@@ -71,8 +72,9 @@ in training mode
     others, so call eval() first
 signed
   .abs() -> nothing
-    the largest difference is taken with its sign: where the logits get smaller, nothing
-    is seen, so take the absolute value first
+  apart.max() -> torch.minimum(apart.max(), -apart.min())
+    the largest difference is taken with its sign: in the other direction nothing is
+    seen, so take the absolute value first
 mean
   apart.max -> apart.mean
     the differences are averaged, expected the largest: one image that moves among many

@@ -84,9 +84,6 @@ always split
   if sharded else num_parameters -> nothing
     everything is split over the devices, sharded or not; without sharding each device
     holds all of it
-never split
-  / num_devices if sharded else num_parameters -> nothing
-    sharding has no effect: each device holds its part alone
 optimiser alone split
   4 * own -> 4 * num_parameters
     the optimiser's averages alone are split; FSDP splits weights and gradients too

@@ -55,15 +55,9 @@ seconds
 hours
   86_400 -> 3600
     the result is in hours, expected days
-utilization ignored
-  * utilization -> nothing
-    the utilization has no effect: no training reaches the peak
 utilization multiplied
   * utilization -> / utilization
     a lower utilization makes the training shorter; it makes it longer
-devices ignored
-  * num_devices -> nothing
-    the number of devices has no effect
 devices multiplied
   * num_devices -> / num_devices
     more devices make the training longer; they share the images

@@ -72,9 +72,6 @@ columns of the whole batch
   .to(logits) -> .to(logits).mean(dim=0)
     each label picks its column for all images, B×B numbers; it should pick one number,
     from its own image's row
-smoothing ignored
-  (1 - label_smoothing) * one + label_smoothing / K -> one
-    label_smoothing has no effect
 smoothing over K - 1
   label_smoothing / K -> label_smoothing / (K - 1) * (1 - one)
     the smoothing is shared out among the K - 1 wrong classes; it is spread over all K,

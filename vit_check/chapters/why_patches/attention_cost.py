@@ -39,9 +39,6 @@ MISTAKES = """
 numbers for bytes
   T * T * bytes_per_number -> T * T
     counts the numbers in the square; each takes bytes_per_number bytes
-always four bytes
-  T * T * bytes_per_number -> T * T * 4
-    takes 4 bytes for every number, and bytes_per_number has no effect
 heads share a square
   h * T * T -> T * T
     has one matrix for all heads; each head keeps a T×T matrix of its own

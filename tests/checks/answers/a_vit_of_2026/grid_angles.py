@@ -70,7 +70,7 @@ faster and faster
   -4 * i -> 4 * i
 twice the fraction
   -4 * i -> -2 * i
-base built in
+no effect
   base ** ( -> 100 ** (
 default
   base=100.0 -> base=10000.0

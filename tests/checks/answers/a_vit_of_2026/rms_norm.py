@@ -73,7 +73,7 @@ gradient
 """
 
 OF_TORCHS_OWN = """
-eps ignored
+no effect
   weight, eps) -> weight, 1e-6)
 no weight
   weight, eps) -> None, eps)

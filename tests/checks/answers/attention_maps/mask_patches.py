@@ -68,7 +68,7 @@ counted from 1
   in hidden: -> in hidden - 1:
 one too late
   in hidden: -> in hidden + 1:
-fill ignored
+no effect
   ] = fill -> ] = 0.0
 fill multiplied
   ] = fill -> ] *= fill

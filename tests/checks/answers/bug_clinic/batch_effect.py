@@ -53,6 +53,8 @@ left in training mode
   model.train(was) -> model.train()
 signed
   .abs() -> nothing
+signed
+  (together - alone).abs() -> (alone - together)
 mean
   .max() -> .mean()
 length

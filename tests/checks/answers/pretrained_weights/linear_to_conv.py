@@ -54,7 +54,7 @@ channels in the middle
   (p1 p2 c) -> (p1 c p2)
 flipped
   p2=patch_size) -> p2=patch_size).flip(-1, -2)
-moved
+turned
   p2=patch_size) -> p2=patch_size).flip(1)
 reshape
   d c p1 p2 -> d (c p1 p2)

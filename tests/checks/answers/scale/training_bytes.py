@@ -50,7 +50,7 @@ copy sharded
   2 * num_parameters -> 2 * own
 always split
   if sharded else num_parameters -> nothing
-never split
+no effect
   // num_devices if sharded else num_parameters -> nothing
 optimiser alone split
   4 * own -> 4 * num_parameters

@@ -44,11 +44,11 @@ seconds
   / (24 * 60 * 60) -> nothing
 hours
   24 * 60 * 60 -> 60 * 60
-utilization ignored
+no effect
   * utilization -> nothing
 utilization multiplied
   * utilization -> / utilization
-devices ignored
+no effect
   * num_devices -> nothing
 devices multiplied
   * num_devices -> / num_devices

@@ -25,6 +25,13 @@ def with_its_own_softmax(q, k, v):
 
 
 @right("scaled_dot_product_attention")
+def by_the_logarithm_of_the_sum(q, k, v):
+    scores = torch.einsum("...id,...jd->...ij", q, k) / q.shape[-1] ** 0.5
+    weights = (scores - scores.logsumexp(-1, keepdim=True)).exp()
+    return torch.einsum("...ij,...je->...ie", weights, v), weights
+
+
+@right("scaled_dot_product_attention")
 def query_by_query(q, k, v):
     outputs, rows = [], []
     for t in range(q.shape[-2]):

@@ -116,7 +116,7 @@ softmax twice
   (logits, labels) -> (logits.softmax(1), labels)
 summed
   label_smoothing=label_smoothing -> label_smoothing=label_smoothing, reduction="sum"
-smoothing ignored
+no effect
   label_smoothing=label_smoothing -> nothing
 type
   (logits, labels) -> (logits, labels).item()

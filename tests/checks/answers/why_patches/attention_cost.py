@@ -87,7 +87,7 @@ def in_fields_of_other_names(T, D, h=1, size=4):
 
 
 OF_A_NAMED_TUPLE = """
-always four bytes
+no effect
   T * T * size -> T * T * 4
 numbers for bytes
   T * T * size -> T * T
