@@ -152,9 +152,9 @@ def _value_difference(
     one, other = _numbers(got[index], expected[index])
     text = f"{what} {where} {one}, expected {other}"
     if got.dtype != torch.bool and _same_numbers(got, expected):
-        turned = _turned(got, expected)
-        if turned is not None:
-            return Finding("turned", f"the numbers of {what} are right, but {turned}")
+        moved = _turned(got, expected)
+        if moved is not None:
+            return Finding("turned", f"the numbers of {what} are right, but {moved}")
         return Finding("order", f"{text}; the numbers are right, their order is not")
     return Finding("values", text)
 
