@@ -37,9 +37,9 @@ def as_pair(size: Size, name: str) -> tuple[int, int]:
 
 
 def as_size(size: Size, name: str) -> Size:
-    """Return ``size`` as an int, or as a tuple if it came as one; else ValueError."""
-    pair = as_pair(size, name)
-    return pair if isinstance(size, (tuple, list)) else pair[0]
+    """Return the int of a square, or else (height, width); raises as ``as_pair``."""
+    height, width = as_pair(size, name)
+    return height if height == width else (height, width)
 
 
 def check_count(value: int, name: str, least: int = 1, most: float = math.inf) -> int:

@@ -275,7 +275,7 @@ def fitted_recipe(
     channels, height, width = images.train[0][0].shape
     model = replace(
         trained.config if trained else recipe.model,
-        image_size=height if height == width else (height, width),
+        image_size=(height, width),
         in_channels=channels,
         num_classes=images.num_classes,
         **_given(options, MODEL_OPTIONS),

@@ -290,7 +290,7 @@ def test_rotary_positions_take_images_of_any_size_compiled_and_exported():
         torch.testing.assert_close(compiled(images), logits)
         torch.testing.assert_close(exported(images), logits)
         again = transfer(model, size, None)
-        assert again.config.image_size == size
+        assert again.patch_embed.image_size == size
         torch.testing.assert_close(again(images), logits)
     with pytest.raises(ValueError, match="images: got .* expected height and width in"):
         model(torch.randn(1, 3, 32, 20))

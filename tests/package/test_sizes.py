@@ -28,6 +28,7 @@ def test_a_number_is_a_square_and_a_pair_is_height_and_width():
     [
         (16, 16),
         (np.int64(16), 16),
+        ((16, 16), 16),
         ([8, 16], (8, 16)),
         (torch.Size([8, 16]), (8, 16)),
         ((np.int32(8), 16), (8, 16)),

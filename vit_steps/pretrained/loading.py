@@ -211,7 +211,7 @@ def config_of(
             "that models differ; the number of heads is in no shape, so give it"
         )
     fields: dict[str, Any] = {
-        "patch_size": _size(patch_size),
+        "patch_size": patch_size,
         "in_channels": in_channels,
         "num_classes": len(weights.get("head.weight", ())),
         "embed_dim": embed_dim,
@@ -224,8 +224,8 @@ def config_of(
     if families.has_positions(weights) and "image_size" not in overrides:
         grid = families.grid_of_positions(weights, old_grid_size)
     if grid is not None:
-        sides = [n * P for n, P in zip(grid, patch_size, strict=True)]
-        fields["image_size"] = _size(sides)
+        sides = zip(grid, patch_size, strict=True)
+        fields["image_size"] = [n * P for n, P in sides]
     if "pre_logits.fc.weight" in weights:
         fields["representation_size"] = len(weights["pre_logits.fc.weight"])
     if "blocks.0.ls1.gamma" in weights:
@@ -239,8 +239,3 @@ def config_of(
         return variants.DistilledConfig(**fields)
     config = ViTConfig if fields.keys() <= names.keys() else variants.VariantConfig
     return config(**fields)
-
-
-def _size(sides: list[int]) -> Size:
-    height, width = sides
-    return height if height == width else (height, width)
