@@ -1,4 +1,4 @@
-"""The command ``vit-steps``: train a model, test it, ask it, export it, examine it.
+"""The command ``vit-steps``: train, test, ask, export, examine a model; count its cost.
 
 ``python -m vit_steps`` is the same. Without a command's name it is ``cost``.
 """

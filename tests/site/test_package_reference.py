@@ -96,7 +96,8 @@ def test_a_page_and_its_table_have_the_same_modules(page):
 
 # What the package needs for itself, and no page describes, or only as a command.
 OURS = ("vit_steps", "vit_book")
-OWN = {"command", "evaluate", "evaluating", "tensors", "trained"}
+OWN = {"command", "doctor", "evaluate", "evaluating", "tensors", "trained"}
+OWN |= {f"symptoms.{name}" for name in ("limits", "of_data", "of_model", "patient")}
 
 
 def test_the_list_of_all_has_every_module():

@@ -31,7 +31,7 @@ class Finding:
 class Report:
     """All findings; prints as text for 80 columns, what is suspicious first."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]  # causes before what may follow from them
 
     @property
     def suspicious(self) -> tuple[str, ...]:
