@@ -83,7 +83,7 @@ def get_intermediate_layers(
     P = model.patch_embed.patch_size
     grid = (images.shape[2] // P[0], images.shape[3] // P[1])
     patches = [model.patch_tokens(layer).transpose(1, 2) for layer in layers]
-    return [x.reshape(*x.shape[:2], *grid) for x in patches]  # (B, D, H/P, W/P) each
+    return [x.reshape(*x.shape[:2], *grid) for x in patches]  # (B, D, H/P, W/P)
 
 
 def as_input(model: VisionTransformer, images: Tensor) -> Tensor:
