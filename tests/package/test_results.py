@@ -3,6 +3,7 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_notebook
 
+from experiments import choices
 from experiments.recorded import run
 from experiments.writing import write_results
 from vit_book import results
@@ -10,7 +11,11 @@ from vit_book.results import FOLDER, read_results, recorded
 
 
 @pytest.mark.parametrize(
-    "name", ["ingredients", "attention-seeds", "variants", "distillation"]
+    "name",
+    [
+        *("ingredients", "attention-seeds", "variants", "modern", "distillation"),
+        *("choices-shape", "choices-rates"),
+    ],
 )
 def test_what_was_measured_is_written_as_it_stands(name, tmp_path, monkeypatch):
     measured = read_results(name)
@@ -19,6 +24,15 @@ def test_what_was_measured_is_written_as_it_stands(name, tmp_path, monkeypatch):
     write_results(name, made["command"], folder=tmp_path, **measured)
     file = f"{name}.json"
     assert (tmp_path / file).read_bytes() == (FOLDER / file).read_bytes()
+
+
+@pytest.mark.parametrize("name", choices.RECORDS)
+def test_every_choice_was_measured_from_every_seed(name):
+    runs, _ = choices.RECORDS[name]
+    measured = read_results(f"choices-{name}")["runs"]
+    found = [[one for one in measured if run.items() <= one.items()] for run in runs()]
+    assert [len(ones) for ones in found] == [1] * len(measured)
+    assert all("top1" in one for one in measured)
 
 
 def test_unknown_results_are_refused():
