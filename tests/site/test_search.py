@@ -208,9 +208,8 @@ FOUND = {  # a question, and the section that should come first
     "quiz": "book/teaching#a-quiz-of-twenty-questions",
     "rope": "15_a_vit_of_2026#by-hand-rotary-positions",
     "cls token": "03_class_token_and_position#class-token-and-position",
-    "patch size 32": "02_patch_embedding#one-matrix-for-all-patches",
     "384 resolution": "10_pretrained_weights#other-resolutions",
-    "my loss is nan": "side_roads/the_training_loop#a-loss-that-is-not-a-number",
+    "my loss is nan": "side_roads/when_it_does_not_work#the-loss-explodes-or-is-nan",
     "gradcam": "side_roads/which_patch_votes#grad-cam-and-its-reshape",
     "softmax dim": "00_before_you_start#softmax-from-scores-to-shares",
     "position embedding interpolate": "10_pretrained_weights#other-resolutions",
@@ -245,6 +244,7 @@ FOUND = {  # a question, and the section that should come first
     "gradient accum": "11_speed#by-hand-gradient-accumulation",
 }
 AMONG_THREE = {  # questions with several good answers in the book
+    "patch size 32": "02_patch_embedding#one-matrix-for-all-patches",
     "batch_first": "14_bug_clinic#case-7-good-in-a-batch-bad-alone",
     "learning rate": (
         "side_roads/fine_tuning#training-all-of-it-the-learning-rate-decides"
@@ -289,7 +289,7 @@ side_roads/when_it_does_not_work#validation-accuracy-far-below-training-accuracy
   validation accuracy much lower than training
   val loss increases while train loss decreases
   good in training, bad in validation
-side_roads/when_it_does_not_work#on-cifar-10-is-that-normal
+side_roads/when_it_does_not_work#on-cifar-10-is-that-too-low
   vit cifar10 accuracy
   60 % on cifar-10
   vit from scratch on a small data set

@@ -98,7 +98,7 @@
       const all = (queries) => ({ combineWith: "AND", queries });
       const found = [[1, whole], [0.8, stem]];
       if (parts.length && !(has(whole) && parts.some((part) => part.whole.length < 2)))
-        found.push([0.6, all(parts.map((part) => part.stem))]);
+        found.push([0.4, all(parts.map((part) => part.stem))]);
       const isKnown = has(whole) || has(stem);
       if (whole.length > 2 && (isLast || !isKnown)) found.push([1, { queries: [whole], prefix: true }]);
       if (isKnown || whole.length < 5 || [...this.vocabulary].some((term) => term.startsWith(whole))) return found;
