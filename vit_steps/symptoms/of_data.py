@@ -205,11 +205,13 @@ def on_balance(patient: Patient) -> Said:
     shares, names = patient.shares, patient.classes
     as_trained = (shares[here] * each).sum() / shares[here].sum()
     most, least = int(shares.argmax()), int(shares.argmin())
-    said = (
-        f"{shares[most]:.1%} of the training images are {names[most]}, "
-        f"{shares[least]:.1%} {names[least]}. If all classes count the same, "
-        f"{each.mean():.0%} of the {name} images are right, and {as_trained:.0%} if "
-        "they count as often as in training."
+    said = "All classes have as many training images"
+    if shares[most] > shares[least]:
+        said = f"{shares[most]:.1%} of the training images are {names[most]}"
+        said += f", {shares[least]:.1%} {names[least]}"
+    said += (
+        f". If all classes count the same, {each.mean():.0%} of the {name} images are "
+        f"right, and {as_trained:.0%} if they count as often as in training."
     )
     unequal = shares[most] > limits.UNEQUAL * shares[least]
     # halfway from a model that is as good for all classes to a constant answer
