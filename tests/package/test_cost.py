@@ -11,6 +11,7 @@ from vit_steps import (
     model_cost,
     token_count,
 )
+from vit_steps.sizes import as_pair
 
 
 def test_tokens_of_the_sizes_everybody_uses():
@@ -111,7 +112,7 @@ def test_model_cost_is_the_models(
     cost = config.cost()
     assert cost.parameters == sum(p.numel() for p in model.parameters())
 
-    images = torch.rand(1, 2, *config.image_size)
+    images = torch.rand(1, 2, *as_pair(config.image_size, "image_size"))
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         tokens, _ = model.encode(images, need_weights=True)
         model.head(model.pre_logits(tokens[:, 0]))
