@@ -450,7 +450,7 @@ def test_sixty_questions_are_asked_in_the_words_of_threads():
     assert len(dict(asked_in_threads())) >= 60
 
 
-@pytest.mark.parametrize(("question", "section"), asked_in_threads())
+@pytest.mark.parametrize(("question", "section"), [*asked_in_threads()])
 def test_a_symptom_is_found_by_the_askers_words(search_page, question, section):
     assert section in found(search_page, question)[:3]
 
