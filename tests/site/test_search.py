@@ -89,7 +89,7 @@ def built():
 
 
 def test_the_index_is_small(built):
-    assert (HTML / FILE).stat().st_size < 17_500 * len(built["pages"])
+    assert (HTML / FILE).stat().st_size < 14_500 * len(built["pages"])
 
 
 FURNITURE = ("Show code cell source", "… imports", "Back to top", "Repository")

@@ -121,8 +121,9 @@
         const finder = await search.ready();
         search.isReady = true;
         const asked = `${pages} ${question}`;
-        if (this.question === question && this.shown !== asked) this.show(finder, question, pages); // once: a reader may be in it
+        if (this.question !== question || this.shown === asked) return; // shown again, it would take the focus from a reader
         this.shown = asked;
+        this.show(finder, question, pages);
       } catch (error) {
         this.status.textContent = `The search could not be opened: ${error.message}. Reload the page to try again.`;
       }

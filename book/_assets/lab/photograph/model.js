@@ -3,7 +3,7 @@
 // Why not ONNX Runtime Web (1.30): on two cores without a card, a look takes 0.73 of its time with two threads, which
 // need headers that a static host does not send, and 0.39 of its time with one. It fetches 14 MB of code and 97 MB of
 // weights, where this takes 0.1 and 37. Its weights of 8 bits are as quick, but move tokens by up to 2.2 (these: 0.04).
-// And its graph cannot go on from the middle block, where a head was switched off.
+// And where a head is switched off, its graph cannot begin at that block.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
