@@ -116,6 +116,7 @@ retrain: .venv/ready
 bench: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r benchmarks/requirements.txt
 	$(BIN)/python -m benchmarks
+	@! nvidia-smi -L >/dev/null 2>&1 || $(BIN)/python -m benchmarks --device cuda --seconds 30
 
 bench-lab: book
 	$(BIN)/python -m benchmarks.lab_response
