@@ -37,7 +37,7 @@ html_static_path = [r"{assets}"]
 html_css_files = ["book.css"]
 root_doc = "page"
 """
-EXTENSIONS = ["drawings", "pictures", "enlarging"]
+EXTENSIONS = ["drawings", "pictures", "enlarging", "scripts"]
 CAPTION = {"caption": "What to *look* for.", "name": "fig-a-square"}
 
 
