@@ -42,7 +42,7 @@ from vit_steps.sizes import as_pair
 
 PICTURE = Path("_build/benchmarks.png")
 FLOOR = "matrix products alone"
-FEW = [OURS, "timm", "torchvision"]  # of those that take long to be compiled
+FEW = [OURS, "timm", "torchvision"]  # are compared where a job is compiled
 
 
 def machine() -> dict[str, Any]:
@@ -122,10 +122,11 @@ def memory_of(job_index: int, names: list[str]) -> dict[str, Any]:
 def results_of(device: str, only: str, seconds: float) -> dict[str, Any]:
     """Run the jobs of a device whose names contain a text."""
     on_gpu = device == "cuda"
-    chosen = [i for i, job in enumerate(jobs(device)) if only in job.name]
+    chosen = [(i, job) for i, job in enumerate(jobs(device)) if only in job.name]
     results: dict[str, Any] = {
         "made": {
-            "command": "python -m benchmarks --device cuda" if on_gpu else "make bench",
+            "command": "make bench",
+            "seconds": seconds,
             "date": date.today().isoformat(),
             "machine": machine(),
             "versions": versions(),
@@ -135,11 +136,10 @@ def results_of(device: str, only: str, seconds: float) -> dict[str, Any]:
         results["roof"] = roof()
     names = list(BUILDERS)
     results["jobs"] = [
-        run_job(job, FEW if job.compiled else names, seconds)
-        for job in (jobs(device)[i] for i in chosen)
+        run_job(job, FEW if job.compiled else names, seconds) for _, job in chosen
     ]
     if not only and not on_gpu:
-        results["memory"] = [memory_of(i, names) for i in chosen]
+        results["memory"] = [memory_of(i, names) for i, _ in chosen]
         results["import_seconds"] = import_times()
         for name, duration in results["import_seconds"].items():
             print(f"import {name:<16}{duration:.2f} s")

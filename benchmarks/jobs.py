@@ -90,7 +90,7 @@ ON_CPU = [
     Job("training step, ViT-Ti/16, batch 8", TINY, 8, training=True),
     Job("training step, ViT-Ti/16, batch 8, bfloat16", TINY, 8, True, autocast=True),
 ]
-# A batch of 64 is compared with all rivals; to compile each of them takes minutes.
+# To compile takes half a minute a model, so it is done for one batch size.
 ON_GPU = [
     Job(
         f"{'training step' if training else 'inference'}, ViT-B/16, "

@@ -7,10 +7,11 @@ import pytest
 import torch
 
 from benchmarks.floor import matrix_products
-from benchmarks.jobs import Job
+from benchmarks.jobs import Job, jobs
 from benchmarks.picture import picture
 from benchmarks.rivals import BUILDERS, OURS, available, gives_our_logits
 from benchmarks.rounds import LEAST_ROUNDS, measure, ratio
+from vit_book import read_results
 from vit_steps import ViTConfig
 
 SMALL = ViTConfig(32, 8, num_classes=7, embed_dim=24, depth=2, num_heads=3)
@@ -61,6 +62,15 @@ def test_a_gpus_work_is_waited_for(monkeypatch):
         job = Job("any", SMALL, batch_size=1, device=device)
         job.to_the_end(lambda device=device: order.append(device))
     assert order == ["cpu", "cuda", "waited"]
+
+
+@pytest.mark.parametrize(
+    ("device", "record"), [("cpu", "benchmarks"), ("cuda", "benchmarks-gpu")]
+)
+def test_the_record_has_the_jobs_of_its_device(device, record):
+    measured = read_results(record)["jobs"]
+    assert [job["name"] for job in measured] == [job.name for job in jobs(device)]
+    assert all(job["rows"][0]["name"] == OURS for job in measured)
 
 
 def test_ratios_are_taken_within_rounds():
