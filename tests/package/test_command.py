@@ -81,7 +81,8 @@ def test_a_command_is_called_by_its_name(capsys, monkeypatch):
             main([name, "--help"])
         assert stop.value.code == 0
         usage = capsys.readouterr().out.partition("\n")[0]
-        assert usage.startswith(f"usage: python -m vit_steps.{name}")
+        module = "vit_doctor" if name == "doctor" else f"vit_steps.{name}"
+        assert usage.startswith(f"usage: python -m {module}")
     monkeypatch.setattr(sys, "argv", ["vit-steps", "small", "--batch-size", "2"])
     assert main() == 0 and "(2, 197, 384)" in capsys.readouterr().out
 

@@ -88,6 +88,7 @@ def imported_by_notebooks():
     ("folder", "declared"),
     [
         ("vit_steps", DECLARED | EXTRA["book"]),
+        ("vit_doctor", DECLARED | EXTRA["book"]),
         ("vit_book", DECLARED | EXTRA["book"]),
         ("vit_check", DECLARED),
         ("classroom", DECLARED | EXTRA["book"] | CLASSROOM),
