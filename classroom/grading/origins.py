@@ -31,7 +31,7 @@ MODULES = {
     ".".join(file.relative_to(folder.parent).with_suffix("").parts).removesuffix(
         ".__init__"
     )
-    for folder in (Path(p.__file__).parent for p in (vit_steps, vit_doctor))
+    for folder in (Path(vit_steps.__file__).parent, Path(vit_doctor.__file__).parent)
     for file in folder.rglob("*.py")
 }
 
