@@ -2,7 +2,6 @@ import copy
 import json
 import re
 from functools import partial
-from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -774,39 +773,12 @@ def repository(tmp_path):
     return tmp_path, theirs
 
 
-@pytest.fixture
-def hub(repository, monkeypatch):
-    """Replace huggingface_hub by an empty cache and one repository; list downloads."""
-    hub = pytest.importorskip("huggingface_hub")
-    folder, downloads = repository[0], []
-
-    def cached(name, file):
-        return str(folder / file) if file in downloads else None
-
-    def download(name, file, local_files_only):
-        if not local_files_only:
-            downloads.append(file)
-        return str(folder / file)
-
-    def model_info(name, files_metadata):
-        files = [(p.name, p.stat().st_size) for p in folder.iterdir()]
-        files.append(("flax_model.msgpack", 10**9))
-        return SimpleNamespace(
-            siblings=[SimpleNamespace(rfilename=n, size=s) for n, s in files]
-        )
-
-    monkeypatch.setattr(hub, "try_to_load_from_cache", cached)
-    monkeypatch.setattr(hub, "hf_hub_download", download)
-    monkeypatch.setattr(hub, "model_info", model_info)
-    return downloads
+def read(repository):
+    return optional.timm().create_model(f"local-dir:{repository[0]}", pretrained=True)
 
 
-def test_a_published_model_is_fetched_once_and_runs_in_ours(hub, repository, capsys):
-    got = P.published("timm/test_vit.r160_in1k")
-    announced = capsys.readouterr().out
-    assert announced == (
-        "timm/test_vit.r160_in1k: downloading 1.5 MB from huggingface.co\n"
-    )
+def test_a_published_model_runs_in_ours(repository):
+    got = P.copy_of(read(repository))
     known = got.preprocessing
     assert known == Preprocessing((0.5,) * 3, (0.5,) * 3, known.classes)
     assert known.classes[0] == "tench, Tinca tinca" and len(known.classes) == 1000
@@ -817,31 +789,15 @@ def test_a_published_model_is_fetched_once_and_runs_in_ours(hub, repository, cap
     with torch.no_grad():
         expected = repository[1](images)
         torch.testing.assert_close(got(images), expected, atol=1e-5, rtol=0)
-    P.published("timm/test_vit.r160_in1k")
-    assert hub == ["config.json", "model.safetensors"]
-    assert capsys.readouterr().out == ""
 
 
-def test_a_published_model_of_another_architecture_is_refused(hub, repository):
+def test_a_published_model_of_another_architecture_is_refused(repository):
     file = repository[0] / "config.json"
     config = json.loads(file.read_text())
     file.write_text(json.dumps(config | {"model_args": {"act_layer": "silu"}}))
     message = "another architecture: blocks.0.mlp.act differs by up to .* blocks.0.mlp"
     with pytest.raises(ValueError, match=message):
-        P.published("timm/test_vit.r160_in1k")
-
-
-def test_without_a_network_the_error_has_the_remedy(monkeypatch, tmp_path):
-    constants = pytest.importorskip("huggingface_hub").constants
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    message = (
-        "timm/nothing is not on this computer and could not be fetched from "
-        "huggingface.co. With a network, run the same line again; "
-        ".*OfflineModeIsEnabled"
-    )
-    with pytest.raises(ConnectionError, match=message):
-        P.published("timm/nothing")
+        P.copy_of(read(repository))
 
 
 def test_copy_timm():

@@ -8,7 +8,6 @@ from vit_steps.pretrained.features import (
 )
 from vit_steps.pretrained.hub import copy_into as copy_into
 from vit_steps.pretrained.hub import copy_of as copy_of
-from vit_steps.pretrained.hub import published as published
 from vit_steps.pretrained.loading import WeightsMismatch as WeightsMismatch
 from vit_steps.pretrained.loading import config_of as config_of
 from vit_steps.pretrained.loading import load_weights as load_weights
