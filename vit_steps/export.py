@@ -6,7 +6,6 @@ vit-steps export cluttered-digits digits.onnx
 import argparse
 import json
 import os
-import sys
 import warnings
 from copy import deepcopy
 from dataclasses import asdict
@@ -22,7 +21,7 @@ from vit_steps.checkpoint import write_whole
 from vit_steps.command import check_new, model_parser, run_command
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import check_installed
-from vit_steps.trained import evaluated
+from vit_steps.predict import evaluated
 from vit_steps.variants.any_size import AnySizeVisionTransformer, any_size
 from vit_steps.vision_transformer import VisionTransformer
 
@@ -140,10 +139,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps export --help`` describes it."""
     what = "Write a trained model as an ONNX file, for batches of any size."
     parser = model_parser("export", what)
-    add = parser.add_argument
-    add("output", metavar="OUT.onnx", help="the file to write")
+    parser.add_argument("output", metavar="OUT.onnx", help="the file to write")
     sizes = "take images of any size, in multiples of the patch"
-    add("--any-size", action="store_true", help=sizes)
+    parser.add_argument("--any-size", action="store_true", help=sizes)
     options = parser.parse_args(arguments)
     return run_command(lambda: _run(options), {"name": "model"})
 
@@ -154,7 +152,3 @@ def _run(options: argparse.Namespace) -> None:
     to_onnx(any_size(model) if options.any_size else model, path)
     size = path.stat().st_size
     print(f"{options.output}: {size:,} bytes, logits equal to PyTorch's to 1e-5")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

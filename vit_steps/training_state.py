@@ -6,7 +6,6 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -65,12 +64,6 @@ class History:
     @property
     def top1(self) -> list[float]:
         return [epoch.validation.top1 for epoch in self.epochs]
-
-    @classmethod
-    def from_json(cls, epochs: Sequence[dict[str, Any]]) -> "History":
-        return cls(
-            [Epoch(**e | {"validation": Metrics(**e["validation"])}) for e in epochs]
-        )
 
 
 class TrainingState:
@@ -165,7 +158,9 @@ class TrainingState:
             )
         tensors, metadata = read_checkpoint(path)
         try:
-            history = History.from_json(metadata["history"]["epochs"])
+            epochs = metadata["history"]["epochs"]
+            epochs = [e | {"validation": Metrics(**e["validation"])} for e in epochs]
+            history = History([Epoch(**epoch) for epoch in epochs])
             differ = [
                 f"{name} {before}, now {now.get(name)}"
                 for part, now in self.settings.items()

@@ -514,9 +514,7 @@ def test_dinov2s_classifier_is_no_head_of_ours():
     theirs = huggingface_small("Dinov2ForImageClassification", "Dinov2Config")
     weights = P.without(theirs.state_dict(), "dinov2.embeddings.mask_token")
     weights = P.in_our_names(weights)
-    with pytest.raises(
-        ValueError, match="head.weight.*more than the class token; drop='head'"
-    ):
+    with pytest.raises(ValueError, match="(?s)drop='head'.*head.weight .*, expected"):
         P.model_of(weights, num_heads=2)
     ours = P.model_of(weights, num_heads=2, drop="head")
     assert_equal(ours, theirs.dinov2)
@@ -527,9 +525,9 @@ def test_dinov2s_classifier_is_no_head_of_ours():
     [
         (
             ("blocks.0.attn.temperature", torch.ones(2)),
-            r"temperature' .* another block",
+            r"temperature' .* is of another model; our models would give",
         ),
-        (("norm.weight", None), "lack of 'norm.weight' shows no norm after"),
+        (("norm.weight", None), "(?s)not among the weights .*norm.weight"),
     ],
 )
 def test_one_tensor_shows_another_model(change, message):
@@ -537,22 +535,22 @@ def test_one_tensor_shows_another_model(change, message):
     weights = {n: t for n, t in weights.items() if n != name}
     if tensor is not None:
         weights[name] = tensor
-    with pytest.raises(ValueError, match=f"{message}.*; our models would give"):
+    with pytest.raises(ValueError, match=message):
         P.model_of(weights, num_heads=2)
 
 
 @pytest.mark.parametrize(
-    ("build", "message"),
+    ("build", "shown"),
     [
-        (timm("vit_tiny_r_s16_p8_224"), "patch_embed.backbone.* a ResNet in front of"),
-        (timm("vit_small_r26_s32_224"), "patch_embed.backbone.* a ResNet in front of"),
-        (timm("vit_small_patch16_18x2_224"), "attns.* several attentions side by side"),
+        (timm("vit_tiny_r_s16_p8_224"), "patch_embed.backbone."),
+        (timm("vit_small_r26_s32_224"), "patch_embed.backbone."),
+        (timm("vit_small_patch16_18x2_224"), "attns."),
     ],
 )
-def test_the_true_reason_is_named(build, message):
+def test_a_file_is_refused_as_a_model_is(build, shown):
     theirs = build()
     for build in (P.copy_of, lambda theirs: P.model_of(theirs.state_dict(), 2)):
-        with pytest.raises(ValueError, match=f"{message}.*; our models would give"):
+        with pytest.raises(ValueError, match=f"{shown}.* is of another model; our mod"):
             build(theirs)
 
 
@@ -566,11 +564,11 @@ def test_a_stem_of_convolutions_is_named():
         P.model_of(P.in_our_names(theirs.state_dict()), num_heads=2)
 
 
-def test_beit_is_named_behind_its_prefix():
+def test_beit_is_refused_behind_its_prefix():
     theirs = huggingface_small(
         "BeitForImageClassification", "BeitConfig", use_relative_position_bias=True
     )
-    with pytest.raises(ValueError, match="relative_position.* is of another model"):
+    with pytest.raises(ValueError, match="layers.0.* is of another model"):
         P.model_of(P.in_our_names(theirs.state_dict()), num_heads=2)
 
 
@@ -578,7 +576,7 @@ def test_swin_is_refused():  # test_swin loads it
     theirs = optional.timm().models.SwinTransformer(
         img_size=28, window_size=7, embed_dim=8, depths=(1,), num_heads=(1,)
     )
-    with pytest.raises(ValueError, match="layers.0.* is of another model"):
+    with pytest.raises(ValueError, match="patch_embed.norm.* is of another model"):
         P.copy_of(theirs)
 
 

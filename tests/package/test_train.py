@@ -231,7 +231,6 @@ def test_a_small_model_takes_one_thread_unless_the_user_says_how_many(
         (["--output", "model.pt"], "--output: got 'model.pt', expected a name in"),
         (["--checkpoint", "x.pt"], "--checkpoint: got 'x.pt', expected a name in"),
         (["--resume"], "--resume: expected a --checkpoint to go on from"),
-        (["--shard"], "--shard: there is one process, expected torchrun's"),
         (["--threads", "0"], "--threads: got 0, expected a positive int"),
         (["--threads", "-3"], "--threads: got -3, expected a positive int"),
         (["--device", "foo"], "--device: got 'foo', expected one of cpu"),
@@ -537,10 +536,10 @@ def test_a_grey_model_learns_colours(pictures, tmp_path):
 
 @pytest.mark.parametrize(
     "mode, options, channels",
-    [("RGB", [], 3), ("L", [], 1), ("RGB", ["--in-channels", "1"], 1)],
+    [("RGB", [], 3), ("L", [], 3), ("RGB", ["--in-channels", "1"], 1)],
     ids=["colour", "grey", "made grey"],
 )
-def test_a_folder_of_grey_images_trains_a_model_for_them(
+def test_a_folder_is_made_grey_on_demand(
     pictures, tmp_path, capsys, mode, options, channels
 ):
     for path in pictures.glob("*/*.png"):
@@ -635,7 +634,6 @@ def test_only_the_head_is_trained_with_freeze(pictures, tmp_path, colours, capsy
     [
         ([], "--freeze: expected a --from, whose body stays as it is"),
         (["--mixup", "0.8"], "--mixup: got 0.8, expected none with --freeze"),
-        (["--shard"], "--shard: got True, expected none with --freeze"),
         (["--checkpoint", "s.safetensors"], "--checkpoint: got s.safetensors, expec"),
         (["--drop-rate", "0.1"], "--drop-rate: got 0.1, expected none with --freeze"),
     ],

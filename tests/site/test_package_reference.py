@@ -96,7 +96,7 @@ def test_a_page_and_its_table_have_the_same_modules(page):
 
 # What the package needs for itself, and no page describes, or only as a command.
 OURS = ("vit_steps", "vit_doctor", "vit_book")
-OWN = ("command", "evaluate", "evaluating", "tensors", "trained")
+OWN = ("command", "evaluate", "evaluating", "tensors")
 OWN = {f"vit_steps.{name}" for name in OWN}
 OWN |= {f"vit_doctor.{name}" for name in ("limits", "of_data", "of_model", "patient")}
 

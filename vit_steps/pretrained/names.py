@@ -104,9 +104,6 @@ _MEANINGS = {
 }
 
 
-# -- From their names to ours.
-
-
 def in_our_names(state_dict: StateDict) -> StateDict:
     """Return a state dict of ours, timm, torchvision or Hugging Face in our names.
 
@@ -201,9 +198,6 @@ def _without_prefix(state_dict: StateDict) -> StateDict:
     for part in "".join(prefixes).split(".")[:-1]:
         state_dict = rename(state_dict, {f"{part}.{{rest}}": "{rest}"})
     return state_dict
-
-
-# -- What the functions above are made of.
 
 
 def without(state_dict: StateDict, names: Names, argument: str = "names") -> StateDict:
