@@ -5,17 +5,9 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import NoReturn
 
 from vit_steps.checkpoint import check_writable, shipped_models
 from vit_steps.sizes import Size
-
-
-class Parser(ArgumentParser):
-    """A parser whose errors are one sentence, without a list of all options."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"Stopped: {message}; --help lists all options\n")
 
 
 def model_parser(name: str, description: str) -> ArgumentParser:

@@ -22,9 +22,9 @@ def show_image(image: Tensor, ax: Axes | None = None, title: str | None = None) 
     Shape: (3, H, W) or (1, H, W) or (H, W), values between 0 and 1
     """
     ax = ax or plt.gca()
-    image = image.detach().float().cpu().clamp(0, 1).squeeze(0)
-    pixels = image.movedim(0, -1) if image.ndim == 3 else image  # (H, W, 3) or (H, W)
-    ax.imshow(pixels, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    image = image.detach().float().cpu().clamp(0, 1)
+    pixels = image.movedim(0, -1).squeeze(-1) if image.ndim == 3 else image
+    ax.imshow(pixels.numpy(), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     if title is not None:

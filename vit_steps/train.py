@@ -18,7 +18,7 @@ import torch
 
 from vit_steps import distributed
 from vit_steps.attention import use_fused_attention
-from vit_steps.command import Parser, check_new, run_command, size
+from vit_steps.command import check_new, run_command, size
 from vit_steps.optional import INSTALL, imported
 from vit_steps.predictions import head_data
 from vit_steps.pretrained.focus_vit import focus_vit
@@ -79,10 +79,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options, each None where it was not given."""
-    first = Parser(add_help=False)
+    first = argparse.ArgumentParser(add_help=False)
     first.add_argument("--data")
     recipe = RECIPES.get(first.parse_known_args(arguments)[0].data)
-    parser = Parser(
+    parser = argparse.ArgumentParser(
         prog="python -m vit_steps.train",
         usage="python -m vit_steps.train --data NAME [options]",
         description="Train a Vision Transformer. Options that are not given have the "

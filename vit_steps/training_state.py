@@ -93,6 +93,7 @@ class TrainingState:
         self.checkpoint = checkpoint
         self.history = History()
         self.averaged: AveragedModel | None = None
+        self.modules = nn.ModuleDict({"model": self.model})
         if (decay := config.ema_decay) is not None:
             count = len(data.train)  # type: ignore[arg-type]
             steps = config.epochs * math.ceil(count / config.batch_size)
@@ -105,14 +106,10 @@ class TrainingState:
             self.averaged = AveragedModel(
                 self.model, multi_avg_fn=get_ema_multi_avg_fn(decay), use_buffers=True
             )
+            self.modules["averaged"] = self.averaged
         known = getattr(data, "preprocessing", None)
         if isinstance(known, Preprocessing):
             self.model.preprocessing = known
-
-    @property
-    def modules(self) -> nn.ModuleDict:
-        averaged = {} if self.averaged is None else {"averaged": self.averaged}
-        return nn.ModuleDict({"model": self.model, **averaged})
 
     def tensors(self) -> dict[str, Tensor]:
         """Return all tensors, not copies, by their names in a file."""

@@ -632,7 +632,7 @@ def test_a_folder_of_16_bits_keeps_its_levels(tmp_path):
     root = photo_folder(tmp_path, "cat", "dog")
     for path in root.glob("*/*.png"):
         Image.new("I;16", (20, 20), 257 * 99).save(path)
-    loaded = load_folder(root)
+    loaded = load_folder(root, in_channels=1)
     expected = torch.full((1, 10, 10), (99 / 255 - loaded.mean[0]) / loaded.std[0])
     torch.testing.assert_close(loaded.train[0][0], expected, rtol=0, atol=1e-6)
 

@@ -24,7 +24,6 @@ CIFAR10_CLASSES = (
     *("dog", "frog", "horse", "ship", "truck"),
 )
 
-
 DOWNLOADS = {  # how much torchvision downloads, and from where
     "Fashion-MNIST": "30 MB from fashion-mnist.s3-website.eu-central-1.amazonaws.com",
     "CIFAR-10": "170 MB from www.cs.toronto.edu",

@@ -92,19 +92,6 @@ def _read(
     return at_our_places(weights, grid)
 
 
-def _activation(theirs: nn.Module, weights: StateDict) -> dict[str, str]:
-    """Return which of our kinds of GELU theirs has, found by what it does."""
-    name = re.compile(rf".*\.mlp\.({'|'.join(ACTS)})")
-    acts = [m for n, m in theirs.named_modules() if name.fullmatch(n)]
-    if "blocks.0.mlp.fc1_g.weight" in weights or not acts:
-        return {}
-    x = torch.linspace(-4, 4, 9)
-    for kind, make in ACTIVATIONS.items():
-        if torch.allclose(acts[0](x), make()(x), atol=1e-6):
-            return {"mlp": kind}
-    return {}
-
-
 def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     """Return ``model_of`` their weights, if both models give the same outputs.
 
@@ -127,7 +114,15 @@ def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     check_family(in_our_names(state_dict))
     grid = patch_grid(stated("img_size", "image_size"), stated("patch_size"))
     weights = _read(theirs, state_dict, num_heads, grid)
-    untold = {"norm_eps": stated("eps")} | _activation(theirs, weights)
+    untold: dict[str, Any] = {"norm_eps": stated("eps")}
+    # which of our kinds of GELU theirs has is found by what it does
+    named = re.compile(rf".*\.mlp\.({'|'.join(ACTS)})")
+    acts = [module for n, module in theirs.named_modules() if named.fullmatch(n)]
+    if acts and "blocks.0.mlp.fc1_g.weight" not in weights:
+        x = torch.linspace(-4, 4, 9)
+        for kind, make in ACTIVATIONS.items():
+            if torch.allclose(acts[0](x), make()(x), atol=1e-6):
+                untold["mlp"] = kind
     pooled = getattr(theirs, "global_pool", None)
     if pooled in POOLINGS:
         untold["pooling"] = POOLINGS[pooled]

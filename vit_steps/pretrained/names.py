@@ -263,9 +263,7 @@ def translator(table: dict[str, str]) -> Callable[[str], str | None]:
 
 
 def listing(
-    names: Iterable[str],
-    tensors: StateDict,
-    expected: StateDict | None = None,
+    names: Iterable[str], tensors: StateDict, expected: StateDict | None = None
 ) -> str:
     """Return names and shapes, one per line; blocks with equal lines are joined."""
     numbers_of: dict[str, list[str]] = {}
