@@ -45,7 +45,7 @@ OPTIONS = {  # beside those of the training and the model; without a value, swit
     "--full": "all of Fashion-MNIST, not a tenth",
     "--download": "download what is missing",
     "--image-size PIXELS": "to cut a folder's images to: 64, the default, or 64x48",
-    "--in-channels COUNT": "1 to make a folder's images grey; default: 3",
+    "--in-channels COUNT": "1 makes a folder's images grey; default: 3, or --from's",
     "--no-augment": "show every image unchanged, every time",
     "--merge-validation": "train on that part too, once all is chosen",
     "--output FILE": "where to write the trained model",
