@@ -40,7 +40,7 @@ help:
 	@PYTHON="$(PYTHON)" sh environment/install.sh
 
 .venv/compiled: .venv/ready # for sandboxes, in which Python cannot store the compiled files
-	@$(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' .venv/lib vit_steps vit_book vit_check classroom >/dev/null 2>&1 || true
+	@$(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' .venv/lib vit_steps vit_doctor vit_book vit_check classroom >/dev/null 2>&1 || true
 	@touch .venv/compiled
 
 book: .venv/ready # skipped if it was built from the same files and none of them is newer

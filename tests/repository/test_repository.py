@@ -123,7 +123,8 @@ def test_licences():
     places = re.findall(r"\b(?:book|vit_steps)/[\w/.]*\w", text("LICENSE-TEXT"))
     assert "book/mathjax" in places
     assert not [place for place in places if not (ROOT / place).exists()]
-    assert (ROOT / "vit_steps" / "py.typed").exists()
+    for package in ("vit_steps", "vit_doctor"):
+        assert (ROOT / package / "py.typed").exists()
 
 
 def test_every_requirement_is_pinned():

@@ -10,24 +10,24 @@ from typing import Any
 
 import torch
 
+from vit_doctor import examine
+from vit_doctor.report import Report
 from vit_steps import variants
 from vit_steps.checkpoint import class_of, read_checkpoint, shipped_models
 from vit_steps.command import numbers, run_command
 from vit_steps.optional import imported
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.sizes import as_pair
-from vit_steps.symptoms import examine
-from vit_steps.symptoms.report import Report
 from vit_steps.vision_transformer import VisionTransformer
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps doctor --help`` describes it."""
     parser = ArgumentParser(
-        prog="python -m vit_steps.doctor",
+        prog="python -m vit_doctor",
         description="Look for what is wrong with a trained model and its images, and "
         "say it in sentences, with the section of the book to read. A model of another "
-        "library can be examined in Python, by vit_steps.symptoms.examine.",
+        "library can be examined in Python, by vit_doctor.examine.",
     )
     add = parser.add_argument
     known = f"{', '.join(shipped_models())}, or a file that training wrote"

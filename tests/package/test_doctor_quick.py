@@ -5,8 +5,7 @@ import torch
 from torch import nn
 
 from tests.conftest import draw_at_random
-from vit_steps import VisionTransformer, ViTConfig
-from vit_steps.symptoms import (
+from vit_doctor import (
     batch_effect,
     order_effect,
     overfit_one_batch,
@@ -15,6 +14,7 @@ from vit_steps.symptoms import (
     shuffle_patches,
     silent_parameters,
 )
+from vit_steps import VisionTransformer, ViTConfig
 
 SMALL = ViTConfig(8, 4, 1, 3, 16, 2, 2)
 

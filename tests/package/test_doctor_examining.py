@@ -15,11 +15,11 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
 from tests.conftest import ROOT, read
+from vit_doctor import examine
+from vit_doctor.examining import TESTS, admitted, found_by
+from vit_doctor.report import BOOK
 from vit_steps import VisionTransformer, ViTConfig, data, optional
 from vit_steps.preprocessing import Preprocessing
-from vit_steps.symptoms import examine
-from vit_steps.symptoms.examining import TESTS, admitted, found_by
-from vit_steps.symptoms.report import BOOK
 from vit_steps.training import TrainConfig, train
 from vit_steps.variants import VariantConfig, VariantVisionTransformer
 

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from vit_doctor import limits
+from vit_doctor.patient import Patient, better, percent
+from vit_doctor.report import Unseen
 from vit_steps.optional import imported
-from vit_steps.symptoms import limits
-from vit_steps.symptoms.patient import Patient, better, percent
-from vit_steps.symptoms.report import Unseen
 
 Said = tuple[bool, str]
 Change = Callable[[Tensor], Tensor]  # of images (n, C, H, W)

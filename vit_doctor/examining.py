@@ -9,15 +9,15 @@ import torch
 from torch import nn
 from torch.utils.data import DataLoader
 
+from vit_doctor import limits, of_data, of_model
+from vit_doctor.of_data import Said
+from vit_doctor.patient import Patient, read_part
+from vit_doctor.report import BOOK, VERDICTS, Finding, Report, Unseen
 from vit_steps.compatibility import logits_of
 from vit_steps.optional import imported
 from vit_steps.predictions import class_names
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.sizes import check_number
-from vit_steps.symptoms import limits, of_data, of_model
-from vit_steps.symptoms.of_data import Said
-from vit_steps.symptoms.patient import Patient, read_part
-from vit_steps.symptoms.report import BOOK, VERDICTS, Finding, Report, Unseen
 from vit_steps.tensors import check_indices
 
 # The tests, on_..., causes before what may follow from them, and where to read on.

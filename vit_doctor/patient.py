@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from vit_doctor import limits
+from vit_doctor.report import Unseen
 from vit_steps.compatibility import check_images, logits_of
 from vit_steps.preprocessing import Preprocessing
-from vit_steps.symptoms import limits
-from vit_steps.symptoms.report import Unseen
 from vit_steps.tensors import check_tensor
 from vit_steps.training import train_step
 

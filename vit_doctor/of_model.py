@@ -13,10 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vit_steps.symptoms import limits, quick
-from vit_steps.symptoms.of_data import Said
-from vit_steps.symptoms.patient import Patient, Watched, better, percent
-from vit_steps.symptoms.report import Unseen
+from vit_doctor import limits, quick
+from vit_doctor.of_data import Said
+from vit_doctor.patient import Patient, Watched, better, percent
+from vit_doctor.report import Unseen
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 
