@@ -83,6 +83,7 @@ outputs: .venv/ready
 
 exercises: .venv/ready
 	$(BIN)/python -m classroom.release
+	$(BIN)/python -m classroom.assessment.points
 
 same: .venv/ready
 	$(BIN)/python -m book.same

@@ -13,7 +13,13 @@ from classroom.assessment.canvas import canvas_zip
 from classroom.assessment.clinic import cases
 from classroom.assessment.forms import forms
 from classroom.assessment.moodle import moodle_xml
-from classroom.assessment.paper import clinic_page, form_page, key_page, marking_page
+from classroom.assessment.paper import (
+    clinic_page,
+    form_page,
+    key_page,
+    marking_page,
+    project_page,
+)
 from classroom.assessment.written import written
 from classroom.release.release import ROOT
 
@@ -36,6 +42,7 @@ def files(asked: list[int] | None, seed: int | None) -> dict[str, bytes]:
         "key.html": key_page(both).encode(),
         "clinic.html": clinic_page(cases()).encode(),
         "marking.html": marking_page(written()).encode(),
+        "project.html": project_page().encode(),
     }
     for form in both:
         name = form.name.lower()

@@ -49,9 +49,9 @@ def cases(path: Path = CLINIC) -> Iterator[Case]:
             raise ValueError(f"{cell.id}: expected a call of show_code")
         yield Case(
             title=title.removeprefix("### "),
-            story=_without_links(story.strip()),
+            story=without_links(story.strip()),
             shown=tuple(_symptom(row["symptom"])),
-            question=_without_links(row["ask"].source),
+            question=without_links(row["ask"].source),
             code="\n\n".join(defined[name] for name in names),
         )
 
@@ -64,7 +64,7 @@ def _row(notebook: NotebookNode, start: int) -> Iterator[NotebookNode]:
         yield cell
 
 
-def _without_links(markdown: str) -> str:
+def without_links(markdown: str) -> str:
     return LINK.sub(r"\1", markdown)
 
 

@@ -1,5 +1,6 @@
 """Lay out forms, keys, handouts and marking sheets as pages of HTML for printing."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -8,10 +9,14 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from classroom.assessment.clinic import Case
+from classroom.assessment.clinic import Case, without_links
 from classroom.assessment.forms import Form
 from classroom.assessment.text import blocks, html
 from classroom.assessment.written import Written
+from classroom.release.release import ROOT
+
+PROJECT = ROOT / "book" / "project.md"
+BRIEF = re.compile(r"<!-- /?brief -->")
 
 
 def form_page(form: Form) -> str:
@@ -30,6 +35,13 @@ def clinic_page(cases: Iterable[Case]) -> str:
 
 def marking_page(answers: Iterable[Written]) -> str:
     return _page("marking.html", answers=list(answers))
+
+
+def project_page() -> str:
+    """Return what the page on the project has for the students."""
+    text = PROJECT.read_text("utf-8")
+    _, brief, _ = BRIEF.split(text)
+    return _page("project.html", brief=without_links(brief))
 
 
 def _page(template: str, **values: Any) -> str:

@@ -63,7 +63,7 @@ def test_written_answers_have_a_rubric(path):
     assert graded
     for cell in graded:
         rubric = cell.source.split("**Rubric.** ")[1]
-        lines = [line for line in rubric.splitlines() if line.startswith("- **1 point:")]
+        lines = re.findall(r"^- \*\*1 point:\*\* ", rubric, re.MULTILINE)
         assert len(lines) == cell.metadata.nbgrader.points, cell.id
         assert rubric.startswith(f"One point for each line that holds, {len(lines)} in")
 
