@@ -210,8 +210,8 @@ def checkpoint(asked: str) -> Ask:
             wrong={
                 "The side of a patch": "the weight of the patch embedding is (D, C, P, "
                 "P), but it is not thought of",
-                "D": "it is the length of every bias, but shapes are thought to show "
-                "only how many numbers there are",
+                "D": "it is the length of the class token, but shapes are thought to "
+                "show only how many numbers there are",
                 "The number of blocks": "it is how many `blocks.i` there are, but "
                 "names are thought to be arbitrary",
             },
@@ -325,7 +325,7 @@ def ring(processes: int, preset: str) -> Ask:
         why=f"There are two trips round the ring, and on each it sends "
         f"{processes - 1} pieces, each of them 1/{processes} of the vector.",
         wrong={
-            f"{(processes - 1) * vector:.0f} MB": "each is thought to send the whole "
+            f"{(processes - 1) * vector:,.0f} MB": "each is thought to send the whole "
             "vector to each of the others",
             f"{sent / 2:.0f} MB": "the second trip is forgotten, which hands the sums "
             "round",
@@ -346,9 +346,9 @@ def who_holds_what(kind: str) -> Ask:
             "A ViT trains with DDP on eight GPUs with 128 images each. With 256 images "
             "each it runs out of memory. A colleague suggests FSDP. Which part of "
             "the memory would *not* become smaller?",
-            right="The activations, which is what the 128 more images added",
+            right="The activations",
             why="FSDP divides weights, gradients and averages. Each GPU still keeps "
-            "the activations of its own images.",
+            "the activations of its own 256 images, and they are what had no room.",
             wrong={
                 "The weights": "FSDP is thought to divide the images alone, as DDP "
                 "does",
@@ -386,12 +386,12 @@ def windows(side: int, window: int) -> Ask:
         "and each token attends only to those of its own window. By what factor does "
         "this reduce the number of pairs that are compared?",
         right=f"{pairs // inside}",
-        why=f"Each token compares itself with {window**2} instead of {side**2} tokens. "
-        "The factor is the number of windows.",
+        why=f"Each token compares itself with {window**2} instead of {side**2:,} "
+        "tokens. The factor is the number of windows.",
         wrong={
             f"{window**2}": "it is thought to be the number of tokens in a window",
             f"{side // window}": "the windows are counted along one side only",
-            f"{side**2}": "each token is thought to be left with one comparison",
+            f"{side**2:,}": "each token is thought to be left with one comparison",
         },
     )
 
@@ -454,7 +454,7 @@ def bias_table(w: int) -> Ask:
         why=f"A difference of rows goes from −{w - 1} to {w - 1}, which are {values} "
         f"values, and so does one of columns: {values}·{values}.",
         wrong={
-            f"{w**4}": "each pair of tokens is thought to have its own",
+            f"{w**4:,}": "each pair of tokens is thought to have its own",
             f"{w**2}": "the sign of a difference is overlooked",
             f"{values}": "only one direction is counted",
         },
@@ -480,7 +480,8 @@ def it_learns(evidence: str) -> Ask:
                 "accuracy",
                 "Model A, because a sound model cannot learn so fast": "a guess is "
                 "turned into a rule",
-                "Neither, because both learn": "a falling loss is taken for a proof",
+                "The one whose training loss is higher at the end": "a bug is "
+                "thought to show in the loss",
             },
         )
     return Ask(

@@ -147,10 +147,10 @@ def width(before: int, after: int) -> Ask:
         "setting is changed. How many numbers does a token have?",
         right=f"{config.embed_dim}",
         why="D is chosen and not given by the patch. The linear layer takes whatever a "
-        f"patch holds, here {numbers} numbers, and puts out D.",
+        f"patch holds, here {numbers:,} numbers, and puts out D.",
         wrong={
-            f"{numbers}": "D is thought to be what a patch holds",
-            f"{after**2}": "D is thought to be the number of pixels of a patch",
+            f"{numbers:,}": "D is thought to be what a patch holds",
+            f"{after**2:,}": "D is thought to be the number of pixels of a patch",
             f"{token_count(224, after)}": "D is thought to be the number of patches",
         },
     )
@@ -174,7 +174,7 @@ def bare_view(size: int, patch: int) -> Ask:
         f"An image has the shape (3, {size}, {size}), red first. It is cut into "
         f"patches of {patch}×{patch} by `image.reshape({token_count(size, patch)}, "
         f"{3 * patch**2})` and nothing else. What is in the first row?",
-        right=f"The first {lines:.1f} lines of the image, in red alone",
+        right=f"The first {lines:.2g} lines of the image, in red alone",
         why="A reshape cuts the numbers where they lie in memory: colour by colour, "
         "line by line. The shape is right, and the rows are no squares.",
         wrong={
@@ -204,7 +204,7 @@ def tokens(size: int, patch: int) -> Ask:
         why=f"{size // patch}·{size // patch} = {N} patches, and the class token.",
         wrong={
             f"{N}": "the class token is forgotten",
-            f"{patch**2 + 1}": "the pixels of a patch are counted",
+            f"{patch**2 + 1:,}": "the pixels of a patch are counted",
             f"{size // patch + 1}": "only one row of patches is counted",
         },
     )
@@ -459,33 +459,33 @@ def where_the_norm_is(kind: str) -> Ask:
         "post-norm": "x = norm1(x + attn(x))",
         "pre-norm": "x = x + attn(norm1(x))",
     }
-    names = {
-        "normed residual": "A residual connection that begins after the norm, so the "
-        "stream as it was is lost",
-        "post-norm": "A post-norm block, as in the first Transformer",
-        "pre-norm": "A pre-norm block, as in ViT",
-        "none": "A block without a residual connection",
+    answers = {
+        "normed residual": "To the normed tokens, and the sum stays as it is",
+        "post-norm": "To the tokens as they came, and then the sum is normed",
+        "pre-norm": "To the tokens as they came, and the sum stays as it is",
+        "none": "To nothing: it takes the place of the tokens",
     }
     why = {
-        "normed residual": "`x` is the normed one from the first line on, so that is "
-        "what attention's result is added to.",
-        "post-norm": "The norm comes last, after the sum.",
-        "pre-norm": "Only what attention gets is normed. What its result is added to "
-        "is the stream as it was.",
+        "normed residual": "From the first line on `x` is the normed one. So the "
+        "tokens as they came are lost: a bug, if the block should be pre-norm.",
+        "post-norm": "The norm comes last. This is a post-norm block, as in the first "
+        "Transformer.",
+        "pre-norm": "Only what attention gets is normed. This is a pre-norm block, as "
+        "in ViT.",
     }
     mistakes = {
-        "normed residual": "a norm in a line of its own is taken for one that is "
-        "applied to the stream",
-        "post-norm": "the order of norm and sum is read the other way round",
-        "pre-norm": "where the norm is applied is not looked at",
+        "normed residual": "what is normed for attention is thought to be normed for "
+        "the sum as well",
+        "post-norm": "norm and sum are read in the other order",
+        "pre-norm": "it is overlooked what the norm is applied to",
         "none": "the sum is overlooked",
     }
     return Ask(
-        "What does this code make of a block's first half?\n\n"
-        f"```python\n{code[kind]}\n```",
-        right=names[kind],
+        "This code is the first half of a block. To what is the result of attention "
+        f"added?\n\n```python\n{code[kind]}\n```",
+        right=answers[kind],
         why=why[kind],
-        wrong={names[n]: mistakes[n] for n in names if n != kind},
+        wrong={answers[n]: mistakes[n] for n in answers if n != kind},
     )
 
 
