@@ -8,7 +8,7 @@ import torch
 
 from classroom.assessment import points
 from classroom.assessment.paper import project_page
-from classroom.assessment.written import assignments
+from classroom.assessment.written import assignments, written
 from tests.conftest import ROOT
 from vit_steps import MultiHeadAttention
 
@@ -124,3 +124,8 @@ def test_the_code_on_the_page_does_what_the_page_says(capsys):
 
     assert equal_values_come_back(MultiHeadAttention(32, 4))
     assert not equal_values_come_back(names["Columns"](32, 4))
+
+
+def test_half_points_are_where_the_page_says():
+    halves = [a.number for a in written() if "half a point" in " ".join(a.lines)]
+    assert halves == [7] and "(Only one line, in set 7," in page("assessment")
