@@ -18,7 +18,8 @@ from book._extensions.running_head import running_head
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
-NOT_ON_PAPER = {"book/lab", "book/teaching"}
+FOR_TEACHERS = {f"book/{name}" for name in ("assessment", "assistants", "project")}
+NOT_ON_PAPER = {"book/lab", "book/teaching"} | FOR_TEACHERS
 LEFT_OUT = [
     "a.headerlink",
     "button",

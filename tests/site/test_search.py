@@ -205,7 +205,7 @@ FOUND = {  # a question, and the section that should come first
     "overfitting": "08_training#what-overfitting-looks-like",
     "load timm weights": "10_pretrained_weights#pretrained-weights",
     "normal": "02_patch_embedding#the-module",
-    "quiz": "book/teaching#a-quiz-of-twenty-questions",
+    "quiz": "book/assessment#the-quiz",
     "rope": "15_a_vit_of_2026#by-hand-rotary-positions",
     "cls token": "03_class_token_and_position#class-token-and-position",
     "384 resolution": "10_pretrained_weights#other-resolutions",
