@@ -18,7 +18,7 @@ from book._extensions.running_head import running_head
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
-NOT_ON_PAPER = {"book/lab", "book/teaching"}
+NOT_ON_PAPER = ("book/lab", "book/teaching", "book/package/", "notebooks/exercises/")
 LEFT_OUT = [
     "a.headerlink",
     "button",
@@ -76,8 +76,9 @@ def parts_on_paper() -> list[tuple[str, list[str]]]:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     parts = [("", [toc["root"]])]
     for part in toc["parts"]:
-        files = [chapter["file"] for chapter in part["chapters"]]
-        on_paper = [file for file in files if file not in NOT_ON_PAPER]
+        entries = [e for c in part["chapters"] for e in (c, *c.get("sections", []))]
+        files = [entry["file"] for entry in entries]
+        on_paper = [file for file in files if not file.startswith(NOT_ON_PAPER)]
         if on_paper:
             parts.append((part["caption"], on_paper))
     return parts

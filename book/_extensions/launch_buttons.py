@@ -3,7 +3,7 @@
 ``_config.yml`` holds the address and the branch, and Jupyter Book passes both to the
 theme, which makes the buttons for Colab and Binder. This extension adds the button for
 Kaggle, a tooltip for the menu, the footer's links, and a menu on the first page that
-opens chapter 0.
+opens chapter 1.
 """
 
 from typing import Any
@@ -14,8 +14,9 @@ from sphinx.config import Config
 from book._extensions.repository import Repository
 
 AFTER_THE_THEME = 502
+SLOW = "Launch on Binder, which takes some minutes to start"
 ORDER = ("Colab", "Kaggle", "Binder")
-FIRST = "notebooks/00_before_you_start.ipynb"
+FIRST = "notebooks/01_why_patches.ipynb"
 
 
 def repository_of(config: Config) -> Repository:
@@ -55,13 +56,16 @@ def add_kaggle(
                 "url": repository_of(app.config).kaggle(f"{pagename}.ipynb"),
             }
             group["buttons"] = in_order([*group["buttons"], kaggle])
+            for button in group["buttons"]:
+                if button["text"] == "Binder":
+                    button["tooltip"] = SLOW
             group["tooltip"] = f"Run this page: {names_of(group['buttons'])}"
 
 
 def add_to_the_first_page(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Add a menu to the first page, which is not a notebook; it opens chapter 0."""
+    """Add a menu to the first page, which is not a notebook; it opens chapter 1."""
     if pagename != app.config.root_doc:
         return
     repository = repository_of(app.config)
@@ -71,14 +75,20 @@ def add_to_the_first_page(
         "Binder": (repository.binder(FIRST), "_static/images/logo_binder.svg"),
     }
     buttons = [
-        {"type": "link", "text": name, "url": url, "icon": icon}
+        {
+            "type": "link",
+            "text": name,
+            "url": url,
+            "icon": icon,
+            "tooltip": SLOW if name == "Binder" else f"Launch on {name}",
+        }
         for name, (url, icon) in links.items()
     ]
     menu = {
         "type": "group",
         "label": "launch-buttons",
         "icon": "fas fa-rocket",
-        "tooltip": f"Run the first chapter: {names_of(buttons)}",
+        "tooltip": f"Run chapter 1: {names_of(buttons)}",
         "buttons": buttons,
     }
     context.setdefault("header_buttons", []).insert(0, menu)

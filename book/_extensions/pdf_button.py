@@ -1,7 +1,8 @@
-"""Link a page's button to its PDF; until ``make pdf`` has run, it prints the page.
+"""Say in plain words what the menu for downloads gives, and link a page to its PDF.
 
-PDFs are printed from the built pages, so ``link_pdfs`` adds the links afterwards. A new
-build removes the old PDFs, so that none is older than its page.
+PDFs are printed from the built pages, so ``link_pdfs`` adds the links afterwards; until
+``make pdf`` has run, the button prints the page, and the first page does not speak of a
+PDF. A new build removes the old PDFs, so that none is older than its page.
 """
 
 import re
@@ -16,7 +17,12 @@ FOLDER = "downloads"
 WHOLE_BOOK = "vision-transformer-step-by-step.pdf"
 FRONT = "book/intro"
 AFTER_THE_THEME = 502
-BUTTON = re.compile(r'<button onclick="window\.print\(\)".*?</button>', re.DOTALL)
+BUTTON = re.compile(
+    r'<button type="button" onclick="window\.print\(\)".*?</button>', re.DOTALL
+)
+OF_THE_BOOK = re.compile(r'<span class="book-pdf" hidden>(.*?)</span>')
+RUN = "Download this page as a notebook, which Jupyter, VS Code and Colab can run"
+READ = "Download this page as plain text, in Markdown"
 
 
 def pdf_of(page: str) -> str:
@@ -24,14 +30,24 @@ def pdf_of(page: str) -> str:
     return WHOLE_BOOK if page == FRONT else f"{PurePosixPath(page).name}.pdf"
 
 
-def rename_to_print(
+def say_what_it_gives(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
+    notebook = context.get("page_source_suffix") == ".ipynb"
+    words = {
+        "download-source-button": {
+            "text": "Notebook, to run it" if notebook else "Plain text",
+            "tooltip": RUN if notebook else READ,
+            "download": True,
+        },
+        "download-pdf-button": {
+            "text": "Print, or save as PDF",
+            "tooltip": "Open the browser's window for printing, which saves PDFs too",
+        },
+    }
     for group in context.get("header_buttons", []):
         for button in group.get("buttons", []):
-            if button.get("label") == "download-pdf-button":
-                button["text"] = "Print"
-                button["tooltip"] = "Print this page, or save it as a PDF"
+            button.update(words.get(button.get("label"), {}))
 
 
 def remove_old_pdfs(app: Sphinx) -> None:
@@ -43,20 +59,18 @@ def as_link(button: str, address: str, words: str) -> str:
     link = BeautifulSoup(button, "html.parser").button
     assert link is not None, "BUTTON finds buttons"
     link.name = "a"
-    del link["onclick"]
+    del link["onclick"], link["type"]
     link["href"], link["title"] = address, words
     for text in link.select(".btn__text-container"):
-        text.string = ".pdf"
+        text.string = "PDF"
     return str(link)
 
 
-def link_pdfs(html: Path, published: str, on_paper: Collection[str]) -> None:
+def link_pdfs(html: Path, on_paper: Collection[str]) -> None:
     """Link the built pages to the PDFs in their folder.
 
     Args:
         html: the folder of the built pages.
-        published: the address of the site. A link to a PDF there is replaced by a link
-            to the PDF in the folder, if there is one.
         on_paper: the pages that have PDFs. The list is needed because a page in another
             folder can have the same name, as a chapter's exercises do.
     """
@@ -71,15 +85,14 @@ def link_pdfs(html: Path, published: str, on_paper: Collection[str]) -> None:
             for button in BUTTON.findall(text):
                 link = as_link(button, address, f"Download {what} as a PDF")
                 text = text.replace(button, link)
-        for name in names:
-            text = text.replace(
-                f'href="{published}{FOLDER}/{name}"', f'href="{folder}/{name}"'
-            )
+        if WHOLE_BOOK in names:
+            shown = rf'<a class="book-pdf" href="{folder}/{WHOLE_BOOK}">\1</a>'
+            text = OF_THE_BOOK.sub(shown, text)
         if text != before:
             file.write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("builder-inited", remove_old_pdfs)
-    app.connect("html-page-context", rename_to_print, priority=AFTER_THE_THEME)
+    app.connect("html-page-context", say_what_it_gives, priority=AFTER_THE_THEME)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
