@@ -38,16 +38,43 @@
   ];
   // Sections that answer a question best although other sections contain more of its words.
   const TOLD_AT = [
-    [/^(install(ation|ing)?|set ?up|colab|kaggle|binder|download|pdf|licen[cs]es?|cit(e|ing|ation)|bibtex)$/i, "book/intro.html#take-it-with-you"],
+    [/^(install(ation|ing)?|set ?up|colab|kaggle|binder|download|pdf|licen[cs]es?)$/i, "book/intro.html#take-it-with-you"],
+    [/^((how to )?cit(e|ing|ation)|bibtex)( (this|the) book)?$/i, "book/intro.html#how-to-cite"],
     [/^(exercise )?(solutions?|answers)$/i, "book/intro.html#how-a-chapter-goes"],
     [/^(prerequisites?|requirements|what (do|should) i (need|know))$/i, "notebooks/00_before_you_start.html#a-ten-minute-self-test"],
     [/^(demo|interactive|playground|in the browser|transformers\.?js)$/i, "book/lab.html#the-vit-lab"],
+    [/\bmat1 and mat2\b/i, "notebooks/00_before_you_start.html#a-linear-layer"],
+    [/\bto have \d+ channels\b/i, "notebooks/side_roads/when_it_does_not_work.html#images-with-1-4-or-10-channels"],
+    [/\bexpected scalar type\b|\bcast to the desired output type\b/i, "notebooks/11_speed.html#by-hand-bfloat16-and-autocast"],
     [/^(self[- ]?)?attention( mechanism)?$/i, "notebooks/04_scaled_dot_product_attention.html#scaled-dot-product-attention"],
   ];
   const LEADS_IN = /^(\d+\. |By hand: |Proof: |The module: |What breaks: |The picture: )/;
   const COMES_AFTER = /^(Recap|Further reading|Exercises|What breaks|The bug|Case \d)/; // ranked below explanations
   const ENOUGH = 5; // if fewer sections have every word, sections that lack one word follow them
   const LONGEST = 240; // characters of an excerpt
+
+  const UNLIKE = 0.4; // of a word's letters: with more mistakes it is another word
+
+  /** Returns what a pasted text asks: of an error, its last message without shapes and numbers. */
+  const askedBy = (text) => {
+    const [, message] = text.match(/.*\b\w*(?:Error|Exception): (.+)/s) ?? [];
+    return message?.replace(/torch\.Size|\[[\d, -]*\]|\b\d+(\s*[x×]\s*\d+)*\b/g, " ") ?? text;
+  };
+
+  /** Returns how many letters have to be changed, added, left out or swapped with the next to make one word of another. */
+  const mistakes = (one, other) => {
+    let before = [], last = Array.from({ length: other.length + 1 }, (_, at) => at);
+    for (let row = 1; row <= one.length; row++) {
+      const now = [row];
+      for (let at = 1; at <= other.length; at++) {
+        now[at] = Math.min(last[at] + 1, now[at - 1] + 1, last[at - 1] + (one[row - 1] !== other[at - 1]));
+        if (row > 1 && at > 1 && one[row - 1] === other[at - 2] && one[row - 2] === other[at - 1])
+          now[at] = Math.min(now[at], before[at - 2] + 1);
+      }
+      [before, last] = [last, now];
+    }
+    return last[other.length];
+  };
 
   const textOf = (section, field) => {
     if (field === "id") return section.id;
@@ -114,30 +141,43 @@
       for (const section of this.sections)
         section.rank = [section, this.sections[section.parent]].some((one) => COMES_AFTER.test(one?.title)) ? 0.65 : 1;
       this.terms = this.sections.filter((one) => one.explained_at !== null);
-      this.vocabulary = new Set(index.terms);
+      this.vocabulary = new Map(index.terms.map((term, row) =>
+        [term, index.fields.reduce((sum, { counts }) => sum + counts[row], 0)])); // how often a term occurs
       this.index = globalThis.MiniSearch.loadJS(unpacked(index), INDEXED_BY);
     }
 
     /** Returns the queries that a word of a question may stand for, each with its weight. */
     meanings(word, isLast) {
       const { whole, stem, parts } = search.forms(word);
-      const has = (term) => this.vocabulary.has(term);
       const all = (queries) => ({ combineWith: "AND", queries });
       const found = [[1, whole], [0.8, stem]];
-      if (parts.length && !(has(whole) && parts.some((part) => part.whole.length < 2)))
+      if (parts.length && !(this.vocabulary.has(whole) && parts.some((part) => part.whole.length < 2)))
         found.push([0.4, all(parts.map((part) => part.stem))]);
-      const isKnown = has(whole) || has(stem);
+      const isKnown = this.vocabulary.has(whole) || this.vocabulary.has(stem);
       if (whole.length > 2 && (isLast || !isKnown)) found.push([1, { queries: [whole], prefix: true }]);
-      if (isKnown || whole.length < 5 || [...this.vocabulary].some((term) => term.startsWith(whole))) return found;
-      for (let at = 3; at <= whole.length - 3; at++) {
-        const halves = [whole.slice(0, at), whole.slice(at)];
-        if (halves.every(has)) found.push([0.8, all(halves)]);
+      if (!isKnown) for (const halves of this.halves(whole)) found.push([0.8, all(halves)]);
+      return found;
+    }
+
+    /** Returns the pairs of known words of which a word is made, as batch and norm. */
+    halves(word) {
+      const cuts = Array.from({ length: Math.max(0, word.length - 5) }, (_, at) => at + 3);
+      return cuts.map((at) => [word.slice(0, at), word.slice(at)]).filter((both) => both.every((half) => this.vocabulary.has(half)));
+    }
+
+    /** Returns a question with each word that the book has not, and that is one mistake away from one that it has, mended. */
+    spelt(question) {
+      let mended = question;
+      for (const { word } of search.words(question)) {
+        const { whole, stem, parts } = search.forms(word);
+        if (parts.length || !/^[a-z]{5,}$/.test(whole) || this.vocabulary.has(stem) || this.halves(whole).length) continue;
+        const terms = [...this.vocabulary.keys()];
+        if (terms.some((term) => term.startsWith(whole))) continue; // half a word
+        const like = terms.filter((term) => Math.abs(term.length - whole.length) < 2 && mistakes(whole, term) < 2);
+        const [best] = like.sort((one, other) => this.vocabulary.get(other) - this.vocabulary.get(one));
+        if (best) mended = mended.replace(word, best);
       }
-      for (let at = 1; at < whole.length; at++) {
-        const swapped = whole.slice(0, at - 1) + whole[at] + whole[at - 1] + whole.slice(at + 1);
-        if (has(swapped)) found.push([0.5, swapped]);
-      }
-      return [...found, [1, { queries: [whole], fuzzy: 1 }]];
+      return mended;
     }
 
     /** Returns the sections that have a word, with its weight, the matching terms and the fields that have them. */
@@ -145,7 +185,7 @@
       const having = new Map();
       const options = { boost: WEIGHTS, tokenize: (term) => [term], processTerm: (term) => term };
       for (const [weight, query] of this.meanings(word, isLast)) {
-        const isGuess = Boolean(query.prefix || query.fuzzy);
+        const isGuess = Boolean(query.prefix);
         for (const { id, score, queryTerms, match } of this.index.search(query, options)) {
           const one = having.get(id) ?? { score: 0, terms: new Set(), fields: new Set() };
           one.score = Math.max(one.score, (weight * score) / queryTerms.length ** 2);
@@ -159,7 +199,8 @@
     }
 
     /** Returns the sections that answer a question, the best first: { section, score, terms }. */
-    find(question) {
+    find(text) {
+      const question = this.spelt(askedBy(text));
       const [pattern, here] = CALLED_HERE.find(([pattern]) => pattern.test(question)) ?? [];
       let found = this.answer(question);
       if (pattern) {
@@ -174,6 +215,30 @@
       const section = this.sections.find(({ page, anchor }) => `${page.address}#${anchor}` === address);
       const one = found.find((one) => one.section === section) ?? { section, score: 0, terms: [] };
       return [one, ...found.filter((other) => other !== one)];
+    }
+
+    /** Returns the book's terms that are spelt most like a question: those of its index, and words of headings. */
+    nearest(question, most = 5) {
+      const spelt = (text) => wordsOf(text).map((word) => search.forms(word).whole);
+      const isTelling = (word) => word.length > 3 && !SAYS_LITTLE.has(word);
+      this.offered ??= [
+        ...this.terms.map(({ title }) => title.replace(/ \(.*?\)/g, "")),
+        ...this.sections.flatMap(({ introduced }) => introduced),
+        ...this.sections.flatMap(({ title }) => wordsOf(title).map((word) => word.toLowerCase()).filter(isTelling)),
+      ].map((term) => ({ term, parts: [...new Set([spelt(term).join(""), ...spelt(term).filter(isTelling)])] }));
+      const asked = [...new Set([spelt(question).join(""), ...spelt(question).filter(isTelling)])];
+      const best = new Map();
+      for (const { term, parts } of this.offered) {
+        const shares = asked.flatMap((word) => parts.map((part, at) => {
+          const longest = Math.max(word.length, part.length);
+          if (Math.abs(word.length - part.length) > UNLIKE * longest) return 1;
+          return mistakes(word, part) / longest + (at && 0.1); // a term that is like it only in part comes later
+        }));
+        const key = parts[0];
+        const share = Math.min(...shares);
+        if (share <= UNLIKE && !best.has(key)) best.set(key, { term, share });
+      }
+      return [...best.values()].sort((one, other) => one.share - other.share).slice(0, most).map(({ term }) => term);
     }
 
     answer(question) {

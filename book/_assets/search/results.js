@@ -61,7 +61,8 @@
       this.most = this.dialog ? IN_DIALOG : ON_PAGE;
       this.status = element("p", { class: "search-status", role: "status" });
       this.list = element("ul", { class: "search-groups" });
-      this.place = element("div", { class: "search-answers" }, this.status, this.list);
+      this.nearest = element("div", { class: "search-nearest" });
+      this.place = element("div", { class: "search-answers" }, this.status, this.nearest, this.list);
       form.after(this.place);
       this.input.addEventListener("input", () => {
         clearTimeout(this.timer);
@@ -132,12 +133,38 @@
     show(finder, question, pages) {
       const found = question ? finder.find(question) : [];
       const groups = groupsOf(found);
+      const spelt = finder.spelt(question);
+      const meant = spelt === question ? "" : ` for “${spelt}”`;
+      const places = `${count(found.length, "section")} on ${count(groups.length, "page")}${meant}`;
+      const isPart = found.length && found.every(({ missing }) => missing);
       this.status.textContent = !question ? ""
-        : found.length ? `${count(found.length, "section")} on ${count(groups.length, "page")}`
-        : `Nothing was found for “${question}”. Try fewer words, or another name for it.`;
+        : isPart ? `No section has all of these words. ${places} ${found.length === 1 ? "has" : "have"} some of them.`
+        : found.length ? places
+        : `The book has nothing on “${question}”.`;
+      this.nearest.replaceChildren(...(question && !found.length ? this.waysOn(finder.nearest(question)) : []));
       this.list.replaceChildren(...groups.slice(0, pages).map(([page, ones]) => groupOf(finder, page, ones, this.most.sections)));
       if (groups.length > pages) this.list.append(element("li", { class: "search-more" }, this.more(question, pages)));
       if (!this.dialog) this.remember(question);
+    }
+
+    /** Returns what to press where nothing was found: terms that are spelt alike, the index, and the page by symptom. */
+    waysOn(terms) {
+      const buttons = terms.map((term) => {
+        const button = element("button", { type: "button", class: "btn" }, term);
+        button.addEventListener("click", () => {
+          this.input.value = term;
+          this.input.focus();
+          this.answer();
+        });
+        return element("li", {}, button);
+      });
+      const link = (address, words) => element("a", { href: search.root + address }, words);
+      const others = [
+        link("book/glossary.html", "The index"), " has every term of the book, and ",
+        link("notebooks/side_roads/when_it_does_not_work.html", "When it does not work"), " begins with what you see.",
+      ];
+      const near = [element("p", {}, "Terms that are spelt like it:"), element("ul", {}, ...buttons)];
+      return [...(terms.length ? near : []), element("p", {}, ...others)];
     }
 
     more(question, pages) {
