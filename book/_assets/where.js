@@ -56,6 +56,15 @@
   };
   addEventListener("activate.bs.scrollspy", follow);
 
+  /** Begins the side bar at its top where that shows the page's own entry; the theme keeps its place from page to page. */
+  const beginAtTop = () => {
+    const side = document.querySelector(".bd-sidebar-primary");
+    const entry = side?.querySelector(".bd-links a.current");
+    if (!side || (entry && entry.getBoundingClientRect().bottom + side.scrollTop > 0.9 * side.clientHeight)) return;
+    side.scrollTop = 0;
+  };
+  addEventListener("DOMContentLoaded", beginAtTop);
+
   // The place where the reader stopped
 
   const titleOf = (place) => {
@@ -115,8 +124,8 @@
 
   /** Adds a box to tick at a chapter's end; who follows the link to the next page has read the chapter too. */
   const addBox = () => {
-    const next = document.querySelector(".prev-next-footer");
-    if (!next || !TO_READ.test(here)) return;
+    const article = document.querySelector("article.bd-article");
+    if (!article || !TO_READ.test(here)) return;
     const box = element("input", { type: "checkbox" });
     box.checked = kept(READ, []).includes(here);
     const note = element("span", { role: "status" });
@@ -127,8 +136,8 @@
       note.textContent = isKept ? ALONE : "Your browser keeps nothing here, so the mark goes when you leave the page.";
       keep(TOLD, true);
     });
-    next.querySelector(".right-next")?.addEventListener("click", () => setRead(true));
-    next.before(element("p", { class: "read-mark d-print-none" }, label, " ", note));
+    document.querySelector(".right-next")?.addEventListener("click", () => setRead(true));
+    article.append(element("p", { class: "read-mark d-print-none" }, label, " ", note));
   };
 
   mark();
