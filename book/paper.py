@@ -4,6 +4,7 @@ Parts that only work on a screen are left out. A link to another page of the doc
 becomes a link inside it; a link to any other page leads to the site on the web.
 """
 
+import re
 from html import escape
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
@@ -12,9 +13,8 @@ from urllib.parse import unquote, urlsplit
 import yaml
 from bs4 import BeautifulSoup, Tag
 
-from book._extensions.pdf_button import FRONT
 from book._extensions.repository import Repository
-from book._extensions.running_head import running_head
+from book.pdf_links import FRONT
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
@@ -34,13 +34,14 @@ LONGEST_WHOLE = 14  # lines of code; longer code may be divided between pages
 STYLES = [
     "_static/fonts/fonts.css",
     "_static/theme.css",
-    "_static/formulas.css",
+    "_static/fonts/math.css",
     "_static/book.css",
     "_static/first_page.css",
     "_static/lab/lab.css",
     "_static/print.css",
 ]
 NUMBER_TO_COME = "000"
+NOT_IN_A_STRING = re.compile(r'["\\<\n]')
 HEAD = """<!DOCTYPE html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{title}</title>
 {sheets}
@@ -64,6 +65,24 @@ corrects while you solve them, are on the web, <a href="{pages}">{pages}</a>. Th
 notebooks have all of the code, also that which only draws the figures:
 <a href="{repository}">{repository}</a>. Text and figures: CC BY 4.0. Code: MIT.</p>
 """
+
+
+def quoted(text: str) -> str:
+    """Quote a text as a CSS string that is also safe inside an element of HTML."""
+    safe = NOT_IN_A_STRING.sub(lambda sign: f"\\{ord(sign[0]):x} ", text)
+    return f'"{safe}"'
+
+
+def running_head(title: str, address: str, named: str = "") -> str:
+    """Return a CSS rule for the margins of all pages of paper, or of the named pages.
+
+    The position and type of the words are set in ``print.css``.
+    """
+    address = address.removeprefix("https://").rstrip("/")
+    return (
+        f"@page {named} {{ @top-right {{ content: {quoted(title)} }} "
+        f"@bottom-left {{ content: {quoted(address)} }} }}"
+    )
 
 
 def settings() -> dict[str, str]:

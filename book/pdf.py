@@ -18,9 +18,9 @@ from playwright.sync_api import Browser, Error, Page, sync_playwright
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject
 
-from book._extensions.pdf_button import FOLDER, FRONT, WHOLE_BOOK, link_pdfs, pdf_of
 from book.chromium import launch
 from book.paper import HTML, Paper, pages_on_paper, settings
+from book.pdf_links import FOLDER, FRONT, WHOLE_BOOK, link_pdfs, pdf_of
 
 TARGET = HTML / FOLDER / WHOLE_BOOK
 PRINTINGS = 4

@@ -1,7 +1,7 @@
 // Lets the keyboard reach formulas and tables that scroll because they are wider than the screen.
 (() => {
   const mark = () => {
-    for (const wide of document.querySelectorAll("mjx-container[display], article table")) {
+    for (const wide of document.querySelectorAll("div.math, article table")) {
       if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
       else wide.removeAttribute("tabindex");
     }

@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from book._extensions.cards import SIZE, card
-from book._extensions.launch_buttons import repository_of
+from book._extensions.repository import repository_of
 
 LONGEST = 200  # characters of a description that a search engine shows
 ENOUGH = 90

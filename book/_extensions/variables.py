@@ -1,9 +1,9 @@
 r"""Set short formulas as text: $T$, $D = 768$, $(B, h, T, d)$, $2 \cdot T^2$.
 
 Such a formula has only letters, numbers and signs on one line. Its letters are set in
-the font of larger formulas, everything else in the font of the sentence. MathJax would
-make some twenty elements of each, and a chapter has hundreds. MathJax (formulas.py)
-sets all other formulas, for instance fractions.
+the font of larger formulas, everything else in the font of the sentence, and it breaks
+where the sentence may: a browser breaks no line inside MathML, in which all other
+formulas are set (formulas.py), for instance fractions.
 
 A line never breaks inside a formula, unless the formula is longer than a phone is wide,
 and never between a formula and the comma or full stop after it.

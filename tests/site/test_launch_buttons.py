@@ -2,7 +2,7 @@
 
 import pytest
 
-from book._extensions.launch_buttons import add_kaggle
+from book._extensions.theme.header_menus import add_kaggle
 
 CHAPTER = "notebooks/02_patch_embedding.html"
 MENU = ".dropdown-launch-buttons"

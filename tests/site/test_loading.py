@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 import tinycss2
 
-from book._extensions.deferred_scripts import AT_ONCE, defer
-from book._extensions.theme_styles import (
+from book._extensions.theme.deferred_scripts import AT_ONCE, defer
+from book._extensions.theme.styles import (
     Names,
     of_a_sheet,
     used,
@@ -57,12 +57,18 @@ def small_site(tmp_path):
     (static / "styles").mkdir(parents=True)
     (static / "styles" / "theme.css").write_text(".card { color: red }")
     (static / "styles" / "theme.css.map").touch()
-    (static / "pygments.css").write_text(".k { color: blue } .gone { color: red }")
+    (static / "pygments.css").write_text(".k { color: blue }")
+    (static / "copybutton.css").write_text(".k { margin: 0 } .gone { color: red }")
     (static / "book.css").touch()
     (static / "a.js").write_text('menu.classList.add("k")')
     links = "".join(
         f'<link href="../_static/{sheet}" rel="stylesheet" />\n'
-        for sheet in ("styles/theme.css", "pygments.css?v=1", "book.css")
+        for sheet in (
+            "styles/theme.css",
+            "pygments.css?v=1",
+            "copybutton.css",
+            "book.css",
+        )
     )
     page = tmp_path / "book" / "page.html"
     page.parent.mkdir()
@@ -76,7 +82,7 @@ def test_a_page_gets_one_sheet_of_the_theme(small_site):
     html = (small_site / "book" / "page.html").read_text()
     assert html.count("<link") == 2 and 'href="../_static/theme.css"' in html
     css = (small_site / "_static" / "theme.css").read_text()
-    assert css == ".card{color: red}\n.k{color: blue}\n"
+    assert css == ".card{color: red}\n.k{margin: 0}\n"
     left = [f.name for f in (small_site / "_static").rglob("*") if f.is_file()]
     assert sorted(left) == ["a.js", "book.css", "theme.css"]
 
@@ -109,5 +115,5 @@ def test_the_themes_sheet_is_small_and_sound():
     css = (HTML / "_static" / "theme.css").read_text(encoding="utf-8")
     assert 50_000 < len(css) < 160_000 and "@import" not in css
     assert not [rule for rule in tinycss2.parse_stylesheet(css) if rule.type == "error"]
-    for name in (".bd-sidebar-primary", ".highlight .k", ".sd-card", ".fa-bars"):
+    for name in (".bd-sidebar-primary", ".sd-card", ".fa-bars"):
         assert name in css

@@ -6,18 +6,15 @@ A small book of two pages and a single chapter are tested in place of all PDFs.
 import re
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pypdf
 import pytest
 from bs4 import BeautifulSoup
 
-from book._extensions.pdf_button import FOLDER, WHOLE_BOOK, link_pdfs, pdf_of
-from book._extensions.pdf_button import remove_old_pdfs as build_begins
 from book._extensions.repository import Repository
-from book._extensions.running_head import running_head
-from book.paper import Paper, pages_on_paper, settings, title_of
+from book.paper import Paper, pages_on_paper, running_head, settings, title_of
 from book.pdf import write_pdf
+from book.pdf_links import FOLDER, WHOLE_BOOK, link_pdfs, pdf_of
 from tests.conftest import ROOT
 from tests.site.test_pages import HTML, soup
 
@@ -154,7 +151,7 @@ def test_it_is_set_in_the_books_own_fonts(book):
     ]
     names = {font["/BaseFont"].split("+")[-1] for font in fonts if "/BaseFont" in font}
     assert {"BookTextRegular", "BookTextBold", "BookCodeRegular"} <= names
-    assert not [name for name in names if not name.startswith(("Book", "MJX"))]
+    assert not [name for name in names if not name.startswith("Book")]
 
 
 def test_every_page_names_its_chapter_its_address_and_its_number(book, chapter):
@@ -177,7 +174,7 @@ def test_a_chapter_takes_half_of_what_it_took(which, request):
     pdf = request.getfixturevalue(which)
     assert 8 <= len(pdf.pages) <= ONCE / 2
     words = "".join(texts(pdf))
-    assert "Step by Step 5. Multi-head attention" in words
+    assert "5. Multi-head attention" in words
     for left_out in ("Show code cell", "Checks of what", "You are here", "Next"):
         assert left_out not in words
 
@@ -278,11 +275,3 @@ def test_the_intro_links_the_pdf_once_it_is_there(small_site):
     assert not [href for href in hrefs() if href and href.endswith(".pdf")]
     link_pdfs(small_site, pages_on_paper())
     assert hrefs().count(f"../{FOLDER}/{WHOLE_BOOK}") == 2, "in the menu and the text"
-
-
-def test_a_build_takes_old_pdfs_away(small_site):
-    class Build:
-        outdir = small_site
-
-    build_begins(Build)
-    assert not [*Path(small_site, FOLDER).glob("*.pdf")]

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const search = globalThis.bookSearch;
-  const NO_TEXT = "script, style, svg, button, .math, mjx-container, .headerlink, .vit-lab, .toctree-wrapper, .search-note";
+  const NO_TEXT = "script, style, svg, button, .math, .headerlink, .vit-lab, .toctree-wrapper, .search-note";
 
   const marksIn = (place, terms) => {
     const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT, (node) =>

@@ -1,9 +1,9 @@
-"""Complete the launch buttons and the footer with links to the repository.
+"""Complete the menus above a page, and the footer's links to the repository.
 
 ``_config.yml`` holds the address and the branch, and Jupyter Book passes both to the
 theme, which makes the buttons for Colab and Binder. This extension adds the button for
 Kaggle, a tooltip for the menu, the footer's links, and a menu on the first page that
-opens chapter 1.
+opens chapter 1; and it says in plain words what the menu for downloads gives.
 """
 
 from typing import Any
@@ -11,17 +11,14 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from book._extensions.repository import Repository
+from book._extensions.repository import repository_of
 
 AFTER_THE_THEME = 502
 SLOW = "Launch on Binder, which takes some minutes to start"
 ORDER = ("Colab", "Kaggle", "Binder")
+RUN = "Download this page as a notebook, which Jupyter, VS Code and Colab can run"
+READ = "Download this page as plain text, in Markdown"
 FIRST = "notebooks/01_why_patches.ipynb"
-
-
-def repository_of(config: Config) -> Repository:
-    options = config.html_theme_options
-    return Repository(options["repository_url"], options["repository_branch"])
 
 
 def complete_the_footer(app: Sphinx, config: Config) -> None:
@@ -94,8 +91,29 @@ def add_to_the_first_page(
     context.setdefault("header_buttons", []).insert(0, menu)
 
 
+def say_what_it_gives(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    notebook = context.get("page_source_suffix") == ".ipynb"
+    words = {
+        "download-source-button": {
+            "text": "Notebook, to run it" if notebook else "Plain text",
+            "tooltip": RUN if notebook else READ,
+            "download": True,
+        },
+        "download-pdf-button": {
+            "text": "Print, or save as PDF",
+            "tooltip": "Open the browser's window for printing, which saves PDFs too",
+        },
+    }
+    for group in context.get("header_buttons", []):
+        for button in group.get("buttons", []):
+            button.update(words.get(button.get("label"), {}))
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("config-inited", complete_the_footer)
     app.connect("html-page-context", add_kaggle, priority=AFTER_THE_THEME)
     app.connect("html-page-context", add_to_the_first_page, priority=AFTER_THE_THEME)
+    app.connect("html-page-context", say_what_it_gives, priority=AFTER_THE_THEME)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

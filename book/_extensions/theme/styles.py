@@ -3,6 +3,7 @@
 The theme and the extensions bring nine sheets, half a megabyte, which a browser reads
 before it shows anything. Most rules are for elements that this book does not have: a
 rule is dropped if it requires a class or an id that occurs in no page and no script.
+The sheet of colours for code is left out whole, because book.css has the book's own.
 """
 
 import re
@@ -15,11 +16,11 @@ import tinycss2
 from sphinx.application import Sphinx
 from tinycss2.ast import AtRule, HashToken, IdentToken, LiteralToken, Node
 
-STYLES = "theme.css"
+STYLES, COLOURS_OF_CODE = "theme.css", "pygments.css"
 # On every page the links to these sheets come first, one after the other.
 OF_THE_THEME = re.compile(
     r'<link[^>]*href="(?P<up>[^"]*_static/)styles/theme\.css"[^>]*>'
-    r'(?:\s*<link[^>]*href="[^"]*_static/(?:styles/|icons|pygments|copybutton|mystnb'
+    r'(?:\s*<link[^>]*href="[^"]*_static/(?:styles/|fonts/icons|pygments|copybutton|mystnb'
     r'|sphinx-design)[^"]*"[^>]*>)+'
 )
 HREF = re.compile(r'href="[^"]*_static/([^"?]+)')
@@ -122,7 +123,8 @@ def write_styles(app: Sphinx, exception: Exception | None) -> None:
     names = Names.of(pages.values(), scripts)
     longest = max((match[0] for match in found.values()), key=len)
     sheets = dict.fromkeys(HREF.findall(longest))
-    css = "\n".join(used(of_a_sheet(whole(static / s)), names) for s in sheets)
+    kept = [sheet for sheet in sheets if sheet != COLOURS_OF_CODE]
+    css = "\n".join(used(of_a_sheet(whole(static / s)), names) for s in kept)
     (static / STYLES).write_text(f"{css}\n", encoding="utf-8")
     for page, match in found.items():
         link = f'<link rel="stylesheet" href="{match["up"]}{STYLES}">'
