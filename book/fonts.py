@@ -22,12 +22,12 @@ import subprocess
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from string import ascii_letters, ascii_lowercase, ascii_uppercase
 from xml.etree import ElementTree
 
-import pydata_sphinx_theme
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.ttLib.tables._g_l_y_f import Glyph, GlyphComponent
@@ -314,7 +314,7 @@ def icons() -> str:
 
     The theme loads the whole set as a script and three fonts, 0.8 MB on every page.
     """
-    [vendor] = Path(pydata_sphinx_theme.__file__).parent.glob(f"{AWESOME}/*")
+    [vendor] = Path(str(files("pydata_sphinx_theme"))).glob(f"{AWESOME}/*")
     codes = dict(CODE_OF_AN_ICON.findall((vendor / "css/all.min.css").read_text()))
     wanted = {name: codes[name] for name in ICONS}
     rules = [f"/* {ICONS_ARE_OF} */\n"]

