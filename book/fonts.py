@@ -247,9 +247,10 @@ def keep_tabular_digits_alone(font: TTFont) -> None:
 
 def put_variables_on_keys(font: TTFont) -> None:
     """Give the slanted letters of formulas the codes of plain letters."""
+    glyphs = font.getBestCmap()
+    slanted = {ord(letter): glyphs[code] for letter, code in SLANTED.items()}
     for table in font["cmap"].tables:
-        if table.isUnicode() and SLANTED["a"] in table.cmap:
-            slanted = {ord(one): table.cmap[code] for one, code in SLANTED.items()}
+        if table.isUnicode():
             table.cmap.update(slanted)
 
 

@@ -41,7 +41,6 @@ PIECE = re.compile(
     r"|(?P<root>\\sqrt\{)?(?P<what>[A-Za-z]|\d+)(?:_(?P<index>\w))?(?(root)\}))"
     r"(?:\^(?P<power>\d|\{-?\d+\}|\{\\mathsf T\}))?\s*"
 )
-LEANING = "CEFHIJKMNPSTUVWXYZf"  # letters that lean over the next sign
 LETTERS_IN_ONE_LINE = 28  # on a phone
 ENDS = re.compile(r"[.,;:!?)’”\]]+")
 
@@ -51,9 +50,7 @@ class variable(nodes.Inline, nodes.TextElement):  # type: ignore[misc] # no type
 
 
 def write_variable(translator: HTML5Translator, node: variable) -> None:
-    letter = node.astext()
-    leans = ' class="leans"' if letter in LEANING else ""
-    translator.body.append(f"<var{leans}>{letter}</var>")
+    translator.body.append(f"<var>{node.astext()}</var>")
     raise nodes.SkipNode
 
 

@@ -9,6 +9,7 @@ book.css has the book's own.
 
 import json
 import re
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ def write_styles(app: Sphinx, exception: Exception | None) -> None:
         html = pages[page]
         html = f"{html[: match.start()]}{link}{html[match.end() :]}"
         page.write_text(html, encoding="utf-8")
+    shutil.rmtree(static / "vendor", ignore_errors=True)  # Font Awesome, 5 MB
     for sheet in sheets.values():
         sheet.unlink()
         sheet.with_name(f"{sheet.name}.map").unlink(missing_ok=True)
