@@ -52,10 +52,13 @@ def test_three_buttons_lead_into_the_book_the_lab_and_colab():
     ]
 
 
-def test_other_ways_to_begin_stand_below_the_buttons():
-    links = [a["href"] for a in page_soup(PAGE).select(".first-steps + .other-ways a")]
-    basics = "../notebooks/00_before_you_start.html"
-    assert links == [basics, "#the-three-hour-route"]
+def test_other_ways_to_begin_stand_below_the_facts():
+    links = [a["href"] for a in page_soup(PAGE).select(".facts + .other-ways a")]
+    assert links == [
+        "../notebooks/00_before_you_start.html",
+        "#the-three-hour-route",
+        "../notebooks/side_roads/when_it_does_not_work.html",
+    ]
 
 
 def test_the_book_is_cited_as_its_file_says():
