@@ -14,7 +14,7 @@ const joined = await build({
 });
 const [{ css }] = await new purgecss.PurgeCSS().purge({
   css: [{ raw: joined.outputFiles[0].text }],
-  content: [`${site}/**/*.html`, `${site}/_static/{*.js,scripts/*.js,book/*.js,lab/*.js,figures/*.js}`],
+  content: [`${site}/**/*.html`, `${site}/_static/{*.js,scripts/*.js,{book,lab,figures}/**/*.js}`],
   safelist: [/^bs-tooltip/, /^bs-popover/, /^bs-dropdown/], // scripts make the end of these names
 });
 process.stdout.write(css);
