@@ -9,7 +9,7 @@ import pytest
 
 from tests.site import axe
 from tests.site.test_browser import CHAPTERS, EXTRA
-from tests.site.test_fonts import characters
+from tests.site.test_fonts import FONTS, characters
 from tests.site.test_pages import HTML, SOURCES
 from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, too_wide
 
@@ -115,8 +115,8 @@ WRITTEN = """() => {
 
 
 def icons():
-    css = (HTML / "_static" / "theme.css").read_text(encoding="utf-8")
-    return set(re.findall(r'content:\s*"([\ue000-\uf8ff])"', css))
+    css = (FONTS / "icons.css").read_text(encoding="utf-8")
+    return {chr(int(code, 16)) for code in re.findall(r'content: "\\(\w+)"', css)}
 
 
 def test_it_takes_the_books_fonts_and_no_other(opened):
