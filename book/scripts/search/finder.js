@@ -168,7 +168,7 @@ export class Finder {
       found = [...inOurWords, ...others.map((one) => ({ ...one, score: one.score / 2 }))];
     }
     found.sort((one, other) => other.score - one.score);
-    const [, address] = TOLD_AT.find(([one]) => one.test(question.trim())) ?? [];
+    const [, address] = TOLD_AT.find(([one]) => one.test(text.trim()) || one.test(question.trim())) ?? [];
     const section = this.sections.find(({ page, anchor }) => `${page.address}#${anchor}` === address);
     if (!section) return found;
     const first = found.find((one) => one.section === section) ?? { section, score: 0, terms: [], missing: 0 };
