@@ -48,7 +48,7 @@ book: .venv/ready # skipped if it was built from the same files and none of them
 	@[ -e $(HTML)/index.html ] && $(FILES) -print | sort | cmp -s - $(BUILT) && \
 	[ -z "$$($(FILES) -newer $(BUILT) -print; find .venv/ready -newer $(BUILT))" ] || { \
 		echo "== Building the book"; \
-		rm -f $(BUILT); \
+		rm -f $(BUILT) $(HTML)/downloads/*.pdf; \
 		$(BIN)/jupyter-book build . --all -W -n --keep-going --quiet \
 			|| { echo "Stopped: the book was not built; the warnings above say where." >&2; exit 1; }; \
 		$(FILES) -print | sort > $(BUILT); \
