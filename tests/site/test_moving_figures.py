@@ -148,27 +148,55 @@ def test_it_is_heard_once_and_politely(moving):
     status = figure.get_by_role("status")
     expect(status).not_to_be_empty()
     before = status.text_content()
-    unusual = {
-        "split_and_merge": "reshape(T, h, d)",
-        "position_similarity": "2-D",
-        "asking_patch": "Backdrop",
-        "residual_stream": "Back",  # it opens at its last step
-    }
-    press(figure, unusual.get(name, "Next"))
+    press(figure, MOVED_BY.get(name, "Next"))
     expect(status).not_to_have_text(before)
     heard = figure.locator(".vit-drawing > :not([aria-hidden=true])")
-    sliders = figure.get_by_role("slider").count()
-    assert heard.count() == sliders, "a screen reader meets the handles and no more"
+    handles = figure.locator("[role=slider]").count()
+    assert heard.count() == handles, "a screen reader meets the handles and no more"
     assert figure.locator(".vit-drawing").get_attribute("role") == "group"
+
+
+MOVED_BY = {  # a button that changes the figure in any state of it but its last
+    "split_and_merge": "reshape(T, h, d)",
+    "position_similarity": "2-D",
+    "asking_patch": "Backdrop",
+    "residual_stream": "Back",  # it opens at its last step
+}
+
+
+def named(figure):
+    return figure.locator(".vit-drawing").get_attribute("aria-label")
+
+
+@every_figure
+def test_its_name_is_short_and_says_its_state(visit, name):
+    figure = visit(name, reduced_motion="reduce")
+    seen = [named(figure)]
+    for _ in range(1 if name in ("asking_patch", "position_similarity") else 3):
+        press(figure, MOVED_BY.get(name, "Next"))
+        seen.append(named(figure))
+    for handle in figure.locator("[role=slider]").all():
+        handle.focus()
+        figure.page.keyboard.press("ArrowLeft")
+        figure.page.keyboard.press("ArrowUp")
+        seen.append(named(figure))
+    title = figure.locator(".vit-drawing").get_attribute("data-title")
+    assert all(one.startswith(f"{title}: ") for one in seen)
+    assert max(map(len, seen)) <= 180
+    assert len(set(seen)) == len(seen), "each state has a name of its own"
+    said = figure.get_by_role("status")
+    expect(said).to_contain_text(seen[-1].removeprefix(f"{title}: "))
 
 
 def test_it_fits_and_its_targets_are_large_enough_for_a_finger(moving):
     figure, _ = moving
     figure.page.set_viewport_size(NARROWEST)
     around = figure.bounding_box()
-    for target in figure.locator("button, [role=slider]").all():
+    for target in figure.locator("button, select, input, [role=slider]").all():
         box = target.bounding_box()
-        assert min(box["width"], box["height"]) >= 40
+        assert min(box["width"], box["height"]) >= 40, target.get_attribute(
+            "aria-label"
+        )
         assert around["x"] - 1 <= box["x"]
         assert box["x"] + box["width"] <= around["x"] + around["width"] + 9
     assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 9.5

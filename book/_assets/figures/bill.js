@@ -25,35 +25,48 @@
   const times = (ratio) => counted(Number(ratio.toPrecision(2)));
 
   function start(figure) {
-    const { set } = figures;
-    const { models, sides: [low, high, step], patches, gpu, limit, gridFrom, photo, stage, tracks } = figure.numbers;
+    const { set, SVG } = figures;
+    const { models, sides: [low, high, step], patches, gpu, limit, gridFrom, photo, stage } = figure.numbers;
     const began = { image: figure.numbers.image, patch: patches[figure.numbers.patch] };
     const now = { ...began, model: figure.numbers.model };
-    const along = {
-      image: (side) => tracks.image.x + (tracks.image.width * (side - low)) / (high - low),
-      patch: (side) => tracks.patch.x + (tracks.patch.width * Math.log2(patches[0] / side)) / (patches.length - 1),
-    };
-    const marked = { image: along.image(began.patch * side(now.model)), patch: along.patch(began.image / side(now.model)) };
-    let drawn = sizes(); // the values on the screen while they move to the new ones
+    let drawn = goal(); // the values on the screen while they move to the new ones
 
-    /** Returns the number of patches along the image at which T = 6D. */
-    function side(model) { return Math.sqrt(6 * models[model][0] - 1); }
+    // What grows beyond the stage, before the picture is zoomed out, is cut off.
+    const edge = set(document.createElementNS(SVG, "clipPath"), { id: "bill-stage", "aria-hidden": true });
+    edge.append(set(document.createElementNS(SVG, "rect"), { ...stage, y: stage.y - 1, width: stage.width + 2, height: stage.height + 2 }));
+    figure.svg.append(edge);
+    figure.part("areas").setAttribute("clip-path", "url(#bill-stage)");
 
-    /** Returns the drawn values as logarithms, so that the picture zooms evenly from one scale to another. */
-    function sizes() {
-      return { T: Math.log(billOf(now.image, now.patch, models[now.model]).T), sixD: Math.log(6 * models[now.model][0]) };
+    /** Returns logarithms of the values to be drawn. The band fits the stage, and its area never shrinks as T grows. */
+    function goal() {
+      const { T } = billOf(now.image, now.patch, models[now.model]);
+      const sixD = 6 * models[now.model][0];
+      const scale = Math.min(stage.width / (T + sixD), stage.height / Math.sqrt(T * (T + sixD)));
+      return [T, sixD, scale].map(Math.log);
     }
 
     function draw(logs) {
       drawn = logs;
-      const [T, sixD] = [Math.exp(logs.T), Math.exp(logs.sixD)];
-      const scale = Math.min(stage.width / (T + sixD), stage.height / T);
+      const [T, sixD, scale] = logs.map(Math.exp);
       const lying = (T, from, length) => ({ x: stage.x + from * scale, y: stage.y + stage.height - T * scale,
         width: length * scale, height: T * scale });
       set(figure.part("area-quadratic").firstElementChild, lying(T, 0, T));
       set(figure.part("area-linear").firstElementChild, lying(T, T, sixD));
       const { T: first } = billOf(began.image, began.patch, models[now.model]);
-      set(figure.part("ghost").firstElementChild, lying(first, 0, first + sixD));
+      const start = lying(first, 0, first + sixD);
+      set(figure.part("start").firstElementChild, start);
+      set(figure.part("start-name").firstElementChild, { y: Math.max(start.y - 5, stage.y + 12) });
+      const power = 10 ** Math.floor(Math.log10(60 / scale));
+      const tokens = power * [5, 2, 1].find((digit) => digit * power * scale <= 60);
+      set(figure.part("ruler").firstElementChild, { d: `M${stage.x + stage.width - tokens * scale} ${stage.y + 6}h${tokens * scale}` });
+      figure.write("ruled", `${counted(tokens)} tokens`);
+    }
+
+    /** Moves the drawing in two halves: the band changes to one scale, and then all of it is zoomed. */
+    function zoom(to) {
+      const [[T, sixD, scale], [newT, newSixD, newScale]] = [drawn, to];
+      const between = (from, until, t) => from + (until - from) * Math.min(Math.max(t, 0), 1);
+      figure.tween((t) => draw([between(T, newT, 2 * t), between(sixD, newSixD, 2 * t), between(scale, newScale, 2 * t - 1)]), 1400);
     }
 
     function cut() {
@@ -66,15 +79,6 @@
       }
       set(figure.part("grid").firstElementChild, { d: lines });
       set(figure.part("veil").firstElementChild, { "fill-opacity": seen ? 0 : 0.45 });
-    }
-
-    function move(name, to, half) {
-      const track = tracks[name];
-      figure.write(`side-${name}`, inPixels(now[name]));
-      set(figure.part(`knob-${name}`).firstElementChild, { x: to - 8 });
-      const mark = figure.part(`mark-${name}`);
-      mark.style.visibility = half >= track.x && half <= track.x + track.width ? "visible" : "hidden";
-      set(mark, { transform: `translate(${half - marked[name]} 0)` });
     }
 
     function show(motion = true) {
@@ -96,47 +100,24 @@
       const first = billOf(began.image, began.patch, models[now.model]);
       const ratio = (quadratic + linear) / (first.quadratic + first.linear);
       const same = now.image === began.image && now.patch === began.patch;
-      figure.part("ghost").style.visibility = same ? "hidden" : "visible";
+      for (const name of ["start", "start-name"]) figure.part(name).style.visibility = same ? "hidden" : "visible";
       figure.part("hint").style.visibility = same && now.model === figure.numbers.model ? "visible" : "hidden";
-      figure.write("compared", same ? "" : `Dashed: ${began.image} pixels in patches of ${began.patch}, to the same scale.`);
+      figure.write("equal", `in patches of ${now.patch}, at an image side of ${counted(Math.round(now.patch * Math.sqrt(6 * D - 1)))}.`);
       cut();
-      move("image", along.image(now.image), along.image(now.patch * side(now.model)));
-      move("patch", along.patch(now.patch), along.patch(now.image / side(now.model)));
-      const [from, to] = [drawn, sizes()];
-      const between = (t) => Object.fromEntries(Object.keys(to).map((key) => [key, from[key] + (to[key] - from[key]) * t]));
-      if (motion) figure.tween((t) => draw(between(t)), 600);
-      else draw(to);
+      if (motion) zoom(goal());
+      else draw(goal());
       figure.say(`${now.model}/${now.patch} at ${now.image}: ${counted(T)} tokens and ${large(quadratic + linear)} MACs in a block`
-        + `${same ? "" : `, ${times(ratio)} times those of the dashed band`}. ${percent(share)} of them are quadratic. `
+        + `${same ? "" : `, ${times(ratio)} times those of the start`}. ${percent(share)} of them are quadratic. `
         + `The squares of scores ${fits ? "fit" : "do not fit"} into ${gpu}.`);
-      for (const tell of told) tell();
     }
 
-    const told = [];
-    const finer = figure.steps({ count: patches.length, first: figure.numbers.patch,
+    figure.steps({ count: patches.length, first: figure.numbers.patch, label: "patch side", hidden: false, says: (index) => inPixels(patches[index]),
       show: (index) => { now.patch = patches[index]; show(); } });
     figure.newRow();
-    const buttons = Object.keys(models).map((name) => figure.button(name, () => {
-      now.model = name;
-      for (const button of buttons) button.setAttribute("aria-pressed", button.textContent === name);
-      show();
-    }));
-    for (const button of buttons) button.setAttribute("aria-pressed", button.textContent === now.model);
-    const grip = ({ x, y, width }) => [x - 14, y - 23, width + 24, 46];
-    told.push(
-      figure.slider("handle-image", {
-        box: grip(tracks.image), low, high, step, label: "image side",
-        at: (x) => low + ((x - tracks.image.x) / tracks.image.width) * (high - low),
-        value: () => now.image, says: inPixels,
-        change: (to) => { now.image = to; show(false); },
-      }),
-      figure.slider("handle-patch", {
-        box: grip(tracks.patch), low: 0, high: patches.length - 1, step: 1, label: "patch side",
-        at: (x) => ((x - tracks.patch.x) / tracks.patch.width) * (patches.length - 1),
-        value: () => patches.indexOf(now.patch), says: (index) => inPixels(patches[index]),
-        change: finer,
-      }),
-    );
+    figure.range({ label: "image side", low, high, step, value: () => now.image, says: inPixels,
+      change: (to) => { now.image = to; show(false); } });
+    figure.newRow();
+    figure.choice(Object.keys(models), now.model, (name) => { now.model = name; show(); });
   }
 
   Object.assign(figures, { billOf, bill: start });

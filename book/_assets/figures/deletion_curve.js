@@ -14,15 +14,16 @@
 
   function start(figure) {
     const { set } = figures;
-    const { pictures, orders, side, patch, photo, bar, second, chart } = figure.numbers;
+    const { pictures, orders, side, patch, photo, bar, second, chart, beside, named } = figure.numbers;
     const patches = side * side;
     const cell = photo.width / side;
     const names = Object.keys(orders); // the first one stays at the left
-    const shown = names.slice(0, 2);
+    const shown = [names[0], "brightest"];
     let picture = pictures[0];
     let now = figure.numbers.covered;
 
     const across = (count) => chart.x + (chart.width * count) / patches;
+    const graph = (shares) => `M${shares.map((share, count) => `${across(count)} ${chart.y + chart.height * (1 - share / 100)}`).join("L")}`;
     const number = (hundredths) => (hundredths / 100).toFixed(2);
 
     function draw() {
@@ -33,9 +34,11 @@
       figure.write("chart-title", `probability of the ${picture.label}`);
       figure.write("covered", `${now} of ${patches} patches covered`);
       set(figure.part("now").firstElementChild, { transform: `translate(${across(now) - across(figure.numbers.covered)} 0)` });
-      set(figure.part("knob-covered").firstElementChild, { x: across(now) - 8 });
+      const shares = picture.curves[beside].shares;
+      set(figure.part("curve-beside").firstElementChild, { d: graph(shares) });
+      set(figure.part("name-beside").firstElementChild, { y: chart.y + chart.height * (1 - shares[named] / 100) + 13 });
+      for (const part of ["curve-beside", "name-beside"]) figure.part(part).style.visibility = shown[1] === beside ? "hidden" : "visible";
       figure.say(sentence(...halves));
-      told?.();
     }
 
     function sentence(left, right) {
@@ -63,8 +66,7 @@
         { x: left + start, y: photo.y + top, width: end - start, height: bottom - top });
       const height = (bar.height * shares[now]) / 100;
       set(figure.part(`bar-${half}`).firstElementChild, { y: bar.y + bar.height - height, height });
-      const points = shares.map((share, count) => `${across(count)} ${chart.y + chart.height * (1 - share / 100)}`);
-      set(figure.part(`curve-${half}`).firstElementChild, { d: `M${points.join("L")}` });
+      set(figure.part(`curve-${half}`).firstElementChild, { d: graph(shares) });
       const [share, answer] = [number(shares[now]), answers[now]];
       const right = Number(answer) === picture.label;
       figure.write(`label-${half}`, picture.label);
@@ -75,21 +77,13 @@
       return { share, answer };
     }
 
-    let told;
-    const show = figure.steps({ count: patches + 1, first: now, seconds: 0.35, meanwhile: "One patch after another is covered. Watch the bars.", show: (count) => { now = count; draw(); } });
+    const show = figure.steps({ count: patches + 1, first: now, seconds: 0.35, meanwhile: "One patch after another is covered. Watch the bars.",
+      label: "how many patches are covered", says: (count) => `${count} of ${patches}`, show: (count) => { now = count; draw(); } });
     figure.button("Another picture", () => { picture = pictures[(pictures.indexOf(picture) + 1) % pictures.length]; draw(); });
     figure.newRow();
-    const buttons = names.slice(1).map((name) => [name, figure.button(orders[name].replace(" first", ""), () => { shown[1] = name; press(); draw(); })]);
-    function press() {
-      for (const [name, button] of buttons) button.setAttribute("aria-pressed", name === shown[1]);
-    }
-    press();
-    told = figure.slider("handle-covered", {
-      box: [chart.x - 14, chart.y - 8, chart.width + 28, chart.height + 46],
-      low: 0, high: patches, step: 1, label: "how many patches are covered",
-      at: (x) => ((x - chart.x) / chart.width) * patches,
-      value: () => now, says: (count) => `${count} of ${patches}`, change: show,
-    });
+    figure.choice(Object.fromEntries(names.slice(1).map((name) => [name, orders[name].replace(" first", "")])), shown[1],
+      (name) => { shown[1] = name; draw(); });
+    figure.scrubbed("chart", [chart.x, chart.y - 8, chart.width, chart.height + 26], { high: patches, value: () => now, change: show });
   }
 
   Object.assign(figures, { deletion_curve: start });

@@ -43,6 +43,7 @@
       this.controls.append(this.words);
       this.newRow();
       this.svg.setAttribute("role", "group"); // as an "img" its handles would be hidden from screen readers
+      this.svg.setAttribute("aria-label", this.svg.dataset.title); // the long one tells of the still picture
       for (const child of this.svg.children) child.setAttribute("aria-hidden", true);
       place.classList.add("moves");
     }
@@ -57,9 +58,12 @@
       this.part(name).querySelector("text").textContent = text;
     }
 
-    /** Announces a sentence to screen readers; another within 150 ms replaces it. */
+    /** Announces sentences to screen readers; others within 150 ms replace them. The first is the figure's state, and
+        so it goes into its name as well. */
     say(text) {
       this.told = text;
+      const [state] = text.split(/(?<=[.!?]) /);
+      this.svg.setAttribute("aria-label", `${this.svg.dataset.title}: ${state}`);
       const words = this.meanwhile ?? text;
       clearTimeout(this.speaking);
       this.speaking = setTimeout(() => { if (this.words.textContent !== words) this.words.textContent = words; }, 150);
@@ -90,13 +94,77 @@
       return button;
     }
 
+    /** Adds a row of buttons of which one is pressed; names can be {name: text}. The result presses another, or none. */
+    choice(names, first, change) {
+      const texts = Array.isArray(names) ? Object.fromEntries(names.map((name) => [name, name])) : names;
+      const buttons = new Map(Object.entries(texts).map(([name, text]) => [name, this.button(text, () => {
+        press(name);
+        change(name);
+      })]));
+      const press = (name) => { for (const [other, button] of buttons) button.setAttribute("aria-pressed", other === name); };
+      press(first);
+      return press;
+    }
+
+    /** Adds a button that is pressed or not. */
+    toggle(text, change) {
+      const button = this.button(text, () => {
+        const pressed = button.getAttribute("aria-pressed") !== "true";
+        button.setAttribute("aria-pressed", pressed);
+        change(pressed);
+      });
+      button.setAttribute("aria-pressed", false);
+    }
+
+    /** Adds a list of the browser's own, {name: text}, to choose from. */
+    select(label, options, first, change) {
+      const select = el("select", { "aria-label": label }, ...Object.entries(options).map(([value, text]) => el("option", { value }, text)));
+      select.value = first;
+      select.addEventListener("change", () => { this.stop?.(); change(select.value); });
+      this.row.append(select);
+    }
+
+    /** Adds a slider of the browser's own; the result shows what value() has become. */
+    range({ label, hidden = false, low, high, step = 1, value, says = String, change }) {
+      const input = el("input", { type: "range", min: low, max: high, step, "aria-label": label });
+      const text = el("span", { "aria-hidden": true });
+      this.row.append(el("label", { class: "moving-range" }, ...(hidden ? [] : [text]), input));
+      const show = () => {
+        input.value = value();
+        input.setAttribute("aria-valuetext", says(value()));
+        text.textContent = `${label}: ${says(value())}`;
+      };
+      input.addEventListener("input", () => {
+        this.stop?.();
+        change(Number(input.value));
+        show();
+      });
+      show();
+      return show;
+    }
+
+    /** Makes a part of the drawing a grip for mouse and finger. */
+    grip(name, [x, y, width, height]) {
+      const grip = this.part(name);
+      grip.prepend(set(document.createElementNS(SVG, "rect"), { class: "moving-grip", x, y, width, height, rx: 4 }));
+      grip.classList.add("moving-handle");
+      return grip;
+    }
+
     /** Makes a part of the drawing a handle, which the Tab key reaches and screen readers call a slider. */
-    handle(name, [x, y, width, height], attributes) {
-      const handle = this.part(name);
-      handle.prepend(set(document.createElementNS(SVG, "rect"), { class: "moving-grip", x, y, width, height, rx: 4 }));
+    handle(name, box, attributes) {
+      const handle = this.grip(name, box);
       handle.removeAttribute("aria-hidden");
-      handle.classList.add("moving-handle");
       return set(handle, { role: "slider", tabindex: 0, ...attributes });
+    }
+
+    /** Lets mouse and finger drag a place of the drawing along as well as the slider of steps: x lies low at the left. */
+    scrubbed(name, [x, y, width, height], { low = 0, high, value, change }) {
+      const around = 14;
+      this.dragged(this.grip(name, [x - around, y, width + 2 * around, height]), (spot) => {
+        const to = clamp(Math.round(low + ((spot.x - x) / width) * (high - low)), low, high);
+        if (to !== value()) change(to);
+      }, { sideways: true });
     }
 
     /** Returns the point of the drawing at which an event happened. */
@@ -153,6 +221,17 @@
       }, { passive: false });
     }
 
+    /** Lets keys act on a handle: {ArrowUp: () => { ... }, ...}. */
+    keyed(handle, acts) {
+      handle.addEventListener("keydown", (event) => {
+        const act = acts[event.key];
+        if (!act || event.altKey || event.ctrlKey || event.metaKey) return;
+        event.preventDefault();
+        this.stop?.();
+        act();
+      });
+    }
+
     /** Makes a part of the drawing a slider, which mouse, finger and arrow keys move. */
     slider(name, { box, low, high, step, label, along = "x", at, value, says, change }) {
       const handle = this.handle(name, box, { "aria-label": label, "aria-valuemin": low, "aria-valuemax": high,
@@ -164,23 +243,17 @@
         show();
       };
       this.dragged(handle, ({ x, y }) => move(at(along === "x" ? x : y)), { sideways: along === "x" });
-      handle.addEventListener("keydown", (event) => {
-        const far = 4 * step;
-        const to = { ArrowUp: value() + step, ArrowRight: value() + step, ArrowDown: value() - step,
-          ArrowLeft: value() - step, PageUp: value() + far, PageDown: value() - far, Home: low, End: high }[event.key];
-        if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-        event.preventDefault();
-        this.stop?.();
-        move(to);
-      });
+      const by = (steps) => () => move(value() + steps * step);
+      this.keyed(handle, { ArrowUp: by(1), ArrowRight: by(1), ArrowDown: by(-1), ArrowLeft: by(-1), PageUp: by(4),
+        PageDown: by(-4), Home: () => move(low), End: () => move(high) });
       show();
       return show;
     }
 
     /** Makes a part a grid in which one place, [row, column], is chosen by a click or a tap, by dragging or by arrow
         keys. A mouse that only passes over a place points at it. */
-    places(name, { grid: [left, top, width, height], box = [left, top, width, height], size, label, value, says, choose, point }) {
-      const handle = this.handle(name, box, { "aria-label": label, "aria-valuemin": 0 });
+    places(name, { grid: [left, top, width, height], box, size, label, value, says, choose, point }) {
+      const handle = this.handle(name, box ?? [left, top, width, height], { "aria-label": label, "aria-valuemin": 0 });
       const show = () => {
         const [[rows, columns], [row, column]] = [size(), value()];
         set(handle, { "aria-valuemax": rows * columns - 1, "aria-valuenow": row * columns + column, "aria-valuetext": says([row, column]) });
@@ -191,7 +264,7 @@
         if (String(place) !== String(value())) choose(place);
         show();
       };
-      const near = (spot) => at(spot).every((index, axis) => Math.abs(index - value()[axis]) <= 1);
+      const near = (spot) => Boolean(box) || at(spot).every((index, axis) => Math.abs(index - value()[axis]) <= 1);
       this.dragged(handle, (spot) => go(at(spot)), { holds: near });
       handle.addEventListener("click", (event) => go(at(this.spot(event)))); // a tap
       let pointed = null;
@@ -200,15 +273,9 @@
         if (event.pointerType === "mouse" && !handle.hasPointerCapture(event.pointerId)) pass(at(this.spot(event)));
       });
       handle.addEventListener("pointerleave", () => pass(null));
-      handle.addEventListener("keydown", (event) => {
-        const [row, column] = value();
-        const place = { ArrowUp: [row - 1, column], ArrowDown: [row + 1, column], ArrowLeft: [row, column - 1],
-          ArrowRight: [row, column + 1], Home: [0, 0], End: size() }[event.key];
-        if (!place || event.altKey || event.ctrlKey || event.metaKey) return;
-        event.preventDefault();
-        this.stop?.();
-        go(inside(place));
-      });
+      const by = (down, across) => () => go(inside([value()[0] + down, value()[1] + across]));
+      this.keyed(handle, { ArrowUp: by(-1, 0), ArrowDown: by(1, 0), ArrowLeft: by(0, -1), ArrowRight: by(0, 1),
+        Home: () => go([0, 0]), End: () => go(inside(size())) });
       show();
       return show;
     }
@@ -239,29 +306,29 @@
       button.classList.add("moving-play");
     }
 
-    /** Adds Back, Play and Next for the steps 0 to count - 1; the arrow keys work as Back and Next. */
-    steps({ count, show, first = 0, ...played }) {
+    /** Adds Back, Play, Next and a slider for the steps 0 to count - 1; the result goes to a step, and stops playing. */
+    steps({ count, show, first = 0, label = "step", says = (index) => `${index + 1} of ${count}`, hidden = true, ...played }) {
       let index = first;
       const go = (to) => {
         index = clamp(to, 0, count - 1);
         back.setAttribute("aria-disabled", index === 0); // "disabled" would drop the focus
         next.setAttribute("aria-disabled", index === count - 1);
         show(index);
+        told?.();
       };
-      const by = (step) => () => { this.stop?.(); if (index + step >= 0 && index + step < count) go(index + step); };
-      const back = this.button("Back", by(-1));
+      const jump = (to) => {
+        this.stop?.();
+        if (to !== index && to >= 0 && to < count) go(to);
+      };
+      const back = this.button("Back", () => jump(index - 1));
       this.player("Play", () => {
         go(index === count - 1 ? 0 : index + 1);
         return index < count - 1;
       }, played);
-      const next = this.button("Next", by(1));
-      this.row.addEventListener("keydown", (event) => {
-        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-        if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
-        event.preventDefault();
-        by(step)();
-      });
+      const next = this.button("Next", () => jump(index + 1));
+      let told;
       go(index);
+      told = this.range({ label, hidden, low: 0, high: count - 1, value: () => index, says, change: jump });
       return (to) => { this.stop?.(); go(to); };
     }
   }

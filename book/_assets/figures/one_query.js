@@ -1,4 +1,4 @@
-// Chapter 4: lets a reader drag the four numbers of a query, and shows every step to its output.
+// Chapter 4: lets a reader drag a query, three keys and their values, and shows every step to the output.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
@@ -18,14 +18,15 @@
 
   function start(figure) {
     const { written, listed, set } = figures;
-    const { keys, values, bars, plane } = figure.numbers;
-    const query = [...figure.numbers.query];
+    const { bars, strips, plane } = figure.numbers;
+    const begin = () => structuredClone([figure.numbers.query, figure.numbers.keys, figure.numbers.values]);
+    let [query, keys, values] = begin();
     const full = Number(figure.part("share-0").querySelector(".vd-box").getAttribute("width"));
     const [dot] = figure.part("dot").children;
     let lit = 0;
 
     const spot = ([x, y]) => [plane.x + plane.unit * x, plane.y - plane.unit * y];
-    const three = (number) => number.toFixed(3);
+    const three = (number) => (number < 1000 ? number.toFixed(3) : Math.round(number).toLocaleString("en"));
 
     function draw() {
       const { products, scores, scaled, exps, total, weights, output } = attend(query, keys, values);
@@ -38,6 +39,11 @@
         figure.write(`query-${j}`, written(number));
       });
       keys.forEach((key, i) => {
+        key.forEach((number, j) => figure.write(`key-${i}-${j}`, written(number)));
+        values[i].forEach((number, n) => figure.write(`value-${i}-${n}`, written(number)));
+        figure.write(`point-${i}`, `· (${values[i].join(", ")})`);
+        const [from, to] = [figure.numbers.values[i], values[i]].map(spot);
+        figure.part(`handle-value-${i}`).style.transform = `translate(${to[0] - from[0]}px, ${to[1] - from[1]}px)`;
         products[i].forEach((number, j) => figure.write(`product-${i}-${j}`, written(number)));
         figure.write(`score-${i}`, written(scores[i]));
         figure.write(`scaled-${i}`, written(scaled[i], 2));
@@ -50,6 +56,7 @@
       });
       figure.write("total", `sum ${three(total)}`);
       figure.write("divisor", `÷ ${three(total)}`);
+      set(figure.part("triangle").firstElementChild, { d: `M${values.map(spot).join("L")}Z` });
       output.forEach((number, n) => figure.write(`output-${n}`, three(number)));
       const side = Number(dot.getAttribute("width")) / 2;
       set(dot, { x: here[0] - side, y: here[1] - side });
@@ -60,12 +67,12 @@
       const pulling = strongest.length === 1 ? `Value ${strongest} pulls hardest at the output now, with an attention weight of ${three(most)}.`
         : `Values ${listed(strongest)} pull equally hard at the output now, each with an attention weight of ${three(most)}.`;
       figure.say([
-        `Drag the bars of the query. ${pulling}`,
+        `${pulling} Drag the bars of the query, the numbers of a key, or a value in the plane.`,
         `q: the query, ${listed(query.map((number) => written(number)))}.`,
-        `q kᵀ: multiply the query by each key, number by number, and add up. The scores are ${listed(scores.map((number) => written(number)))}.`,
+        `q kᵀ: the scores are ${listed(scores.map((number) => written(number)))}, each the products of the query’s numbers with a key’s, added up.`,
         `Divided by √d = √${query.length} = ${root}, the scores are ${listed(scaled.map((number) => written(number, 2)))}.`,
         `softmax: the exponentials, each divided by their sum ${three(total)}, are the attention weights: ${listed(weights.map(three))}.`,
-        `v: the three values, mixed by these weights, are the output (${output.map(three).join(", ")}), a point in their triangle.`,
+        `v: the three values, mixed by these weights, are the output (${output.map(three).join(", ")}), a point between them.`,
       ][lit]);
     }
 
@@ -90,6 +97,49 @@
         change: (number) => { query[j] = number; draw(); },
       });
     });
+    keys.forEach((_, i) => told.push(keyHandle(i)));
+    values.forEach((_, i) => {
+      const [x, y] = spot(values[i]);
+      told.push(figure.places(`handle-value-${i}`, {
+        grid: [plane.x - plane.unit / 2, plane.y - 10.5 * plane.unit, 11 * plane.unit, 11 * plane.unit],
+        box: [x - 27, y - 27, 54, 54], size: () => [11, 11], label: `value ${i + 1}`,
+        value: () => [10 - values[i][1], values[i][0]], says: ([row, column]) => `(${column}, ${10 - row})`,
+        choose: ([row, column]) => { values[i] = [column, 10 - row]; draw(); },
+      }));
+    });
+
+    /** Makes a key a handle: up and down change one of its numbers, by keys the one that left and right have picked. */
+    function keyHandle(i) {
+      const wide = strips.width / query.length;
+      const left = strips.x + i * strips.apart;
+      const handle = figure.handle(`handle-key-${i}`, [left - 2, 126, strips.width + 4, 54],
+        { "aria-label": `key ${i + 1}`, "aria-valuemin": bars.low, "aria-valuemax": strips.high, "aria-orientation": "vertical" });
+      let picked = 0;
+      let grasped = null; // where a drag began, and the number there
+      const show = () => {
+        set(handle, { "aria-valuenow": keys[i][picked],
+          "aria-valuetext": `number ${picked + 1} is ${written(keys[i][picked])}, of ${listed(keys[i].map((number) => written(number)))}` });
+        figure.part(`picked-${i}`).style.transform = `translateX(${picked * wide}px)`;
+      };
+      const change = (to) => {
+        const number = figures.clamp(Math.round(2 * to) / 2, bars.low, strips.high);
+        if (number !== keys[i][picked]) { keys[i][picked] = number; draw(); }
+        show();
+      };
+      handle.addEventListener("pointerdown", (event) => {
+        const { x, y } = figure.spot(event);
+        picked = figures.clamp(Math.floor((x - left) / wide), 0, query.length - 1);
+        grasped = { y, number: keys[i][picked] };
+      });
+      figure.dragged(handle, ({ y }) => change(grasped.number + (grasped.y - y) / bars.unit));
+      figure.keyed(handle, { ArrowUp: () => change(keys[i][picked] + 0.5), ArrowDown: () => change(keys[i][picked] - 0.5),
+        Home: () => change(bars.low), End: () => change(strips.high),
+        ArrowLeft: () => { picked = Math.max(picked - 1, 0); show(); },
+        ArrowRight: () => { picked = Math.min(picked + 1, query.length - 1); show(); } });
+      show();
+      return show;
+    }
+
     const show = figure.steps({ count: TERMS.length + 1, show: light });
     TERMS.forEach((term, i) => {
       const part = figure.part(`term-${term}`);
@@ -99,7 +149,7 @@
       part.addEventListener("click", () => { before = i + 1; show(i + 1); });
     });
     figure.button("Start again", () => {
-      query.splice(0, query.length, ...figure.numbers.query);
+      [query, keys, values] = begin();
       show(0);
       told.forEach((tell) => tell());
     });

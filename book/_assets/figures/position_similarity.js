@@ -33,9 +33,9 @@
   }
 
   const ABOUT = {
-    "1-D": "1-D clocks count in reading order: a band along the row.",
+    "1-D": "1-D clocks count in reading order: there is a band along the row.",
     "2-D": "2-D clocks, half for the row and half for the column: a spot with a cross.",
-    before: "A small model before training: no place is much like another.",
+    before: "A small model with 8×8 places, before training: no place is much like another.",
     after: "The same model, trained: it has found out which places are near.",
   };
   const LEARNED = {
@@ -119,11 +119,9 @@
           }
         });
       }
-      figure.say(`${ABOUT[kind]} ${said(here)[0].toUpperCase()}${said(here).slice(1)} and ${said(there)}: ${shown}.${pointed ? "" : " Drag the ring."}`);
+      figure.say(`Row ${here[0]}, column ${here[1]} and ${said(there)} have a similarity of ${shown}. ${ABOUT[kind]}${pointed ? "" : " Drag the ring."}`);
     }
 
-    const buttons = Object.entries({ "1-D": "1-D", "2-D": "2-D", before: "Untrained", after: "Trained" }).map(
-      ([name, text]) => [name, figure.button(text, () => look(name))]);
     const grid = [map.x, map.y, map.side, map.side];
     const common = { grid, size: () => [side(), side()], says: said };
     const told = [
@@ -133,13 +131,12 @@
       figure.places("handle-compared", { ...common, box: [map.x - 21, map.y - 21, 42, 42], label: "the place it is compared with",
         value: () => compared[side()], choose: (place) => { compared[side()] = place; draw(); } }),
     ];
-    function look(name) {
+    figure.choice({ "1-D": "1-D", "2-D": "2-D", before: "Untrained", after: "Trained" }, kind, (name) => {
       [kind, pointed] = [name, null];
-      for (const [other, button] of buttons) button.setAttribute("aria-pressed", other === kind);
       told.forEach((tell) => tell());
       draw();
-    }
-    look(kind);
+    });
+    draw();
   }
 
   Object.assign(figures, { alike, kindsOf, position_similarity: start });

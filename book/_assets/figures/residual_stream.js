@@ -63,12 +63,11 @@
       });
       const x = left + at * wide;
       set(figure.part("now").firstElementChild, { transform: `translate(${x - left - blocks * wide} 0)` });
-      set(figure.part("knob-block").firstElementChild, { x: x - 8 });
     }
 
     /** Writes all texts and puts the cats together; returns the sentence for a block. */
     function tell(block) {
-      figure.write("block", `${block}`);
+      figure.write("block", `after block ${block}`);
       const counts = names.map((name) => {
         const { wrong, recognised, steps, lengths } = stacks[name];
         Object.entries(LENGTHS).forEach(([part, words], which) => figure.write(`${part}-${name}`, `${words} ${lengths[block * steps][which].toFixed(1)}`));
@@ -86,17 +85,11 @@
       now = block;
       figure.tween((t) => draw(from + (block - from) * t), 700);
       figure.say(tell(block));
-      told?.();
     }
 
-    let told;
-    const show = figure.steps({ count: blocks + 1, first: now, seconds: 1.2, show: go });
-    told = figure.slider("handle-block", {
-      box: [left - 14, top + 16, blocks * wide + 28, names.length * pitch + 18],
-      low: 0, high: blocks, step: 1, label: "how many blocks the tokens have gone through",
-      at: (x) => (x - left) / wide,
-      value: () => now, says: (block) => String(block), change: show,
-    });
+    const show = figure.steps({ count: blocks + 1, first: now, seconds: 1.2, label: "how many blocks the tokens have gone through",
+      says: String, show: go });
+    figure.scrubbed("rows", [left, top + 28, blocks * wide, names.length * pitch - 14], { high: blocks, value: () => now, change: show });
     matchMedia("print").addEventListener("change", ({ matches }) => { // paper shows the last frame
       const block = matches ? blocks : now;
       tell(block);

@@ -38,11 +38,13 @@
         figure.write(`total-${name}`, sums[name]);
       }
       order.forEach((token, place) => { figure.part(`handle-${token}`).style.transform = `translateX(${columns[place] - columns[token]}px)`; });
+      figure.part(`order-${orders.indexOf(order)}`).classList.add("seen");
       figure.part("now").style.transform = `translateX(${wide * orders.indexOf(order)}px)`;
-      const still = before && before.alone === sums.alone ? "still " : "";
-      const moved = before && before.placed !== sums.placed ? ` instead of ${before.placed}` : "";
-      figure.say(`Without positions, attention ${still}collects ${sums.alone}. With them it collects ${sums.placed}${moved}.`
-        + (before ? "" : " Drag the tokens into another order."));
+      const inOrder = `In the order ${order.map((token) => tokens[token]).join(", ")}`;
+      figure.say(before
+        ? `${inOrder} attention ${before.alone === sums.alone ? "still " : ""}collects ${sums.alone} without positions, and with them ${sums.placed}${
+          before.placed === sums.placed ? "" : ` instead of ${before.placed}`}.`
+        : `${inOrder} attention collects ${sums.alone} without positions, and with them ${sums.placed}. Drag the tokens into another order, and the table fills.`);
       before = sums;
       told.forEach((tell) => tell());
     }

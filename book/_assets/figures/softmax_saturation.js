@@ -2,17 +2,9 @@
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
-  const HIGH = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
-
-  /** Writes 3e-10 as 3·10⁻¹⁰. */
-  function power(number) {
-    const [digit, exponent] = number.toExponential(0).split("e");
-    return `${digit}·10${[...String(Number(exponent))].map((sign) => HIGH[sign]).join("")}`;
-  }
-
   function start(figure) {
     const { set } = figures;
-    const { dims, shares, slopes, equal, bar, chart, slope } = figure.numbers;
+    const { dims, shares, bar, chart } = figure.numbers;
     const names = Object.keys(shares);
     const keys = Math.max(...names.flatMap((name) => shares[name].map((row) => row.length)));
     const share = (name, index, rank) => (shares[name][index][rank] ?? 0) / 1e4;
@@ -35,12 +27,9 @@
         }
         set(figure.part(`cuts-${name}`).firstElementChild, { d: cuts });
         figure.write(`share-${name}`, `best key ${best.toFixed(2)}`);
-        const steep = Math.min(between((index) => slopes[name][index]) / equal, 1);
-        set(figure.part(`slope-bar-${name}`).querySelector(".vd-full"), { width: slope * steep });
         set(figure.part(`dot-${name}`).firstElementChild, { x: x - 4.5, y: chart.y - chart.h * best - 4.5 });
       }
-      set(figure.part("now").firstElementChild, { d: `M${x} ${chart.y - chart.h}V${chart.y + 12}` });
-      set(figure.part("knob-d").firstElementChild, { x: x - 8 });
+      set(figure.part("now").firstElementChild, { d: `M${x} ${chart.y - chart.h}V${chart.y + 4}` });
     }
 
     function go(index) {
@@ -48,24 +37,13 @@
       now = index;
       figure.tween((t) => draw(from + (index - from) * t), 500);
       figure.write("d", `d = ${dims[index]}`);
-      for (const name of names) figure.write(`slope-${name}`, power(slopes[name][index]));
-      const [undivided, divided] = names.map((name) => [share(name, index, 0).toFixed(2), power(slopes[name][index])]);
-      figure.say(`d = ${dims[index]}. Undivided, the best key gets ${undivided[0]} of the attention, and a typical weight's slope is ${undivided[1]}. `
-        + `Divided by √d, they are ${divided[0]} and ${divided[1]}.`);
-      told?.();
+      const [undivided, divided] = names.map((name) => share(name, index, 0).toFixed(2));
+      figure.say(`d = ${dims[index]}: undivided, the best key gets ${undivided} of the attention, and divided by √d ${divided}.`);
     }
 
-    let told;
-    const show = figure.steps({ count: dims.length, first: now, show: go });
-    told = figure.slider("handle-d", {
-      box: [chart.x - 12, chart.y - 8, chart.w + 24, 44],
-      low: 0, high: dims.length - 1, step: 1,
-      label: "d, how many numbers a query and a key have",
-      at: (x) => ((x - chart.x) / chart.w) * (dims.length - 1),
-      value: () => now,
-      says: (index) => String(dims[index]),
-      change: show,
-    });
+    const show = figure.steps({ count: dims.length, first: now, show: go,
+      label: "d, how many numbers a query and a key have", says: (index) => String(dims[index]) });
+    figure.scrubbed("chart", [chart.x, chart.y - chart.h, chart.w, chart.h + 20], { high: dims.length - 1, value: () => now, change: show });
   }
 
   Object.assign(figures, { softmax_saturation: start });

@@ -1,4 +1,4 @@
-// Chapter 2: cuts an image of 4×4 numbers into patches: split, move, join, or join without the move.
+// Chapter 2: cuts an image of 4×4 numbers into patches: split, move, join, with the axes moved into any order.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
@@ -14,12 +14,23 @@
     return order;
   }
 
+  /** Returns the numbers 0, 1, ... of a tensor with a shape in the order that permute makes of them. */
+  function permuted(shape, axes) {
+    const strides = shape.map((_, axis) => shape.slice(axis + 1).reduce((product, size) => product * size, 1));
+    return axes.reduce((starts, axis) => starts.flatMap((start) => [...Array(shape[axis]).keys()].map((i) => start + i * strides[axis])), [0]);
+  }
+
+  /** Returns all orders of some axes, the usual one first. */
+  const orders = (axes) => (axes.length < 2 ? [axes]
+    : axes.flatMap((axis) => orders(axes.filter((other) => other !== axis)).map((others) => [axis, ...others])));
+
   function start(figure) {
     const { side, patch: P, cell, read } = figure.numbers;
     const lines = [...Array(side * side).keys()];
     const patches = patchByPatch(side, P);
     const [across, inside] = [side / P, P * P];
-    let forgets = false;
+    const [UNMOVED, RIGHT] = ["0, 1, 2, 3", "0, 2, 1, 3"];
+    let axes = RIGHT;
     let step = 0;
 
     // inImage, inMatrix and inBlocks return the centre of a number's cell.
@@ -33,11 +44,11 @@
       const place = order.indexOf(number);
       return [((place % inside) - (inside - 1) / 2) * cell, rowAt(Math.floor(place / inside))];
     };
-    const inBlocks = (number) => {
-      const place = patches.indexOf(number);
-      const [patch, i] = [Math.floor(place / inside), place % inside];
+    const inBlocks = (order) => (number) => {
+      const place = order.indexOf(number);
+      const [block, i] = [Math.floor(place / inside), place % inside];
       const wide = P * cell + APART;
-      return [(patch - (across * across - 1) / 2) * wide + ((i % P) - (P - 1) / 2) * cell,
+      return [(block - (across * across - 1) / 2) * wide + ((i % P) - (P - 1) / 2) * cell,
         (Math.floor(i / P) - (P - 1) / 2) * cell];
     };
 
@@ -47,23 +58,37 @@
       return found.length === 1 ? `patch ${found[0]}` : `patches ${figures.listed(found.map(String))}`;
     };
 
+    /** Judges the numbers in the order in which they are joined: a name for the step, and a sentence. */
+    function judged(order) {
+      const rows = patches.flatMap((_, i) => (i % inside ? [] : [order.slice(i, i + inside)]));
+      const [found, whole] = [rows.map(held), rows.every((row) => held(row).startsWith("patch "))];
+      if (String(order) === String(patches)) return ["✓ joined", "Each row is one patch, and the first is 0, 1, 4, 5."];
+      if (!whole) return ["✗ joined: scrambled", `Row 0 mixes ${found[0]}, although the shape is right.${axes === UNMOVED ? " Each row is a line of the image." : ""}`];
+      const turned = rows[0].join() !== [...rows[0]].sort((a, b) => a - b).join();
+      const mixed = found.some((name, i) => name !== `patch ${i}`);
+      return ["✗ joined: another order", `Each row is one patch, but ${[mixed && "the patches come column by column",
+        turned && "its pixels do"].filter(Boolean).join(", and ").replace("but its pixels do", "but its pixels come column by column")}.`];
+    }
+
     const [n, s] = [across, side];
-    const steps = () => [
-      { name: "an image", shape: [s, s], at: inImage(0), order: lines, code: "tiny",
-        says: "An image of 16 numbers, and a colour for each of its four patches. Press Next to cut it." },
-      { name: "split", shape: [n, P, n, P], at: inImage(APART), order: lines, code: "split = tiny.reshape(2, 2, 2, 2)",
-        says: "Split: the sides are cut, and nothing has moved. Read in order, the patches still take turns." },
-      forgets
-        ? { name: "no move", shape: [n, P, n, P], at: inImage(APART), order: lines, code: "split = tiny.reshape(2, 2, 2, 2)",
-          says: "The move is forgotten. Read in order, the patches still take turns." }
-        : { name: "move", shape: [n, n, P, P], at: inBlocks, order: patches, code: "moved = split.permute(0, 2, 1, 3)",
-          says: "Move: the numbers of a patch come to lie next to each other. Watch the row below." },
-      forgets
-        ? { name: "✗ joined: scrambled", kind: "bad", shape: [n * n, inside], at: inMatrix(lines), order: lines, code: "split.reshape(4, 4)", named: true,
-          says: "Joined without the move. The shape is right, but each row is a line of the image, and mixes two patches." }
-        : { name: "✓ joined", kind: "good", shape: [n * n, inside], at: inMatrix(patches), order: patches, code: "moved.reshape(4, 4)", named: true,
-          says: "Join: each row is one patch, and the first is 0, 1, 4, 5." },
-    ];
+    const steps = () => {
+      const moved = permuted([n, P, n, P], axes.split(", ").map(Number));
+      const still = axes === UNMOVED;
+      const [name, sentence] = judged(moved);
+      return [
+        { name: "an image", shape: [s, s], at: inImage(0), order: lines, code: "tiny",
+          says: "An image of 16 numbers, and a colour for each of its four patches. Press Next to cut it." },
+        { name: "split", shape: [n, P, n, P], at: inImage(APART), order: lines, code: "split = tiny.reshape(2, 2, 2, 2)",
+          says: "Split: the sides are cut, and nothing has moved. Read in order, the patches still take turns." },
+        { name: still ? "no move" : "move", shape: [n, n, P, P], at: still ? inImage(APART) : inBlocks(moved), order: moved,
+          code: `moved = split.permute(${axes})`,
+          says: still ? "No axis has moved. Read in order, the patches still take turns."
+            : axes === RIGHT ? "Move: the numbers of a patch come to lie next to each other. Watch the row below."
+            : `Move: the old axes in the order ${axes}. Watch the row below.` },
+        { name, kind: name[0] === "✓" ? "good" : "bad", shape: [n * n, inside], at: inMatrix(moved), order: moved, code: "moved.reshape(4, 4)",
+          named: true, says: sentence },
+      ];
+    };
 
     function draw(index) {
       step = index;
@@ -92,13 +117,11 @@
       }
     }
     const show = figure.steps({ count: 4, show: draw });
-    const forget = figure.button("Forget the move", () => {
-      forgets = !forgets;
-      forget.setAttribute("aria-pressed", forgets);
-      show(step < 2 ? 3 : step); // before the move both look the same, so the last step is shown
-    });
-    forget.setAttribute("aria-pressed", false);
+    figure.newRow();
+    figure.select("how the axes move", Object.fromEntries(orders([0, 1, 2, 3]).map((order) => order.join(", "))
+      .map((order) => [order, `permute(${order})${{ [RIGHT]: ", the chapter’s", [UNMOVED]: ", no move" }[order] ?? ""}`])), RIGHT,
+      (order) => { axes = order; show(step < 2 ? 3 : step); }); // before the move all look the same, so the last step is shown
   }
 
-  Object.assign(figures, { patchByPatch, split_move_join: start });
+  Object.assign(figures, { patchByPatch, permuted, split_move_join: start });
 })();

@@ -33,12 +33,12 @@
 
   function start(figure) {
     const { set, SVG } = figures;
-    const { side, window: w, blocks, map, panel, groups, bar } = figure.numbers;
+    const { side, window: w, blocks, map, panel, groups, bar, begins } = figure.numbers;
     const shift = Math.floor(w / 2);
     const { all, rolled, carried, inside, sees, reach } = windowing(side, w);
     let chosen = figure.numbers.chosen;
     let pointed = null; // the token under the mouse
-    let now = 0;
+    let now = begins;
 
     const make = (tag, attributes, ...children) => {
       const element = set(document.createElementNS(SVG, tag), attributes);
@@ -85,9 +85,10 @@
       { name: "Block 2: roll", rolled: true, coloured: true,
         says: () => `The map moves up and to the left by ${shift}. What falls off comes in again on the other side, and keeps its colour.` },
       { name: "Block 2: cut", rolled: true, coloured: true, lines: 0, lit: (one) => inside(one, shift), shift,
-        says: () => "The same lines cut other windows. In the last row and column, tokens from opposite edges share a window." },
+        says: (one) => `The same lines cut other windows: ${said(one)} shares one with ${
+          inside(one, shift).some((other) => carried(other, shift) !== carried(one, shift)) ? "tokens from the opposite edge" : "new neighbours"}.` },
       { name: "Block 2: mask", rolled: true, coloured: true, lines: 0, lit: (one) => sees(one, shift), shift, masked: true,
-        says: () => "Each window has a table, whose rows look at its columns. Tokens of different colours may not see each other: their pairs are hatched." },
+        says: (one) => `Tokens of different colours may not see each other: ${said(one)} sees ${sees(one, shift).length} of the ${w * w} in its window. In the tables, rows look at columns, and masked pairs are hatched.` },
       { name: "Block 2: roll back", coloured: true, lines: shift, lit: (one) => sees(one, shift), shift, masked: true,
         says: (one) => `Every token is where it was, and ${said(one)} has seen ${sees(one, shift).length === 1 ? "only itself" : `${sees(one, shift).length} tokens, across the old lines`}.` },
       ...[...Array(blocks).keys()].map((index) => ({
@@ -123,7 +124,7 @@
       else if (step.lit) drawPairs(one, step);
       const preview = pointed && !same(pointed, chosen);
       figure.part("frame").classList.toggle("swin-preview", Boolean(preview));
-      const hint = preview ? "Click to choose it." : now === 0 ? "Choose another one on the map." : "";
+      const hint = preview ? "Click to choose it." : now === begins ? "Choose another one on the map." : "";
       figure.say(`${step.says(one)} ${hint}`.trim());
     }
 
@@ -168,7 +169,7 @@
       choose: (place) => { chosen = tokenAt(place); pointed = null; draw(); },
       point: (place) => { pointed = place && tokenAt(place); draw(); },
     });
-    figure.steps({ count: STEPS.length, show: (index) => { now = index; pointed = null; draw(); tell(); } });
+    figure.steps({ count: STEPS.length, first: begins, says: (index) => STEPS[index].name, show: (index) => { now = index; pointed = null; draw(); tell(); } });
   }
 
   Object.assign(figures, { windowing, swin_window: start });

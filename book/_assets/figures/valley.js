@@ -1,5 +1,5 @@
-// Chapter 8: moves SGD and AdamW down a narrow valley from the same start, step by step, with or without warm-up, at
-// learning rates that can be changed.
+// Chapter 8: moves SGD and AdamW down a narrow valley from the same start, step by step, with or without warm-up and
+// momentum; the start and the learning rates can be changed.
 (() => {
   "use strict";
   const figures = (globalThis.vitFigures ??= {});
@@ -7,7 +7,13 @@
 
   /** For each optimiser, a function that returns the step for a gradient and a learning rate. */
   const OPTIMISERS = {
-    SGD: () => (gradient, lr) => gradient.map((g) => -lr * g),
+    SGD: (momentum) => {
+      let rolling = [0, 0];
+      return (gradient, lr) => {
+        rolling = rolling.map((old, i) => momentum * old + gradient[i]);
+        return rolling.map((speed) => -lr * speed);
+      };
+    },
     AdamW: () => {
       let [m, v, step] = [[0, 0], [0, 0], 0];
       return (gradient, lr) => {
@@ -20,8 +26,8 @@
   };
 
   /** Returns an optimiser's path step by step, given the learning rate of each step. */
-  function descend(name, rates, start, steeper) {
-    const stepOf = OPTIMISERS[name]();
+  function descend(name, rates, start, steeper, momentum = 0) {
+    const stepOf = OPTIMISERS[name](momentum);
     const places = [start];
     for (const lr of rates) {
       const [x, y] = places.at(-1);
@@ -33,10 +39,12 @@
 
   function start(figure) {
     const { set, SVG, written } = figures;
-    const { start: top, steeper, steps, shown, warmup, rates, panels, left, half, unit, track, stepTrack } = figure.numbers;
+    const { steeper, steps, shown, warmup, momentum, starts, rates, panels, left, half, unit } = figure.numbers;
     const names = Object.keys(rates);
     const stops = Object.fromEntries(names.map((name) => [name, rates[name].first]));
+    let top = figure.numbers.start;
     let warms = false;
+    let rolls = false; // whether SGD has momentum
     let now = shown;
     let untouched = true;
 
@@ -47,29 +55,27 @@
       for (const part of ["ghost", "path", "dots", "more", "last"]) figure.part(`${part}-${name}`).setAttribute("clip-path", `url(#${edge.id})`);
     }
 
+    const at = (name, [x, y]) => [panels[name].x + (x - left) * unit, panels[name].y + (half - y) * unit];
     const peak = (name) => stops[name] * rates[name].apart;
     const rate = (name, step, warm) => peak(name) * (warm ? Math.min(1, (step + 1) / (warmup + 1)) : 1);
-    const walk = (name, warm) => descend(name, Array.from({ length: steps }, (_, step) => rate(name, step, warm)), top, steeper);
+    const walk = (name, warm, rolling) => descend(name, Array.from({ length: steps }, (_, step) => rate(name, step, warm)), top, steeper,
+      rolling ? momentum : 0);
     const far = ([x, y]) => Math.hypot(x, y).toFixed(1);
-    const fixed = (number) => (Math.abs(number) < 0.005 ? "0.00" : number.toFixed(2).replace("-", "−"));
 
     function draw() {
-      const walked = Object.fromEntries(names.map((name) => [name, walk(name, warms)]));
+      const walked = Object.fromEntries(names.map((name) => [name, walk(name, warms, rolls)]));
       for (const name of names) drawPath(name, walked[name]);
-      figure.write("step", `step ${now}`);
-      set(figure.part("knob-steps").firstElementChild, { x: stepTrack.x + (stepTrack.width * now) / steps - 8 });
       figure.say(sentence(walked));
       for (const tell of told) tell();
       untouched = false;
     }
 
     function drawPath(name, places) {
-      const panel = panels[name];
-      const spot = ([x, y]) => [panel.x + (x - left) * unit, panel.y + (half - y) * unit];
+      const spot = (place) => at(name, place);
       const line = (through) => `M${through.map((place) => spot(place).map((number) => number.toFixed(2)).join(" ")).join("L")}`;
       const before = Math.max(now - 1, 0);
       for (const [part, through] of Object.entries({
-        path: places.slice(0, now + 1), last: places.slice(before, now + 1), ghost: warms ? walk(name, false).slice(0, now + 1) : [top],
+        path: places.slice(0, now + 1), last: places.slice(before, now + 1), ghost: warms || (rolls && name === "SGD") ? walk(name, false, false).slice(0, now + 1) : [top],
       })) set(figure.part(`${part}-${name}`).firstElementChild, { d: line(through) });
       [`dots-${name}`, `more-${name}`].flatMap((part) => [...figure.part(part).children]).forEach((dot, index) => {
         const [x, y] = spot(places[index + 1]);
@@ -77,49 +83,46 @@
         set(dot, { x: x - radius, y: y - radius });
         dot.style.visibility = index < now ? "visible" : "hidden";
       });
-      const at = warms && before < warmup ? `${Number(rate(name, before, true).toPrecision(2))} of ` : "";
-      figure.write(`title-${name}`, `${name}, learning rate ${at}${written(peak(name), 3)}`);
-      set(figure.part(`knob-${name}`).firstElementChild, { x: track.x + (track.width * (stops[name] - 1)) / (rates[name].stops - 1) - 8 });
-      const [x, y] = places[before];
-      const [along, across] = places[now].map((number, i) => fixed(number - [x, y][i]));
-      figure.write(`line-${name}-0`, `Gradient ${now ? "before the step" : "here"}: ${fixed(x)} along the floor, ${fixed(steeper * y)} across.`);
-      figure.write(`line-${name}-1`, now ? `Step: ${along} along, ${across} across. Now ${far(places[now])} units away.` : `${far(top)} units away.`);
+      const risen = warms && before < warmup ? `${Number(rate(name, before, true).toPrecision(2))} of ` : "";
+      figure.write(`title-${name}`, `${name}${rolls && name === "SGD" ? ` with momentum ${momentum}` : ""}, learning rate ${risen}${written(peak(name), 3)}`);
+      figure.write(`line-${name}`, `After ${now} ${now === 1 ? "step" : "steps"}: ${far(places[now])} of ${far(top)} units away.`);
+      const [from, to] = [figure.numbers.start, top].map(spot);
+      figure.part(`handle-start-${name}`).style.transform = `translate(${to[0] - from[0]}px, ${to[1] - from[1]}px)`;
     }
 
     function sentence(walked) {
       if (now === 0) return "Both are at the start, up on one wall. Take the steps one by one, or change a learning rate.";
       const [SGD, AdamW] = names.map((name) => far(walked[name][now]));
-      const dashed = warms ? " Dashed: without warm-up." : "";
-      if (now === 1) return `AdamW’s first step is as long across as along, although the valley is much steeper across.${dashed}`;
-      if (Math.abs(walked.SGD[now][1]) > Math.abs(top[1])) return `SGD is thrown out: its steps are too long for the walls. AdamW is ${AdamW} units from the lowest point.${dashed}`;
+      const without = [warms && "warm-up", rolls && "momentum"].filter(Boolean);
+      const dashed = without.length ? ` Dashed: without ${without.join(" and ")}.` : "";
+      if (now === 1 && top[0] && top[1]) return `AdamW’s first step is as long across as along, although the valley is much steeper across.${dashed}`;
+      if (Math.abs(walked.SGD[now][1]) > half) return `SGD is thrown out: its steps are too long for the walls. AdamW is ${AdamW} units from the lowest point.${dashed}`;
       return `After ${now} steps SGD is ${SGD} units from the lowest point, and AdamW ${AdamW}.`
-        + (warms ? ` The first ${warmup} learning rates are smaller.${dashed}` : untouched ? " Drag a learning rate, or the step." : "");
+        + (warms ? ` The first ${warmup} learning rates are smaller.` : untouched ? " Drag the start, or change a learning rate." : "") + dashed;
     }
 
     const told = [];
-    const show = figure.steps({ count: steps + 1, first: now, seconds: 0.4, meanwhile: "Step by step: SGD above, AdamW below.", show: (step) => { now = step; draw(); } });
-    const warm = figure.button("Warm-up", () => {
-      warms = !warms;
-      warm.setAttribute("aria-pressed", warms);
-      draw();
-    });
-    warm.setAttribute("aria-pressed", warms);
+    figure.steps({ count: steps + 1, first: now, seconds: 0.4, meanwhile: "Step by step: SGD above, AdamW below.", hidden: false,
+      says: (step) => `${step} of ${steps}`, show: (step) => { now = step; draw(); } });
+    figure.newRow();
+    figure.toggle("Momentum", (pressed) => { rolls = pressed; draw(); });
+    figure.toggle("Warm-up", (pressed) => { warms = pressed; draw(); });
+    figure.newRow();
+    const [along, across] = starts.apart;
     for (const name of names) {
       const { apart, stops: high } = rates[name];
-      told.push(figure.slider(`handle-${name}`, {
-        box: [track.x - 12, panels[name].y - 37, track.width + 24, 44],
-        low: 1, high, step: 1, label: `learning rate of ${name}`,
-        at: (x) => 1 + ((x - track.x) / track.width) * (high - 1),
-        value: () => stops[name], says: (stop) => written(stop * apart, 3),
-        change: (stop) => { stops[name] = stop; draw(); },
+      figure.range({ label: `learning rate of ${name}`, low: 1, high, value: () => stops[name], says: (stop) => written(stop * apart, 3),
+        change: (stop) => { stops[name] = stop; draw(); } });
+      const [x, y] = at(name, top);
+      told.push(figure.places(`handle-start-${name}`, {
+        grid: [panels[name].x + (starts.along - along / 2 - left) * unit, panels[name].y + (half - starts.across - across / 2) * unit,
+          starts.size[1] * along * unit, starts.size[0] * across * unit],
+        box: [x - 26, y - 26, 52, 52], size: () => starts.size, label: `start of ${name}`,
+        value: () => [Math.round((starts.across - top[1]) / across), Math.round((top[0] - starts.along) / along)],
+        says: () => `${written(top[0], 2)} along, ${written(top[1])} across`,
+        choose: ([row, column]) => { top = [starts.along + column * along, Math.round(10 * (starts.across - row * across)) / 10]; draw(); },
       }));
     }
-    told.push(figure.slider("handle-steps", {
-      box: [stepTrack.x - 12, stepTrack.y - 22, stepTrack.width + 24, 44],
-      low: 0, high: steps, step: 1, label: "step",
-      at: (x) => ((x - stepTrack.x) / stepTrack.width) * steps,
-      value: () => now, says: String, change: show,
-    }));
   }
 
   Object.assign(figures, { descend, valley: start });
