@@ -1,7 +1,7 @@
 """Draw the weights that one patch of a photograph gives, as a map beside it.
 
 Queries and keys are mean colours, as in chapter 4. On the page any patch can be chosen
-as the query (_assets/figures/asking_patch.js).
+as the query (scripts/figures/asking_patch.js).
 """
 
 from functools import cache

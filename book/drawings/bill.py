@@ -2,7 +2,7 @@
 
 Divided by 2·D, the multiply-accumulates of a block are T·T, which is the square of one
 head's scores, plus T·6D. On the page image, patches and model can be changed
-(_assets/figures/bill.js).
+(scripts/figures/bill.js).
 """
 
 from math import sqrt
@@ -90,7 +90,7 @@ def counted(drawing: Drawing, T: int, heads: int, squares: int) -> None:
     with drawing.part("tokens"):
         drawing.text(x, 16, f"T = {T:,} tokens", size=15, bold=True)
     with drawing.part("patches"):
-        words = f"{T - 1:,} patches and the class token"
+        words = f"{T - 1:,} patches of {PATCH} pixels and the class token"
         drawing.text(x, 31, words, size=11, colour="soft")
     with drawing.part("scores"):
         drawing.text(x, 52, f"{T:,} × {T:,} scores in each head")

@@ -1,7 +1,7 @@
 """Draw a picture that chapter 9 covers patch by patch, in one of several orders.
 
 On the page the number of covered patches, the order and the picture can be changed
-(_assets/figures/deletion_curve.js).
+(scripts/figures/deletion_curve.js).
 """
 
 from dataclasses import dataclass

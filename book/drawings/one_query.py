@@ -1,6 +1,6 @@
 """Draw one query from its scores to its output, with the numbers of chapter 4.
 
-On the page query, keys and values can be dragged (_assets/figures/one_query.js).
+On the page query, keys and values can be dragged (scripts/figures/one_query.js).
 """
 
 import torch

@@ -3,7 +3,7 @@
 Four stacks are drawn one below the other. Each shows its stream, as thick as the mean
 length of a token, and the photograph put together again from the patches that its
 tokens still resemble most. On the page it moves, block by block
-(_assets/figures/residual_stream.js).
+(scripts/figures/residual_stream.js).
 """
 
 from dataclasses import dataclass, field

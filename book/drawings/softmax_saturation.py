@@ -1,6 +1,6 @@
 """Draw how 197 keys share a query's attention, with and without √d, as in chapter 4.
 
-On the page d can be dragged (_assets/figures/softmax_saturation.js).
+On the page d can be dragged (scripts/figures/softmax_saturation.js).
 """
 
 import math

@@ -1,6 +1,6 @@
 """Draw windows, roll, cut, mask and roll back on 8×8 tokens, as in chapter 13.
 
-On the page it moves, with the cat behind it (_assets/figures/swin_window.js).
+On the page it moves, with the cat behind it (scripts/figures/swin_window.js).
 """
 
 import torch

@@ -1,7 +1,7 @@
 """Draw SGD and AdamW in chapter 8's narrow valley, from the same start.
 
 On the page it moves, step by step, from other starts, at other learning rates, with
-momentum and with warm-up (_assets/figures/valley.js).
+momentum and with warm-up (scripts/figures/valley.js).
 """
 
 import math

@@ -237,8 +237,8 @@ def test_what_moves_has_named_parts_and_numbers():
 
 def test_each_drawing_that_moves_has_its_script():
     moving = {name for name in NAMES if "data-figure" in drawn(name)}
-    folder = ROOT / "book" / "_assets" / "figures"
-    assert moving == {file.stem for file in folder.glob("*.js")} - {"kit"}
+    folder = ROOT / "book" / "scripts" / "figures"
+    assert moving == {file.stem for file in folder.glob("*.js")}
 
 
 # The numbers
