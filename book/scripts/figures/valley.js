@@ -105,7 +105,7 @@ function start(figure) {
   function drawPath(name, places) {
     /** @type {(through: Pair[]) => string} */
     const line = (through) =>
-      `M${through.map((place) => at(name, place).map((number) => number.toFixed(2))).join("L")}`;
+      `M${through.map((place) => at(name, place).map((number) => number.toFixed(2)).join(" ")).join("L")}`;
     const before = Math.max(now - 1, 0);
     const rolling = rolls && name === "SGD";
     const ghost = warms || rolling ? walk(name, false, false).slice(0, now + 1) : [top];
@@ -177,7 +177,7 @@ function start(figure) {
           starts.size[1] * along * unit,
           starts.size[0] * across * unit,
         ],
-        box: [x - 26, y - 26, 52, 52],
+        box: [x - 20, y - 26, 52, 52],
         size: () => starts.size,
         label: `start of ${name}`,
         value: () => [Math.round((starts.across - top[1]) / across), Math.round((top[0] - starts.along) / along)],
