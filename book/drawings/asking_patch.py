@@ -41,7 +41,7 @@ def draw() -> Drawing:
         "One patch of a photograph asks",
         f"Left, an astronaut in an orange suit, in {SIDE} by {SIDE} patches; patch "
         f"{number}, on the suit, is framed, and a white line runs around the patches "
-        "that share half of its attention: nearly all of the suit, and little else. "
+        "that share half of its attention: most of the suit, and a little beside it. "
         "Right, a map of all weights, the larger the stronger in colour. The framed "
         f"patch gives itself {weights[number]:.4f}, and the largest weight, in a thin "
         f"frame, is {weights.max():.4f}. A third patch, on her shoulder, has a dashed "

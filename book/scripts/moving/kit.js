@@ -431,7 +431,9 @@ export class Figure {
    */
   places(name, { grid, box, size, label, value, says, choose, point }) {
     const [left, top, width, height] = grid;
-    const handle = this.handle(name, box ?? grid, { "aria-label": label, "aria-valuemin": 0 });
+    const handle = this.handle(name, box ?? grid, {
+      "aria-label": label, "aria-roledescription": "two-way slider", "aria-valuemin": 0,
+    });
     const show = () => {
       const [[rows, columns], [row, column]] = [size(), value()];
       set(handle, { "aria-valuemax": rows * columns - 1, "aria-valuenow": row * columns + column });
