@@ -10,7 +10,9 @@ import { drawn, set, move } from "../moving/kit.js";
  * @type {(query: number[], keys: number[][]) => number[]}
  */
 function attend(query, keys) {
-  const exps = keys.map((key) => Math.exp(key.reduce((sum, k, i) => sum + query[i] * k, 0) / Math.sqrt(query.length)));
+  const exps = keys.map((key) =>
+    Math.exp(key.reduce((sum, k, i) => sum + query[i] * k, 0) / Math.sqrt(query.length)),
+  );
   const total = exps.reduce((sum, exp) => sum + exp, 0);
   return exps.map((exp) => exp / total);
 }
@@ -51,7 +53,8 @@ function start(figure) {
   /** Returns the path around some patches on the photograph. @type {(patches: number[]) => string} */
   function edge(patches) {
     const inside = new Set(patches);
-    return patches.map((patch) => {
+    return patches
+      .map((patch) => {
         const [row, column] = [Math.floor(patch / side), patch % side];
         const [x, y] = [photo[0] + column * size, photo[1] + row * size];
         return (
@@ -60,7 +63,8 @@ function start(figure) {
           (column > 0 && inside.has(patch - 1) ? "" : `M${x} ${y}v${size}`) +
           (column < side - 1 && inside.has(patch + 1) ? "" : `M${x + size} ${y}v${size}`)
         );
-      }).join("");
+      })
+      .join("");
   }
 
   function draw() {

@@ -91,10 +91,13 @@ function start(figure) {
   /** @type {(half: number, curve: Curve) => Half} */
   function drawHalf(half, { order, shares, answers }) {
     const left = half * second + photo.x;
-    const d = order.slice(0, now).map((place) => {
+    const d = order
+      .slice(0, now)
+      .map((place) => {
         const [row, column] = [Math.floor(place / side), place % side];
         return `M${left + column * cell} ${photo.y + row * cell}h${cell}v${cell}h-${cell}z`;
-      }).join("");
+      })
+      .join("");
     for (const path of figure.part(`covers-${half}`).children) set(path, { d });
     const [top, start, bottom, end] = picture.box.map((edge) => (edge / patch) * cell);
     figure.draw(`box-${half}`, { x: left + start, y: photo.y + top, width: end - start, height: bottom - top });

@@ -41,7 +41,8 @@ function start(figure) {
   /** @type {(patch: number) => string} */
   const box = (patch) => `${(patch % ROWS) * 16} ${Math.floor(patch / ROWS) * 16} 16 16`;
   const whole = { id: "residual-stream-whole", viewBox: `0 0 ${16 * ROWS} ${16 * ROWS}` };
-  figure.svg.querySelector("defs")
+  figure.svg
+    .querySelector("defs")
     ?.append(
       drawn("symbol", whole, use(photograph)),
       ...upTo(ROWS ** 2).map((patch) => drawn("symbol", { id: piece(patch), viewBox: box(patch) }, use(photograph))),
@@ -57,7 +58,9 @@ function start(figure) {
     const pieces = wrong ? [use("residual-stream-whole", { x: cat.x, y, width: cat.width, height: cat.height })] : [];
     for (let i = 0; wrong && i < wrong.length; i += 2) {
       const [row, column] = [Math.floor(wrong[i] / ROWS), wrong[i] % ROWS];
-      pieces.push(use(piece(wrong[i + 1]), { x: cat.x + column * side, y: y + row * side, width: side, height: side }));
+      pieces.push(
+        use(piece(wrong[i + 1]), { x: cat.x + column * side, y: y + row * side, width: side, height: side }),
+      );
     }
     place.replaceChildren(...pieces);
     figure.seen(`empty-${name}`, !wrong);

@@ -56,7 +56,9 @@ function windowing(side, w) {
   };
   /** @type {(one: Pair, shift: number) => Pair[]} */
   const inside = (one, shift) =>
-    all.map(token).filter((other) => together(one, other, shift))
+    all
+      .map(token)
+      .filter((other) => together(one, other, shift))
       .sort((a, b) => name(rolled(a, shift)) - name(rolled(b, shift))); // in the order of the rolled map
   /** @type {(one: Pair, shift: number) => Pair[]} */
   const sees = (one, shift) => inside(one, shift).filter((other) => carried(one, shift) === carried(other, shift));
@@ -123,7 +125,9 @@ function start(figure) {
   // The tables of all windows in the windows' places, like those of the still picture but larger.
   const { masks } = figure.numbers;
   const larger = map.cell / masks.cell;
-  figure.part("tables").append(
+  figure
+    .part("tables")
+    .append(
       drawn(
         "g",
         { transform: `translate(${map.x} ${map.y}) scale(${larger}) translate(${-masks.x} ${-masks.y})` },

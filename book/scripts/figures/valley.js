@@ -105,7 +105,13 @@ function start(figure) {
   function drawPath(name, places) {
     /** @type {(through: Pair[]) => string} */
     const line = (through) =>
-      `M${through.map((place) => at(name, place).map((number) => number.toFixed(2)).join(" ")).join("L")}`;
+      `M${through
+        .map((place) =>
+          at(name, place)
+            .map((number) => number.toFixed(2))
+            .join(" "),
+        )
+        .join("L")}`;
     const before = Math.max(now - 1, 0);
     const rolling = rolls && name === "SGD";
     const ghost = warms || rolling ? walk(name, false, false).slice(0, now + 1) : [top];

@@ -249,7 +249,8 @@ export class Figure {
     });
     let before = value();
     input.addEventListener("pointerdown", () => { before = value(); });
-    input.addEventListener("pointercancel", () => { // the finger scrolls the page instead
+    input.addEventListener("pointercancel", () => {
+      // the finger scrolls the page instead
       if (value() !== before) change(before);
       show();
     });
@@ -432,7 +433,9 @@ export class Figure {
   places(name, { grid, box, size, label, value, says, choose, point }) {
     const [left, top, width, height] = grid;
     const handle = this.handle(name, box ?? grid, {
-      "aria-label": label, "aria-roledescription": "two-way slider", "aria-valuemin": 0,
+      "aria-label": label,
+      "aria-roledescription": "two-way slider",
+      "aria-valuemin": 0,
     });
     const show = () => {
       const [[rows, columns], [row, column]] = [size(), value()];
