@@ -13,6 +13,7 @@ from skimage.color import deltaE_ciede2000, rgb2lab
 from torch.nn import functional as F
 
 import vit_book
+from book._extensions.dark_figures import IN_THE_DARK
 from book.drawings import kit
 from book.drawings.__main__ import NAMES, drawn
 from book.drawings.kit import SMALLEST, Box, Drawing, Word
@@ -169,13 +170,23 @@ def seen_by(vision, colour):
     )
 
 
+GRAMMAR = ("query", "key", "value", "asking", "class", "position")
+PALETTES = {
+    "drawings, light": {name: kit.LIGHT[name][0] for name in GRAMMAR},
+    "drawings, dark": {name: kit.DARK[name][0] for name in GRAMMAR},
+    "plots, light": {name: vit_book.COLOURS[name] for name in IN_THE_DARK},
+    "plots, dark": IN_THE_DARK,
+}
+
+
 @pytest.mark.parametrize("vision", SEEN)
-@pytest.mark.parametrize("theme", [kit.LIGHT, kit.DARK], ids=["light", "dark"])
-def test_the_parts_of_the_grammar_are_apart_for_every_eye(theme, vision):
-    names = ("query", "key", "value", "asking", "class", "position")
-    for one, other in itertools.combinations(names, 2):
-        colours = (seen_by(vision, theme[name][0]) for name in (one, other))
-        assert deltaE_ciede2000(*colours) >= 12, (one, other)
+@pytest.mark.parametrize("palette", PALETTES)
+def test_colours_are_apart_for_every_eye(palette, vision):
+    for (one, first), (other, second) in itertools.combinations(
+        PALETTES[palette].items(), 2
+    ):
+        apart = deltaE_ciede2000(seen_by(vision, first), seen_by(vision, second))
+        assert apart >= 12, (one, other)
 
 
 def test_the_lab_has_the_same_colours():
