@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 
 FOLDER = Path(__file__).parents[1] / "scripts"
 ESBUILD = FOLDER / "node_modules" / "esbuild" / "bin" / "esbuild"
-ENTRIES = ("*.js",)
+ENTRIES = ("*.js", "figures/*.js")
 NOT_FOR_PAGES = {"eslint.config.js"}
 OLDEST_BROWSERS = "es2022"
 
