@@ -81,6 +81,11 @@
       maps.focus(one); // the button has gone
     }));
 
+    const split = button("A scene where they differ", () => {
+      source.set(lab.SPLIT);
+      showVotes.focus({ preventScroll: true }); // the button goes
+    }, { class: "vl-split", hidden: true });
+    const isSplit = () => Object.entries(lab.SPLIT).every(([key, value]) => source.state[key] === value);
     const inside = lab.insidePanel();
     const tokens = lab.tokenStrip(rows * columns + 1, D);
     const showGrid = el("input", { type: "checkbox", checked: true, onchange: refresh });
@@ -140,13 +145,14 @@
       const voted = run.answer && votes();
       return {
         shares: run.answer && head() && !voted ? mapOf(head()) : null, votes: voted,
-        token: token(), showGrid: showGrid.checked, showBox: showBox.checked,
+        token: token(), showGrid: showGrid.checked, showBox: showBox.checked, shuffled: switches.shuffled && !voted,
       };
     }
 
     function looksInWords(hint = true) {
       const point = matchMedia("(hover: none)").matches ? "Touch" : "Point at";
       if (votes()) return lab.votesInWords(votes(), token());
+      if (!head() && switches.shuffled) return `Each patch lies where the model believes it to be. ${point} a map or a patch: the light falls on the same patches.`;
       if (!head()) return `${point} a map: it falls on the image as light. ${point} a patch to see where that patch looks.`;
       if (isOff(head()) && !lab.isHead(head())) return `${capital(lab.mapName(head()))}: all its heads are off.`;
       const shares = mapOf(head());
@@ -166,6 +172,7 @@
       if (!run.answer) return "";
       board.paint();
       lab.write(looks, looksInWords());
+      lab.hide(split, !votes() || token() > 0 || isSplit());
       looks.classList.toggle("vl-hint", !head() && !votes());
       maps.paint({
         mapOf, inBox, box: source.box(), chosen: switches.head, shown: head(), isOff,
@@ -189,7 +196,7 @@
     const says = el("div", { class: "vl-says" }, verdict.element,
       ...(show === "heads" ? [] : [el("div", { class: "vl-switches", role: "group", "aria-label": "Take something away" },
         labelled("shuffle the positions", shuffled), labelled("Weights", weights))]));
-    const tools = lab.toolbar(source, el("div", { class: "vl-row" }, labelled("patches", showGrid), labelled("true box", showBox),
+    const tools = lab.toolbar(source, board, el("div", { class: "vl-row" }, labelled("patches", showGrid), labelled("true box", showBox),
       ...(whole ? [labelled("votes", showVotes)] : [])));
     const bets = whole ? lab.challengeCard({ show: showState, measured }) : null;
     const keeping = whole ? lab.keepingButtons({
@@ -205,11 +212,11 @@
     const stage = el("div", { class: "vl-panel vl-attention" },
       bets?.element ?? "",
       el("div", { class: "vl-top" }, board.element, says),
-      looks,
+      el("div", { class: "vl-looks-place" }, looks, split),
       el("div", { class: "vl-heads" }, maps.element),
       inside.element,
       el("div", { class: "vl-answers" }, bars.element, changed, allOn, accuracy.element),
-      tools.element, tools.pad,
+      tools.element,
       keeping,
       announcer.element);
     const element = el("div", {}, stage, toast.element, tokens.element);

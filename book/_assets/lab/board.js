@@ -4,18 +4,27 @@
   const lab = (globalThis.vitLab ??= {});
   const SIDE = 320; // units of the image; above it is the class token, one patch high
   const FLOOR = 0.5; // share of its light that a patch without attention keeps
-  const THICK = 26; // thickness of a line with all of the attention
+  const THICK = 5; // thickness of a line with all of the attention, where it begins
+  const LEAST = 0.0154; // a smaller share has no line
+  const FLIGHT = 700; // milliseconds until shuffled patches have moved
 
   /** Returns the height of the class token's row above the image. */
   const rowHeight = () => SIDE / lab.model("trained").gridSize[0];
   const boardSize = (above = rowHeight()) => [SIDE, SIDE + above];
 
-  /** Returns the middle of a token's place on the board; token 0, the class token, is above the patches. */
-  function middle(token) {
-    const { gridSize: [rows, columns] } = lab.model("trained");
-    if (token === 0) return [SIDE / 5, rowHeight() * 0.8];
-    const patch = token - 1;
-    return [((patch % columns) + 0.5) * (SIDE / columns), (Math.floor(patch / columns) + 0.5) * (SIDE / rows) + rowHeight()];
+  /**
+   * Returns the middle of a token's place on the board; token 0, the class token, is above the patches. moved: how far
+   * the patches are on their way to where a model with shuffled positions believes them to be, from 0 to 1.
+   */
+  function middle(token, moved = 0, above = rowHeight()) {
+    const { gridSize: [rows, columns], permutation } = lab.model("trained");
+    if (token === 0) return [SIDE / 5, above * 0.8];
+    const own = token - 1;
+    const between = (place) => place(own) + moved * (place(permutation[own]) - place(own));
+    return [
+      (between((patch) => patch % columns) + 0.5) * (SIDE / columns),
+      (between((patch) => Math.floor(patch / columns)) + 0.5) * (SIDE / rows) + above,
+    ];
   }
 
   /**
@@ -24,13 +33,14 @@
    * shares: the attention that the token gives to each patch, or null for the plain image.
    * votes: the patches' votes, or null.
    * above: the height of the class token's row, or 0 if it is not shown.
+   * moved: how far shuffled patches are on their way, from 0 to 1. A small picture shows the image as it is.
    */
-  function paintBoard(c, source, { shares = null, votes = null, token = 0, showGrid = true, showBox = true, above = rowHeight() } = {}) {
+  function paintBoard(c, source, { shares = null, votes = null, token = 0, showGrid = true, showBox = true, above = rowHeight(), moved = 0 } = {}) {
     const { gridSize: [rows, columns] } = lab.model("trained");
     const unit = SIDE / lab.IMAGE;
     c.clearRect(0, 0, ...boardSize(above));
     c.drawImage(lab.pixels(source.image(), lab.IMAGE, lab.IMAGE, lab.grey), 0, above, SIDE, SIDE);
-    if (shares) dim(c, shares, rows, columns);
+    if (shares) dim(c, shares, rows, columns, above);
     if (votes) lab.paintVotes(c, votes, middle, SIDE / columns);
     c.save();
     c.translate(0, above);
@@ -38,41 +48,78 @@
     const box = source.box();
     if (showBox) lab.frame(c, box.left * unit, box.top * unit, lab.DIGIT * unit, lab.DIGIT * unit, lab.TRUE_BOX);
     c.restore();
-    if (shares) lines(c, shares, token);
+    if (moved > 0) {
+      movePatches(c, moved, above);
+      if (above > 0) {
+        c.globalAlpha = moved;
+        c.drawImage(lab.pixels(source.image(), lab.IMAGE, lab.IMAGE, lab.grey), SIDE - above + 4, 0, above - 4, above - 4);
+        c.globalAlpha = 1;
+      }
+    }
+    if (shares) lines(c, shares, (at) => middle(at, moved, above), token);
     if (token > 0) {
-      const [x, y] = middle(token);
+      const [x, y] = middle(token, moved, above);
       lab.frame(c, x - SIDE / columns / 2, y - SIDE / rows / 2, SIDE / columns, SIDE / rows, lab.ASKING);
     }
   }
 
   /** Darkens patches with little attention; with the square root, a tenth of the largest share still shows. */
-  function dim(c, shares, rows, columns) {
+  function dim(c, shares, rows, columns, above) {
     const most = Math.max(...shares) || 1;
     shares.forEach((share, patch) => {
       c.fillStyle = `rgba(0, 0, 0, ${(1 - FLOOR) * (1 - Math.sqrt(share / most))})`;
-      const [x, y] = middle(patch + 1);
+      const [x, y] = middle(patch + 1, 0, above);
       c.fillRect(x - SIDE / columns / 2, y - SIDE / rows / 2, SIDE / columns, SIDE / rows);
     });
   }
 
-  /** Draws a line from the token to each patch, as thick as the patch's share. */
-  function lines(c, shares, token) {
-    const from = middle(token);
+  let cut = null; // the picture before it is cut into patches
+
+  /** Moves each patch of a painted picture, with the light and the piece of the box's frame on it. */
+  function movePatches(c, moved, above) {
+    const { gridSize: [rows, columns] } = lab.model("trained");
+    cut ??= lab.el("canvas");
+    [cut.width, cut.height] = [c.canvas.width, c.canvas.height];
+    cut.getContext("2d").drawImage(c.canvas, 0, 0);
+    const unit = c.canvas.width / SIDE;
+    const [width, height] = [SIDE / columns, SIDE / rows];
+    c.fillRect(0, above, SIDE, SIDE);
+    for (let token = 1; token <= rows * columns; token++) {
+      const [from, to] = [middle(token, 0, above), middle(token, moved, above)].map(([x, y]) => [x - width / 2, y - height / 2]);
+      c.drawImage(cut, from[0] * unit, from[1] * unit, width * unit, height * unit, to[0], to[1], width, height);
+    }
+  }
+
+  /**
+   * Draws a line from the token to each patch: the larger the patch's share, the thicker the line. It grows thinner on
+   * its way, so that it hides little of where it leads.
+   */
+  function lines(c, shares, placeOf, token) {
+    const from = placeOf(token);
     c.save();
-    c.lineCap = "round";
-    for (const [style, more] of [["rgba(0, 0, 0, 0.65)", 2], [lab.ASKING, 0]]) {
-      c.strokeStyle = style;
+    c.lineJoin = "round";
+    for (const [style, edge] of [["rgba(0, 0, 0, 0.65)", 1], [lab.ASKING, 0]]) {
+      c.strokeStyle = c.fillStyle = style;
       shares.forEach((share, patch) => {
-        const width = THICK * share;
-        if (width < 0.4) return;
-        c.lineWidth = width + more;
+        if (share < LEAST) return;
+        const width = THICK * Math.sqrt(share);
+        const to = placeOf(patch + 1);
         c.beginPath();
-        const to = middle(patch + 1);
-        if (patch + 1 === token) c.arc(...to, 8, 0, 2 * Math.PI); // the token's own share
-        else {
-          c.moveTo(...from);
-          c.lineTo(...to);
+        if (patch + 1 === token) { // the token's own share
+          c.lineWidth = width + edge;
+          c.arc(...to, 8, 0, 2 * Math.PI);
+          return c.stroke();
         }
+        const [right, down] = [to[0] - from[0], to[1] - from[1]];
+        const [across, along] = [down, -right].map((way) => (way / Math.hypot(right, down)) * (width / 2));
+        c.moveTo(from[0] + across, from[1] + along);
+        c.lineTo(to[0] + across / 3, to[1] + along / 3);
+        c.lineTo(to[0] - across / 3, to[1] - along / 3);
+        c.lineTo(from[0] - across, from[1] - along);
+        c.closePath();
+        c.fill();
+        if (edge === 0) return;
+        c.lineWidth = edge;
         c.stroke();
       });
     }
@@ -81,11 +128,11 @@
 
   /**
    * asked: {pick(token), point(token or null), token()} if patches can be chosen, else null.
-   * shown(): returns the options of paintBoard.
+   * shown(): returns the options of paintBoard, and shuffled: whether each patch is shown where the model believes it to be.
    */
   function board(source, { asked = null, shown = () => ({}) } = {}) {
     const { el } = lab;
-    const { gridSize: [rows, columns] } = lab.model("trained");
+    const { gridSize: [rows, columns], permutation } = lab.model("trained");
     const canvas = el("canvas", { class: "vl-board", "aria-hidden": "true" });
     const handle = el("div", {
       class: "vl-handle", tabindex: 0, role: "application", "aria-roledescription": "digit",
@@ -94,32 +141,58 @@
     const square = el("div", { class: "vl-square" }, handle);
     const place = el("div", { class: asked ? "vl-board-place" : "vl-board-place vl-alone" }, canvas, square);
     const above = asked ? rowHeight() : 0;
+    const calm = matchMedia("(prefers-reduced-motion: reduce)");
+    let shuffled = null; // whether the patches are shuffled, or on their way there; unknown before the first painting
+    let moved = 0;
 
-    const patchAt = (event) => {
-      const area = square.getBoundingClientRect();
-      const index = (start, length, at, count) => lab.clamp(Math.floor(((at - start) / length) * count), 0, count - 1);
-      return 1 + columns * index(area.top, area.height, event.clientY, rows) + index(area.left, area.width, event.clientX, columns);
-    };
+    /** Returns the pointer's row and column on the square, in pixels of the image. */
     const pixelAt = (event) => {
       const area = square.getBoundingClientRect();
       return [((event.clientY - area.top) / area.height) * lab.IMAGE, ((event.clientX - area.left) / area.width) * lab.IMAGE];
     };
+    /** Returns the place under the pointer, counted as the patches are. */
+    const placeAt = (event) => {
+      const [row, column] = pixelAt(event).map((at, axis) => {
+        const count = [rows, columns][axis];
+        return lab.clamp(Math.floor((at / lab.IMAGE) * count), 0, count - 1);
+      });
+      return columns * row + column;
+    };
+    const patchIn = (place) => (shuffled ? permutation.indexOf(place) : place);
+    const placeOfPatch = (patch) => (shuffled ? permutation[patch] : patch);
+    const patchAt = (event) => 1 + patchIn(placeAt(event));
+
+    /** Returns whether the pointer is on the digit's box: on the box itself, or on a shuffled patch that was cut from it. */
+    function isOnBox(event) {
+      if (!shuffled) return handle.contains(event.target);
+      const place = placeAt(event);
+      const from = patchIn(place);
+      const [row, column] = pixelAt(event);
+      const y = row + (Math.floor(from / columns) - Math.floor(place / columns)) * (lab.IMAGE / rows);
+      const x = column + ((from % columns) - (place % columns)) * (lab.IMAGE / columns);
+      const { top, left, bottom, right } = source.box();
+      return y >= top && y < bottom && x >= left && x < right;
+    }
 
     // The digit is dragged by its box. A press without a move chooses the patch under it.
     let pressed = null;
     square.addEventListener("pointerdown", (event) => {
       if (event.button > 0) return;
-      const [y, x] = pixelAt(event);
-      pressed = { x: event.clientX, y: event.clientY, grip: handle.contains(event.target) ? [y - source.state.top, x - source.state.left] : null, moved: false };
-      if (pressed.grip) square.setPointerCapture(event.pointerId);
+      const grip = isOnBox(event) ? { at: pixelAt(event), from: [source.state.top, source.state.left] } : null;
+      pressed = { x: event.clientX, y: event.clientY, grip, moved: false };
+      if (grip) square.setPointerCapture(event.pointerId);
     });
     square.addEventListener("pointermove", (event) => {
       if (pressed) {
         pressed.moved ||= Math.hypot(event.clientX - pressed.x, event.clientY - pressed.y) > 4;
         if (!pressed.grip || !pressed.moved) return;
         asked?.point(null); // no patch is pointed at during a drag
-        moveTo(...pixelAt(event).map((at, axis) => at - pressed.grip[axis]));
-      } else if (event.pointerType !== "touch") asked?.point(patchAt(event));
+        const { at, from } = pressed.grip;
+        moveTo(...pixelAt(event).map((now, axis) => from[axis] + now - at[axis]));
+      } else if (event.pointerType !== "touch") {
+        if (shuffled) square.classList.toggle("vl-grip", isOnBox(event));
+        asked?.point(patchAt(event));
+      }
     });
     square.addEventListener("pointerup", (event) => {
       if (pressed && !pressed.moved) asked?.pick(patchAt(event));
@@ -147,6 +220,7 @@
 
     let classButton = null;
     let patches = null;
+    const asItIs = el("span", { class: "vl-as-it-is", hidden: true }, "the image");
     if (asked) {
       patches = el("div", { class: "vl-patches", tabindex: 0, role: "application", "aria-roledescription": "patches" });
       square.prepend(patches);
@@ -156,27 +230,49 @@
         if (event.key === "Home" || event.key === "Escape") asked.pick(0);
         else if (step && token === 0) asked.pick(1);
         else if (step) {
-          const [row, column] = lab.placeOf(token).map((at, axis) => at + step[axis]);
-          if (row >= 0 && row < rows && column >= 0 && column < columns) asked.pick(1 + columns * row + column);
+          const [row, column] = lab.placeOf(1 + placeOfPatch(token - 1)).map((at, axis) => at + step[axis]);
+          if (row >= 0 && row < rows && column >= 0 && column < columns) asked.pick(1 + patchIn(columns * row + column));
         } else return;
         event.preventDefault();
       });
       classButton = lab.button("class token", () => asked.pick(0), { class: "vl-class-token", "aria-pressed": "true" });
-      place.append(classButton);
+      place.append(classButton, asItIs);
+    }
+
+    /** Lets the patches go where the model believes them to be, or back; the first time they are there at once. */
+    function shuffle(isShuffled) {
+      if (isShuffled === shuffled) return;
+      const [from, to] = [moved, Number(isShuffled)];
+      const isFirst = shuffled === null;
+      shuffled = isShuffled;
+      place.classList.toggle("vl-shuffled", shuffled);
+      lab.hide(asItIs, !shuffled);
+      if (isFirst || calm.matches) moved = to;
+      if (moved === to) return;
+      const start = performance.now();
+      requestAnimationFrame(function fly(now) {
+        if (shuffled !== isShuffled) return; // they have turned back
+        const share = lab.clamp((now - start) / FLIGHT, 0, 1);
+        moved = from + (to - from) * share * share * (3 - 2 * share);
+        paint();
+        if (share < 1) requestAnimationFrame(fly);
+      });
     }
 
     function paint() {
       const { top, left } = source.state;
       handle.style.transform = `translate(${(100 * left) / lab.DIGIT}%, ${(100 * top) / lab.DIGIT}%)`;
       handle.classList.toggle("vl-low", top + lab.DIGIT > lab.IMAGE - 4); // no room for words below it
-      const seen = { ...shown(), above };
+      const { shuffled: isShuffled = false, ...others } = shown();
+      shuffle(isShuffled);
+      const seen = { ...others, above, moved };
       paintBoard(lab.context(canvas, ...boardSize(above)), source, seen);
       if (!asked) return;
       lab.mark(classButton, "aria-pressed", seen.token === 0);
-      lab.mark(patches, "aria-label", `The image in patches. Arrow keys choose the patch that asks, Home the class token. Now asks ${lab.tokenName(asked.token())}.`);
+      lab.mark(patches, "aria-label", `The image in patches${shuffled ? ", each where the model believes it to be" : ""}. Arrow keys choose the patch that asks, Home the class token. Now asks ${lab.tokenName(asked.token())}.`);
     }
 
-    return { element: place, paint };
+    return { element: place, square, paint };
   }
 
   /** Returns row and column of a patch's token. */

@@ -1,25 +1,49 @@
-// A pad on which a digit is drawn with the mouse, a finger or the arrow keys.
+// A pad on the board, on which a digit is drawn with the mouse, a finger or the arrow keys. It shows the digit's box,
+// enlarged to the size of the image.
 (() => {
   "use strict";
   const lab = (globalThis.vitLab ??= {});
-  const SIDE = 144; // units; CSS pixels if there is room
+  const SIDE = 144; // units
   const PEN = 16; // units wide
+  const PIXELS = 4; // of the canvas, for a unit
   const KEY = 1 / 24; // share of the side that a key press moves
   const EDGE = 1 / 16; // share of the side at which the arrow keys stop
   const START = { row: 1 / 4, column: 1 / 2, down: false }; // the pen at the start
+  const ZOOM = 250; // milliseconds in which the box becomes as large as the image
+  const EMPTY = new Float64Array(64);
 
-  function drawingPad(source) {
+  /**
+   * Makes the pad on a board: {isOpen, open(isOpen)}. opener: the button that opens it, and gets the focus back when
+   * the pad is closed by a key. opened(isOpen): called when it opens or closes.
+   */
+  function drawingPad(source, board, { opener, opened }) {
     const { el, button } = lab;
     const strokes = []; // lists of points [row, column], in shares of the pad
     const pen = { ...START };
+    const calm = matchMedia("(prefers-reduced-motion: reduce)");
     const canvas = el("canvas", { class: "vl-pad" });
-    const board = el("div", {
-      class: "vl-focus",
+    const hint = el("span", { class: "vl-pad-hint" }, "draw a digit here");
+    const sheet = el("div", {
+      class: "vl-sheet",
       tabindex: 0,
       role: "application",
       "aria-roledescription": "drawing pad",
-      "aria-label": "Drawing pad. Arrow keys move the pen, the space bar lowers and lifts it.",
-    }, canvas);
+      "aria-label": "Drawing pad. Arrow keys move the pen, the space bar lowers and lifts it, Escape ends.",
+    }, canvas, hint);
+    const wipe = button("Wipe", () => {
+      clear();
+      source.set({ drawn: EMPTY });
+    });
+    const done = button("Done", () => close());
+    const element = el("div", { class: "vl-drawing", hidden: true }, sheet,
+      el("div", { class: "vl-row vl-hands" }, wipe, done, el("span", { class: "vl-note" }, "Any size will do."),
+        el("span", { class: "vl-note vl-keys" }, "Keys: arrows move the pen, space lowers it.")));
+    board.element.append(element);
+
+    function clear() {
+      strokes.length = 0;
+      Object.assign(pen, START);
+    }
 
     function lower() {
       pen.down = true;
@@ -31,10 +55,12 @@
       if (pen.down) strokes.at(-1).push([row, column]);
     }
 
+    /** Paints the ground inside the digit's box, enlarged, and the strokes on it. */
     function show() {
-      const c = lab.context(canvas, SIDE, SIDE);
-      c.fillStyle = "#000";
-      c.fillRect(0, 0, SIDE, SIDE);
+      const c = lab.context(canvas, SIDE, SIDE, PIXELS);
+      const { top, left } = source.box();
+      const ground = lab.compose({ ...source.scene, digit: EMPTY });
+      c.drawImage(lab.pixels(ground, lab.IMAGE, lab.IMAGE, lab.grey), left, top, lab.DIGIT, lab.DIGIT, 0, 0, SIDE, SIDE);
       c.strokeStyle = "#fff";
       c.lineWidth = PEN;
       c.lineCap = c.lineJoin = "round";
@@ -43,11 +69,58 @@
         for (const [row, column] of [stroke[0], ...stroke]) c.lineTo(column * SIDE, row * SIDE);
         c.stroke();
       }
-      c.strokeStyle = "#ffe800";
-      c.lineWidth = pen.down ? 3 : 1;
-      c.strokeRect(pen.column * SIDE - 6, pen.row * SIDE - 6, 12, 12);
+      if (sheet.matches(":focus-visible")) { // the keys may move the pen
+        c.strokeStyle = lab.ASKING;
+        c.lineWidth = pen.down ? 3 : 1;
+        c.strokeRect(pen.column * SIDE - 6, pen.row * SIDE - 6, 12, 12);
+      }
+      lab.hide(hint, strokes.length > 0);
+    }
+
+    function draw() {
+      show();
       const digit = lab.digitFromStrokes(strokes);
       if (digit) source.set({ drawn: digit });
+    }
+
+    /** Lets the pad grow out of the box, or shrink back into it. */
+    function zoom(isOpening) {
+      const { top, left } = source.box();
+      const [down, right] = [top, left].map((at) => (100 * at) / lab.IMAGE);
+      const share = lab.DIGIT / lab.IMAGE;
+      const box = { transform: `translate(${right}%, ${down}%) scale(${share})`, transformOrigin: "0 0" };
+      const whole = { transform: "none", transformOrigin: "0 0" };
+      return sheet.animate(isOpening ? [box, whole] : [whole, box], { duration: calm.matches ? 0 : ZOOM, easing: "ease-out" });
+    }
+
+    const pad = {
+      isOpen: false,
+      open(isOpen) {
+        if (isOpen === pad.isOpen) return;
+        pad.isOpen = isOpen;
+        opened(isOpen);
+        if (isOpen) {
+          if (!source.state.drawn) clear();
+          element.hidden = false;
+          element.scrollIntoView({ block: "nearest" });
+          sheet.focus({ preventScroll: true });
+          show();
+          zoom(true);
+          document.addEventListener("pointerdown", outside, true);
+        } else {
+          document.removeEventListener("pointerdown", outside, true);
+          zoom(false).onfinish = () => { element.hidden = !pad.isOpen; };
+        }
+      },
+    };
+
+    function close() {
+      pad.open(false);
+      opener.focus({ preventScroll: true });
+    }
+
+    function outside(event) {
+      if (!element.contains(event.target) && event.target !== opener) pad.open(false);
     }
 
     const at = (event) => {
@@ -58,18 +131,23 @@
       canvas.setPointerCapture(event.pointerId);
       [pen.row, pen.column] = at(event);
       lower();
-      show();
+      draw();
     });
     canvas.addEventListener("pointermove", (event) => {
       if (!canvas.hasPointerCapture(event.pointerId)) return;
       move(...at(event));
-      show();
+      draw();
     });
     for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => {
       pen.down = false;
-      show();
     });
-    board.addEventListener("keydown", (event) => {
+    for (const kind of ["focus", "blur"]) sheet.addEventListener(kind, show);
+    element.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      close();
+    });
+    sheet.addEventListener("keydown", (event) => {
       const step = { ArrowUp: [-KEY, 0], ArrowDown: [KEY, 0], ArrowLeft: [0, -KEY], ArrowRight: [0, KEY] }[event.key];
       if (event.key === " ") {
         if (pen.down) pen.down = false;
@@ -77,18 +155,14 @@
       } else if (step) move(...[pen.row + step[0], pen.column + step[1]].map((share) => lab.clamp(share, EDGE, 1 - EDGE)));
       else return;
       event.preventDefault();
+      draw();
+    });
+    source.onChange(() => {
+      if (!pad.isOpen) return;
+      if (!source.state.drawn || source.state.drawn === EMPTY) clear();
       show();
     });
-    const wipe = button("Wipe", () => {
-      strokes.length = 0;
-      Object.assign(pen, START);
-      show();
-      source.set({ drawn: new Float64Array(64) });
-    });
-    show();
-    return el("div", { class: "vl-row vl-pad-card", hidden: true }, board,
-      el("div", { class: "vl-beside" }, wipe,
-        el("p", { class: "vl-note" }, "Any size will do: it is scaled to the box. Keys: arrows move the pen, space lowers it.")));
+    return pad;
   }
 
   Object.assign(lab, { drawingPad });

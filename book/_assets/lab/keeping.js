@@ -61,13 +61,14 @@
     c.fillStyle = "#fff";
     c.fillRect(0, 0, canvas.width, canvas.height);
     const board = lab.el("canvas");
-    lab.paintBoard(lab.context(board, width, height, 2), source, shown);
+    lab.paintBoard(lab.context(board, width, height, 2), source, { ...shown, moved: Number(shown.shuffled) });
     c.drawImage(board, 20, 0, width, height);
     const family = getComputedStyle(document.body).fontFamily;
     c.fillStyle = "#1b2733";
     c.textBaseline = "middle";
     c.font = `13px ${family}`;
     if (shown.shares && shown.token === 0) c.fillText("class token", 46, 18);
+    if (shown.shuffled) c.fillText("the image", width - 88, 18);
     probabilities.forEach((share, k) => {
       const y = 52 + 29 * k;
       c.font = `${k === best ? "bold " : ""}15px ${family}`;

@@ -3,13 +3,16 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
 
-  /** Makes {element, pad}: the controls, and the drawing pad that one of them opens. */
-  function toolbar(source, ...more) {
+  /** Makes {element}: the controls, one of which opens a pad on the board. */
+  function toolbar(source, board, ...more) {
     const { el, labelled, choice, button } = lab;
     const digits = Array.from({ length: 10 }, (_, label) =>
       button(String(label), () => source.choose(label), { "aria-label": `digit ${label}, press again for another one`, "aria-pressed": "false" }));
-    const pad = lab.drawingPad(source);
-    const draw = button("Draw", () => open(pad.hidden), { "aria-expanded": "false" });
+    const draw = button("Draw", () => pad.open(!pad.isOpen), { class: "vl-draw", "aria-expanded": "false" });
+    const pad = lab.drawingPad(source, board, {
+      opener: draw,
+      opened: (isOpen) => draw.setAttribute("aria-expanded", String(isOpen)),
+    });
     const ground = choice(
       [["brick", "brick"], ["grass", "grass"], ["gravel", "gravel"], ["none", "black"]],
       (name) => source.set({ ground: name }));
@@ -19,17 +22,6 @@
       onchange: () => {
         source.set({ scraps: lab.clamp(Math.round(Number(scraps.value)) || 0, 0, lab.MOST_SCRAPS) });
       },
-    });
-
-    function open(isOpen) {
-      pad.hidden = !isOpen;
-      draw.setAttribute("aria-expanded", String(isOpen));
-      if (isOpen) pad.scrollIntoView({ block: "nearest" });
-    }
-    pad.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      open(false);
-      draw.focus();
     });
 
     function refresh() {
@@ -45,7 +37,7 @@
       el("div", { class: "vl-row" }, labelled("Background", ground), another),
       labelled("Distractors", scraps),
       ...more);
-    return { element, pad };
+    return { element };
   }
 
   Object.assign(lab, { toolbar });

@@ -3,6 +3,8 @@
   "use strict";
   const lab = (globalThis.vitLab ??= {});
   const NAME = "averaging";
+  /** A scene in which many patches vote for another digit than their model says. */
+  const SPLIT = { digit: 4, example: 1, drawn: null, top: 0, left: 16, ground: "brick", piece: 1, scraps: 3 };
 
   /** Returns each patch's answer, from the votes (N, K), and the model's answer, from its logits. */
   function votesOf({ votes, logits }, classes) {
@@ -48,5 +50,5 @@
     return `The second model says ${answer.best}, with ${percent(answer.sure)}. Of its ${patches.length} patches, ${agree} vote for ${answer.best} (yellow); the brighter, the surer.`;
   }
 
-  Object.assign(lab, { votesOf, voting, paintVotes, votesInWords });
+  Object.assign(lab, { SPLIT, votesOf, voting, paintVotes, votesInWords });
 })();

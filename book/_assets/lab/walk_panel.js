@@ -53,10 +53,10 @@
     const { el, labelled, button } = lab;
     const model = lab.model("trained");
     const announcer = lab.announcer();
-    const board = lab.board(source);
+    const board = lab.board(source, { shown: () => ({ shuffled: shuffled.checked }) });
     const about = stepsOf(model);
     const room = lab.roomFor(model);
-    const tools = lab.toolbar(source);
+    const tools = lab.toolbar(source, board);
     let block = 0; // the open block
     let steps = []; // [{stop, dimensions, values}]
     let index = 0;
@@ -93,6 +93,7 @@
         else if (!part && Number(of) === model.depth - 1) add("later");
         if (name === until) break;
       }
+      board.paint();
       const placeOf = (wanted) => steps.findIndex((step) => step.stop === wanted);
       show(Math.max(0, placeOf(stop), placeOf(INSTEAD[stop])));
     }
@@ -124,15 +125,15 @@
       announcer.say(`Step ${index + 1} of ${steps.length}, ${nameOf(step)}. Shape ${[1, ...step.dimensions].join(", ")}. ${text}`);
     }
 
-    const element = el("div", { class: "vl-panel" },
-      el("div", { class: "vl-walk-top" }, board.element, tools.element), tools.pad,
+    const element = el("div", { class: "vl-panel vl-walk" },
+      el("div", { class: "vl-walk-top" }, board.element, tools.element),
       map.element,
       el("div", { class: "vl-row" }, back, next, labelled("shuffle the positions", shuffled)),
-      el("div", { class: "vl-step" }, el("div", {}, title, shape, words, el("p", {}, link)), el("div", {}, canvas, legend)),
+      el("div", { class: "vl-step" },
+        el("div", { class: "vl-words" }, title, shape, words, el("p", {}, link)), el("div", { class: "vl-values" }, canvas, legend)),
       announcer.element);
     source.onChange(lab.whenSeen(element, run));
     source.onChange(board.paint);
-    board.paint();
     run();
     return element;
   }
