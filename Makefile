@@ -28,7 +28,7 @@ NB ?= notebooks/*.ipynb notebooks/side_roads/*.ipynb book/*.ipynb classroom/sour
 HTML := _build/html
 BUILT := _build/built
 # The files from which pages are made, so neither tests nor what tools leave behind.
-FILES := find . \( -name .git $(foreach name,.github .venv _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
+FILES := find . \( -name .git $(foreach name,.github .venv node_modules _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 
 .PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format new-check retrain bench bench-lab grade bench-grade mutants clean
@@ -36,7 +36,7 @@ WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadsc
 help:
 	@sed -n 's/^# make/make/p' Makefile
 
-.venv/ready: requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml book/distribution/pyproject.toml book/distribution/setup.py environment/install.sh environment/mend_torchvision.py
+.venv/ready: book/scripts/package-lock.json requirements.txt requirements-no-deps.txt constraints.txt pyproject.toml book/distribution/pyproject.toml book/distribution/setup.py environment/install.sh environment/mend_torchvision.py
 	@PYTHON="$(PYTHON)" sh environment/install.sh
 
 .venv/compiled: .venv/ready # for sandboxes, in which Python cannot store the compiled files
@@ -116,6 +116,7 @@ retrain: .venv/ready
 bench: .venv/ready
 	$(BIN)/pip install --quiet --no-deps -r benchmarks/requirements.txt
 	$(BIN)/python -m benchmarks
+	@! nvidia-smi -L >/dev/null 2>&1 || $(BIN)/python -m benchmarks --device cuda --seconds 30
 
 bench-lab: book
 	$(BIN)/python -m benchmarks.lab_response

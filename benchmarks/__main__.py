@@ -2,9 +2,11 @@
 
     make bench                                   everything; about half an hour
     python -m benchmarks --seconds 20 --only "batch 1"
+    python -m benchmarks --device cuda           the jobs of a GPU; ten minutes
 
-The numbers are written to vit_book/measured/benchmarks.json, which the book
-reads, and a picture of them to _build/benchmarks.png.
+The numbers are written to vit_book/measured/benchmarks.json, those of a GPU to
+benchmarks-gpu.json beside it, which the book reads, and a picture of them to
+_build/benchmarks.png.
 """
 
 import argparse
@@ -33,12 +35,14 @@ from benchmarks.rivals import (
     gives_our_logits,
     versions,
 )
+from benchmarks.roof import roof
 from benchmarks.rounds import measure, ratio
 from vit_book.results import FOLDER
 from vit_steps.sizes import as_pair
 
 PICTURE = Path("_build/benchmarks.png")
 FLOOR = "matrix products alone"
+FEW = [OURS, "timm", "torchvision"]  # of those that take long to be compiled
 
 
 def machine() -> dict[str, Any]:
@@ -87,6 +91,8 @@ def run_job(job: Job, names: list[str], seconds: float) -> dict[str, Any]:
         row |= {"ratio": one.median, "low": one.low, "high": one.high}
         if name in models:
             row["same_function"] = same[name]
+            if job.device == "cuda":
+                row["peak_mib"] = job.peak_gpu_bytes(tasks[name]) / 2**20
             row["parameters"] = sum(p.numel() for p in models[name].parameters())
         if FLOOR in times:
             row["over_floor"] = ratio(of_name, times[FLOOR]).median
@@ -106,35 +112,50 @@ def memory_of(job_index: int, names: list[str]) -> dict[str, Any]:
     """Return the peak memory of each rival in one job, each in a process of its own."""
     measured = {n: in_a_process("memory", n, job_index) for n in names}
     mebibytes = {n: round(b / 2**20, 1) for n, b in measured.items() if b is not None}
-    job = jobs()[job_index]
+    job = jobs("cpu")[job_index]
     print(f"\npeak memory beyond the model, {job.name}")
     for name, size in sorted(mebibytes.items(), key=lambda item: item[1]):
         print(f"  {name:<24}{size:>9.1f} MiB")
     return {"name": job.name, "mebibytes": mebibytes}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks")
-    parser.add_argument("--seconds", type=float, default=240, help="at most, a job")
-    parser.add_argument("--only", default="", help="jobs whose name contains this")
-    options = parser.parse_args()
-    names = list(BUILDERS)
-    chosen = [i for i, job in enumerate(jobs()) if options.only in job.name]
+def results_of(device: str, only: str, seconds: float) -> dict[str, Any]:
+    """Run the jobs of a device whose names contain a text."""
+    on_gpu = device == "cuda"
+    chosen = [i for i, job in enumerate(jobs(device)) if only in job.name]
     results: dict[str, Any] = {
         "made": {
-            "command": "make bench",
+            "command": "python -m benchmarks --device cuda" if on_gpu else "make bench",
             "date": date.today().isoformat(),
             "machine": machine(),
             "versions": versions(),
-        },
-        "jobs": [run_job(jobs()[i], names, options.seconds) for i in chosen],
+        }
     }
-    if not options.only:
+    if on_gpu:
+        results["roof"] = roof()
+    names = list(BUILDERS)
+    results["jobs"] = [
+        run_job(job, FEW if job.compiled else names, seconds)
+        for job in (jobs(device)[i] for i in chosen)
+    ]
+    if not only and not on_gpu:
         results["memory"] = [memory_of(i, names) for i in chosen]
         results["import_seconds"] = import_times()
-        for name, seconds in results["import_seconds"].items():
-            print(f"import {name:<16}{seconds:.2f} s")
-        path = FOLDER / "benchmarks.json"
+        for name, duration in results["import_seconds"].items():
+            print(f"import {name:<16}{duration:.2f} s")
+    return results
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("--seconds", type=float, default=240, help="at most, a job")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--only", default="", help="jobs whose name contains this")
+    options = parser.parse_args()
+    results = results_of(options.device, options.only, options.seconds)
+    if not options.only:
+        name = "benchmarks-gpu" if options.device == "cuda" else "benchmarks"
+        path = FOLDER / f"{name}.json"
         path.write_text(json.dumps(results, indent=1) + os.linesep, encoding="utf-8")
         print(f"written: {path}")
     PICTURE.parent.mkdir(exist_ok=True)

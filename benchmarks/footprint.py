@@ -45,20 +45,12 @@ def import_seconds(name: str) -> float:
 
 
 def peak_bytes(rival: str, job_index: int) -> int:
-    """Return the peak memory of a job, minus what the process held before it."""
-    import torch
-
+    """Return a job's peak memory on the CPU, minus what the process held before."""
     from benchmarks.jobs import jobs
     from benchmarks.rivals import available
 
-    job = jobs()[job_index]
+    job = jobs("cpu")[job_index]
     task = job.task(available([rival], job.config)[rival])
-    if job.device == "cuda":
-        task()
-        torch.cuda.reset_peak_memory_stats()
-        held = torch.cuda.memory_allocated()
-        task()
-        return torch.cuda.max_memory_allocated() - held
     held = _resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     for _ in range(3):

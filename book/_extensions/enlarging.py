@@ -1,4 +1,4 @@
-"""Add ``enlarge.js``, which opens a figure over the page, to pages with figures."""
+"""Add ``book/enlarge.js``, which opens a figure, to pages with figures."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ def add_script(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
     if "image-reference" in context.get("body", ""):
-        app.add_js_file("enlarge.js", loading_method="defer")
+        app.add_js_file("book/enlarge.js", loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

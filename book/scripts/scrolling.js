@@ -1,0 +1,16 @@
+// Lets the keyboard reach formulas and tables that scroll because they are wider than the screen.
+
+function mark() {
+  for (const wide of /** @type {NodeListOf<HTMLElement>} */ (
+    document.querySelectorAll("mjx-container[display], article table")
+  )) {
+    if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+    else wide.removeAttribute("tabindex");
+  }
+}
+
+addEventListener("load", () => {
+  mark();
+  addEventListener("resize", mark);
+  addEventListener("toggle", mark, true); // folded elements have no width until they open
+});
