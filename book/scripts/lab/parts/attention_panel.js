@@ -200,11 +200,9 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     const voted = votes();
     const map = head();
     if (voted) return votesInWords(voted, token());
-    if (!map && switches.shuffled)
-      return (
-        `Each patch lies where the model believes it to be. ${point} a map or a patch: the light falls on the same ` +
-        "patches."
-      );
+    if (!map && switches.shuffled) {
+      return `Each patch lies where the model believes it to be. ${point} a map or a patch.`;
+    }
     if (!map) return `${point} a map: it falls on the image as light. ${point} a patch to see where that patch looks.`;
     if (isOff(map) && !isHead(map)) return `${capital(mapName(map))}: all its heads are off.`;
     const shares = mapOf(map);
