@@ -29,7 +29,6 @@ const OF_A_PATCH = "1.mean"; // the map on the board if a patch asks and no map 
  * @type {(source: Source, options?: { show?: string, whole?: boolean }) => Promise<HTMLElement>}
  */
 export async function attentionPanel(source, { show = "all", whole = false } = {}) {
-  const choice = makeChoice;
   const { heads: h, depth, classes, measured, gridSize: [rows, columns], width: D } = modelOf("trained");
   /** @type {Omit<Switches, "off"> & { off: Set<string> }} */
   const switches = { weights: "trained", shuffled: false, off: new Set(), head: null, asks: 0, votes: false };
@@ -100,11 +99,8 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     switches.shuffled = shuffled.checked;
     update();
   } });
-  const weights = choice(
-    [
-      ["trained", "trained"],
-      ["untrained", "untrained"],
-    ],
+  const weights = makeChoice(
+    [["trained", "trained"], ["untrained", "untrained"]],
     (name) => ofWeights.change(name).then(update),
   );
   const offCount = el("span");
@@ -221,9 +217,7 @@ export async function attentionPanel(source, { show = "all", whole = false } = {
     const taken = takenInWords(state());
     const asking = votes()
       ? looksInWords()
-      : head()
-        ? `${capital(tokenName(token()))} asks. ${looksInWords(false)}`
-        : "";
+      : head() ? `${capital(tokenName(token()))} asks. ${looksInWords(false)}` : "";
     return [verdict.show(answer, source.label), run.change, taken && `${capital(taken)}.`, asking].filter(Boolean);
   }
 

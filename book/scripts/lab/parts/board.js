@@ -50,9 +50,7 @@ export function paintBoard(
   source,
   { shares = null, votes = null, token = 0, showGrid = true, showBox = true, above = rowHeight(), moved = 0 } = {},
 ) {
-  const {
-    gridSize: [rows, columns],
-  } = modelOf("trained");
+  const { gridSize: [rows, columns] } = modelOf("trained");
   const unit = SIDE / IMAGE;
   c.clearRect(0, 0, ...boardSize(above));
   c.drawImage(pixels(source.image(), IMAGE, IMAGE, grey), 0, above, SIDE, SIDE);

@@ -85,11 +85,7 @@ export const digitBets = (measured) => [
       "The grass is about to turn black. That is easier for you, but no training image had such a background. What " +
       "will the model be?",
     change: { ground: "none" },
-    bets: [
-      ["surer", "Surer"],
-      ["same", "About as sure"],
-      ["less", "Less sure"],
-    ],
+    bets: [["surer", "Surer"], ["same", "About as sure"], ["less", "Less sure"]],
     outcome: ({ before, after }) =>
       Math.abs(after.sure - before.sure) < 0.03 ? "same" : after.sure > before.sure ? "surer" : "less",
     why: () =>
@@ -104,11 +100,7 @@ export const digitBets = (measured) => [
       "The three distractors are about to go. One of these heads will look beside the digit even when nothing else " +
       "is there. Which?",
     change: { scraps: 0 },
-    bets: [
-      ["0.2", "Block 0, head 2"],
-      ["2.1", "Block 2, head 1"],
-      ["3.3", "Block 3, head 3"],
-    ],
+    bets: [["0.2", "Block 0, head 2"], ["2.1", "Block 2, head 1"], ["3.3", "Block 3, head 3"]],
     outcome: ({ after }) =>
       Object.keys(after.inside).reduce((least, name) => (after.inside[name] < after.inside[least] ? name : least)),
     why: ({ after }) =>
@@ -124,10 +116,7 @@ export const digitBets = (measured) => [
       "The digit is about to disappear, and only background and distractors remain. What does a model say that has " +
       "no answer for “nothing”?",
     change: { drawn: drawing("0".repeat(64)) },
-    bets: [
-      ["spread", "All ten are about alike"],
-      ["names", "It names one digit"],
-    ],
+    bets: [["spread", "All ten are about alike"], ["names", "It names one digit"]],
     outcome: ({ after }) => (after.sure > 0.5 ? "names" : "spread"),
     why: ({ after }) =>
       "The softmax always shares out 100\u00a0% among the ten, and in training one of them was right every time. So " +
@@ -139,10 +128,7 @@ export const digitBets = (measured) => [
     scene: { drawn: drawing(ONE) },
     question: "This 1 was drawn on the pad, and is about to be crossed out with an X. What does the model make of it?",
     change: { drawn: drawing(CROSSED) },
-    bets: [
-      ["stays", "Still a 1"],
-      ["changes", "Another digit"],
-    ],
+    bets: [["stays", "Still a 1"], ["changes", "Another digit"]],
     outcome: stays,
     why: ({ after }) =>
       "You see a digit that doesn’t count, because you know what crossing out means. For the model the strokes make " +
@@ -156,10 +142,7 @@ export const digitBets = (measured) => [
       "The trained weights are about to be replaced by those that training began with. What does a model say before " +
       "it has learned anything?",
     change: { weights: "untrained" },
-    bets: [
-      ["one", "One digit, by chance"],
-      ["alike", "All ten alike"],
-    ],
+    bets: [["one", "One digit, by chance"], ["alike", "All ten alike"]],
     outcome: ({ after }) => (after.level ? "alike" : "one"),
     why: () =>
       "The classifier, the model’s last layer, begins with zeros, so all ten logits are 0 and each digit gets " +

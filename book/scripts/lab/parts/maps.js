@@ -70,8 +70,7 @@ export function massInside(patches, box, { gridSize: [rows, columns], patchSize:
   let mass = 0;
   for (let r = 0; r < rows; r++)
     for (let c = 0; c < columns; c++) {
-      mass += patches[r * columns + c]
-        * overlap(box.top, box.bottom, r, P) * overlap(box.left, box.right, c, Q);
+      mass += patches[r * columns + c] * overlap(box.top, box.bottom, r, P) * overlap(box.left, box.right, c, Q);
     }
   return mass;
 }

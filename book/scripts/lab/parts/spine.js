@@ -17,39 +17,20 @@ const FORK = [["attn.q", "q"], ["attn.k", "k"], ["attn.v", "v"]];
 // Rows of stops; where there is little room, each list in a row becomes a line of its own.
 /** @type {Stops[]} */
 const BEFORE = [
-  [
-    ["image", "image"],
-    ["patches", "patches"],
-    ["patch_embed", "embedding"],
-  ],
-  [
-    ["cls_token", "class token"],
-    ["pos_embed", "positions"],
-    ["embed", "+"],
-  ],
+  [["image", "image"], ["patches", "patches"], ["patch_embed", "embedding"]],
+  [["cls_token", "class token"], ["pos_embed", "positions"], ["embed", "+"]],
 ];
 /** @type {Stops[]} */
 const ATTENTION = [
   [["norm1", "norm"], FORK, ["attn.scores", "scores"], ["attn.weights", "softmax"]],
-  [
-    ["attn.mixed", "mix"],
-    ["attn.proj", "projection"],
-    ["residual1", "+"],
-  ],
+  [["attn.mixed", "mix"], ["attn.proj", "projection"], ["residual1", "+"]],
 ];
 /** @type {Stops[]} */
 const MLP = [[["norm2", "norm"], ["mlp.fc1", "MLP, wide"]], [["mlp.fc2", "MLP, narrow"], ["block", "+"]]];
 /** @type {Stops[]} */
 const AFTER = [
-  [
-    ["later", ""],
-    ["norm", "norm"],
-  ],
-  [
-    ["class_token", "class token alone"],
-    ["head", "logits"],
-    ["probabilities", "probabilities"],
-  ],
+  [["later", ""], ["norm", "norm"]],
+  [["class_token", "class token alone"], ["head", "logits"], ["probabilities", "probabilities"]],
 ];
 const RESIDUAL = [["norm1", "residual1"], ["norm2", "block"]];
 /**
@@ -67,7 +48,6 @@ const FROM = { pos_embed: null, embed: "cls_token", "attn.k": "norm1", "attn.v":
  * @param {{ whole: boolean, depth: number, pick(stop: string): void, open(block: number): void }} hands
  */
 export function makeSpine({ whole, depth, pick, open }) {
-  const choice = makeChoice;
   /** @type {Map<string, HTMLButtonElement>} */
   const nodes = new Map();
   /** @type {string[]} */
@@ -95,7 +75,7 @@ export function makeSpine({ whole, depth, pick, open }) {
   /** @type {(lines: Stops[]) => HTMLElement} */
   const row = (lines) => el("div", { class: "vl-stops" }, ...lines.map((stops) => el("div", { class: "vl-some" },
     ...stops.map((stop) => (isFork(stop) ? el("span", { class: "vl-fork" }, ...stop.map(node)) : node(stop))))));
-  const opened = choice(
+  const opened = makeChoice(
     Array.from({ length: depth }, (_, block) => [String(block), String(block)]),
     (block) => open(Number(block)),
   );

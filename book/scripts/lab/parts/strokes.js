@@ -17,8 +17,7 @@ const LEAST = 1 / 4; // of the pad; a smaller drawing is a dot, and not enlarged
 export function digitFromStrokes(strokes) {
   const points = strokes.flat();
   if (points.length === 0) return null;
-  const ends = [0, 1]
-    .map((axis) => points.map((point) => point[axis]))
+  const ends = [0, 1].map((axis) => points.map((point) => point[axis]))
     .map((all) => [Math.min(...all), Math.max(...all)]);
   const size = Math.max(LEAST, ...ends.map(([low, high]) => high - low));
   /** @type {(point: Point) => Point} */

@@ -14,7 +14,6 @@ import { MOST_SCRAPS } from "./source.js";
  * @param {...Node} more
  */
 export function makeToolbar(source, board, ...more) {
-  const choice = makeChoice;
   const digits = Array.from({ length: 10 }, (_, label) =>
     button(String(label), () => source.choose(label), {
       "aria-label": `digit ${label}, press again for another one`,
@@ -26,7 +25,7 @@ export function makeToolbar(source, board, ...more) {
     opener: draw,
     opened: (isOpen) => draw.setAttribute("aria-expanded", String(isOpen)),
   });
-  const ground = choice(
+  const ground = makeChoice(
     [["brick", "brick"], ["grass", "grass"], ["gravel", "gravel"], ["none", "black"]],
     (name) => source.set({ ground: name }));
   const another = button("Another piece", () => source.set({ piece: source.state.piece + 1 }));

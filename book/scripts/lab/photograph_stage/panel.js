@@ -599,8 +599,7 @@ export async function photographStage(model, { photos, common }) {
     c.fillStyle = "#1b2733";
     c.font = `13px ${getComputedStyle(document.body).fontFamily}`;
     const changes = changesInWords(state);
-    [looksInWords(), changes && `${capital(changes)}.`]
-      .filter(Boolean)
+    [looksInWords(), changes && `${capital(changes)}.`].filter(Boolean)
       .forEach((line, i) => c.fillText(line, 10, side + 22 + 20 * i, side - 20));
     return canvas;
   }
