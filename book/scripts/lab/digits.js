@@ -24,7 +24,7 @@ async function make(place) {
     ? walkPanel(source, { until, chapters: new URL("../../notebooks/", DATA).href })
     : await attentionPanel(source, { show, whole: whole !== undefined });
   await pause();
-  Object.assign(place, { source }); // for tests, and for whoever is curious
+  Object.assign(place, { source }); // a test reads what the panels show
   return element;
 }
 

@@ -33,5 +33,10 @@ export const HERE = script?.src || "file:///book/lab/none.js";
 /** The folder of the lab's data and styles. */
 export const DATA = new URL("../../lab/", HERE).href;
 
-/** Loads the data of a name once. */
-export const fetchData = loaderOf(DATA);
+const load = loaderOf(DATA);
+
+/**
+ * Loads the data of a name, unless they are there.
+ * @type {(name: string) => Promise<void>}
+ */
+export const fetchData = (name) => (Object.hasOwn(globalThis.vitData ?? {}, name) ? Promise.resolve() : load(name));
