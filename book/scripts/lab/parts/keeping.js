@@ -77,7 +77,7 @@ export function paintPicture(source, shown, { probabilities, best }, words) {
   c.fillStyle = "#fff";
   c.fillRect(0, 0, canvas.width, canvas.height);
   const board = el("canvas");
-  paintBoard(context(board, width, height, 2), source, { ...shown, moved: Number(shown.shuffled) });
+  paintBoard(context(board, width, height, 2), source, { ...shown, moved: Number(shown.shuffled ?? false) });
   c.drawImage(board, 20, 0, width, height);
   const family = getComputedStyle(document.body).fontFamily;
   c.fillStyle = "#1b2733";

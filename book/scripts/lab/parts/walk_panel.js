@@ -1,7 +1,7 @@
 // Walks through the whole model with one image: shows each step's tensor, its shape and its values.
 
 import { makeBoard } from "./board.js";
-import { button, el, labelled, makeAnnouncer, whenSeen } from "./dom.js";
+import { button, el, hide, labelled, makeAnnouncer, whenSeen } from "./dom.js";
 import { forward, roomFor } from "./model.js";
 import { clamp } from "./scene.js";
 import { makeSpine } from "./spine.js";
@@ -178,6 +178,7 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
   let index = 0;
 
   const shuffled = el("input", { type: "checkbox", onchange: run });
+  const believed = el("span", { class: "vl-note", hidden: true }, "Each patch lies where the model believes it to be.");
   const title = el("h3");
   const shape = el("p", { class: "vl-shape" });
   const words = el("p");
@@ -214,6 +215,7 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
       if (name === until) break;
     }
     board.paint();
+    hide(believed, !shuffled.checked);
     /** @type {(wanted: string) => number} */
     const placeOf = (wanted) => steps.findIndex((step) => step.stop === wanted);
     show(Math.max(0, placeOf(stop), placeOf(INSTEAD[stop])));
@@ -257,7 +259,7 @@ export function walkPanel(source, { until = "probabilities", chapters = "../note
     { class: "vl-panel vl-walk" },
     el("div", { class: "vl-walk-top" }, board.element, tools.element),
     map.element,
-    el("div", { class: "vl-row" }, back, next, labelled("shuffle the positions", shuffled)),
+    el("div", { class: "vl-row" }, back, next, labelled("shuffle the positions", shuffled), believed),
     el(
       "div",
       { class: "vl-step" },
