@@ -282,8 +282,9 @@ def test_weights_of_either_sort_give_pytorchs_logits_and_attention(page, dtype):
     model = rough()
     images, _, _ = cluttered_digits.make(20, part="test")
     content = lab.model_content(model, CARD["mean"], CARD["std"], dtype)
-    page.evaluate("([c]) => { vitData.rough = c; }", [content])
-    found = in_the_page(page, "rough", images)
+    name = f"rough {dtype}"
+    page.evaluate("([name, c]) => { vitData[name] = c; }", [name, content])
+    found = in_the_page(page, name, images)
     rounded = model.to(dtype).float()  # the precision of the file
     for one, other in zip(found, in_pytorch(rounded, images), strict=True):
         assert_close(one, other, rtol=0, atol=1e-5)
@@ -1167,6 +1168,8 @@ def test_drawing_is_on_the_image_and_leaves_maps_and_answer_in_sight(fresh):
     fresh.keyboard.press("Enter")
     expect(pad).to_be_focused()
     expect(look.get_by_text("space lowers it")).to_be_visible()  # as a key opened it
+    hands = look.locator(".vl-hands").bounding_box()
+    assert hands["y"] + hands["height"] <= tools["y"], "the digits can be pressed"
     look.get_by_role("button", name="Done").click()
     expect(pad).to_be_hidden()
     assert fresh.evaluate(FOCUSED) == "Draw"

@@ -46,8 +46,8 @@ export function drawingPad(source, board, { opener, opened }) {
   });
   const done = button("Done", () => close());
   const element = el("div", { class: "vl-drawing", hidden: true }, sheet,
-    el("div", { class: "vl-row vl-hands" }, wipe, done, el("span", { class: "vl-note" }, "Any size will do."),
-      el("span", { class: "vl-note vl-keys" }, "Keys: arrows move the pen, space lowers it.")));
+    el("div", { class: "vl-row vl-hands" }, wipe, done, el("span", { class: "vl-note vl-sizes" }, "Any size will do."),
+      el("span", { class: "vl-note vl-keys" }, "Arrows move the pen, space lowers it.")));
   board.element.append(element);
 
   function clear() {
