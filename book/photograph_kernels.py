@@ -1,8 +1,8 @@
-"""Write the large model's WebAssembly kernels as a script that a browser loads.
+"""Write the large model's WebAssembly kernels as a module of the lab's scripts.
 
 python -m book.photograph_kernels
 
-Their source is ``book/_assets/lab/photograph/kernels.wat``.
+Their source is ``book/scripts/lab/photograph/kernels.wat``.
 """
 
 import base64
@@ -13,7 +13,7 @@ import wasmtime
 
 from book import lab_kernels
 
-FOLDER = lab_kernels.FOLDER / "photograph"
+FOLDER = lab_kernels.FOLDER.parent / "photograph"
 SOURCE, SCRIPT = FOLDER / "kernels.wat", FOLDER / "simd.js"
 NUMBER = r"\(local\.get \$\w+\)"
 FUSED = re.compile(rf"\(f32x4\.relaxed_madd ({NUMBER}) ({NUMBER}) ({NUMBER})\)")
@@ -23,7 +23,7 @@ def kernels_script() -> str:
     """Return the script: the kernels with fused multiply-add, and those without."""
     sources = [SOURCE.read_text(encoding="utf-8"), without_fused()]
     texts = [base64.b64encode(wasmtime.wat2wasm(text)).decode() for text in sources]
-    return f"(globalThis.vitLab ??= {{}}).photographSimd = {json.dumps(texts)};\n"
+    return f"export const photographSimd = {json.dumps(texts)};\n"
 
 
 def without_fused() -> str:

@@ -75,8 +75,8 @@ def add_the_lab(
     app.add_css_file("lab/lab.css")
     if WHOLE in body:
         app.add_css_file("lab/stage.css")
-        app.add_js_file("lab/stages.js", loading_method="defer")
-    app.add_js_file("lab/load.js", loading_method="defer")
+        app.add_js_file("book/lab/stages.js", loading_method="defer")
+    app.add_js_file("book/lab/load.js", loading_method="defer")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

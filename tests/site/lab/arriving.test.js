@@ -1,11 +1,11 @@
-const { test } = require("node:test");
-const assert = require("node:assert/strict");
-const lab = require("./load.js");
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { arriving } from "../../../book/scripts/lab/parts/arriving.js";
 
 test("the last wish counts, in whatever order things come", async () => {
   const waiting = {};
   const taken = [];
-  const wish = lab.arriving("a", {
+  const wish = arriving("a", {
     fetch: (name) => new Promise((come) => (waiting[name] = come)),
     set: (name) => taken.push(name),
     failed: (error) => assert.fail(error),
@@ -20,7 +20,7 @@ test("the last wish counts, in whatever order things come", async () => {
 
 test("what was stays, if a thing does not come", async () => {
   const said = [];
-  const wish = lab.arriving("a", {
+  const wish = arriving("a", {
     fetch: async () => {
       throw new Error("gone");
     },

@@ -1,8 +1,13 @@
-const { test } = require("node:test");
-const assert = require("node:assert/strict");
-const lab = require("./load.js");
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import "../../../book/_assets/lab/trained.js";
+import "../../../book/_assets/lab/pictures.js";
+import { firstState } from "../../../book/scripts/lab/parts/address.js";
+import { accuracyOf, answerOf, changeInWords } from "../../../book/scripts/lab/parts/answer.js";
+import { takenInWords, whatChanged } from "../../../book/scripts/lab/parts/changes.js";
+import { modelOf } from "../../../book/scripts/lab/parts/weights.js";
 
-const words = (change, from = {}) => lab.whatChanged({ ...lab.firstState(), ...from }, { ...lab.firstState(), ...from, ...change })?.words;
+const words = (change, from = {}) => whatChanged({ ...firstState(), ...from }, { ...firstState(), ...from, ...change })?.words;
 
 test("each switch has its words", () => {
   assert.equal(words({ shuffled: true }), "Positions shuffled");
@@ -26,24 +31,24 @@ test("another digit is not compared; a drag goes on, a switch does not", () => {
   assert.equal(words({ drawn: ink }), undefined);
   assert.equal(words({ drawn: blank }, { drawn: ink }), undefined);
   assert.equal(words({ drawn: more }, { drawn: ink }), "Drawn");
-  const first = lab.firstState();
-  assert.equal(lab.whatChanged(first, { ...first, top: 0 }).goesOn, true);
-  assert.equal(lab.whatChanged(first, { ...first, shuffled: true }).goesOn, false);
+  const first = firstState();
+  assert.equal(whatChanged(first, { ...first, top: 0 }).goesOn, true);
+  assert.equal(whatChanged(first, { ...first, shuffled: true }).goesOn, false);
 });
 
 test("one sentence says what became of the answer", () => {
-  const answer = (...logits) => lab.answerOf(Float64Array.from(logits));
+  const answer = (...logits) => answerOf(Float64Array.from(logits));
   const sure = answer(0, 0, 3);
-  assert.equal(lab.changeInWords("Moved", sure, answer(3, 0, 0)), "Moved: 2 with 91\u00a0% becomes 0 with 91\u00a0%.");
-  assert.equal(lab.changeInWords("Moved", sure, answer(0, 0, 3)), "Moved: it stays 2 with 91\u00a0%.");
-  assert.equal(lab.changeInWords("Moved", sure, answer(0, 0, 1)), "Moved: it stays 2, but with 58\u00a0% instead of 91\u00a0%.");
-  assert.equal(lab.changeInWords("Moved", sure, answer(0, 0, 0)), "Moved: 2 with 91\u00a0% becomes all ten alike.");
+  assert.equal(changeInWords("Moved", sure, answer(3, 0, 0)), "Moved: 2 with 91\u00a0% becomes 0 with 91\u00a0%.");
+  assert.equal(changeInWords("Moved", sure, answer(0, 0, 3)), "Moved: it stays 2 with 91\u00a0%.");
+  assert.equal(changeInWords("Moved", sure, answer(0, 0, 1)), "Moved: it stays 2, but with 58\u00a0% instead of 91\u00a0%.");
+  assert.equal(changeInWords("Moved", sure, answer(0, 0, 0)), "Moved: 2 with 91\u00a0% becomes all ten alike.");
   const none = answer(0, 0, 0);
-  assert.equal(lab.changeInWords("Moved", none, none), "Moved: nothing changes, all ten stay alike.");
+  assert.equal(changeInWords("Moved", none, none), "Moved: nothing changes, all ten stay alike.");
 });
 
 test("what is taken away is named under a picture", () => {
-  const taken = (change) => lab.takenInWords({ ...lab.firstState(), ...change });
+  const taken = (change) => takenInWords({ ...firstState(), ...change });
   assert.equal(taken({}), "");
   assert.equal(taken({ weights: "untrained", shuffled: true }), "untrained weights, positions shuffled");
   assert.equal(taken({ off: ["1.1", "3.0"] }), "off: block 1, head 1; block 3, head 0");
@@ -51,8 +56,8 @@ test("what is taken away is named under a picture", () => {
 });
 
 test("an accuracy is given where it was measured, and nowhere else", () => {
-  const { measured } = lab.model("trained");
-  const of = (switches) => lab.accuracyOf({ weights: "trained", shuffled: false, off: new Set(), ...switches }, measured);
+  const { measured } = modelOf("trained");
+  const of = (switches) => accuracyOf({ weights: "trained", shuffled: false, off: new Set(), ...switches }, measured);
   assert.equal(of({}), measured.trained);
   assert.equal(of({ shuffled: true }), measured.shuffled);
   assert.equal(of({ weights: "untrained" }), measured.untrained);

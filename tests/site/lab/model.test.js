@@ -1,6 +1,9 @@
-const { test } = require("node:test");
-const assert = require("node:assert/strict");
-const lab = require("./load.js");
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import "../../../book/_assets/lab/trained.js";
+import "../../../book/_assets/lab/pictures.js";
+import { forward, roomFor } from "../../../book/scripts/lab/parts/model.js";
+import { modelOf } from "../../../book/scripts/lab/parts/weights.js";
 
 const near = (actual, expected, tolerance = 1e-6) => {
   assert.equal(actual.length, expected.length);
@@ -32,7 +35,7 @@ function small({ without = [], ...parameters }) {
 
 function steps(model, image, options = {}) {
   const seen = {};
-  lab.forward(model, image, { ...options, watch: (name, shape, values) => { seen[name] = [shape, [...values]]; } });
+  forward(model, image, { ...options, watch: (name, shape, values) => { seen[name] = [shape, [...values]]; } });
   return seen;
 }
 
@@ -63,11 +66,11 @@ test("all scores zero: every token attends to all alike; a head that is off pass
 });
 
 test("a room is used again, and nothing of the image before is left in it", () => {
-  const { trained, image } = { trained: lab.model("trained"), image: Float64Array.from({ length: 1024 }, (_, i) => (i % 7) / 7) };
-  const room = lab.roomFor(trained);
-  lab.forward(trained, image.map((value) => 1 - value), { room, off: new Set(["1.2"]) });
-  assert.equal(lab.forward(trained, image, { room }), room);
-  const fresh = lab.forward(trained, image);
+  const { trained, image } = { trained: modelOf("trained"), image: Float64Array.from({ length: 1024 }, (_, i) => (i % 7) / 7) };
+  const room = roomFor(trained);
+  forward(trained, image.map((value) => 1 - value), { room, off: new Set(["1.2"]) });
+  assert.equal(forward(trained, image, { room }), room);
+  const fresh = forward(trained, image);
   assert.deepEqual(room.logits, fresh.logits);
   assert.deepEqual(room.weights, fresh.weights);
 });
@@ -77,12 +80,12 @@ test("the head on every patch: where patches are averaged, the mean of their vot
     without: ["cls_token"], pos_embed: new Float32Array(4), "patch_embed.proj.weight": Float32Array.of(1, -2),
     "head.weight": Float32Array.of(1, 2, 3, 4), "head.bias": Float32Array.of(0.5, -0.5),
   });
-  const { votes, logits, T } = lab.forward(model, [3, -1]);
+  const { votes, logits, T } = forward(model, [3, -1]);
   assert.equal(T, 2);
   near(logits, [0, 1].map((k) => (votes[k] + votes[2 + k]) / 2));
   assert.notEqual(votes[0], votes[2]);
 });
 
 test("an image of another size is refused", () => {
-  assert.throws(() => lab.forward(small({}), [1, 2, 3]), /image: got 3 numbers, expected 1·1·2/);
+  assert.throws(() => forward(small({}), [1, 2, 3]), /image: got 3 numbers, expected 1·1·2/);
 });

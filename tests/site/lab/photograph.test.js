@@ -1,13 +1,11 @@
-const { test } = require("node:test");
-const assert = require("node:assert/strict");
-const path = require("node:path");
-const lab = require("./load.js");
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { directions, paintDirections, similaritiesTo } from "../../../book/scripts/lab/photograph/directions.js";
+import { PhotographRun, bandsOf, firstDifference, patchesOf } from "../../../book/scripts/lab/photograph/run.js";
 
-const folder = path.join(__dirname, "..", "..", "..", "book", "_assets", "lab", "photograph");
-for (const name of ["run", "directions"]) require(path.join(folder, `${name}.js`));
 
 const settings = (changes = {}) => ({ pixels: Float32Array.of(0, 1), headsOff: [], blocksOff: [], shuffled: null, hidden: [], ...changes });
-const first = (was, is) => lab.firstDifference(settings(was), settings(is), 12);
+const first = (was, is) => firstDifference(settings(was), settings(is), 12);
 
 test("only what follows the first difference is computed again", () => {
   assert.equal(first({}, {}), 12);
@@ -25,14 +23,14 @@ test("only what follows the first difference is computed again", () => {
 test("patches are normalised, by channel, row and column, and hidden ones have the mean colour", () => {
   const shape = { size: 4, grid: 2, patch: 2, mean: [0.5, 0, 0], std: [0.5, 1, 1] };
   const pixels = Float32Array.from({ length: 48 }, (_, i) => i);
-  const patches = lab.patchesOf({ pixels, hidden: [2] }, shape);
+  const patches = patchesOf({ pixels, hidden: [2] }, shape);
   assert.deepEqual([...patches.subarray(12, 24)], [3, 5, 11, 13, 18, 19, 22, 23, 34, 35, 38, 39]); // upper right
   assert.ok(patches.subarray(24, 36).every((value) => value === 0));
 });
 
 test("a band of the saliency needs a row more on each side, within the picture", () => {
-  assert.deepEqual(lab.bandsOf({ band: 0, bandEnd: 32 }, 32), [[0, 32], [0, 64], [0, 128], [0, 256]]);
-  assert.deepEqual(lab.bandsOf({ band: 10, bandEnd: 21 }, 32), [[9, 22], [19, 43], [39, 85], [80, 168]]);
+  assert.deepEqual(bandsOf({ band: 0, bandEnd: 32 }, 32), [[0, 32], [0, 64], [0, 128], [0, 256]]);
+  assert.deepEqual(bandsOf({ band: 10, bandEnd: 21 }, 32), [[9, 22], [19, 43], [39, 85], [80, 168]]);
 });
 
 test("the directions are those in which patches differ most, and colours spread over them", () => {
@@ -40,30 +38,30 @@ test("the directions are those in which patches differ most, and colours spread 
   const tokens = new Float32Array(101 * D).fill(1); // the class token is left out
   for (let patch = 1; patch <= 100; patch++)
     for (let k = 0; k < 3; k++) tokens[patch * D + 2 * k] = 5 + (9 - 3 * k) * Math.sin(patch * (k + 1) + k);
-  const found = lab.directions([tokens], D);
+  const found = directions([tokens], D);
   for (let k = 0; k < 3; k++) {
     const row = found.basis.subarray(k * D, (k + 1) * D);
     assert.ok(row[2 * k] > 0.95, `direction ${k}: ${row}`);
   }
-  const colours = lab.paint(tokens, found);
+  const colours = paintDirections(tokens, found);
   assert.equal(colours.length, 300);
   for (let k = 0; k < 3; k++) {
     const values = [...colours].filter((_, i) => i % 3 === k);
     assert.deepEqual([Math.min(...values), Math.max(...values)], [0, 255]);
   }
-  const twice = lab.directions([tokens, tokens], D);
+  const twice = directions([tokens, tokens], D);
   twice.basis.forEach((value, i) => assert.ok(Math.abs(value - found.basis[i]) < 1e-4));
 });
 
 test("a patch is most like itself, and its opposite least", () => {
   const tokens = Float32Array.of(9, 9, 1, 2, -1, -2, 2, -1);
-  const [self, opposite, across] = lab.similarities(tokens, 0, tokens, 2);
+  const [self, opposite, across] = similaritiesTo(tokens, 0, tokens, 2);
   assert.ok(Math.abs(self - 1) < 1e-6 && Math.abs(opposite + 1) < 1e-6 && Math.abs(across) < 1e-6);
 });
 
 test("a pointer's map: softmax of the scores, and nothing from a block that is off", () => {
   const model = { grid: 1, dim: 2, heads: 1, blocks: 2, saliencySide: 8 };
-  const run = new lab.PhotographRun(model, settings(), null, -1);
+  const run = new PhotographRun(model, settings(), null, -1);
   run.put(0, { first: 0 }, { tokens: new Float32Array(4), queries: Float32Array.of(1, 0, 0, 0), keys: Float32Array.of(Math.log(3), 0, 0, 7) });
   run.put(1, { first: 0 }, { tokens: new Float32Array(4) });
   const near = (found, expected) => expected.forEach((value, i) => assert.ok(Math.abs(found[i] - value) < 1e-6));

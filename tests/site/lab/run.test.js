@@ -1,13 +1,17 @@
-const { test } = require("node:test");
-const assert = require("node:assert/strict");
-const lab = require("./load.js");
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import "../../../book/_assets/lab/trained.js";
+import "../../../book/_assets/lab/pictures.js";
+import { firstState } from "../../../book/scripts/lab/parts/address.js";
+import { headsOn, runs } from "../../../book/scripts/lab/parts/run.js";
+import { createSource } from "../../../book/scripts/lab/parts/source.js";
 
 const start = (change = {}) => {
-  const source = lab.createSource();
-  const run = lab.runs(source);
+  const source = createSource();
+  const run = runs(source);
   const go = (more = {}) => {
     source.set(more.scene ?? {});
-    const state = { ...lab.firstState(), ...source.state, ...change, ...more.switches };
+    const state = { ...firstState(), ...source.state, ...change, ...more.switches };
     run.compute(state);
     return state;
   };
@@ -16,7 +20,7 @@ const start = (change = {}) => {
 
 test("a run knows its state, whatever is looked at", () => {
   const { run, go } = start();
-  assert.equal(run.isOf(lab.firstState()), false);
+  assert.equal(run.isOf(firstState()), false);
   const state = go();
   assert.ok(run.isOf(state) && run.isOf({ ...state, head: "1.0", asks: 7 }));
   assert.equal(run.isOf({ ...state, shuffled: true }), false);
@@ -50,5 +54,5 @@ test("a map sums to one; of heads that are off the mean is nothing", () => {
   const sum = (name) => run.mapOf(name, 5).reduce((a, b) => a + b, 0);
   for (const name of ["0.1", "2.3", "3.mean", "rollout"]) assert.ok(Math.abs(sum(name) - 1) < 1e-6, name);
   assert.equal(sum("0.mean"), 0);
-  assert.deepEqual(lab.headsOn(["0.1", "2.0"], 0, 4), [0, 2, 3]);
+  assert.deepEqual(headsOn(["0.1", "2.0"], 0, 4), [0, 2, 3]);
 });

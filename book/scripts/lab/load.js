@@ -1,0 +1,18 @@
+// Loads the lab's scripts when one of its places on the page comes near: digits.js or photograph.js, which open them.
+
+import { HERE, fetchData, loaderOf } from "./parts/fetching.js";
+import { openPlace, whenNear } from "./parts/places.js";
+
+const SCRIPTS = [
+  { script: "digits", panels: ["attention", "walk"], data: ["trained", "pictures"] },
+  { script: "photograph", panels: ["photograph"], data: ["photographs"] },
+];
+const load = loaderOf(new URL(".", HERE).href);
+
+for (const { script, panels, data } of SCRIPTS) {
+  whenNear(panels, (place) => {
+    // The data come beside the script, and run before it. It asks again for those that do not come.
+    for (const name of data) fetchData(name).catch(() => {});
+    load(script).catch((error) => openPlace(place, () => Promise.reject(error)));
+  });
+}

@@ -1,0 +1,251 @@
+// Bets: the lab sets a scene, the reader predicts the effect of a change, the lab makes the change and explains it.
+// A 1, and the same 1 crossed out, drawn on the pad.
+
+import { button, el, percent } from "./dom.js";
+
+/** @import { Bet, LabState, Looked, Measured } from "./types.d.ts" */
+
+const ONE = "00000000000ff000000ff000000ff000000ff000000ff000000ff00000000000";
+const CROSSED = "d307703d3e3883e303ebbe30003ff300003ff30003ebbe303e3883e3d307703d";
+/** @type {(levels: string) => Float64Array} */
+const drawing = (levels) => Float64Array.from(levels, (level) => parseInt(level, 17) / 16);
+
+/** @type {(seen: { before: Looked, after: Looked }) => string} */
+const stays = ({ before, after }) => (before.best === after.best ? "stays" : "changes");
+/** @type {Bet<LabState, Looked>["bets"]} */
+const STAYS = [["stays", "It stays"], ["changes", "It changes"]];
+/** @type {(value: number) => string} */
+const share = (value) => `${(100 * value).toFixed(1)}\u00a0%`;
+
+const FAREWELL = "Now set a scene yourself: choose a digit, say what you expect, and only then throw a switch.";
+
+/**
+ * scene: the difference from the lab's first state. change: the change that the bet is about.
+ * outcome({before, after}): returns the right bet, or a promise of it. why({before, after}): returns two sentences.
+ * @type {(measured: Measured) => Bet<LabState, Looked>[]}
+ */
+export const digitBets = (measured) => [
+  {
+    title: "Shuffle the positions",
+    scene: {},
+    question:
+      "The positions are about to be shuffled among the patches. All the patches are still there, and each still " +
+      "sees every other. Does the model still see a 5?",
+    change: { shuffled: true },
+    bets: STAYS,
+    outcome: stays,
+    why: () =>
+      "The strokes are all there, but the model no longer knows how they hang together, as in a jigsaw puzzle that " +
+      `has been tipped out. On ${measured.images.toLocaleString("en")} test images it is right in ` +
+      `${share(measured.shuffled)} this way, instead of ${share(measured.trained)}.`,
+  },
+  {
+    title: "Into the corner",
+    scene: {},
+    question:
+      "The digit is about to move into the corner, where quite different patches hold it. Does the answer survive " +
+      "the move?",
+    change: { top: 0, left: 0 },
+    bets: STAYS,
+    outcome: stays,
+    why: () =>
+      "In training the digit could be anywhere, so the model had to learn to find it. Look at the maps of blocks 1 " +
+      "and 2: their heads have followed the digit into its corner.",
+  },
+  {
+    title: "One head less",
+    scene: { digit: 2 },
+    question:
+      "The model has sixteen heads. One of them, head 1 of block 3, is about to be switched off. Will it be missed?",
+    change: { off: ["3.1"], head: "3.1" },
+    bets: STAYS,
+    outcome: stays,
+    why: () =>
+      `For this 2 it was the head that tipped the balance. On ${measured.images.toLocaleString("en")} test images, ` +
+      `however, one head costs little: without this one, the accuracy falls from ${share(measured.trained)} to ` +
+      `${share(measured.headOff[3][1])}, and no other head costs more.`,
+  },
+  {
+    title: "A whole block of heads",
+    scene: {},
+    question:
+      "All four heads of the last block are about to be switched off, so that the class token cannot collect " +
+      "anything there. Does it still know that this is a 5?",
+    change: { off: ["3.0", "3.1", "3.2", "3.3"] },
+    bets: STAYS,
+    outcome: stays,
+    why: () =>
+      "The residual connection carries what the class token has collected in blocks 0 to 2 past the silent heads. " +
+      "It isn’t always enough, though: press the 2 and see.",
+  },
+  {
+    title: "A black background",
+    scene: { digit: 8, example: 2 },
+    question:
+      "The grass is about to turn black. That is easier for you, but no training image had such a background. What " +
+      "will the model be?",
+    change: { ground: "none" },
+    bets: [["surer", "Surer"], ["same", "About as sure"], ["less", "Less sure"]],
+    outcome: ({ before, after }) =>
+      Math.abs(after.sure - before.sure) < 0.03 ? "same" : after.sure > before.sure ? "surer" : "less",
+    why: () =>
+      "In training the model never met such black patches, so nothing was learned about them, and anything can " +
+      "happen. This 8 even becomes a 9. For most digits, however, hardly anything changes: set the background back " +
+      "to grass, choose another digit, and turn it black again.",
+  },
+  {
+    title: "The head that looks away",
+    scene: { digit: 3, top: 0, left: 16 },
+    question:
+      "The three distractors are about to go. One of these heads will look beside the digit even when nothing else " +
+      "is there. Which?",
+    change: { scraps: 0 },
+    bets: [["0.2", "Block 0, head 2"], ["2.1", "Block 2, head 1"], ["3.3", "Block 3, head 3"]],
+    outcome: ({ after }) =>
+      Object.keys(after.inside).reduce((least, name) => (after.inside[name] < after.inside[least] ? name : least)),
+    why: ({ after }) =>
+      `Only ${percent(after.inside["0.2"])} of what block 0’s head 2 looks at is inside the box, hardly more than ` +
+      "the 25\u00a0% of looking anywhere. In block 0 no token has received anything from another yet, so a head " +
+      "there can only go by a single patch and its position. That is enough to find a digit, as the three heads " +
+      "beside it show. What this one looks for, we don’t know.",
+  },
+  {
+    title: "An empty box",
+    scene: {},
+    question:
+      "The digit is about to disappear, and only background and distractors remain. What does a model say that has " +
+      "no answer for “nothing”?",
+    change: { drawn: drawing("0".repeat(64)) },
+    bets: [["spread", "All ten are about alike"], ["names", "It names one digit"]],
+    outcome: ({ after }) => (after.sure > 0.5 ? "names" : "spread"),
+    why: ({ after }) =>
+      "The softmax always shares out 100\u00a0% among the ten, and in training one of them was right every time. So " +
+      `one of them gets most of it, here the ${after.best}. Look where the maps fall when there is nothing in the ` +
+      "box.",
+  },
+  {
+    title: "Crossed out",
+    scene: { drawn: drawing(ONE) },
+    question: "This 1 was drawn on the pad, and is about to be crossed out with an X. What does the model make of it?",
+    change: { drawn: drawing(CROSSED) },
+    bets: [["stays", "Still a 1"], ["changes", "Another digit"]],
+    outcome: stays,
+    why: ({ after }) =>
+      "You see a digit that doesn’t count, because you know what crossing out means. For the model the strokes make " +
+      `a new shape, and of the ten that it knows it takes this one for ${after.best === 8 ? "an" : "a"} ` +
+      `${after.best}.`,
+  },
+  {
+    title: "Before training",
+    scene: {},
+    question:
+      "The trained weights are about to be replaced by those that training began with. What does a model say before " +
+      "it has learned anything?",
+    change: { weights: "untrained" },
+    bets: [["one", "One digit, by chance"], ["alike", "All ten alike"]],
+    outcome: ({ after }) => (after.level ? "alike" : "one"),
+    why: () =>
+      "The classifier, the model’s last layer, begins with zeros, so all ten logits are 0 and each digit gets " +
+      "10\u00a0%. Look at the numbers under the maps as well: nothing draws the heads to the digit yet.",
+  },
+];
+
+/**
+ * Makes the card: {element, restart()}. show(state, {compared}) shows a state, compared with the one before if
+ * compared is true, and resolves to what bets are about: with digits, the answer and each head's share in the box.
+ * @template {object} State
+ * @template Seen
+ * @param {{
+ *   show(state: State, options?: { compared: boolean }): Promise<Seen | null>, bets: Bet<State, Seen>[],
+ *   first(): State, end?: string,
+ * }} hands
+ */
+export function challengeCard({ show, bets, first, end: farewell = FAREWELL }) {
+  const title = el("h2");
+  const words = el("p", { "aria-live": "polite" });
+  const choices = el("div", { class: "vl-row" });
+  const place = el("span", { class: "vl-note" });
+  const back = button("Back", () => open(index - 1));
+  const next = button("Next", () => open(index + 1));
+  /** @type {Map<number, boolean>} */
+  const won = new Map(); // challenge -> whether the first bet on it was right
+  let index = 0;
+
+  /** @type {(to: number) => Promise<void>} */
+  async function open(to) {
+    if (to < 0 || to > bets.length) return;
+    index = to;
+    if (index === bets.length) return end();
+    ask();
+    await show({ ...first(), ...bets[index].scene });
+  }
+
+  /** Marks Back and Next at the ends with aria-disabled; "disabled" would drop the focus. */
+  function turn() {
+    back.ariaDisabled = String(index === 0);
+    next.ariaDisabled = String(index === bets.length);
+  }
+
+  const count = () => [...won.values()].filter(Boolean).length;
+
+  function restart() {
+    won.clear();
+    return open(0);
+  }
+
+  function end() {
+    title.textContent = "That was the last one";
+    place.textContent = "";
+    const tallied = won.size ? `You made ${won.size} of the ${bets.length} bets and won ${count() || "none"}. ` : "";
+    words.textContent = `${tallied}${farewell}`;
+    choices.replaceChildren(button("From the start", restart));
+    turn();
+  }
+
+  function tally() {
+    place.textContent = `Bet ${index + 1} of ${bets.length}${won.size ? `, ${count()} right so far` : ""}`;
+  }
+
+  function ask() {
+    const challenge = bets[index];
+    title.textContent = challenge.title;
+    tally();
+    words.textContent = challenge.question;
+    const held = choices.contains(document.activeElement);
+    choices.replaceChildren(
+      ...challenge.bets.map(([bet, text]) => button(text, () => reveal(bet), { class: "vl-bet" })),
+    );
+    if (held && choices.firstChild instanceof HTMLElement) choices.firstChild.focus({ preventScroll: true });
+    turn();
+  }
+
+  /** @type {(bet: string) => Promise<void>} */
+  async function reveal(bet) {
+    const challenge = bets[index];
+    const scene = { ...first(), ...challenge.scene };
+    const before = await show(scene);
+    const after = await show({ ...scene, ...challenge.change }, { compared: true });
+    if (!before || !after) return; // the weights failed to load, and a message was shown
+    const right = await challenge.outcome({ before, after });
+    const [, text] = challenge.bets.find(([name]) => name === right) ?? ["", "none of these"];
+    if (!won.has(index)) won.set(index, bet === right);
+    words.replaceChildren(
+      el(
+        "strong",
+        { class: bet === right ? "vl-right" : "vl-wrong" },
+        bet === right ? "✓ You were right. " : `✗ Not this time: ${text[0].toLowerCase()}${text.slice(1)}. `,
+      ),
+      challenge.why({ before, after }),
+    );
+    const again = button("Again", () => open(index));
+    choices.replaceChildren(again);
+    again.focus({ preventScroll: true }); // the buttons with the bets are gone
+    tally();
+  }
+
+  ask();
+  const element = el("section", { class: "vl-challenge", "aria-label": "Make a bet" },
+    el("div", { class: "vl-challenge-words" }, el("div", { class: "vl-row" }, place, title), words),
+    el("div", { class: "vl-challenge-hands" }, choices, el("div", { class: "vl-row vl-turn" }, back, next)));
+  return { element, restart };
+}

@@ -1,0 +1,122 @@
+// Makes elements, and announces words to screen readers.
+
+/** @import { Attributes } from "./types.d.ts" */
+
+let counter = 0;
+
+/**
+ * Makes an element: el("button", {class: "x", onclick: f}, "text", child).
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag} tag
+ * @param {Attributes} attributes
+ * @param {...(Node | string)} children
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
+export function el(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== undefined) element.setAttribute(name, String(value));
+  }
+  element.append(...children);
+  return element;
+}
+
+/** @type {(stem: string) => string} */
+export function uniqueId(stem) {
+  return `vl-${stem}-${counter++}`;
+}
+
+/**
+ * Changes a text only if it differs, and in its own node: a new node would restyle the whole page.
+ * @type {(element: Element, text: string) => void}
+ */
+export function write(element, text) {
+  const words = /** @type {Text | null} */ (element.firstChild);
+  if (words) {
+    if (words.data !== text) words.data = text;
+  } else if (text) element.textContent = text;
+}
+
+/** @type {(element: HTMLElement, isHidden: boolean) => void} */
+export function hide(element, isHidden) {
+  if (element.hidden !== isHidden) element.hidden = isHidden;
+}
+
+/** @type {(element: Element, name: string, value: unknown) => void} */
+export function attribute(element, name, value) {
+  if (element.getAttribute(name) !== String(value)) element.setAttribute(name, String(value));
+}
+
+/** Resolves after the page's waiting tasks. */
+export const pause = () => new Promise((resume) => setTimeout(resume));
+
+/**
+ * Makes a labelled control, with the label in front of it, or behind a checkbox.
+ * @type {(text: string, control: HTMLInputElement | HTMLSelectElement) => HTMLElement}
+ */
+export function labelled(text, control) {
+  control.id ||= uniqueId("control");
+  const label = el("label", { for: control.id }, text);
+  return control.type === "checkbox"
+    ? el("span", { class: "vl-field" }, control, label)
+    : el("span", { class: "vl-field" }, label, control);
+}
+
+/** @type {(options: string[][], onchange: (value: string) => unknown) => HTMLSelectElement} */
+export function makeChoice(options, onchange) {
+  const select = el("select", { onchange: () => onchange(select.value) });
+  for (const [value, text] of options) select.append(el("option", { value }, text));
+  return select;
+}
+
+/** @type {(text: Node | string, onclick: () => unknown, attributes?: Attributes) => HTMLButtonElement} */
+export function button(text, onclick, attributes = {}) {
+  return el("button", { type: "button", onclick, ...attributes }, text);
+}
+
+/** Makes an announcer, which announces a change after 400 ms without another one. */
+export function makeAnnouncer() {
+  const element = el("p", { class: "vl-said", role: "status" });
+  let timer = 0;
+  const say = (/** @type {string} */ text) => {
+    clearTimeout(timer);
+    timer = window.setTimeout(write, 400, element, text);
+  };
+  return { element, say };
+}
+
+/**
+ * Returns a function that requests the work. The work is done at once, so that the next frame shows it, but at most
+ * once in a frame; while the element is out of sight, it waits until the element comes near.
+ * @type {(element: Element, work: () => void) => () => void}
+ */
+export function whenSeen(element, work) {
+  let asked = false;
+  let near = false;
+  let worked = false; // already done in this frame
+  function act() {
+    if (!asked || !near || worked) return;
+    asked = false;
+    worked = true;
+    requestAnimationFrame(() => {
+      worked = false;
+      act();
+    });
+    work();
+  }
+  new IntersectionObserver((entries) => {
+    near = entries[entries.length - 1].isIntersecting;
+    act();
+  }, { rootMargin: "200px" }).observe(element);
+  return () => {
+    if (!asked) queueMicrotask(act); // after all changes of this task
+    asked = true;
+  };
+}
+
+/** @type {(share: number) => string} */
+export function percent(share) {
+  return `${Math.round(100 * share)}\u00a0%`;
+}

@@ -1,0 +1,53 @@
+// The controls for the image's content: the digit, or a drawn one, the ground, and the scraps.
+
+import { attribute, button, el, labelled, makeChoice } from "./dom.js";
+import { drawingPad } from "./drawing_pad.js";
+import { clamp } from "./scene.js";
+import { MOST_SCRAPS } from "./source.js";
+
+/** @import { Board, Source } from "./types.d.ts" */
+
+/**
+ * Makes {element}: the controls, one of which opens a pad on the board.
+ * @param {Source} source
+ * @param {Board} board
+ * @param {...Node} more
+ */
+export function makeToolbar(source, board, ...more) {
+  const digits = Array.from({ length: 10 }, (_, label) =>
+    button(String(label), () => source.choose(label), {
+      "aria-label": `digit ${label}, press again for another one`,
+      "aria-pressed": "false",
+    }),
+  );
+  const draw = button("Draw", () => pad.open(!pad.isOpen), { class: "vl-draw", "aria-expanded": "false" });
+  const pad = drawingPad(source, board, {
+    opener: draw,
+    opened: (isOpen) => draw.setAttribute("aria-expanded", String(isOpen)),
+  });
+  const ground = makeChoice(
+    [["brick", "brick"], ["grass", "grass"], ["gravel", "gravel"], ["none", "black"]],
+    (name) => source.set({ ground: name }));
+  const another = button("Another piece", () => source.set({ piece: source.state.piece + 1 }));
+  const scraps = el("input", {
+    type: "number", min: 0, max: MOST_SCRAPS, inputmode: "numeric",
+    onchange: () => {
+      source.set({ scraps: clamp(Math.round(Number(scraps.value)) || 0, 0, MOST_SCRAPS) });
+    },
+  });
+
+  function refresh() {
+    digits.forEach((element, label) => attribute(element, "aria-pressed", source.label === label));
+    ground.value = source.state.ground;
+    another.disabled = source.state.ground === "none";
+    scraps.value = String(source.state.scraps);
+  }
+  source.onChange(refresh);
+  refresh();
+  const element = el("div", { class: "vl-toolbar", role: "group", "aria-label": "The image" },
+    el("div", { class: "vl-row vl-digits" }, ...digits, draw),
+    el("div", { class: "vl-row" }, labelled("Background", ground), another),
+    labelled("Distractors", scraps),
+    ...more);
+  return { element };
+}

@@ -1,0 +1,102 @@
+// Asks before the model of the photograph stage is loaded, and shows how much of it has come.
+
+import { button, el } from "../parts/dom.js";
+import { photographStage } from "./panel.js";
+
+/** @import { LookerClass, Manifest, Model } from "../parts/types.d.ts" */
+
+/** @type {(bytes: number) => string} */
+const size = (bytes) => `${(bytes / 1e6).toFixed(0)}\u00a0MB`;
+
+/**
+ * Returns whether the browser has kept all parts of the model.
+ * @type {(manifest: Manifest) => Promise<boolean>}
+ */
+async function isKept({ parts, digest }) {
+  try {
+    if (!(await caches.has("vit-photograph"))) return false;
+    const kept = await (await caches.open("vit-photograph")).keys();
+    return kept.filter(({ url }) => url.endsWith(digest)).length >= parts.length;
+  } catch {
+    return false; // from a folder, or without https
+  }
+}
+
+/**
+ * Returns the stage's place: a button that loads the model, which the stage then replaces.
+ * @type {(Model: LookerClass) => Promise<HTMLElement>}
+ */
+export async function photographPanel(Model) {
+  const { photographs, photograph: manifest } = globalThis.vitData;
+  const element = el("div", { class: "vl-panel vp-gate" });
+  const words = el("p", { class: "vp-gate-words" });
+  const bar = el("progress", { max: 1, value: 0, "aria-label": "Loading the model" });
+  const said = el("p", { class: "vl-note", role: "status" });
+  if (!manifest || !photographs) {
+    element.append(
+      el(
+        "p",
+        {},
+        "This copy of the book was built without the model that looks at photographs. The published pages have it.",
+      ),
+    );
+    return element;
+  }
+  const { photos, common } = photographs;
+  const whole = manifest.parts.reduce((sum, { bytes }) => sum + bytes, 0);
+  let abort = new AbortController();
+  const load = button(`Load the model (${size(whole)})`, begin, { class: "vl-bet" });
+  const stop = button("Stop", () => abort.abort());
+  const hands = el("div", { class: "vl-row" }, load);
+  const { grid, width } = manifest;
+  words.textContent =
+    "A real Vision Transformer with 22 million parameters is about to look at photographs: at one of these six, or " +
+    `at one of your own, which never leaves this page. It cuts a photograph into ${grid} × ${grid} patches, and ` +
+    `gives back ${width} numbers for each of them, the patch’s token. Patches that show the same kind of thing ` +
+    "usually get similar tokens: point at an eye of the cat, and the model finds the other eye. Its weights have to " +
+    "be loaded first. Your browser then keeps them for the next time.";
+  element.append(
+    el(
+      "div",
+      { class: "vl-row vp-six", "aria-hidden": "true" },
+      ...Object.values(photos).map((src) => el("img", { src, alt: "", width: 96, height: 96 })),
+    ),
+    words,
+    hands,
+    said,
+  );
+
+  async function begin() {
+    const held = hands.contains(document.activeElement);
+    abort = new AbortController();
+    hands.replaceChildren(bar, stop);
+    if (held) stop.focus();
+    try {
+      const model = await Model.load({ signal: abort.signal, onProgress });
+      said.textContent = "The model looks at its first photograph …";
+      const stage = await photographStage(model, { photos, common });
+      const focused = element.contains(document.activeElement);
+      element.replaceWith(stage);
+      if (focused) stage.querySelector(/** @type {"div"} */ (".vp-patches"))?.focus({ preventScroll: true });
+    } catch (error) {
+      hands.replaceChildren(load);
+      if (held) load.focus();
+      bar.value = 0;
+      const { name, message } = /** @type {Error} */ (error);
+      said.textContent = name === "AbortError" ? "Stopped." : `The model could not be loaded: ${message}. Try again.`;
+    }
+  }
+
+  let spoken = 0;
+  /** @type {(bytes: number, total?: number) => void} */
+  function onProgress(bytes, total = whole) {
+    bar.value = bytes / total;
+    const quarter = Math.floor((4 * bytes) / total);
+    if (quarter === spoken) return;
+    spoken = quarter;
+    said.textContent = quarter === 4 ? "All of it is here." : `${size(bytes)} of ${size(total)} are here.`;
+  }
+
+  if (await isKept(manifest)) begin();
+  return element;
+}

@@ -1,0 +1,97 @@
+// What the model makes of a photograph: four small pictures, now and before, each with a sentence; and the other
+// photograph.
+
+import { attribute, button, el, hide, labelled, makeChoice, write } from "../parts/dom.js";
+import { colouring, context, paintPixels } from "../parts/paint.js";
+import { PICTURE_SIDE, paintColours, paintPhotograph } from "./board.js";
+import { PHOTOS } from "./state.js";
+
+/** @import { ShownPhotograph, SmallPicture, Views } from "../parts/types.d.ts" */
+
+const TITLES = { directions: "Directions", matches: "Matches", norms: "Norms", saliency: "Saliency" };
+
+/**
+ * Makes {element, paint(views)}; choose(view) is called when a picture is pressed.
+ * @param {{ grid: number, choose(view: string): void }} hands
+ */
+export function makings({ grid, choose }) {
+  const rows = Object.entries(TITLES).map(([view, title]) => {
+    const [now, before] = [0, 1].map(() => el("canvas", { class: "vp-small", "aria-hidden": "true" }));
+    const press = button("", () => choose(view), { class: "vp-view", "aria-pressed": "false" });
+    press.append(now, el("span", { class: "vp-view-name" }, title));
+    const ghost = el("figure", { class: "vp-before", hidden: true }, before, el("figcaption", {}, "before"));
+    const words = el("p", { class: "vp-fact" });
+    return { view, now, before, press, ghost, words, row: el("div", { class: "vp-making" }, press, ghost, words) };
+  });
+  const element = el(
+    "section",
+    { class: "vp-makings", "aria-label": "What the model makes of it" },
+    ...rows.map(({ row }) => row),
+  );
+
+  /**
+   * views: for each view {now, before or null, words}; a picture is {colours} or {values, colouring}, or null.
+   * @type {(views: Views, pressed: string) => void}
+   */
+  function paint(views, pressed) {
+    for (const { view, now, before, press, ghost, words } of rows) {
+      const shown = views[view];
+      fill(now, shown.now);
+      fill(before, shown.before);
+      hide(ghost, !shown.before);
+      attribute(press, "aria-pressed", view === pressed);
+      write(words, shown.words);
+    }
+  }
+
+  /** @type {(canvas: HTMLCanvasElement, picture: SmallPicture | null) => void} */
+  function fill(canvas, picture) {
+    canvas.classList.toggle("vp-empty", !picture);
+    if (!picture) return;
+    if (picture.colours) paintColours(canvas, picture.colours, grid);
+    else if (picture.values)
+      paintPixels(canvas, picture.values, grid, grid, picture.colouring ?? colouring(picture.values));
+  }
+
+  return { element, paint };
+}
+
+/**
+ * Makes the other photograph: {element, paint({picture, light, match, words})}; choose(name or null) is called.
+ * @param {{ grid: number, choose(name: string | null): void }} hands
+ */
+export function otherPhotograph({ grid, choose }) {
+  const select = makeChoice([["", "none"], ...Object.entries(PHOTOS)], (name) => choose(name || null));
+  const canvas = el("canvas", { class: "vp-other-picture", role: "img" });
+  const words = el("p", { class: "vp-fact" });
+  const beside = el("div", { class: "vp-other-shown", hidden: true }, canvas, words);
+  const element = el(
+    "section",
+    { class: "vp-other", "aria-label": "In another photograph" },
+    el(
+      "div",
+      { class: "vl-row" },
+      labelled("Find it also in", select),
+      el(
+        "p",
+        { class: "vl-note vp-what" },
+        el("a", { href: "#your-own-photograph" }, "What are tokens, and what do these show?"),
+      ),
+    ),
+    beside,
+  );
+  return {
+    element,
+    /** @type {(name: string | null, shown: (Partial<ShownPhotograph> & { words: string }) | null) => void} */
+    paint(name, shown) {
+      select.value = name ?? "";
+      hide(beside, !shown);
+      if (!shown) return;
+      write(words, shown.words);
+      canvas.setAttribute("aria-label", `The ${PHOTOS[name ?? ""]}. ${shown.words}`);
+      const side = PICTURE_SIDE;
+      const { picture } = shown;
+      if (picture) paintPhotograph(context(canvas, side, side, 1), { ...shown, picture, grid });
+    },
+  };
+}
