@@ -15,6 +15,7 @@
 # make retrain      train the models that ship again and compare (an hour or more)
 # make bench        compare speed, memory and import time with other libraries (about half an hour)
 # make bench-lab    time the answers of the lab (needs Chromium or Chrome)
+# make quiz         make the quiz, its key, Moodle's and Canvas's files, handouts and marking sheets   (SEED=2027 CHAPTERS=1-5)
 # make grade        grade a class   (SUBMISSIONS=folder or zip)
 # make bench-grade  grade 200 made-up submissions of every sort
 # make mutants      change the right answers in one place each; test that the checks notice, list what they cannot name
@@ -31,7 +32,7 @@ BUILT := _build/built
 FILES := find . \( -name .git $(foreach name,.github .venv node_modules _build build dist tests __pycache__ .ipynb_checkpoints .*_cache .hypothesis *.egg-info,-o -name "$(name)") \) -prune -o -type f
 WORKERS := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n 3 --dist loadscope --no-loadscope-reorder # one thread each
 
-.PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format new-check retrain bench bench-lab grade bench-grade mutants clean
+.PHONY: help book pdf lighthouse test check form outputs exercises same minutes drawings stills fonts address colab-check lint-workflows format new-check retrain bench bench-lab quiz grade bench-grade mutants clean
 
 help:
 	@sed -n 's/^# make/make/p' Makefile
@@ -40,14 +41,14 @@ help:
 	@PYTHON="$(PYTHON)" sh environment/install.sh
 
 .venv/compiled: .venv/ready # for sandboxes, in which Python cannot store the compiled files
-	@$(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' .venv/lib vit_steps vit_book vit_check classroom >/dev/null 2>&1 || true
+	@$(BIN)/python -m compileall -q -j 0 -x '/tests/|/transformers/models/' .venv/lib vit_steps vit_doctor vit_book vit_check classroom >/dev/null 2>&1 || true
 	@touch .venv/compiled
 
 book: .venv/ready # skipped if it was built from the same files and none of them is newer
 	@[ -e $(HTML)/index.html ] && $(FILES) -print | sort | cmp -s - $(BUILT) && \
 	[ -z "$$($(FILES) -newer $(BUILT) -print; find .venv/ready -newer $(BUILT))" ] || { \
 		echo "== Building the book"; \
-		rm -f $(BUILT); \
+		rm -f $(BUILT) $(HTML)/downloads/*.pdf; \
 		$(BIN)/jupyter-book build . --all -W -n --keep-going --quiet \
 			|| { echo "Stopped: the book was not built; the warnings above say where." >&2; exit 1; }; \
 		$(FILES) -print | sort > $(BUILT); \
@@ -82,6 +83,7 @@ outputs: .venv/ready
 
 exercises: .venv/ready
 	$(BIN)/python -m classroom.release
+	$(BIN)/python -m classroom.assessment.points
 
 same: .venv/ready
 	$(BIN)/python -m book.same
@@ -120,6 +122,10 @@ bench: .venv/ready
 
 bench-lab: book
 	$(BIN)/python -m benchmarks.lab_response
+
+quiz: .venv/ready
+	@$(BIN)/python -m classroom.assessment $(if $(SEED),--seed $(SEED)) $(if $(CHAPTERS),--chapters $(CHAPTERS))
+	@$(BIN)/python -m book.sheets _build/quiz/*.html
 
 grade: .venv/compiled
 	@[ -n "$(SUBMISSIONS)" ] || { echo "Stopped: say what to grade: make grade SUBMISSIONS=folder" >&2; exit 1; }

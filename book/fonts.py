@@ -1,15 +1,16 @@
-"""Make the book's small fonts out of three well-maintained ones: `make fonts`.
+"""Make the book's small fonts out of four well-maintained ones: `make fonts`.
 
     python -m book.fonts
 
 Needs npm, and the packages fonttools and brotli. Text is set in Inter, code in Fira
-Code, and a variable in a sentence in MathJax's letters, as in a formula; all three are
-under the SIL Open Font License. Each font keeps the letters, digits and signs that the
-book may need, and gets a name of its own, so that no browser takes a font of the
-reader's system instead. The results are
+Code, formulas in Noto Sans Math, and icons in Font Awesome, as the theme brings it; all
+four are under the SIL Open Font License. Each font keeps the letters, digits and signs
+that the book may need, and gets a name of its own, so that no browser takes a font of
+the reader's system instead. The results are
 
     book/_assets/fonts/         fonts.css for the pages, with the fonts inside it, so
-                                that no line breaks anew when a font arrives late
+                                that no line breaks anew when a font arrives late;
+                                math.css for pages with formulas; icons.css
     book/_assets/model.svg      the letters of the map, for when it is opened alone
     vit_book/fonts/   ttf files for matplotlib and the cards
 """
@@ -21,9 +22,10 @@ import subprocess
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
-from string import ascii_letters
+from string import ascii_letters, ascii_lowercase, ascii_uppercase
 from xml.etree import ElementTree
 
 from fontTools import subset
@@ -35,13 +37,18 @@ PAGES = ROOT / "book" / "_assets" / "fonts"
 FIGURES = ROOT / "vit_book" / "fonts"
 MAP = ROOT / "book" / "_assets" / "model.svg"
 
-PACKAGES = {"inter-ui": "4.1.1", "firacode": "6.2.0"}
+PACKAGES = {
+    "inter-ui": "4.1.1",
+    "firacode": "6.2.0",
+    "@fontsource/noto-sans-math": "5.3.0",
+}
 LICENCES = {
     "inter-ui/LICENSE.txt": "LICENSE-Inter.txt",
     "firacode/LICENSE": "LICENSE-FiraCode.txt",
+    "noto-sans-math/LICENSE": "LICENSE-NotoSansMath.txt",
 }
-TEXT, CODE, VARIABLES = "Book Text", "Book Code", "Book Variables"
-MATHJAX = ROOT / "book" / "mathjax" / "fonts"
+TEXT, CODE, VARIABLES, MATH = "Book Text", "Book Code", "Book Variables", "Book Math"
+NOTO = "noto-sans-math/files/noto-sans-math-latin-400-normal.woff2"
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,12 @@ class Face:
 
     @property
     def wanted(self) -> set[int]:
-        return {TEXT: WANTED, CODE: IN_CODE, VARIABLES: LETTERS}[self.family]
+        return {
+            TEXT: WANTED,
+            CODE: IN_CODE,
+            VARIABLES: LETTERS,
+            MATH: IN_FORMULAS,
+        }[self.family]
 
 
 FACES = [
@@ -99,12 +111,15 @@ FACES = [
     ),
     Face(
         name="variables",
-        source=str(MATHJAX / "MathJax_Math-Italic.woff"),
+        source=NOTO,
         family=VARIABLES,
         style="Italic",
-        css="font-weight: 100 500; font-style: italic; size-adjust: 118%",
+        css="font-weight: 100 500; font-style: italic",
     ),
 ]
+FORMULAS = Face(
+    name="math", source=NOTO, family=MATH, style="Regular", css="font-weight: 100 500"
+)
 
 ASCII = set(range(0x20, 0x7F))
 WANTED = ASCII | {
@@ -117,6 +132,20 @@ WANTED = ASCII | {
     *map(ord, "■□▲△▶▼◆○●✓✗"),
 }
 LETTERS = set(map(ord, ascii_letters))
+SLANTED = {  # where a font for formulas has the letters of variables
+    letter: ord("ℎ")
+    if letter == "h"
+    else (0x1D44E if letter > "Z" else 0x1D434) + place
+    for alphabet in (ascii_lowercase, ascii_uppercase)
+    for place, letter in enumerate(alphabet)
+}
+SLANTED_GREEK = range(0x1D6E2, 0x1D71C)
+IN_FORMULAS = ASCII | {
+    *SLANTED.values(),
+    *SLANTED_GREEK,
+    *map(ord, "ΓΔΘΛΞΠΣΦΨΩαβγδεζηθικλμνξπρστφχψωϵ"),
+    *map(ord, "·×÷±−∕∘√∞∂∇∈∏∑∫≈≠≤≥≡∼⊙⊤⋅⋯…′″ˆ‾‖⟨⟩←↑→↓↦⇒⇔∥⏞⏟𝖳ℓℝ"),
+}
 # Other signs in code are set in the text's font. The lines are for tables and bars.
 IN_CODE = ASCII | set(
     map(
@@ -128,6 +157,25 @@ IN_CODE = ASCII | set(
 # For labels that a reader writes: Latin Extended-A and Greek.
 MORE_ON_FIGURES = {*range(0x100, 0x180), *range(0x391, 0x3AA), *range(0x3B1, 0x3CA)}
 KEPT_FEATURES = ["kern", "tnum", "mark", "mkmk", "ccmp"]  # no ligatures for "->", "!="
+
+AWESOME = "theme/pydata_sphinx_theme/static/vendor/fontawesome"
+ICONS_ARE_OF = (
+    "Font Awesome Free 6 by Fonticons, Inc. Icons: CC BY 4.0. Fonts: SIL OFL 1.1."
+)
+ICONS = """
+angle-left angle-right arrow-up bars chevron-down circle-half-stroke download expand
+file file-pdf github kaggle lightbulb list magnifying-glass moon rocket sun xmark
+""".split()
+CODE_OF_AN_ICON = re.compile(
+    r'\.fa-([a-z0-9-]+):before(?=[^{}]*\{content:"\\([0-9a-f]+)"\})'
+)
+SHAPE_OF_AN_ICON = """\
+html { --fa-font-solid: 400 1em/1 Icons; --fa-font-brands: 400 1em/1 Icons; }
+.fa-solid, .fas, .fa-brands, .fab {
+  display: inline-block; font: 400 1em/1 Icons; -webkit-font-smoothing: antialiased;
+}
+.fa-lg { font-size: 1.25em; line-height: 0.05em; vertical-align: -0.075em; }
+"""
 
 # A sign that a font lacks is made of its own letter, smaller and raised or lowered.
 SMALL_LETTERS = {
@@ -150,7 +198,7 @@ def fetch(folder: Path) -> None:
             check=True,
         )
         shutil.unpack_archive(folder / done.stdout.split()[-1], folder / "unpacked")
-        (folder / "unpacked" / "package").rename(folder / name)
+        (folder / "unpacked" / "package").rename(folder / name.rpartition("/")[2])
 
 
 def add_small_letters(font: TTFont) -> None:
@@ -197,12 +245,25 @@ def keep_tabular_digits_alone(font: TTFont) -> None:
                     del mapping[glyph]
 
 
+def put_variables_on_keys(font: TTFont) -> None:
+    """Give the slanted letters of formulas the codes of plain letters."""
+    glyphs = font.getBestCmap()
+    slanted = {ord(letter): glyphs[code] for letter, code in SLANTED.items()}
+    for table in font["cmap"].tables:
+        if table.isUnicode():
+            table.cmap.update(slanted)
+
+
 def cut(face: Face, folder: Path, wanted: Iterable[int]) -> TTFont:
     """Return a face with only the wanted characters, under the book's name."""
     font = TTFont(folder / face.source)
     add_small_letters(font)
+    if face.family == VARIABLES:
+        put_variables_on_keys(font)
     options = subset.Options(
-        layout_features=KEPT_FEATURES, hinting=False, name_IDs=[0, 1, 2, 4, 6, 13, 14]
+        layout_features=["*"] if face.family == MATH else KEPT_FEATURES,
+        hinting=False,
+        name_IDs=[0, 1, 2, 4, 6, 13, 14],
     )
     options.drop_tables += ["DSIG", "gasp"]
     cutter = subset.Subsetter(options)
@@ -249,6 +310,29 @@ def rule(face: Face, font: TTFont) -> str:
     return "@font-face {\n" + "".join(f"  {line};\n" for line in lines) + "}\n"
 
 
+def icons() -> str:
+    """Return a style sheet with the icons' font, and a class for each icon.
+
+    The theme loads the whole set as a script and three fonts, 0.8 MB on every page.
+    """
+    [vendor] = Path(str(files("pydata_sphinx_theme"))).glob(f"{AWESOME}/*")
+    codes = dict(CODE_OF_AN_ICON.findall((vendor / "css/all.min.css").read_text()))
+    wanted = {name: codes[name] for name in ICONS}
+    rules = [f"/* {ICONS_ARE_OF} */\n"]
+    for file in ("fa-solid-900", "fa-brands-400"):
+        source = str(vendor / f"webfonts/{file}.woff2")
+        face = Face(file, source, "Icons", "Regular", "font-weight: 400")
+        font = cut(face, vendor, {int(code, 16) for code in wanted.values()})
+        rules.append(rule(face, font))
+    rules.append(SHAPE_OF_AN_ICON)
+    # the empty text after the slash keeps screen readers from reading the glyph
+    rules += [
+        f'.fa-{name}::before {{ content: "\\{code}"; content: "\\{code}" / ""; }}\n'
+        for name, code in sorted(wanted.items())
+    ]
+    return "".join(rules)
+
+
 def put_into_the_map(folder: Path) -> None:
     """Write fonts with the letters of the map's texts into the map."""
     drawing = MAP.read_text(encoding="utf-8")
@@ -273,8 +357,8 @@ def main() -> None:
         folder = Path(name)
         fetch(folder)
         rules = [
-            "/* Made by book/fonts.py of Inter, Fira Code and MathJax_Math, SIL Open\n"
-            "   Font License: their LICENSE files stand here. */\n"
+            "/* Made by book/fonts.py of Inter, Fira Code and Noto Sans Math, SIL\n"
+            "   Open Font License: their LICENSE files stand here. */\n"
         ]
         for face in FACES:
             rules.append(rule(face, cut(face, folder, face.wanted)))
@@ -283,9 +367,12 @@ def main() -> None:
                 file = FIGURES / f"{face.name}.ttf"
                 file.write_bytes(packed(font, None))
                 print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
-        file = PAGES / "fonts.css"
-        file.write_text("".join(rules), encoding="utf-8")
-        print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
+        math = rule(FORMULAS, cut(FORMULAS, folder, FORMULAS.wanted))
+        sheets = {"fonts": "".join(rules), "math": math, "icons": icons()}
+        for name, text in sheets.items():
+            file = PAGES / f"{name}.css"
+            file.write_text(text, encoding="utf-8")
+            print(f"{file.relative_to(ROOT)}: {file.stat().st_size:,} bytes")
         put_into_the_map(folder)
         for source, licence in LICENCES.items():
             shutil.copyfile(folder / source, PAGES / licence)

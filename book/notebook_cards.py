@@ -25,6 +25,8 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
+from book._extensions.model_map import chapter_of
+from book._extensions.reading_order import chapter_above
 from book.minutes import in_fives, minutes
 from book.panels import panels, side_by_side
 
@@ -129,11 +131,14 @@ def chapter_card(app: Sphinx, page: str, name: str, picture: str) -> str:
 def side_road(app: Sphinx, page: str, name: str, question: str) -> str:
     target = f"{folder_of('side-roads')}/{name}"
     path = Path(app.srcdir, f"{target}.ipynb")
-    title = html_of(app.env.titles[target].astext())
+    said = [html_of(app.env.titles[target].astext())]
+    if chapter := chapter_above(app, target):
+        said.append(f"from chapter {chapter_of(chapter)}")
+    said.append(f"{in_fives(minutes(path))} minutes")
     return (
         f'<li><a href="{app.builder.get_relative_uri(page, target)}">'
         f"{html_of(question)}</a> "
-        f'<span class="minutes">{title}, {in_fives(minutes(path))} minutes</span></li>'
+        f'<span class="minutes">{", ".join(said)}</span></li>'
     )
 
 

@@ -4,6 +4,7 @@ Parts that only work on a screen are left out. A link to another page of the doc
 becomes a link inside it; a link to any other page leads to the site on the web.
 """
 
+import re
 from html import escape
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
@@ -12,13 +13,15 @@ from urllib.parse import unquote, urlsplit
 import yaml
 from bs4 import BeautifulSoup, Tag
 
-from book._extensions.pdf_button import FRONT
 from book._extensions.repository import Repository
-from book._extensions.running_head import running_head
+from book.pdf_links import FRONT
 
 ROOT = Path(__file__).resolve().parents[1]
 HTML = ROOT / "_build" / "html"
-NOT_ON_PAPER = {"book/lab", "book/teaching"}
+FOR_TEACHERS = tuple(
+    f"book/{name}" for name in ("teaching", "assessment", "assistants", "project")
+)
+NOT_ON_PAPER = ("book/lab", "book/package/", "notebooks/exercises/", *FOR_TEACHERS)
 LEFT_OUT = [
     "a.headerlink",
     "button",
@@ -34,13 +37,14 @@ LONGEST_WHOLE = 14  # lines of code; longer code may be divided between pages
 STYLES = [
     "_static/fonts/fonts.css",
     "_static/theme.css",
-    "_static/formulas.css",
+    "_static/fonts/math.css",
     "_static/book.css",
     "_static/first_page.css",
     "_static/lab/lab.css",
     "_static/print.css",
 ]
 NUMBER_TO_COME = "000"
+NOT_IN_A_STRING = re.compile(r'["\\<\n]')
 HEAD = """<!DOCTYPE html>
 <html lang="en" data-theme="light"><head><meta charset="utf-8"><title>{title}</title>
 {sheets}
@@ -66,6 +70,24 @@ notebooks have all of the code, also that which only draws the figures:
 """
 
 
+def quoted(text: str) -> str:
+    """Quote a text as a CSS string that is also safe inside an element of HTML."""
+    safe = NOT_IN_A_STRING.sub(lambda sign: f"\\{ord(sign[0]):x} ", text)
+    return f'"{safe}"'
+
+
+def running_head(title: str, address: str, named: str = "") -> str:
+    """Return a CSS rule for the margins of all pages of paper, or of the named pages.
+
+    The position and type of the words are set in ``print.css``.
+    """
+    address = address.removeprefix("https://").rstrip("/")
+    return (
+        f"@page {named} {{ @top-right {{ content: {quoted(title)} }} "
+        f"@bottom-left {{ content: {quoted(address)} }} }}"
+    )
+
+
 def settings() -> dict[str, str]:
     text = (ROOT / "_config.yml").read_text(encoding="utf-8")
     return {key: yaml.safe_load(text)[key] for key in ("title", "author")}
@@ -76,8 +98,9 @@ def parts_on_paper() -> list[tuple[str, list[str]]]:
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     parts = [("", [toc["root"]])]
     for part in toc["parts"]:
-        files = [chapter["file"] for chapter in part["chapters"]]
-        on_paper = [file for file in files if file not in NOT_ON_PAPER]
+        entries = [e for c in part["chapters"] for e in (c, *c.get("sections", []))]
+        files = [entry["file"] for entry in entries]
+        on_paper = [file for file in files if not file.startswith(NOT_ON_PAPER)]
         if on_paper:
             parts.append((part["caption"], on_paper))
     return parts

@@ -18,10 +18,9 @@ from playwright.sync_api import Browser, Error, Page, sync_playwright
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import BooleanObject, DictionaryObject, NameObject
 
-from book._extensions.pdf_button import FOLDER, FRONT, WHOLE_BOOK, link_pdfs, pdf_of
-from book._extensions.repository import Repository
 from book.chromium import launch
-from book.paper import HTML, ROOT, Paper, pages_on_paper, settings
+from book.paper import HTML, Paper, pages_on_paper, settings
+from book.pdf_links import FOLDER, FRONT, WHOLE_BOOK, link_pdfs, pdf_of
 
 TARGET = HTML / FOLDER / WHOLE_BOOK
 PRINTINGS = 4
@@ -127,7 +126,7 @@ def main(asked: list[str]) -> None:
             list(printers.map(print_all, filter(None, shares)))
         except RuntimeError as error:
             sys.exit(f"Stopped: {error}")
-    link_pdfs(HTML, Repository.of(ROOT).pages, pages)
+    link_pdfs(HTML, pages)
 
 
 if __name__ == "__main__":

@@ -38,10 +38,11 @@ def definitions(source: str) -> Iterator[Definition]:
             yield Definition(node.name, "\n".join(lines[start:stop]), start, stop)
 
 
-def package_definitions(package: Path = ROOT / "vit_steps") -> dict[str, set[str]]:
+def package_definitions(*packages: Path) -> dict[str, set[str]]:
     """Return the sources of each function and class; several if they share a name."""
     found = defaultdict(set)
-    for path in sorted(package.rglob("*.py")):
+    folders = packages or (ROOT / "vit_steps", ROOT / "vit_doctor")
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
         if not path.stem.startswith("__"):
             for definition in definitions(path.read_text("utf-8")):
                 found[definition.name].add(definition.source)

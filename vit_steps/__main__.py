@@ -14,7 +14,7 @@ from vit_steps.sizes import check_count
 from vit_steps.variants import VariantConfig
 from vit_steps.vision_transformer import PRESETS
 
-# Modules, which are imported when they are needed.
+# Modules, which are imported when they are needed; the doctor's stands on this package.
 COMMANDS = ("train", "evaluate", "predict", "export", "doctor")
 
 
@@ -23,7 +23,8 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     name = arguments[0] if arguments else "cost"
     if name in COMMANDS:
-        return import_module(f"vit_steps.{name}").main(arguments[1:])
+        module = "vit_doctor.__main__" if name == "doctor" else f"vit_steps.{name}"
+        return import_module(module).main(arguments[1:])
     return cost(arguments[name == "cost" :])
 
 

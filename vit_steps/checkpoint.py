@@ -69,9 +69,7 @@ def check_writable(
 ) -> Path:
     """Return the path if a file can be written there; its folder is made if missing.
 
-    Raises:
-        ValueError: if it does not end in ``suffix``, or is a folder.
-        OSError: if nothing can be written beside it.
+    Raises: ValueError if it does not end in ``suffix`` or is a folder; OSError if not.
     """
     path = Path(path)
     if path.suffix != suffix or path.is_dir():
@@ -91,9 +89,8 @@ def read_checkpoint(
 ) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Return the tensors and the metadata of a shipped model or a written file.
 
-    Raises:
-        FileNotFoundError: if there is no such model and no such file.
-        ValueError: if the file is damaged, or from another program.
+    Raises: FileNotFoundError if there is none; ValueError if the file is damaged, or
+        from another program.
     """
     shipped = {path.stem: path for path in SHIPPED.glob("*.safetensors")}
     path = shipped.get(os.fspath(name), Path(name))

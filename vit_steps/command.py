@@ -5,22 +5,14 @@ from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
-from typing import NoReturn
 
 from vit_steps.checkpoint import check_writable, shipped_models
 from vit_steps.sizes import Size
 
 
-class Parser(ArgumentParser):
-    """A parser whose errors are one sentence, without a list of all options."""
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"Stopped: {message}; --help lists all options\n")
-
-
 def model_parser(name: str, description: str) -> ArgumentParser:
     """Return the parser of a command that takes a model and writes files."""
-    prog = f"python -m vit_steps.{name}"
+    prog = f"python -m vit_steps {name}"
     parser = ArgumentParser(prog=prog, description=description)
     known = f"{', '.join(shipped_models())}, or a file that training wrote"
     parser.add_argument("model", help=known)
@@ -67,13 +59,10 @@ def check_new(
 
     A file that is there may be replaced with ``overwrite``, but never one of the
     ``inputs`` of the same command, however it is spelled; None stands for no input.
-
-    Raises: ValueError or FileExistsError if it cannot, OSError as ``check_writable``.
     """
     path = check_writable(path, name, suffix)
-    for other in [Path(given) for given in inputs if given]:
-        linked = path.exists() and other.exists() and path.samefile(other)
-        if linked or path.resolve() == other.resolve():
+    for given in inputs:
+        if given and path.resolve() == Path(given).resolve():
             raise ValueError(
                 f"{name}: got {fspath(path)!r}, a file that the same command uses, "
                 "expected another name"

@@ -75,7 +75,3 @@ def as_table(found: Predictions) -> str:
         *("".join(map(str.rjust, row, widths)) for row in rows),
     ]
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -11,9 +11,8 @@ from torch import nn
 def evaluating(model: nn.Module) -> Iterator[None]:
     """Put a model into evaluation mode, without gradients, inside a ``with`` block.
 
-    Afterwards each module is in the mode it was in, even if the block raises. A
-    module that was in evaluation mode inside a model in training mode, such as a frozen
-    norm, stays there, as it would not after ``model.train()``.
+    Afterwards each module is in the mode it was in, even if the block raises: a norm
+    that is frozen in a model in training mode stays so, unlike after ``model.train()``.
     """
     modes = {module: module.training for module in model.modules()}
     model.eval()

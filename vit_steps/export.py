@@ -6,12 +6,10 @@ vit-steps export cluttered-digits digits.onnx
 import argparse
 import json
 import os
-import sys
 import warnings
 from copy import deepcopy
 from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -23,11 +21,10 @@ from vit_steps.checkpoint import write_whole
 from vit_steps.command import check_new, model_parser, run_command
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import check_installed
-from vit_steps.trained import evaluated
+from vit_steps.predict import evaluated
 from vit_steps.variants.any_size import AnySizeVisionTransformer, any_size
 from vit_steps.vision_transformer import VisionTransformer
 
-NEEDED = ("onnx", "onnxruntime", "onnxscript")
 CLOSE = 1e-5  # how far a logit may be from PyTorch's, absolutely and relatively
 
 
@@ -64,7 +61,7 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
         ValueError: as ``exported`` does, or if the head is still zero, or a logit is
             off by more than 1e-5.
     """
-    check_installed(*NEEDED)
+    check_installed("onnx", "onnxruntime", "onnxscript")
     from onnx.helper import set_model_props
     from onnxruntime import InferenceSession
 
@@ -82,14 +79,15 @@ def to_onnx(model: VisionTransformer, path: str | os.PathLike[str]) -> None:
     facts = {"image_size": model.patch_embed.image_size}
     facts |= asdict(model.preprocessing) if model.preprocessing else {}
     texts = {name: json.dumps(fact) for name, fact in facts.items()}
-    # ONNX Runtime would ask for its own pre-processing, which PyTorch has done already
+    # whoever quantises it would be asked for what PyTorch has done already
     texts["onnx.quant.pre_process"] = "onnxruntime.quant"
     set_model_props(onnx_model, texts)
     content = onnx_model.SerializeToString()
     images = _sample(model, batch=3)
     with evaluating(model):
         expected = model(images)  # (B, K)
-    got = _outputs(InferenceSession(content), images)
+    session = InferenceSession(content)
+    got = torch.from_numpy(session.run(None, {"images": images.numpy()})[0])
     if not torch.allclose(got, expected, rtol=CLOSE, atol=CLOSE):
         off = (got - expected).abs().max()
         raise ValueError(f"model: ONNX Runtime's logits are {off:.1g} off")
@@ -126,44 +124,6 @@ def _refuse_partial_patches(graph: Any, patch_size: tuple[int, int]) -> None:
     graph.node.insert(3, make_node("Reshape", ["images", "whole_shape"], ["whole"]))
 
 
-def to_int8(onnx_path: str | os.PathLike[str], path: str | os.PathLike[str]) -> float:
-    """Write a file of ``to_onnx`` again with the weights of linear layers in 8 bits.
-
-    Their inputs are rounded too, with a scale and a zero point (arXiv 1712.05877,
-    section 2) for each batch: dynamic quantisation. The patch embedding, a convolution,
-    and attention's own products stay in float32.
-
-    Returns: the largest change of a logit over 64 images of noise.
-
-    Raises: ImportError as ``to_onnx``, or ValueError if it did not write ``onnx_path``.
-    """
-    check_installed(*NEEDED)
-    from onnxruntime import InferenceSession
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    before = InferenceSession(onnx_path)
-    facts = before.get_modelmeta().custom_metadata_map
-    if "image_size" not in facts:
-        got = f"got {os.fspath(onnx_path)!r}"
-        raise ValueError(f"onnx_path: {got}, expected a file that to_onnx wrote")
-    with TemporaryDirectory() as folder:
-        int8 = Path(folder, "int8.onnx")
-        quantize_dynamic(
-            onnx_path,
-            int8,
-            op_types_to_quantize=["Gemm", "MatMul"],
-            # where a processor has no VNNI, sums of signed products are cut to 16 bits
-            weight_type=QuantType.QUInt8,
-            extra_options={"WeightSymmetric": True},
-        )
-        content = int8.read_bytes()
-    channels = before.get_inputs()[0].shape[1]
-    images = _noise(64, channels, *json.loads(facts["image_size"]))
-    moved = _outputs(InferenceSession(content), images) - _outputs(before, images)
-    write_whole(Path(path), content)
-    return moved.abs().max().item()
-
-
 def _sample(model: VisionTransformer, batch: int) -> Tensor:
     """Return noise (B, C, H, W) of a model's size; for any size, of a few patches."""
     height, width = model.patch_embed.image_size
@@ -171,27 +131,17 @@ def _sample(model: VisionTransformer, batch: int) -> Tensor:
         # torch.export takes sizes that are equal, or 1, for sizes that always are
         P = model.patch_embed.patch_size
         height, width = batch * P[0], (batch + 1) * P[1]
-    return _noise(batch, model.config.in_channels, height, width)
-
-
-def _noise(*shape: int) -> Tensor:
+    shape = batch, model.config.in_channels, height, width
     return torch.randn(shape, generator=torch.Generator().manual_seed(0))
-
-
-def _outputs(session: Any, images: Tensor) -> Tensor:
-    return torch.from_numpy(session.run(None, {"images": images.numpy()})[0])
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command; ``vit-steps export --help`` describes it."""
     what = "Write a trained model as an ONNX file, for batches of any size."
     parser = model_parser("export", what)
-    add = parser.add_argument
-    add("output", metavar="OUT.onnx", help="the file to write")
+    parser.add_argument("output", metavar="OUT.onnx", help="the file to write")
     sizes = "take images of any size, in multiples of the patch"
-    add("--any-size", action="store_true", help=sizes)
-    bits = "8 bits a weight: a smaller file, and slightly other logits"
-    add("--int8", action="store_true", help=bits)
+    parser.add_argument("--any-size", action="store_true", help=sizes)
     options = parser.parse_args(arguments)
     return run_command(lambda: _run(options), {"name": "model"})
 
@@ -200,12 +150,5 @@ def _run(options: argparse.Namespace) -> None:
     path = check_new(options.output, options.overwrite, [options.model], suffix=".onnx")
     model = VisionTransformer.from_pretrained(options.model)
     to_onnx(any_size(model) if options.any_size else model, path)
-    result = "logits equal to PyTorch's to 1e-5"
-    if options.int8:
-        moved = to_int8(path, path)
-        result = f"weights in 8 bits, logits of noise moved by {moved:.1g} at most"
-    print(f"{options.output}: {path.stat().st_size:,} bytes, {result}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    size = path.stat().st_size
+    print(f"{options.output}: {size:,} bytes, logits equal to PyTorch's to 1e-5")

@@ -8,7 +8,6 @@ from vit_steps.optional import check_installed
 check_installed("matplotlib")
 
 import matplotlib.pyplot as plt
-import numpy as np
 import torch
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
@@ -23,7 +22,9 @@ def show_image(image: Tensor, ax: Axes | None = None, title: str | None = None) 
     Shape: (3, H, W) or (1, H, W) or (H, W), values between 0 and 1
     """
     ax = ax or plt.gca()
-    ax.imshow(_pixels(image), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    image = image.detach().float().cpu().clamp(0, 1)
+    pixels = image.movedim(0, -1).squeeze(-1) if image.ndim == 3 else image
+    ax.imshow(pixels.numpy(), cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     if title is not None:
@@ -85,14 +86,6 @@ def show_attention_over_image(
     ax = show_image(image.cpu() * (0.15 + 0.85 * light), ax, title)
     _frame_patches(ax, [] if query is None else [query], columns, height, width)
     return ax
-
-
-def _pixels(image: Tensor) -> np.ndarray:
-    """Return a picture as matplotlib draws it, (H, W) or (H, W, 3)."""
-    image = image.detach().float().cpu().clamp(0, 1)
-    if image.ndim == 3:
-        image = image[0] if image.shape[0] == 1 else image.permute(1, 2, 0)
-    return image.numpy()
 
 
 def _frame_patches(

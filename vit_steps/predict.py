@@ -5,7 +5,6 @@ vit-steps predict cluttered-digits photo.png --map map.png
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,13 +13,13 @@ import torch
 from torch import Tensor
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
+from vit_steps.checkpoint import check_finite
 from vit_steps.command import check_new, model_parser, numbers, run_command
 from vit_steps.evaluating import evaluating
 from vit_steps.optional import imported
 from vit_steps.predictions import Predictions, class_names
 from vit_steps.preprocessing import Preprocessing, as_picture
 from vit_steps.sizes import check_count
-from vit_steps.trained import evaluated
 from vit_steps.vision_transformer import VisionTransformer
 
 BATCH = 64  # images that the command shows to the model at once
@@ -52,11 +51,27 @@ def predict(model: VisionTransformer, image: Any, top: int = 5) -> Answer:
     return _answer(model, _run_on(model, images)[0], top)
 
 
-def classifying(model: Any) -> VisionTransformer:
-    """Return a model that can name what is in an image, without a compiler's wrapper.
+def evaluated(model: Any, by_head: bool = False) -> VisionTransformer:
+    """Return a model in evaluation mode, without the wrapper of ``torch.compile``.
 
-    Raises: ValueError as ``evaluated``, or if it has fewer than two classes.
+    Raises: ValueError if it is not a VisionTransformer, is in training mode, holds
+        numbers that are not finite, or is to answer ``by_head`` and this is still zero.
     """
+    model = getattr(model, "_orig_mod", model)
+    if not isinstance(model, VisionTransformer):
+        got = f"got a {type(model).__name__}, expected a VisionTransformer"
+        raise ValueError(f"model: {got}, as VisionTransformer.from_pretrained returns")
+    if model.training:
+        raise ValueError("model: is in training mode, expected model.eval()")
+    check_finite(model.state_dict(), "model")
+    weight: Any = getattr(model.head, "weight", None)  # None without a head
+    if by_head and weight is not None and not weight.any():
+        raise ValueError("model: got a head that is all zero, expected a trained one")
+    return model
+
+
+def classifying(model: Any) -> VisionTransformer:
+    """Return what ``evaluated`` does, if it has two classes or more."""
     model = evaluated(model, by_head=True)
     K = model.config.num_classes
     if K < 2:
@@ -178,10 +193,7 @@ class Unread(ValueError):
 def asked(
     model: VisionTransformer, paths: Sequence[str]
 ) -> Iterator[tuple[str, Tensor]]:
-    """Ask a model about files, in batches; yield the path and the logits (K,) of each.
-
-    Raises: Unread in the end, if some cannot be read.
-    """
+    """Ask a model about files, in batches; yield path and logits (K,) of each."""
     failed: list[str] = []
     for start in range(0, len(paths), BATCH):
         images: dict[int, Tensor] = {}  # (1, C, H, W) each
@@ -207,7 +219,3 @@ def _files(given: str) -> list[str]:
     from vit_steps.data.folder import image_files
 
     return image_files(given)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -32,10 +32,7 @@ class Predictions:
     classes: tuple[str, ...]  # K names; their numbers where the model has none
 
     def confusion_matrix(self) -> Tensor:
-        """Return how many images of each class (row) got each answer (column): (K, K).
-
-        The right answers are on the diagonal.
-        """
+        """Return how often each class (row) got each answer (column): (K, K)."""
         K, answers = len(self.classes), self.logits.argmax(dim=1)  # (n,)
         return (K * self.labels + answers).bincount(minlength=K * K).reshape(K, K)
 
@@ -46,10 +43,7 @@ class Predictions:
         return {name: (right / n).item() for name, right, n in rows if n}
 
     def write_csv(self, path: str | os.PathLike[str], images: Sequence[Any]) -> None:
-        """Write a table with a row an image: its name, class, answer, probabilities.
-
-        The class is left out where there are no labels.
-        """
+        """Write a row an image: its name, class (if known), answer, probabilities."""
         lines = io.StringIO()
         writer = csv.writer(lines, lineterminator="\n")
         columns = {"class": self.labels} if len(self.labels) else {}

@@ -62,11 +62,8 @@ def as_picture(image: Any, image_size: Size, in_channels: int) -> Tensor:
     tensor (H, W) or (C, H, W). Arrays and tensors hold uint8, or floats from 0 to 1.
 
     Shape: -> (C, H, W), float32 between 0 and 1
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ImportError: if Pillow is not installed.
-        ValueError: if it is not an image, or its shape, channels or range do not fit.
+    Raises: FileNotFoundError if there is no such file; ValueError if it is not an
+        image, or its shape, channels or range do not fit.
     """
     check_installed("PIL")
     from PIL import Image, ImageOps
@@ -122,9 +119,7 @@ def _pixels(image: Any, in_channels: int) -> Tensor:
 def opened(path: str) -> Any:
     """Read a file as an upright Pillow image of 8 bits, in grey or RGB.
 
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if it is not an image, or its values do not fit into 8 bits.
+    Raises: FileNotFoundError if there is none; ValueError if it is no image of 8 bits.
     """
     from PIL import Image, ImageOps
 

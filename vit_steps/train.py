@@ -18,14 +18,14 @@ import torch
 
 from vit_steps import distributed
 from vit_steps.attention import use_fused_attention
-from vit_steps.command import Parser, check_new, run_command, size
+from vit_steps.command import check_new, run_command, size
 from vit_steps.optional import INSTALL, imported
 from vit_steps.predictions import head_data
 from vit_steps.pretrained.focus_vit import focus_vit
 from vit_steps.recipes import RECIPES, Recipe
 from vit_steps.sizes import Size, as_pair, check_choice, check_count
 from vit_steps.training import TrainConfig, evaluate
-from vit_steps.training_state import History, whole
+from vit_steps.training_state import History
 from vit_steps.transfer import rebuilt
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
@@ -38,21 +38,20 @@ MODEL_OPTIONS = tuple(
 DROP_OPTIONS = ("drop_rate", "attn_drop_rate", "drop_path_rate")
 
 # They change images, or what --freeze leaves alone; and a head needs no checkpoint.
-NOT_FROZEN = ("mixup", "cutmix", "shard", "checkpoint", *DROP_OPTIONS)
+NOT_FROZEN = ("mixup", "cutmix", "checkpoint", *DROP_OPTIONS)
 
 OPTIONS = {  # beside those of the training and the model; without a value, switches
     "--root FOLDER": "your images, in a folder for each class; or the data's files",
     "--full": "all of Fashion-MNIST, not a tenth",
     "--download": "download what is missing",
     "--image-size PIXELS": "to cut a folder's images to: 64, the default, or 64x48",
-    "--in-channels COUNT": "1 for grey, 3 for colour; default: as the files are",
+    "--in-channels COUNT": "1 makes a folder's images grey; default: 3, or --from's",
     "--no-augment": "show every image unchanged, every time",
     "--merge-validation": "train on that part too, once all is chosen",
     "--output FILE": "where to write the trained model",
     "--overwrite": "replace the --output that is there",
     "--checkpoint FILE": "where to keep the state after each epoch",
     "--resume": "go on from --checkpoint, if it is there",
-    "--shard": "split the model too over torchrun's processes (FSDP2)",
     "--threads COUNT": "of PyTorch; another number changes the last bits; default: "
     "OMP_NUM_THREADS, else 1 for a small model, whose steps are too short to share, or "
     "PyTorch's own",
@@ -80,10 +79,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Return the options, each None where it was not given."""
-    first = Parser(add_help=False)
+    first = argparse.ArgumentParser(add_help=False)
     first.add_argument("--data")
     recipe = RECIPES.get(first.parse_known_args(arguments)[0].data)
-    parser = Parser(
+    parser = argparse.ArgumentParser(
         prog="python -m vit_steps.train",
         usage="python -m vit_steps.train --data NAME [options]",
         description="Train a Vision Transformer. Options that are not given have the "
@@ -160,7 +159,7 @@ def _run(options: argparse.Namespace, command: str) -> None:
             # in bfloat16 a CPU's fused kernel is the slower path for few tokens
             use_fused_attention(model, False)
         history = distributed.train_together(
-            distributed.shard(part) if options.shard else part,
+            part,
             shown,
             recipe.train,
             checkpoint=options.checkpoint,
@@ -168,9 +167,6 @@ def _run(options: argparse.Namespace, command: str) -> None:
             progress=sys.stderr.isatty(),
             callbacks=[lambda so_far: _print_epoch(so_far, recipe)],
         )
-        if options.shard:
-            weights = {name: whole(t) for name, t in model.state_dict().items()}
-            model = rebuilt(model, VisionTransformer, model.config, weights)
     if not is_first:
         return
     test = evaluate(model, images.test, num_workers=recipe.train.num_workers)

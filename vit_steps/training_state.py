@@ -6,7 +6,6 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -66,12 +65,6 @@ class History:
     def top1(self) -> list[float]:
         return [epoch.validation.top1 for epoch in self.epochs]
 
-    @classmethod
-    def from_json(cls, epochs: Sequence[dict[str, Any]]) -> "History":
-        return cls(
-            [Epoch(**e | {"validation": Metrics(**e["validation"])}) for e in epochs]
-        )
-
 
 class TrainingState:
     """Everything that a training run has to keep from one epoch to the next.
@@ -100,6 +93,7 @@ class TrainingState:
         self.checkpoint = checkpoint
         self.history = History()
         self.averaged: AveragedModel | None = None
+        self.modules = nn.ModuleDict({"model": self.model})
         if (decay := config.ema_decay) is not None:
             count = len(data.train)  # type: ignore[arg-type]
             steps = config.epochs * math.ceil(count / config.batch_size)
@@ -112,14 +106,10 @@ class TrainingState:
             self.averaged = AveragedModel(
                 self.model, multi_avg_fn=get_ema_multi_avg_fn(decay), use_buffers=True
             )
+            self.modules["averaged"] = self.averaged
         known = getattr(data, "preprocessing", None)
         if isinstance(known, Preprocessing):
             self.model.preprocessing = known
-
-    @property
-    def modules(self) -> nn.ModuleDict:
-        averaged = {} if self.averaged is None else {"averaged": self.averaged}
-        return nn.ModuleDict({"model": self.model, **averaged})
 
     def tensors(self) -> dict[str, Tensor]:
         """Return all tensors, not copies, by their names in a file."""
@@ -165,7 +155,9 @@ class TrainingState:
             )
         tensors, metadata = read_checkpoint(path)
         try:
-            history = History.from_json(metadata["history"]["epochs"])
+            epochs = metadata["history"]["epochs"]
+            epochs = [e | {"validation": Metrics(**e["validation"])} for e in epochs]
+            history = History([Epoch(**epoch) for epoch in epochs])
             differ = [
                 f"{name} {before}, now {now.get(name)}"
                 for part, now in self.settings.items()

@@ -3,7 +3,7 @@
 A line that is too long for the screen then continues at its own indentation, so
 that its second half does not look like another statement (``.line`` in book.css). A
 word that is too long for a phone may break between its names. Tokens in the colour of
-plain text (code_colours.py) lose their spans, which saves half of a page's elements.
+plain text (book.css) lose their spans, which saves half of a page's elements.
 The text itself stays exactly that of the code.
 """
 

@@ -1,4 +1,7 @@
-"""The directive ``{command-help}``, which shows the ``--help`` text of a command."""
+"""The directive ``{command-help}``, which shows the ``--help`` text of a command.
+
+The page cannot differ from the command, and no process is started for it.
+"""
 
 import io
 from contextlib import redirect_stdout, suppress

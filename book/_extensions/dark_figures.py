@@ -23,12 +23,12 @@ from vit_book import COLOURS
 PAGE = "#121212"  # background of the dark theme
 INK = "#ced6dd"  # its text colour
 IN_THE_DARK = {
-    "blue": "#4aa3e0",
-    "orange": "#f2b445",
+    "blue": "#30a3f0",
+    "orange": "#fec13c",
     "green": "#4fd3a8",
-    "vermilion": "#f27a3f",
-    "sky": "#8fd0f7",
-    "purple": "#eaa6cc",
+    "vermilion": "#f07a40",
+    "sky": "#a5dafb",
+    "purple": "#df9bc0",
 }
 READABLE = 4.5  # least contrast of letters with the page
 ANOTHER = 24  # RGB distance from all inks beyond which a colour is an ink of its own

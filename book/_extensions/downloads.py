@@ -1,4 +1,7 @@
-"""Write an archive of all notebooks beside the pages, with the same bytes each time."""
+"""Write an archive of all notebooks beside the pages, with the same bytes each time.
+
+It is for readers without git, and says how to run what it holds.
+"""
 
 import textwrap
 import tomllib

@@ -30,8 +30,11 @@ def inlined(file: Path, alt: str) -> str | None:
     svg.set("role", "img")
     svg.set("aria-label", alt or ". ".join(own))
     ElementTree.register_namespace("", SVG.strip("{}"))
+    figure = svg.get("data-figure")  # only a moving drawing has it
+    if figure:
+        svg.set("data-title", own[0])  # its name while it moves
     html = ElementTree.tostring(svg, encoding="unicode")
-    if figure := svg.get("data-figure"):  # only a moving drawing has it
+    if figure:
         _, _, width, height = map(float, svg.get("viewBox", "").split())
         ratio = f' style="--ratio: {width / height:.3f}"'
         controls = '<div class="moving-controls"></div>'

@@ -1,4 +1,7 @@
-"""Add ``book/enlarge.js``, which opens a figure, to pages with figures."""
+"""Add ``book/enlarge.js``, which opens a figure, to pages with figures.
+
+On a phone a figure is half as wide as on a desk, and some of its labels are too small.
+"""
 
 from typing import Any
 

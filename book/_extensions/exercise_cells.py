@@ -1,4 +1,7 @@
-"""Mark the cells that a student writes in, so that they differ from the checks."""
+"""Mark the cells that a student writes in, so that they differ from the checks.
+
+nbgrader names them in metadata, of which nothing comes into the page.
+"""
 
 from typing import Any
 

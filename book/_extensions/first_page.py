@@ -13,7 +13,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import ReferenceRole, SphinxRole
 
-from book._extensions.launch_buttons import repository_of
+from book._extensions.repository import repository_of
 from vit_book import PHOTOS
 from vit_steps import ViTConfig
 

@@ -295,7 +295,7 @@ def add_script(
 ) -> None:
     """Add the script undeferred, so that lines are folded before the page is drawn."""
     if page.startswith("notebooks/") and not page.startswith(NOT_LESSONS):
-        app.add_js_file("folding.js")
+        app.add_js_file("book/folding.js")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

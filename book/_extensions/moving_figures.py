@@ -1,7 +1,7 @@
 """Add the scripts and the style sheet of moving drawings to the pages that show one.
 
 Such a drawing carries a name (book/drawings/kit.py), and the script of that name in
-``book/_assets/figures/`` moves it.
+``book/scripts/figures/`` moves it.
 """
 
 import re
@@ -16,8 +16,8 @@ def add_scripts(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
     names = sorted(set(NAME.findall(context.get("body", ""))))
-    for name in [*names, "kit"] if names else []:
-        app.add_js_file(f"figures/{name}.js", loading_method="defer")
+    for name in names:
+        app.add_js_file(f"book/figures/{name}.js", loading_method="defer")
     if names:
         app.add_css_file("figures/figures.css")
 

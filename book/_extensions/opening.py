@@ -12,6 +12,8 @@ from sphinx.application import Sphinx
 
 from book._extensions.model_map import chapter_of
 
+AFTER_THE_MAP = 600  # which stands under the title
+
 
 def is_question(node: nodes.Node) -> bool:
     """Return whether a node is a paragraph of one question, all in bold type."""
@@ -64,5 +66,5 @@ def figure_before_what_prepares_it(section: nodes.section) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("doctree-read", picture_first)
+    app.connect("doctree-read", picture_first, priority=AFTER_THE_MAP)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

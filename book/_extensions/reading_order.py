@@ -1,8 +1,8 @@
-"""Set "previous" and "next" on pages where the sidebar's order would mislead.
+"""Set "previous" and "next" along the path, which the order of the side bar leaves.
 
-"Previous" leads from a chapter to the chapter before it, not to that chapter's
-exercises. The lab is near the top of the sidebar, but is not on the way from chapter to
-chapter.
+In the side bar exercises and side roads stand under their chapter, and the lab stands
+first. The path leads from chapter to chapter through the exercises: "previous" goes
+back to a chapter and not to its exercises, and a side road leads back to the path.
 """
 
 import re
@@ -12,31 +12,50 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 
 CHAPTER = re.compile(r"notebooks/\d\d_\w+")
+EXERCISES = "notebooks/exercises/"
 BEFORE_THE_THEME = 400
 
 
-def chapters_of(app: Sphinx) -> list[str]:
-    return sorted(page for page in app.env.found_docs if CHAPTER.fullmatch(page))
+def chapter_above(app: Sphinx, page: str) -> str | None:
+    """Return the chapter under which the side bar has a page; itself for a chapter."""
+    of = {
+        below: page for page, all in app.env.toctree_includes.items() for below in all
+    }
+    above: str | None = page
+    while above and not CHAPTER.fullmatch(above):
+        above = of.get(above)
+    return above
 
 
-def neighbour(app: Sphinx, page: str, other: str) -> dict[str, str]:
-    builder = app.builder
-    assert isinstance(builder, StandaloneHTMLBuilder)  # has pages for a browser
-    title = builder.render_partial(app.env.titles[other])["title"]
-    return {"link": builder.get_relative_uri(page, other), "title": title}
+def neighbours(app: Sphinx, page: str) -> dict[str, str]:
+    """Return the pages before and after a page, where they may differ from Sphinx's."""
+    pages = app.env.found_docs
+    path = [app.config.root_doc, *sorted(filter(CHAPTER.fullmatch, pages))]
+    if page == app.config.root_doc:
+        return {"next": path[1]}
+    chapter = chapter_above(app, page)
+    if chapter is None:
+        return {}
+    at = path.index(chapter)
+    on = {"next": path[at + 1]} if at + 1 < len(path) else {}
+    if page != chapter:
+        return {"prev": chapter, **on}
+    exercises = page.replace("notebooks/", EXERCISES)
+    if exercises in pages:
+        on = {"next": exercises}
+    return {"prev": path[at - 1], **on}
 
 
 def lead_on(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    chapters = chapters_of(app)
-    if pagename not in chapters:
+    builder = app.builder
+    if not doctree or not isinstance(builder, StandaloneHTMLBuilder):
         return
-    at = chapters.index(pagename)
-    if at > 0:
-        context["prev"] = neighbour(app, pagename, chapters[at - 1])
-    if at == 0:  # chapter 0 has no exercises, and the lab follows it in the sidebar
-        context["next"] = neighbour(app, pagename, chapters[1])
+    for direction, other in neighbours(app, pagename).items():
+        title = builder.render_partial(app.env.titles[other])["title"]
+        link = builder.get_relative_uri(pagename, other)
+        context[direction] = {"link": link, "title": title}
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

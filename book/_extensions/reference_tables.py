@@ -7,7 +7,8 @@ the methods of a class return that are named in a constant of its module::
        :rows: PRESETS
        :columns: embed_dim depth num_heads
 
-``check-table`` shows the arguments of each check of the exercises.
+``check-table`` shows the arguments of each check of the exercises. Written by hand, the
+tables would differ from the code after the next change.
 """
 
 from collections.abc import Iterable, Sequence

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
+from sphinx.config import Config
 
 
 @dataclass(frozen=True)
@@ -42,3 +43,8 @@ class Repository:
     def binder(self, path: str) -> str:
         place = f"{self.owner_and_name}/{self.branch}?urlpath=lab/tree/{path}"
         return f"https://mybinder.org/v2/gh/{place}"
+
+
+def repository_of(config: Config) -> Repository:
+    options = config.html_theme_options
+    return Repository(options["repository_url"], options["repository_branch"])

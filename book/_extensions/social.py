@@ -1,7 +1,8 @@
 """Write the metadata of a page for search engines and for shared links.
 
 These are a description made of its first sentences, a canonical address, Open Graph's
-properties and a card. No page loads its card.
+properties and a card. No page loads its card. The package sphinxext-opengraph would
+do most of this, but its cards have neither the page's picture nor the book's fonts.
 """
 
 import re
@@ -14,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from book._extensions.cards import SIZE, card
-from book._extensions.launch_buttons import repository_of
+from book._extensions.repository import repository_of
 
 LONGEST = 200  # characters of a description that a search engine shows
 ENOUGH = 90

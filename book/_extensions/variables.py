@@ -1,9 +1,9 @@
 r"""Set short formulas as text: $T$, $D = 768$, $(B, h, T, d)$, $2 \cdot T^2$.
 
 Such a formula has only letters, numbers and signs on one line. Its letters are set in
-the font of larger formulas, everything else in the font of the sentence. MathJax would
-make some twenty elements of each, and a chapter has hundreds. MathJax (formulas.py)
-sets all other formulas, for instance fractions.
+the font of larger formulas, everything else in the font of the sentence, and it breaks
+where the sentence may: a browser breaks no line inside MathML, in which all other
+formulas are set (formulas.py), for instance fractions.
 
 A line never breaks inside a formula, unless the formula is longer than a phone is wide,
 and never between a formula and the comma or full stop after it.
@@ -41,7 +41,6 @@ PIECE = re.compile(
     r"|(?P<root>\\sqrt\{)?(?P<what>[A-Za-z]|\d+)(?:_(?P<index>\w))?(?(root)\}))"
     r"(?:\^(?P<power>\d|\{-?\d+\}|\{\\mathsf T\}))?\s*"
 )
-LEANING = "CEFHIJKMNPSTUVWXYZf"  # letters that lean over the next sign
 LETTERS_IN_ONE_LINE = 28  # on a phone
 ENDS = re.compile(r"[.,;:!?)’”\]]+")
 
@@ -51,9 +50,7 @@ class variable(nodes.Inline, nodes.TextElement):  # type: ignore[misc] # no type
 
 
 def write_variable(translator: HTML5Translator, node: variable) -> None:
-    letter = node.astext()
-    leans = ' class="leans"' if letter in LEANING else ""
-    translator.body.append(f"<var{leans}>{letter}</var>")
+    translator.body.append(f"<var>{node.astext()}</var>")
     raise nodes.SkipNode
 
 

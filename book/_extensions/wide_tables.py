@@ -1,7 +1,8 @@
 """Keep table cells with sentences wide enough for some words on each line.
 
 On a phone the table then scrolls in its own box (book.css), instead of breaking a
-sentence into one word a line. A shape, (B, 197, 768), stays on one line.
+sentence into one word a line. A shape, (B, 197, 768), stays on one line. CSS cannot
+count the letters of a cell.
 """
 
 import re

@@ -2,12 +2,12 @@
 
 Divided by 2·D, the multiply-accumulates of a block are T·T, which is the square of one
 head's scores, plus T·6D. On the page image, patches and model can be changed
-(_assets/figures/bill.js).
+(scripts/figures/bill.js).
 """
 
-from math import log2
+from math import sqrt
 
-from book.drawings.kit import Box, Colour, Drawing, Word, number
+from book.drawings.kit import Box, Colour, Drawing, number
 from vit_steps.cost import attention_cost, token_count
 from vit_steps.sizes import patch_grid
 from vit_steps.training_cost import ACCELERATORS
@@ -26,8 +26,7 @@ SIDES = (32, 2048, 32)  # image sides: first, last, step
 LIMIT = ACCELERATORS["H100"].memory  # bytes that the scores may take
 GPU = f"a GPU of {LIMIT / 1e9:g}\u00a0GB"
 PHOTO = Box(2, 4, 84, 84)
-STAGE = Box(2, 132, 356, 78)
-TRACKS = {"image": Box(96, 268, 250, 0), "patch": Box(96, 314, 250, 0)}
+STAGE = Box(2, 132, 356, 104)  # the drawn area grows with T until it is height²
 GRID_FROM = 2.5  # least distance of grid lines; a finer grid is drawn as a grey veil
 
 
@@ -57,15 +56,10 @@ def draw() -> Drawing:
         "gridFrom": GRID_FROM,
         "photo": vars(PHOTO),
         "stage": vars(STAGE),
-        "tracks": {name: vars(track) for name, track in TRACKS.items()},
     }
     cut(drawing)
     counted(drawing, T, heads, squares)
     to_scale(drawing, T, D)
-    half = (6 * D - 1) ** 0.5  # patches along a side where T = 6D
-    equal = along_image(PATCH * half), along_patch(IMAGE / half)
-    track(drawing, "image", f"{IMAGE} pixels", along_image(IMAGE), equal[0])
-    track(drawing, "patch", f"{PATCH} pixels", along_patch(PATCH), equal[1])
     return drawing
 
 
@@ -96,7 +90,7 @@ def counted(drawing: Drawing, T: int, heads: int, squares: int) -> None:
     with drawing.part("tokens"):
         drawing.text(x, 16, f"T = {T:,} tokens", size=15, bold=True)
     with drawing.part("patches"):
-        words = f"{T - 1:,} patches and the class token"
+        words = f"{T - 1:,} patches of {PATCH} pixels and the class token"
         drawing.text(x, 31, words, size=11, colour="soft")
     with drawing.part("scores"):
         drawing.text(x, 52, f"{T:,} × {T:,} scores in each head")
@@ -125,60 +119,42 @@ def to_scale(drawing: Drawing, T: int, D: int) -> None:
         drawing.box(x, y + 8, 11, 11, colour=colour, radius=2)
         with drawing.part(f"share-{name}"):
             drawing.text(x + 17, y + 18, words)
-    scale = min(STAGE.width / (T + 6 * D), STAGE.height / T)
+    scale = min(STAGE.width / (T + 6 * D), STAGE.height / sqrt(T * (T + 6 * D)))
     side, long = T * scale, 6 * D * scale
     top = STAGE.bottom - side
-    with drawing.part("area-linear"):
-        drawing.box(STAGE.x + side, top, long, side, colour="position", radius=0)
-    with drawing.part("area-quadratic"):
-        drawing.box(STAGE.x, top, side, side, colour="asking", radius=0)
+    with drawing.part("areas"):
+        with drawing.part("area-linear"):
+            drawing.box(STAGE.x + side, top, long, side, colour="position", radius=0)
+        with drawing.part("area-quadratic"):
+            drawing.box(STAGE.x, top, side, side, colour="asking", radius=0)
+        with drawing.part("start", moving=True):
+            drawing.full(Box(STAGE.x, top, side + long, side), "ink")
+    with drawing.part("start-name", moving=True):
+        drawing.text(STAGE.x + 4, top - 5, "the start", size=11, bold=True)
     with drawing.part("hint", moving=True):
         hint = "Press Next, and the patches get smaller."
-        drawing.text(2, STAGE.bottom - 26, hint, size=11, colour="soft")
-    with drawing.part("ghost", moving=True):
-        first = Box(STAGE.x, top, side + long, side)
-        outlined(drawing, first)
-    drawing.lines(
-        2,
-        STAGE.bottom + 15,
-        "MACs: 2D times the area. At T = 6D both parts are equal squares.",
-        size=11,
-    )
-    with drawing.part("compared", moving=True):
-        drawing.text(2, STAGE.bottom + 30, "", size=11, colour="soft")
+        drawing.text(2, STAGE.y + 12, hint, size=11, colour="soft")
+    ruled(drawing, scale)
+    y = STAGE.bottom + 15
+    words = "MACs: 2D times the area. At T = 6D both parts are equal squares:"
+    drawing.text(2, y, words, size=11, colour="soft")
+    with drawing.part("equal"):
+        drawing.text(2, y + 15, equal_at(PATCH, D), size=11, colour="soft")
 
 
-def outlined(drawing: Drawing, place: Box) -> None:
-    x, y, width, height = place.x, place.y, place.width, place.height
-    drawing.box(x, y, width, height, colour="ink", ground=False, dashed=True, radius=0)
+def ruled(drawing: Drawing, scale: float) -> None:
+    """Draw a line that says how long a number of tokens is."""
+    tokens = 500
+    right, y = STAGE.right, STAGE.y + 6
+    with drawing.part("ruler"):
+        drawing.line((right - tokens * scale, y), (right, y), colour="ink", thick=2)
+    with drawing.part("ruled"):
+        drawing.text(right, y + 15, f"{tokens} tokens", size=10.5, anchor="end")
 
 
-def track(drawing: Drawing, name: str, words: str, x: float, equal: float) -> None:
-    """Draw a slider with its value, and a mark where T = 6D."""
-    place = TRACKS[name]
-    drawing.text(2, place.y - 2, f"{name} side", size=11, colour="soft")
-    with drawing.part(f"side-{name}"):
-        drawing.text(2, place.y + 13, words, bold=True)
-    drawing.line((place.x, place.y), (place.right, place.y), thick=3)
-    with drawing.part(f"mark-{name}"):
-        y = place.y
-        drawing.line((equal, y - 9), (equal, y + 9), colour="asking", thick=2)
-        mark = Word("T = 6D", "asking", bold=True)
-        drawing.text(equal, y + 20, mark, size=10.5, anchor="middle")
-    with drawing.part(f"handle-{name}"), drawing.part(f"knob-{name}"):
-        drawing.circle(x, place.y, 8, "ink", thick=2)
-
-
-def along_image(side: float) -> float:
-    low, high, _ = SIDES
-    place = TRACKS["image"]
-    return place.x + place.width * (side - low) / (high - low)
-
-
-def along_patch(side: float) -> float:
-    """Return the x of a patch side on its slider, where each stop halves the side."""
-    place = TRACKS["patch"]
-    return place.x + place.width * log2(PATCHES[0] / side) / (len(PATCHES) - 1)
+def equal_at(patch: int, D: int) -> str:
+    """Return the image side at which T = 6D."""
+    return f"in patches of {patch}, at an image side of {patch * sqrt(6 * D - 1):,.0f}."
 
 
 def memory(size: float) -> str:

@@ -1,7 +1,7 @@
 """Draw a picture that chapter 9 covers patch by patch, in one of several orders.
 
 On the page the number of covered patches, the order and the picture can be changed
-(_assets/figures/deletion_curve.js).
+(scripts/figures/deletion_curve.js).
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from book.drawings.kit import Box, Colour, Drawing
+from book.drawings.kit import Box, Colour, Drawing, Point
 from vit_steps import VisionTransformer, data
 from vit_steps.attention_maps import (
     class_token_attention,
@@ -32,14 +32,15 @@ ORDERS = {
 }
 SIDES: tuple[tuple[str, Colour], ...] = (
     ("most attended", "class"),
-    ("random", "patch-0"),
+    ("brightest", "patch-0"),
 )
 COVERED = 8  # at the start
 PHOTO = Box(2, 24, 144, 144)
 BAR = Box(154, 24, 18, 144)
 SECOND = 184  # left edge of the right half
 CHART = Box(32, 210, 316, 66)
-TRACK = CHART.bottom + 16
+BESIDE = "random"  # the order whose curve is always there, to compare with
+NAMED = 14  # count at which that curve has its name
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,10 @@ def draw() -> Drawing:
         f"The same picture twice: a handwritten {first.label} in a box and three "
         f"scraps around it, with {COVERED} of its {N} patches covered in grey. At the "
         f"left they are the most attended ones, and the digit is gone; {words[0]}. At "
-        f"the right they are random ones; {words[1]}. Beside each picture a bar shows "
-        f"the probability of the {first.label}, and below them two curves show it for "
-        f"every number of covered patches, from 0 to {N}.",
+        f"the right they are the brightest ones; {words[1]}. Beside each picture a bar "
+        f"shows the probability of the {first.label}, and below them curves show it "
+        f"for every number of covered patches, from 0 to {N}: both fall at once, and a "
+        "third one, for random patches, does not.",
     )
     drawing.numbers = {
         "pictures": [
@@ -142,6 +144,8 @@ def draw() -> Drawing:
         "bar": vars(BAR),
         "second": SECOND,
         "chart": vars(CHART),
+        "beside": BESIDE,
+        "named": NAMED,
     }
     for half, (name, colour) in enumerate(SIDES):
         with drawing.at(half * SECOND, 0):
@@ -211,22 +215,32 @@ def chart(drawing: Drawing, picture: Picture) -> None:
         y = CHART.bottom - CHART.height * share
         drawing.text(CHART.x - 8, y + 4, f"{share}", size=10.5, anchor="end")
         drawing.line((CHART.x, y), (CHART.right, y), thick=0.5)
+    random = graph(picture.curves[BESIDE])
+    with drawing.part("curve-beside"):
+        drawing.line(*random, colour="line", thick=1)
+    with drawing.part("name-beside"):
+        drawing.text(across(NAMED), random[NAMED][1] + 13, BESIDE, size=10.5)
     for half in (1, 0):
         name, colour = SIDES[half]
         with drawing.part(f"curve-{half}"):
-            points = [
-                (across(count), CHART.bottom - CHART.height * share / 100)
-                for count, share in enumerate(picture.curves[name].shares)
-            ]
+            points = graph(picture.curves[name])
             drawing.line(*points, colour=colour, thick=2, dashed=half == 1)
     x = across(COVERED)
     with drawing.part("now"):
-        drawing.line((x, CHART.y - 4), (x, TRACK), colour="ink", thick=1)
-    drawing.line((CHART.x, TRACK), (CHART.right, TRACK), thick=3)
+        drawing.line((x, CHART.y - 4), (x, CHART.bottom + 4), colour="ink", thick=1)
     for count in (0, 16, 32, 48, 64):
-        drawing.text(across(count), TRACK + 21, f"{count}", size=10.5, anchor="middle")
-    with drawing.part("handle-covered", moving=True), drawing.part("knob-covered"):
-        drawing.circle(x, TRACK, 8, "ink", thick=2)
+        drawing.text(
+            across(count), CHART.bottom + 17, f"{count}", size=10.5, anchor="middle"
+        )
+    with drawing.part("chart", moving=True):
+        drawing.full(CHART, "ink", 0)
+
+
+def graph(curve: Curve) -> list[Point]:
+    return [
+        (across(count), CHART.bottom - CHART.height * share / 100)
+        for count, share in enumerate(curve.shares)
+    ]
 
 
 def across(count: int) -> float:

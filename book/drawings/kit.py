@@ -11,14 +11,15 @@ explanations, and ``"line"``. No part is known by its colour alone: it also has 
 or a place of its own.
 
 A drawing moves on the book's page if it has ``numbers`` and a script of its name in
-``book/_assets/figures/``; the script changes the parts that are named here.
+``book/scripts/figures/``; the script changes the parts that are named here.
 
 Text that is too small, or does not fit the sheet, raises a ValueError.
 """
 
 import base64
+import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -37,18 +38,19 @@ MARGIN = 4
 PHOTOGRAPHS = Path(__file__).with_name("photographs")
 PIXELS = 224  # a photograph's side; pieces of it are given in these pixels
 
-# Each use has a colour for lines and letters, and a pale one for grounds. They are
-# Okabe and Ito's, darker or lighter where letters need it. Tests check their contrast.
+# Each use has a colour for lines and letters, and a pale one for grounds. They began as
+# Okabe and Ito's, darker or lighter where letters need it. Tests check their contrast,
+# and that the grammar's are far enough apart for every kind of colour vision.
 LIGHT = {
     "ink": ("#1b2733", "#e6ebf0"),
     "soft": ("#55626f", "#f3f6f9"),
     "line": ("#5b6875", "#ffffff"),
     "query": ("#0067a0", "#dceefa"),
-    "key": ("#945600", "#fdeecb"),
+    "key": ("#9f5b00", "#fdeecb"),
     "value": ("#00704f", "#d5f1e6"),
-    "asking": ("#a84600", "#fde3d3"),
-    "class": ("#94396d", "#f8e2ee"),
-    "position": ("#5b4aa8", "#e5e0fb"),
+    "asking": ("#882800", "#fde3d3"),
+    "class": ("#8c3b68", "#f8e2ee"),
+    "position": ("#2c289a", "#e5e0fb"),
     "red": ("#b3261e", "#fad7d3"),
     "green": ("#1d6b2c", "#d2efd3"),
     "blue": ("#2350b8", "#d8e2fb"),
@@ -61,12 +63,12 @@ DARK = {
     "ink": ("#e8eef4", "#33404c"),
     "soft": ("#b3c0cc", "#232e39"),
     "line": ("#9aa8b6", "#1b242d"),
-    "query": ("#7cc3f2", "#12354c"),
-    "key": ("#f2b445", "#453008"),
+    "query": ("#9bd5fd", "#0c2a3f"),
+    "key": ("#fdbf3a", "#3a2806"),
     "value": ("#4fd3a8", "#0b3b2c"),
-    "asking": ("#ff9d66", "#4c2509"),
-    "class": ("#eaa6cc", "#472438"),
-    "position": ("#b9a9ff", "#322a5e"),
+    "asking": ("#e88e61", "#4c2509"),
+    "class": ("#df9ac0", "#472438"),
+    "position": ("#ad95ff", "#322a5e"),
     "red": ("#ff9088", "#571b16"),
     "green": ("#7fd68c", "#15431d"),
     "blue": ("#92b4ff", "#183369"),
@@ -424,6 +426,31 @@ class Drawing:
             frame.attrib |= {"height": number(place.height), "stroke": colour}
             _stroke(frame, thick, dashed=dashed and colour != "#000")
 
+    def edge(self, inside: Container[Point], grid: Box, side: int) -> None:
+        """Draw a white line around cells of a photograph, the same in light and dark.
+
+        Args:
+            inside: rows and columns of the cells.
+            grid: place of the photograph.
+            side: number of cells along its side.
+        """
+        path = ""
+        for row, column in itertools.product(range(side), repeat=2):
+            if (row, column) not in inside:
+                continue
+            cell = grid.cell(row, column, side, side)
+            x, y = map(number, self._moved(cell.x, cell.y))
+            right, bottom = map(number, self._moved(cell.right, cell.bottom))
+            path += f"M{x} {y}H{right}" if (row - 1, column) not in inside else ""
+            path += f"M{x} {bottom}H{right}" if (row + 1, column) not in inside else ""
+            path += f"M{x} {y}V{bottom}" if (row, column - 1) not in inside else ""
+            path += f"M{right} {y}V{bottom}" if (row, column + 1) not in inside else ""
+        for colour, thick in (("#000", 3.5), ("#fff", 1.75)):
+            line = self._add("path", 0, 0, "vd-mark")
+            line.attrib |= {"d": path, "fill": "none", "stroke": colour}
+            line.set("stroke-linecap", "square")
+            _stroke(line, thick)
+
     def cells(
         self,
         x: float,
@@ -553,12 +580,6 @@ class Drawing:
         lines = self._add("path", 0, 0, "vd-stroke vd-line")
         lines.set("d", path)
         _stroke(lines, 0.6)
-
-    def shadows(self, places: Iterable[Box], darkness: float) -> None:
-        """Darken many places of a photograph by a share of their light, from 0 to 1."""
-        shadow = self._add("path", 0, 0, "vd-cover")
-        path = self._outlines(places)
-        shadow.attrib |= {"d": path, "fill-opacity": number(darkness)}
 
     def line(
         self,

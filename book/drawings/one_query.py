@@ -1,6 +1,6 @@
 """Draw one query from its scores to its output, with the numbers of chapter 4.
 
-On the page the query's bars can be dragged (_assets/figures/one_query.js).
+On the page query, keys and values can be dragged (scripts/figures/one_query.js).
 """
 
 import torch
@@ -15,6 +15,7 @@ VALUES = [[10, 0], [0, 10], [10, 10]]
 LEFT, STEP, STRIP = 66, 99, 92  # keys: left edge of the first, distance, width
 MIDDLE = LEFT + STEP + STRIP / 2
 LOW, HIGH = -2, 3  # range in which a number of the query can be dragged
+KEY_HIGH = 2  # the same for a key, which begins at LOW too
 UNIT = 10.5  # height of a bar of 1
 ZERO = 71  # y of the bars' zero line
 BAR = 44  # distance of the bars
@@ -52,6 +53,7 @@ def draw() -> Drawing:
         "keys": KEYS,
         "values": VALUES,
         "bars": {"low": LOW, "high": HIGH, "zero": ZERO, "unit": UNIT, "apart": BAR},
+        "strips": {"x": LEFT, "apart": STEP, "width": STRIP, "high": KEY_HIGH},
         "plane": {"x": PLANE.x, "y": PLANE.bottom, "unit": PLANE.width / 10},
     }
     for term, (top, bottom, colour) in BANDS.items():
@@ -92,15 +94,7 @@ def draw() -> Drawing:
                 drawing.text(down, 261, text, bold=True, anchor="middle")
             with drawing.part(f"share-{i}"):
                 drawing.bar(0, 266, STRIP, 9, weight.item(), "asking")
-            drawing.cells(
-                0,
-                287,
-                [as_text(VALUES[i])],
-                (STRIP / 2, 22),
-                colour="value",
-                thick=1.75,
-                bold=True,
-            )
+            numbers_of(drawing, f"value-{i}", VALUES[i], 287, 22, "value")
     mixed(drawing, weights[0].tolist(), output[0].tolist())
     plane(drawing, weights[0].tolist(), output[0].tolist())
     return drawing
@@ -165,13 +159,13 @@ def bars(drawing: Drawing) -> Box:
                 drawing.line((x - 3, y), (x + 3, y), colour="query", thick=1)
     with drawing.part("hint", moving=True):
         drawing.text(2, 66, "drag the bars", size=10.5, colour="query")
+        drawing.text(40, 154, "↕", size=12, colour="key", bold=True)
     return strip
 
 
 def compared(drawing: Drawing, i: int) -> None:
     """Draw a key, and below it its products with the query, number by number."""
-    key = [as_text(KEYS[i])]
-    strip = drawing.cells(0, 140, key, (23, 20), colour="key", thick=1.75, bold=True)
+    strip = numbers_of(drawing, f"key-{i}", KEYS[i], 140, 20, "key")
     for j, (a, b) in enumerate(zip(QUERY, KEYS[i], strict=True)):
         with drawing.part(f"product-{i}-{j}"):
             x = strip.column(j, len(QUERY)).middle
@@ -179,6 +173,29 @@ def compared(drawing: Drawing, i: int) -> None:
     drawing.line((2, 177), (2, 180), (18, 180))
     drawing.line((STRIP - 2, 177), (STRIP - 2, 180), (18, 180))
     drawing.line((18, 180), (18, 187))
+    with drawing.part(f"handle-key-{i}", moving=True), drawing.part(f"picked-{i}"):
+        drawing.frame(strip.column(0, len(QUERY)), "key", around=2)
+
+
+def numbers_of(
+    drawing: Drawing,
+    name: str,
+    numbers: list[int],
+    y: float,
+    high: float,
+    colour: Colour,
+) -> Box:
+    """Draw the numbers of a key or a value, each a part of its own."""
+    count = len(numbers)
+    cells = [[""] * count]
+    strip = drawing.cells(0, y, cells, (STRIP / count, high), colour=colour, thick=1.75)
+    for j, number in enumerate(numbers):
+        cell = strip.column(j, count)
+        with drawing.part(f"{name}-{j}"):
+            drawing.text(
+                cell.middle, cell.centre + 4.3, f"{number}", anchor="middle", bold=True
+            )
+    return strip
 
 
 def boxed(drawing: Drawing, x: float, name: str, text: str) -> None:
@@ -193,7 +210,8 @@ def mixed(drawing: Drawing, weights: list[float], output: list[float]) -> None:
         with drawing.part(f"times-{i}"):
             drawing.text(52, y, f"{weight:.3f}", size=11.5, anchor="end")
         value = f"· ({VALUES[i][0]}, {VALUES[i][1]})"
-        drawing.text(57, y, value, size=11.5, colour="value")
+        with drawing.part(f"point-{i}"):
+            drawing.text(57, y, value, size=11.5, colour="value")
         if i:
             drawing.text(12, y, "+", size=11.5, colour="soft", anchor="middle")
     drawing.line((6, 397), (130, 397))
@@ -209,24 +227,26 @@ def mixed(drawing: Drawing, weights: list[float], output: list[float]) -> None:
 
 def plane(drawing: Drawing, weights: list[float], output: list[float]) -> None:
     """Draw the values as the corners of a triangle, and the output among them."""
-    drawing.area(*map(spot, VALUES), colour="value")
+    with drawing.part("triangle"):
+        drawing.area(*map(spot, VALUES), colour="value")
     here = spot(output)
     for i, (weight, value) in enumerate(zip(weights, VALUES, strict=True)):
         with drawing.part(f"pull-{i}"):
             drawing.line(spot(value), here, colour="asking", thick=7 * weight)
     for i, value in enumerate(VALUES):
         x, y = spot(value)
-        drawing.circle(x, y, 5, "value", thick=2)
         above = value[1] > 0
-        drawing.text(
-            x + (6 if above and i else 0),
-            y - 11 if above else y + 19,
-            f"value {i + 1}",
-            size=11,
-            colour="value",
-            anchor="middle",
-            bold=True,
-        )
+        with drawing.part(f"handle-value-{i}"):
+            drawing.circle(x, y, 5, "value", thick=2)
+            drawing.text(
+                x + (6 if above and i else 0),
+                y - 11 if above else y + 19,
+                f"value {i + 1}",
+                size=11,
+                colour="value",
+                anchor="middle",
+                bold=True,
+            )
     with drawing.part("dot"):
         drawing.circle(*here, 6, "asking", thick=3)
 
@@ -242,10 +262,6 @@ def step(drawing: Drawing, centre: float, name: str | Word, how: str = "") -> No
     drawing.text(2, centre + (-2 if how else 4), name)
     if how:
         drawing.text(2, centre + 11, how, size=10.5, colour="soft")
-
-
-def as_text(numbers: list[int]) -> list[str]:
-    return [str(number) for number in numbers]
 
 
 def listed(numbers: torch.Tensor, digits: int = 3) -> str:

@@ -3,7 +3,7 @@
 The fixed ones are chapter 3's in a grid of 14×14. The learned ones are those of the
 book's model of cluttered digits, with its 8×8 patches, before and after its training.
 
-On the page a place can be chosen (_assets/figures/position_similarity.js).
+On the page a place can be chosen (scripts/figures/position_similarity.js).
 """
 
 import math

@@ -3,7 +3,7 @@
 Four stacks are drawn one below the other. Each shows its stream, as thick as the mean
 length of a token, and the photograph put together again from the patches that its
 tokens still resemble most. On the page it moves, block by block
-(_assets/figures/residual_stream.js).
+(scripts/figures/residual_stream.js).
 """
 
 from dataclasses import dataclass, field
@@ -21,9 +21,9 @@ D, HEADS, BLOCKS, P, N = 192, 3, 12, 16, 196
 STACKS = ("pre-norm", "post-norm", "residual from normed x", "no residual")
 NORM_IN_BRANCH = ("pre-norm", "no residual")
 EQUAL = 1e-12  # relative difference up to which all tokens count as equal
-TOP, PITCH = 44, 100  # top of the first stack, and distance of the stacks
-CAT = Box(2, 18, 76, 76)
-FLOOR = 76  # y of a stream's lower edge, from the top of its stack
+TOP, PITCH = 44, 108  # top of the first stack, and distance of the stacks
+CAT = Box(2, 22, 76, 76)
+FLOOR = 85  # y of a stream's lower edge, from the top of its stack
 LEFT, WIDE = 96, 20.5  # beginning of a stream, and length of a block
 BAR = 6
 RIGHT = LEFT + BLOCKS * WIDE
@@ -164,23 +164,21 @@ def draw() -> Drawing:
     }
     legend(drawing)
     with drawing.part("now", moving=True):
-        tops = (TOP + index * PITCH + 16 for index in range(len(STACKS)))
-        drawing.shape("".join(f"M{RIGHT} {top}v78" for top in tops), "ink")
+        tops = (TOP + index * PITCH + 30 for index in range(len(STACKS)))
+        drawing.shape("".join(f"M{RIGHT} {top}v72" for top in tops), "ink")
     for index, name in enumerate(STACKS):
         with drawing.at(0, TOP + index * PITCH):
             one_stack(drawing, name)
     bottom = TOP + len(STACKS) * PITCH
-    with drawing.part("handle-block", moving=True):
-        y = bottom + 10
-        drawing.line((LEFT, y), (RIGHT, y), thick=3)
-        with drawing.part("knob-block"):
-            drawing.circle(RIGHT, y, 8, "ink", thick=2)
+    with drawing.part("rows", moving=True):
+        for index in range(len(STACKS)):
+            top = TOP + index * PITCH
+            drawing.full(Box(LEFT, top + 30, RIGHT - LEFT, 72), "ink", 0)
     for block in range(0, BLOCKS + 1, 2):
         x = LEFT + block * WIDE
-        drawing.text(x, bottom + 32, f"{block}", size=10.5, anchor="middle")
-    drawing.text(2, bottom + 14, "after block", size=11)
+        drawing.text(x, bottom + 12, f"{block}", size=10.5, anchor="middle")
     with drawing.part("block"):
-        drawing.text(2, bottom + 32, f"{BLOCKS}", size=15, bold=True)
+        drawing.text(2, bottom + 12, f"after block {BLOCKS}", size=11, bold=True)
     return drawing
 
 
@@ -228,10 +226,10 @@ def one_stack(drawing: Drawing, name: str) -> None:
         drawing.text(358, 11, words, anchor="end")
     length, left = stack.lengths[-1]
     with drawing.part(f"length-{name}"):
-        drawing.text(LEFT + 4, 25, f"length {length:.1f}", size=10.5, colour="soft")
+        drawing.text(LEFT, 26, f"length {length:.1f}", size=10.5, colour="soft")
     with drawing.part(f"left-{name}"):
         words = f"left of the start {left:.1f}"
-        drawing.text(LEFT + 68, 25, words, size=10.5, colour="asking")
+        drawing.text(LEFT + 68, 26, words, size=10.5, colour="asking")
     with drawing.part(f"cat-{name}"):
         put_together(drawing, stack.answers[-1])
     with drawing.part(f"empty-{name}"):

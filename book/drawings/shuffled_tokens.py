@@ -1,6 +1,6 @@
 """Draw three tokens and the sum that attention collects, with and without positions.
 
-On the page the tokens can change places (_assets/figures/shuffled_tokens.js).
+On the page the tokens can change places (scripts/figures/shuffled_tokens.js).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Draw how 197 keys share a query's attention, with and without √d, as in chapter 4.
 
-On the page d can be dragged (_assets/figures/softmax_saturation.js).
+On the page d can be dragged (scripts/figures/softmax_saturation.js).
 """
 
 import math
@@ -16,21 +16,18 @@ SHOWN = 64  # d at the start
 KEYS = 197
 BARS = {"undivided": 46, "divided": 124}  # upper edges
 BAR = Box(2, 0, 356, 30)
-SLOPE = Box(246, 0, 60, 8)  # a bar that is full if all weights are equal
 CHART = Box(34, 214, 312, 112)
-EQUAL = (1 - 1 / KEYS) / KEYS
 
 
 @cache
-def competition(d: int, divided: bool) -> tuple[Tensor, float]:
-    """Return the mean largest weight, second largest and so on, and median slope."""
+def ranked(d: int, divided: bool) -> Tensor:
+    """Return the mean largest weight, the mean second largest and so on, (197,)."""
     torch.manual_seed(d)
     q = torch.randn(50, 20, d, dtype=torch.float64)  # 50 sets, 20 queries each
     k = torch.randn(50, KEYS, d, dtype=torch.float64)  # (50, 197, d)
     scores = q @ k.transpose(1, 2)  # (50, 20, 197)
     w = (scores / math.sqrt(d) if divided else scores).softmax(dim=2)  # (50, 20, 197)
-    ranked = w.sort(dim=2, descending=True).values.mean(dim=(0, 1))  # (197,)
-    return ranked, (w * (1 - w)).median().item()
+    return w.sort(dim=2, descending=True).values.mean(dim=(0, 1))  # (197,)
 
 
 def draw() -> Drawing:
@@ -47,11 +44,8 @@ def draw() -> Drawing:
         "dims": DIMS,
         "shown": DIMS.index(SHOWN),
         "shares": {name: [per_mille(d, name) for d in DIMS] for name in BARS},
-        "slopes": {name: [slope(d, name) for d in DIMS] for name in BARS},
-        "equal": EQUAL,
         "bar": {"x": BAR.x, "width": BAR.width, "height": BAR.height, "y": BARS},
         "chart": {"x": CHART.x, "y": CHART.bottom, "w": CHART.width, "h": CHART.height},
-        "slope": SLOPE.width,
     }
     heading = drawing.text(2, 14, f"Mean over 1,000 queries, {KEYS} keys:", size=13)
     with drawing.part("d"):
@@ -68,26 +62,19 @@ def shared(drawing: Drawing, name: str, formula: str) -> None:
     """Draw a query's attention as a bar, cut into the shares of the keys."""
     y = BARS[name]
     drawing.text(2, y - 7, formula, bold=True)
-    ranked, slope = competition(SHOWN, name == "divided")
+    weights = ranked(SHOWN, name == "divided")
     drawing.box(BAR.x, y, BAR.width, BAR.height, colour="asking", radius=0)
     with drawing.part(f"best-{name}"):
-        width = BAR.width * ranked[0].item()
+        width = BAR.width * weights[0].item()
         drawing.full(Box(BAR.x, y, width, BAR.height), "asking")
     with drawing.part(f"cuts-{name}"):
-        ends = BAR.x + BAR.width * ranked.cumsum(0)
+        ends = BAR.x + BAR.width * weights.cumsum(0)
         cuts = "".join(f"M{x:.1f} {y}v{BAR.height}" for x in ends.tolist()[:-1])
         drawing.shape(cuts, "soft", 0.5)
     with drawing.part(f"share-{name}"):
-        drawing.text(2, y + 44, f"best key {ranked[0]:.2f}", bold=True, colour="asking")
-    place = Box(SLOPE.x, y + 36, SLOPE.width, SLOPE.height)
-    drawing.text(
-        SLOPE.x - 6, y + 44, "slope of a typical weight", size=10.5, anchor="end"
-    )
-    with drawing.part(f"slope-bar-{name}"):
-        share = min(slope / EQUAL, 1)
-        drawing.bar(place.x, place.y, place.width, place.height, share, "ink")
-    with drawing.part(f"slope-{name}"):
-        drawing.text(place.right + 5, y + 44, power(slope), size=10.5)
+        drawing.text(
+            2, y + 44, f"best key {weights[0]:.2f}", bold=True, colour="asking"
+        )
 
 
 def chart(drawing: Drawing) -> None:
@@ -106,27 +93,24 @@ def chart(drawing: Drawing) -> None:
         drawing.text(CHART.x - 6, y + 4, f"{share:g}", size=10.5, anchor="end")
         drawing.line((CHART.x, y), (CHART.right, y), thick=0.5)
     for d in DIMS[::2]:
-        drawing.text(across(d), CHART.bottom + 34, f"{d}", size=10.5, anchor="middle")
-    drawing.text(2, CHART.bottom + 34, Word("d", bold=True), size=12)
+        drawing.text(across(d), CHART.bottom + 18, f"{d}", size=10.5, anchor="middle")
+    drawing.text(2, CHART.bottom + 18, Word("d", bold=True), size=12)
     for divided in (False, True):
         points = [(across(d), up(d, divided)) for d in DIMS]
         drawing.line(*points, colour="asking", thick=2, dashed=not divided)
     x = across(SHOWN)
     with drawing.part("now"):
-        drawing.line((x, CHART.y), (x, CHART.bottom + 12), colour="ink", thick=1)
+        drawing.line((x, CHART.y), (x, CHART.bottom + 4), colour="ink", thick=1)
     for name in BARS:
         with drawing.part(f"dot-{name}"):
             y = up(SHOWN, name == "divided")
             drawing.circle(x, y, 4.5, "asking", thick=2.25)
-    drawing.line(
-        (CHART.x, CHART.bottom + 14), (CHART.right, CHART.bottom + 14), thick=3
-    )
-    with drawing.part("handle-d", moving=True), drawing.part("knob-d"):
-        drawing.circle(x, CHART.bottom + 14, 8, "ink", thick=2)
+    with drawing.part("chart", moving=True):
+        drawing.full(CHART, "ink", 0)
 
 
 def best(d: int, divided: bool) -> float:
-    return competition(d, divided)[0][0].item()
+    return ranked(d, divided)[0].item()
 
 
 def across(d: int) -> float:
@@ -139,16 +123,5 @@ def up(d: int, divided: bool) -> float:
 
 def per_mille(d: int, name: str) -> list[int]:
     """Return the ranked shares in units of 1/10,000, without those that round to 0."""
-    ranked, _ = competition(d, name == "divided")
-    return [share for share in (1e4 * ranked).round().int().tolist() if share]
-
-
-def slope(d: int, name: str) -> float:
-    return float(f"{competition(d, name == 'divided')[1]:.1e}")
-
-
-def power(number: float) -> str:
-    """Write a number as a digit and a power of ten."""
-    digit, exponent = f"{number:.0e}".split("e")
-    raised = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-    return f"{digit}·10{str(int(exponent)).translate(raised)}"
+    weights = ranked(d, name == "divided")
+    return [share for share in (1e4 * weights).round().int().tolist() if share]

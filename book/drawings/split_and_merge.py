@@ -1,6 +1,6 @@
 """Draw queries split into heads and merged again, with the numbers of chapter 5.
 
-On the page the calls can be made in any order (_assets/figures/split_and_merge.js).
+On the page the calls can be made in any order (scripts/figures/split_and_merge.js).
 """
 
 import torch

@@ -1,6 +1,6 @@
 """Draw split, move, join: chapter 2's image of 4×4 numbers and its four patches.
 
-On the page it moves, step by step (_assets/figures/split_move_join.js).
+On the page it moves, step by step (scripts/figures/split_move_join.js).
 """
 
 from collections.abc import Sequence

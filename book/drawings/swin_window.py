@@ -1,6 +1,6 @@
 """Draw windows, roll, cut, mask and roll back on 8×8 tokens, as in chapter 13.
 
-On the page it moves, with the cat behind it (_assets/figures/swin_window.js).
+On the page it moves, with the cat behind it (scripts/figures/swin_window.js).
 """
 
 import torch
@@ -16,7 +16,11 @@ SIDE, W = 8, 2
 SHIFT = W // 2
 COUNT = SIDE // W  # number of windows along a side
 BLOCKS = 4
-CHOSEN = (3, 3)  # the chosen token at the start
+CHOSEN = (3, 3)  # the token whose reach is counted
+CORNER, BEGINS = (
+    (0, 0),
+    2,
+)  # chosen where the drawing moves, at the step that it shows first
 # Tokens are grouped by the edges over which roll carried them.
 GROUPS: tuple[Colour, ...] = ("soft", "patch-0", "patch-1", "patch-2")
 CARRIED = ("not carried", "over the top", "sideways", "both ways")
@@ -79,7 +83,8 @@ def draw() -> Drawing:
         "side": SIDE,
         "window": W,
         "blocks": BLOCKS,
-        "chosen": CHOSEN,
+        "chosen": CORNER,
+        "begins": BEGINS,
         "map": {"x": MAP.x, "y": MAP.y, "cell": LARGE},
         "masks": {"x": MASKS.x, "y": MASKS.y, "cell": SMALL},
         "panel": {"x": PANEL.x, "y": PANEL.y, "cell": PANEL.width / 5},

@@ -1,7 +1,7 @@
 """Draw SGD and AdamW in chapter 8's narrow valley, from the same start.
 
-On the page it moves, step by step, at other learning rates and with warm-up
-(_assets/figures/valley.js).
+On the page it moves, step by step, from other starts, at other learning rates, with
+momentum and with warm-up (scripts/figures/valley.js).
 """
 
 import math
@@ -20,22 +20,29 @@ LR = {"SGD": 0.036, "AdamW": 0.4}  # at the start
 STOPS = {"SGD": (0.002, 22), "AdamW": (0.1, 12)}  # stops of a slider: distance, number
 TOO_LARGE, SEEN = 0.042, 8  # SGD's rate that leaves the valley, and steps described
 WARMUP = 10  # steps
+MOMENTUM = 0.9
 
 LEFT, UNIT, HALF = 2, 28, 1.7  # panels: left edge, length of 1, half of the height
 FROM, TO = -9.7, 2.9  # range along the valley
 PANELS = {"SGD": 26, "AdamW": 182}  # upper edges
-TRACK = Box(222, 0, 126, 0)  # slider of a learning rate, above its panel
-STEP_TRACK = Box(66, 330, 282, 0)
+# Starts that can be chosen, rows and columns of a grid with START in one of them.
+STARTS = {"along": -9.5, "across": 1.6, "apart": (0.25, 0.1), "size": (33, 49)}
 POINTS = 30  # points on half a contour
 
 
 def path(
-    optimizer: str, lr: float | Sequence[float], steps: int = STEPS
+    optimizer: str,
+    lr: float | Sequence[float],
+    steps: int = STEPS,
+    start: Point = START,
+    momentum: float = 0,
 ) -> list[Point]:
     """Return the path of PyTorch's optimiser; ``lr`` is one rate, or one per step."""
-    w = torch.tensor(START, dtype=torch.float64, requires_grad=True)
-    walker: Optimizer = SGD([w]) if optimizer == "SGD" else AdamW([w], weight_decay=0.0)
-    places = [START]
+    w = torch.tensor(start, dtype=torch.float64, requires_grad=True)
+    walker: Optimizer = AdamW([w], weight_decay=0.0)
+    if optimizer == "SGD":
+        walker = SGD([w], momentum=momentum)
+    places = [start]
     for rate in [lr] * steps if isinstance(lr, float) else lr:
         walker.param_groups[0]["lr"] = rate
         walker.zero_grad()
@@ -69,6 +76,8 @@ def draw() -> Drawing:
         "steps": MOST,
         "shown": STEPS,
         "warmup": WARMUP,
+        "momentum": MOMENTUM,
+        "starts": STARTS,
         "rates": {
             name: {"apart": apart, "stops": stops, "first": round(LR[name] / apart)}
             for name, (apart, stops) in STOPS.items()
@@ -77,8 +86,6 @@ def draw() -> Drawing:
         "left": FROM,
         "half": HALF,
         "unit": UNIT,
-        "track": vars(TRACK),
-        "stepTrack": vars(STEP_TRACK),
     }
     captions = {
         "SGD": (
@@ -96,17 +103,8 @@ def draw() -> Drawing:
         bottom = panel_at(name).bottom
         with drawing.part(f"still-{name}"):
             drawing.lines(LEFT, bottom + 15, *captions[name], size=11)
-        for line in (0, 1):
-            with drawing.part(f"line-{name}-{line}", moving=True):
-                drawing.text(LEFT, bottom + 15 + 14 * line, "", size=11)
-    with drawing.part("step", moving=True):
-        y = STEP_TRACK.y + 4
-        drawing.text(LEFT, y, f"step {STEPS}", size=12, bold=True)
-    track(drawing, "steps", STEP_TRACK, STEPS / MOST)
-    for step in (0, 10, 20, 30, 40):
-        with drawing.part(f"tick-{step}", moving=True):
-            x = STEP_TRACK.x + STEP_TRACK.width * step / MOST
-            drawing.text(x, STEP_TRACK.y + 21, f"{step}", size=10.5, anchor="middle")
+        with drawing.part(f"line-{name}", moving=True):
+            drawing.text(LEFT, bottom + 15, "", size=11)
     return drawing
 
 
@@ -117,9 +115,6 @@ def panel(drawing: Drawing, name: str, places: list[Point]) -> None:
     with drawing.part(f"title-{name}"):
         title = f"{name}, learning rate {LR[name]:g}"
         drawing.text(LEFT, top - 11, title, size=12.5, bold=True)
-    apart, stops = STOPS[name]
-    sliding = Box(TRACK.x, top - 15, TRACK.width, 0)
-    track(drawing, name, sliding, (LR[name] / apart - 1) / (stops - 1))
     with drawing.at(LEFT, top):
         drawing.box(0, 0, place.width, place.height, ground=False, radius=3)
         for reach in (1, 3, 5, 7, 9, 11):
@@ -137,8 +132,9 @@ def panel(drawing: Drawing, name: str, places: list[Point]) -> None:
         with drawing.part(f"last-{name}", moving=True):
             drawing.line((0, 0), (0, 0), colour="query", thick=3)
         x, y = on_sheet(START)
-        drawing.circle(x, y, 3.5, "asking", thick=2)
-        drawing.text(x + 8, y + 6, "start", size=11, bold=True)
+        with drawing.part(f"handle-start-{name}"):
+            drawing.circle(x, y, 3.5, "asking", thick=2)
+            drawing.text(x + 8, y + 6, "start", size=11, bold=True)
         x, y = on_sheet((0, 0))
         drawing.line((x - 5, y), (x + 5, y), colour="asking", thick=2)
         drawing.line((x, y - 5), (x, y + 5), colour="asking", thick=2)
@@ -147,14 +143,6 @@ def panel(drawing: Drawing, name: str, places: list[Point]) -> None:
 
 def panel_at(name: str) -> Box:
     return Box(LEFT, PANELS[name], (TO - FROM) * UNIT, 2 * HALF * UNIT)
-
-
-def track(drawing: Drawing, name: str, place: Box, share: float) -> None:
-    """Draw a slider with its knob at a share of its length."""
-    with drawing.part(f"track-{name}", moving=True):
-        drawing.line((place.x, place.y), (place.right, place.y), thick=3)
-    with drawing.part(f"handle-{name}", moving=True), drawing.part(f"knob-{name}"):
-        drawing.circle(place.x + share * place.width, place.y, 8, "ink", thick=2)
 
 
 def contour(drawing: Drawing, reach: float) -> None:

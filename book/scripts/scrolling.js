@@ -2,7 +2,7 @@
 
 function mark() {
   for (const wide of /** @type {NodeListOf<HTMLElement>} */ (
-    document.querySelectorAll("mjx-container[display], article table")
+    document.querySelectorAll("div.math, article table")
   )) {
     if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
     else wide.removeAttribute("tabindex");

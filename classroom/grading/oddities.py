@@ -44,7 +44,7 @@ HARMLESS = {
     *("config", "load_ext", "autoreload", "who", "whos"),
 }
 CHECKS = {"check", "vit_check"}  # names of the package: import vit_check as check
-SPELLED = re.compile(r"vit_(?:steps|check)(?:\.\w+)+")
+SPELLED = re.compile(r"vit_(?:steps|doctor|check)(?:\.\w+)+")
 ABOUT = {"__version__", "__file__", "__name__", "__doc__"}
 AIDS = ("vit_steps.data.", "vit_steps.notebook.")  # no task asks to write these
 MOST, LONGEST_SENTENCE = 20, 200
@@ -199,10 +199,10 @@ def _library(origin: Origin) -> tuple[str, str]:
     For models of other libraries, the package is "" and the name is that of the
     library.
     """
-    if origin.root == "vit_steps":
+    if origin.root in ("vit_steps", "vit_doctor"):
         aid = origin.path.startswith(AIDS) and origin.name != "*"
         aid = aid or origin.name in ABOUT
-        return ("", "") if aid else ("vit_steps", origin.name)
+        return ("", "") if aid else (origin.root, origin.name)
     for other in ("timm", "transformers", "torchvision.models"):
         if f"{origin.path}.".startswith(f"{other}."):
             return "", other

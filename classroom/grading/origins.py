@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+import vit_doctor
 import vit_steps
 from classroom.grading.parsing import Reader
 
@@ -26,12 +27,12 @@ BUILTINS = {*dir(builtins), "__builtins__", "get_ipython"}
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-FOLDER = Path(vit_steps.__file__).parent
 MODULES = {
-    ".".join(file.relative_to(FOLDER.parent).with_suffix("").parts).removesuffix(
+    ".".join(file.relative_to(folder.parent).with_suffix("").parts).removesuffix(
         ".__init__"
     )
-    for file in FOLDER.rglob("*.py")
+    for folder in (Path(vit_steps.__file__).parent, Path(vit_doctor.__file__).parent)
+    for file in folder.rglob("*.py")
 }
 
 

@@ -28,7 +28,7 @@ from classroom.release.release import text_of
 from vit_steps.checkpoint import write_whole
 
 STUDENT = "the-solutions"
-PACKAGES = ("classroom", "vit_book", "vit_check", "vit_steps")
+PACKAGES = ("classroom", "vit_book", "vit_check", "vit_doctor", "vit_steps")
 RUNS = 3  # tries for solutions that a busy machine keeps from ending
 PATIENCE = 60  # the solutions are known to end, so they may wait long for a processor
 

@@ -243,7 +243,8 @@ def _python_environment() -> tuple[Path, ...]:
 
 def _packages() -> set[Path]:
     """Return the folders of our own packages."""
-    found = map(importlib.util.find_spec, ("vit_steps", "vit_book", "vit_check"))
+    ours = ("vit_steps", "vit_doctor", "vit_book", "vit_check")
+    found = map(importlib.util.find_spec, ours)
     places = [spec.submodule_search_locations or () for spec in found if spec]
     return {Path(folder) for folders in places for folder in folders}
 

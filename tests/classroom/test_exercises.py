@@ -62,7 +62,10 @@ def test_written_answers_have_a_rubric(path):
     graded = [c for c in read(path).cells if c.cell_type == "markdown" and is_grade(c)]
     assert graded
     for cell in graded:
-        assert "**Rubric.**" in cell.source, cell.id
+        rubric = cell.source.split("**Rubric.** ")[1]
+        lines = re.findall(r"^- \*\*1 point:\*\* ", rubric, re.MULTILINE)
+        assert len(lines) == cell.metadata.nbgrader.points, cell.id
+        assert rubric.startswith(f"One point for each line that holds, {len(lines)} in")
 
 
 @every_set

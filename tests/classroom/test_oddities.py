@@ -211,6 +211,7 @@ def test_an_answer_made_outside_its_cell_is_reported(helper, target):
         ("import torchvision as t\nt.models.vit_b_16()", "uses torchvision.models,"),
         ("from transformers import ViTModel as V", "uses transformers, which this"),
         ("print(vit_steps.model_cost)", "uses model_cost from vit_steps, which this"),
+        ("import vit_doctor\nvit_doctor.examine(m)", "uses examine from vit_doctor"),
         ("f(vit_steps)", "hands all of vit_steps to f"),
         ("next(iter([vit_steps])).patchify", "hands all of vit_steps to iter"),
         ("class A:\n    v = vit_steps", "hands all of vit_steps to A.v"),

@@ -49,9 +49,16 @@ def test_one_that_takes_too_long_is_killed():
 
 
 def note_others(folder):
+    """Wait for another, or until nobody is left to come; then count who is there."""
     (folder / f"{os.getpid()}").touch()
-    time.sleep(0.3)
-    (folder / f"{os.getpid()} saw").write_text(str(len(list(folder.glob("*[0-9]")))))
+    (folder / f"{os.getpid()} came").touch()
+
+    def count(pattern):
+        return len(list(folder.glob(pattern)))
+
+    wait_until(lambda: count("*[0-9]") > 1 or count("* came") == 5)
+    time.sleep(0.3)  # in which one too many would come
+    (folder / f"{os.getpid()} saw").write_text(str(count("*[0-9]")))
     (folder / f"{os.getpid()}").unlink()
 
 

@@ -4,7 +4,7 @@ from torch import nn
 
 from tests.conftest import draw_at_random
 from vit_steps import MLP, optional
-from vit_steps.variants.attention_pool import AttentionPool
+from vit_steps.variants.attention import AttentionPool
 
 timm = optional.timm()
 

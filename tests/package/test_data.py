@@ -418,9 +418,8 @@ def test_cifar10_that_is_not_there_says_how_to_get_it(state, cifar, tmp_path):
         cut_off(cifar / "cifar-10-batches-py" / "data_batch_3")
     with pytest.raises(
         FileNotFoundError,
-        match=f"CIFAR-10 is not in {root}, or not complete: fetch https://www.cs.toronto"
-        ".edu/~kriz/cifar-10-python.tar.gz by any means and unpack it there, or set "
-        "download, which takes 170 MB from www.cs.toronto.edu",
+        match=f"CIFAR-10 is not in {root}, or not complete; put its files there by hand"
+        ", or set download, which takes 170 MB from www.cs.toronto.edu",
     ):
         data.load("cifar-10", root=root)
 
@@ -434,45 +433,39 @@ def test_fashion_mnist_that_is_not_there_says_how_to_get_it(state, unpacked):
         cut_off(unpacked / "FashionMNIST/raw/train-images-idx3-ubyte")
     with pytest.raises(
         FileNotFoundError,
-        match=f"Fashion-MNIST is not in {root}, or not complete: put its four "
-        "published files, unpacked, in FashionMNIST/raw there, or set download, "
-        "which takes 30 MB from fashion-mnist.s3",
+        match=f"Fashion-MNIST is not in {root}, or not complete; put its files there "
+        "by hand, or set download, which takes 30 MB from fashion-mnist.s3",
     ):
         data.load("fashion-mnist", full=True, root=root)
 
 
 @pytest.mark.parametrize(
-    ("ask", "title", "size", "host", "module"),
+    ("ask", "title", "size", "module"),
     [
-        (cifar10, "CIFAR-10", "170 MB", "www.cs.toronto.edu", "cifar"),
+        (cifar10, "CIFAR-10", "170 MB from www.cs.toronto.edu", "cifar"),
         (
             all_of_fashion,
             "Fashion-MNIST",
-            "30 MB",
-            "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
+            "30 MB from fashion-mnist.s3-website.eu-central-1.amazonaws.com",
             "mnist",
         ),
     ],
 )
-def test_a_download_is_announced_and_its_failure_explained(
-    ask, title, size, host, module, unpacked, monkeypatch, capsys
+def test_a_download_is_announced(
+    ask, title, size, module, unpacked, monkeypatch, capsys
 ):
     optional.torchvision()
     from torchvision import datasets
 
     def fail(*args, **kwargs):
-        raise URLError("no route\nto host")
+        raise URLError("no route to host")
 
     monkeypatch.setattr(getattr(datasets, module), "download_and_extract_archive", fail)
     root = unpacked / "empty"
-    with pytest.raises(ConnectionError) as caught:
+    with pytest.raises((URLError, RuntimeError)):
         ask("train", root=root, download=True)
-    said = str(caught.value)
-    assert said.startswith(f"{title} could not be downloaded from {host} to {root} (")
-    assert "no route to host" in said and "try again with a network, or" in said
-    assert "\n" not in said
     announced = capsys.readouterr().out
-    assert announced == f"Downloading {title}: {size} from {host} to {root}\n"
+    assert announced.startswith(f"Downloading {title}: {size} to {root}\n")
 
 
 def test_a_download_that_works(cifar, monkeypatch):
@@ -551,12 +544,12 @@ def test_the_middle_is_the_middle(tmp_path):
     torch.testing.assert_close(cat, data.normalize(expected))
 
 
-def test_a_folder_of_grey_files_alone_is_grey(tmp_path):
+def test_a_folder_is_made_grey_on_demand(tmp_path):
     root = photo_folder(tmp_path, "cat", "dog")
     for number, path in enumerate(sorted(root.glob("*/*.png"))):
         with Image.open(path) as image:
             image.convert(("L", "LA", "1")[number % 3]).save(path)
-    loaded = load_folder(root)
+    loaded = load_folder(root, in_channels=1)
     mean, std = (sum(n) / 3 for n in (data.IMAGENET_MEAN, data.IMAGENET_STD))
     assert (loaded.mean, loaded.std) == ((mean,), (std,))
     index = next(
@@ -565,7 +558,7 @@ def test_a_folder_of_grey_files_alone_is_grey(tmp_path):
     label, image = loaded.train.labels[index], loaded.train[index][0]
     expected = torch.full((1, 10, 10), ((50 * label + 3) / 255 - mean) / std)
     torch.testing.assert_close(image, expected, rtol=0, atol=1e-6)
-    assert load_folder(root, in_channels=3).train[0][0].shape == (3, 10, 10)
+    assert load_folder(root).train[0][0].shape == (3, 10, 10)
     Image.new("RGB", (20, 20)).save(root / "dog" / "19.png")  # one in colour
     mixed = load_folder(root, augment=True)
     assert mixed.train[0][0].shape == (3, 10, 10) and len(mixed.mean) == 3
@@ -639,7 +632,7 @@ def test_a_folder_of_16_bits_keeps_its_levels(tmp_path):
     root = photo_folder(tmp_path, "cat", "dog")
     for path in root.glob("*/*.png"):
         Image.new("I;16", (20, 20), 257 * 99).save(path)
-    loaded = load_folder(root)
+    loaded = load_folder(root, in_channels=1)
     expected = torch.full((1, 10, 10), (99 / 255 - loaded.mean[0]) / loaded.std[0])
     torch.testing.assert_close(loaded.train[0][0], expected, rtol=0, atol=1e-6)
 

@@ -236,12 +236,5 @@ def test_a_killed_worker_is_started_again_and_goes_on(tmp_path):
     )
 
 
-def test_the_command_can_shard(tmp_path):
-    run(tmp_path, *command(tmp_path, "sharded"), "--shard")
-    _, made = read_checkpoint(tmp_path / "sharded.safetensors")
-    assert made["train_config"]["epochs"] == 3 and made["test"]["top1"] > 0.2
-    assert len(made["classes"]) == 10 and len(made["mean"]) == 1
-
-
 def test_stripes_have_what_the_tests_assume():
     assert len(stripes(25).train) % QUICK.batch_size == 1

@@ -224,7 +224,7 @@ def test_the_command_prints_a_line_an_image(photo, capsys):
 
 
 def test_the_command_runs_as_a_module_and_draws_a_map(photo, tmp_path):
-    command = [sys.executable, "-m", "vit_steps.predict", "cluttered-digits", photo]
+    command = [sys.executable, "-m", "vit_steps", "predict", "cluttered-digits", photo]
     command += ["--map", str(tmp_path / "map.png")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")

@@ -2,7 +2,6 @@ import copy
 import json
 import re
 from functools import partial
-from types import SimpleNamespace
 
 import numpy
 import pytest
@@ -692,52 +691,27 @@ def test_features_leave_the_model_in_its_mode_and_take_any_float():
     torch.testing.assert_close(P.extract_features(model, images.double()), expected)
     assert P.extract_features(model, images.half()).dtype == torch.float32
     assert model.training and not model.norm.training
-    (tokens,) = P.get_intermediate_layers(model, images.double(), [-1])
-    assert tokens.dtype == torch.float32
 
 
 @pytest.mark.parametrize("registers", [0, 2])
-def test_layers_as_images_have_the_patches_where_they_are(registers):
-    theirs = timm_small(img_size=(12, 20), reg_tokens=registers, no_embed_class=True)
-    ours = P.copy_of(theirs)
-    images = images_for(ours)
-    with torch.no_grad():
-        final = theirs.forward_intermediates(images, norm=True, intermediates_only=True)
-        raw = theirs.forward_intermediates(images, norm=False, intermediates_only=True)
-    blocks = [0, 1, 2, -1, -3]
-    for norm, expected in ((True, final), (False, raw)):
-        got = P.get_intermediate_layers(ours, images, blocks, norm, reshape=True)
-        for block, layer in zip(blocks, got, strict=True):
-            assert layer.shape == (2, 12, 3, 5)
-            torch.testing.assert_close(layer, expected[block], atol=1e-5, rtol=0)
-    for block in (3, -4):
-        with pytest.raises(ValueError, match=f"block: got {block}, expected -3 to 2"):
-            P.get_intermediate_layers(ours, images, [0, block])
-
-
-@pytest.mark.parametrize("norm", [False, True])
-@pytest.mark.parametrize("registers", [0, 2])
-def test_tokens_after_chosen_blocks_equal_timms(registers, norm):
+def test_tokens_after_a_block_equal_timms(registers):
     theirs = timm_small(img_size=(12, 20), reg_tokens=registers, no_embed_class=True)
     ours = P.copy_of(theirs).train()
     images = images_for(ours)
-    got = P.get_intermediate_layers(ours, images, [0, -2], norm=norm)
+    got = P.named_outputs(ours, images)
     expected = theirs.get_intermediate_layers(
-        images, n=[0, 1], return_prefix_tokens=True, norm=norm
+        images, n=[0, 1], return_prefix_tokens=True, norm=False
     )
-    for tokens, (patches, prefix) in zip(got, expected, strict=True):
+    for block, (patches, prefix) in enumerate(expected):
+        tokens = got[f"blocks.{block}"]
         whole = torch.cat([prefix, patches], dim=1)
         torch.testing.assert_close(tokens, whole, atol=1e-5, rtol=0)
         assert not tokens.requires_grad
-    assert ours.training and P.get_intermediate_layers(ours, images, []) == []
-    with pytest.raises(ValueError, match="block: got 3, expected -3 to 2"):
-        P.get_intermediate_layers(ours, images, [0, 3])
+    assert ours.training
 
 
-@pytest.mark.parametrize(
-    "look", [P.extract_features, partial(P.get_intermediate_layers, blocks=[0])]
-)
-def test_images_that_are_not_normalised_are_refused(look):
+def test_images_that_are_not_normalised_are_refused():
+    look = P.extract_features
     model = VisionTransformer.from_pretrained("fashion-mnist")
     pictures = torch.rand(5, 1, 28, 28, generator=torch.Generator().manual_seed(0))
     pictures[:, :, :2] = 0
@@ -774,39 +748,12 @@ def repository(tmp_path):
     return tmp_path, theirs
 
 
-@pytest.fixture
-def hub(repository, monkeypatch):
-    """Replace huggingface_hub by an empty cache and one repository; list downloads."""
-    hub = pytest.importorskip("huggingface_hub")
-    folder, downloads = repository[0], []
-
-    def cached(name, file):
-        return str(folder / file) if file in downloads else None
-
-    def download(name, file, local_files_only):
-        if not local_files_only:
-            downloads.append(file)
-        return str(folder / file)
-
-    def model_info(name, files_metadata):
-        files = [(p.name, p.stat().st_size) for p in folder.iterdir()]
-        files.append(("flax_model.msgpack", 10**9))
-        return SimpleNamespace(
-            siblings=[SimpleNamespace(rfilename=n, size=s) for n, s in files]
-        )
-
-    monkeypatch.setattr(hub, "try_to_load_from_cache", cached)
-    monkeypatch.setattr(hub, "hf_hub_download", download)
-    monkeypatch.setattr(hub, "model_info", model_info)
-    return downloads
+def read(repository):
+    return optional.timm().create_model(f"local-dir:{repository[0]}", pretrained=True)
 
 
-def test_a_published_model_is_fetched_once_and_runs_in_ours(hub, repository, capsys):
-    got = P.published("timm/test_vit.r160_in1k")
-    announced = capsys.readouterr().out
-    assert announced == (
-        "timm/test_vit.r160_in1k: downloading 1.5 MB from huggingface.co\n"
-    )
+def test_a_published_model_runs_in_ours(repository):
+    got = P.copy_of(read(repository))
     known = got.preprocessing
     assert known == Preprocessing((0.5,) * 3, (0.5,) * 3, known.classes)
     assert known.classes[0] == "tench, Tinca tinca" and len(known.classes) == 1000
@@ -817,31 +764,15 @@ def test_a_published_model_is_fetched_once_and_runs_in_ours(hub, repository, cap
     with torch.no_grad():
         expected = repository[1](images)
         torch.testing.assert_close(got(images), expected, atol=1e-5, rtol=0)
-    P.published("timm/test_vit.r160_in1k")
-    assert hub == ["config.json", "model.safetensors"]
-    assert capsys.readouterr().out == ""
 
 
-def test_a_published_model_of_another_architecture_is_refused(hub, repository):
+def test_a_published_model_of_another_architecture_is_refused(repository):
     file = repository[0] / "config.json"
     config = json.loads(file.read_text())
     file.write_text(json.dumps(config | {"model_args": {"act_layer": "silu"}}))
     message = "another architecture: blocks.0.mlp.act differs by up to .* blocks.0.mlp"
     with pytest.raises(ValueError, match=message):
-        P.published("timm/test_vit.r160_in1k")
-
-
-def test_without_a_network_the_error_has_the_remedy(monkeypatch, tmp_path):
-    constants = pytest.importorskip("huggingface_hub").constants
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
-    message = (
-        "timm/nothing is not on this computer and could not be fetched from "
-        "huggingface.co. With a network, run the same line again; "
-        ".*OfflineModeIsEnabled"
-    )
-    with pytest.raises(ConnectionError, match=message):
-        P.published("timm/nothing")
+        P.copy_of(read(repository))
 
 
 def test_copy_timm():

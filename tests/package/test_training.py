@@ -1,4 +1,3 @@
-import json
 import math
 import os
 import random
@@ -26,7 +25,6 @@ from vit_steps.checkpoint import read_checkpoint, write_checkpoint
 from vit_steps.preprocessing import Preprocessing
 from vit_steps.training import (
     Batches,
-    History,
     TrainConfig,
     evaluate,
     learning_rate,
@@ -667,14 +665,6 @@ def test_the_bar_shows_each_epoch(capfd, monkeypatch):
     assert "9/9" in bar and "top1=" in bar and "loss=" in bar
     weights_after()
     assert capfd.readouterr() == ("", "")
-
-
-def test_history_survives_json():
-    history = train(small_vit(), stripes(), QUICK, progress=False)
-    text = json.dumps(
-        [vars(e) | {"validation": vars(e.validation)} for e in history.epochs]
-    )
-    assert History.from_json(json.loads(text)) == history
 
 
 def test_a_model_with_no_head_or_another_is_refused_before_a_step(monkeypatch):

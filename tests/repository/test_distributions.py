@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import ROOT
 from vit_steps.optional import INSTALL_BOOK
 
+PACKAGE = ("vit_steps/", "vit_doctor/")
 BOOK_ONLY = ("vit_check/", "vit_book/", "vit_steps/data/fashion-mnist-7000.npz")
 BOOK_ONLY += ("vit_steps/data/FASHION-MNIST-LICENSE",)
 
@@ -27,7 +28,7 @@ def tracked():
 def wheels(tmp_path_factory):
     """Both wheels, built from the files that git tracks."""
     clone = tmp_path_factory.mktemp("clone")
-    needed = ("vit_steps/", "vit_book/", "vit_check/", "book/distribution/")
+    needed = (*PACKAGE, "vit_book/", "vit_check/", "book/distribution/")
     at_the_top = ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in")
     for name in tracked():
         if name.startswith(needed) or name in at_the_top:
@@ -56,7 +57,7 @@ def files(wheel):
 def test_each_file_of_the_packages_is_in_one_wheel(wheels):
     package, book = (files(wheels[name]) for name in ("vit_steps", "vit_steps_book"))
     assert not package & book
-    theirs = {n for n in tracked() if n.startswith(("vit_steps/", *BOOK_ONLY))}
+    theirs = {n for n in tracked() if n.startswith((*PACKAGE, *BOOK_ONLY))}
     assert package | book == theirs
     assert book == {name for name in theirs if name.startswith(BOOK_ONLY)}
 

@@ -15,7 +15,8 @@ from tests.conftest import CHAPTERS, NOTEBOOKS, ROOT, SIDE_ROADS, code_cells, re
 
 MODULES = [
     importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    for path in sorted((ROOT / "vit_steps").rglob("*.py"))
+    for package in ("vit_steps", "vit_doctor")
+    for path in sorted((ROOT / package).rglob("*.py"))
     if not path.stem.startswith("__")
 ]
 
@@ -121,7 +122,7 @@ TAUGHT_BY_MODULE = {
         "Difference",
         "first_difference",
     ],
-    "symptoms": [
+    "quick": [
         "overfit_one_batch",
         "batch_effect",
         "repeat_effect",
@@ -185,7 +186,7 @@ def test_a_module_is_taught_in_the_chapter_of_its_topic():
         "training_cost": "11",
         "distributed": "12",
         "variants": "13",
-        "symptoms": "14",
+        "quick": "14",
     }
     elsewhere = {
         "scaled_dot_product_attention": ["04"],

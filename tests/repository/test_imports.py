@@ -27,6 +27,7 @@ def test_imports_point_one_way():
     ("package", "brings"),
     [
         ("vit_steps", {"vit_steps", "safetensors"}),
+        ("vit_doctor", {"vit_doctor", "vit_steps", "safetensors", "tqdm"}),
         ("vit_check", {"vit_check", "vit_steps", "safetensors"}),
     ],
 )

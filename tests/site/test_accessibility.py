@@ -15,7 +15,8 @@ from tests.site.visit import PHONE, WIDE, rest, too_wide
 
 CODE = sorted(
     page.relative_to(HTML).with_suffix("").as_posix()
-    for page in HTML.glob("_modules/vit_steps/**/*.html")
+    for package in ("vit_steps", "vit_doctor")
+    for page in HTML.glob(f"_modules/{package}/**/*.html")
 )
 
 

@@ -5,21 +5,25 @@ import re
 import pytest
 from pygments import highlight
 from pygments.lexers import PythonLexer
-from pygments.token import STANDARD_TYPES
 
-from book._extensions import code_colours
 from book._extensions.code_lines import PLAIN, LineFormatter
 from book._extensions.dark_figures import contrast, rgb
+from tests.conftest import ROOT
 from tests.site.test_browser import CHAPTERS
 from tests.site.test_looks import in_both_themes
 from tests.site.visit import Visit
 
-in_each_theme = pytest.mark.parametrize("theme", code_colours.INKS)
+CSS = (ROOT / "book" / "_assets" / "book.css").read_text("utf-8")
+LIGHT, DARK = re.findall(r"\{ (--code-ground: .*?) \}", CSS)
+INKS = {
+    theme: dict(re.findall(r"--code-(\w+): (#\w+)", inks))
+    for theme, inks in {"light": LIGHT, "dark": DARK}.items()
+}
 
 
-@in_each_theme
+@pytest.mark.parametrize("theme", INKS)
 def test_every_ink_is_readable_and_a_note_the_quietest(theme):
-    inks = code_colours.INKS[theme]
+    inks = INKS[theme]
     [ground] = rgb([inks["ground"]])
     loud = {
         name: contrast(rgb([colour])[0], ground)
@@ -31,19 +35,12 @@ def test_every_ink_is_readable_and_a_note_the_quietest(theme):
     assert max(loud, key=loud.get) == "text"
 
 
-@in_each_theme
-def test_a_style_has_no_other_ink(theme):
-    inks = code_colours.INKS[theme]
-    used = {f"#{said['color']}" for _, said in code_colours.style(theme)}
-    assert used == set(inks.values()) - {inks["ground"]}
-
-
-def test_what_needs_no_span_has_the_colour_of_text():
+def test_what_needs_no_span_has_no_ink():
     names = set(re.search(r"\(\?:([\w|]+)\)", PLAIN.pattern)[1].split("|"))
-    for theme, inks in code_colours.INKS.items():
-        for kind, said in code_colours.style(theme):
-            if STANDARD_TYPES.get(kind) in names:
-                assert (f"#{said['color']}", said["bold"]) == (inks["text"], False)
+    with_ink = set(
+        re.findall(r"\.(\w+)", " ".join(re.findall(r"\.highlight :is.*", CSS)))
+    )
+    assert len(with_ink) > 30 and not names & with_ink
     html = highlight("x = f(1)", PythonLexer(), LineFormatter())
     assert '<span class="line">x = f(<span class="mi">1</span>)</span>' in html
 
@@ -65,7 +62,7 @@ def test_a_page_takes_them(browser, site):
     visit = Visit(browser)
     visit.tab.goto(f"{site}{CHAPTERS[4]}.html")
     for theme in in_both_themes(visit.tab):
-        inks = code_colours.INKS[theme]
+        inks = INKS[theme]
         colours, grounds, words = visit.tab.evaluate(COLOURS)
         assert words > 500
         assert set(colours) - {css(inks["text"])} == {
@@ -73,5 +70,5 @@ def test_a_page_takes_them(browser, site):
         }
         assert grounds == [css(inks["ground"])]
     visit.tab.emulate_media(media="print")
-    assert css(code_colours.INKS["light"]["note"]) in visit.tab.evaluate(COLOURS)[0]
+    assert css(INKS["light"]["note"]) in visit.tab.evaluate(COLOURS)[0]
     visit.context.close()

@@ -1,12 +1,11 @@
 """The archive of all notebooks, and the links to it and to the book's PDF."""
 
-import re
 import zipfile
 
 import nbformat
+import pytest
 
 from book._extensions.downloads import ARCHIVE, FOLDER, write_archive
-from book._extensions.pdf_button import WHOLE_BOOK
 from tests.conftest import NOTEBOOKS, ROOT
 from tests.site.test_pages import HTML, page_soup
 
@@ -30,9 +29,19 @@ def test_archive_is_the_same_bytes_each_time(tmp_path):
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
 
 
-def test_intro_links_both():
-    links = [link["href"] for link in page_soup("book/intro").find_all("a", href=True)]
-    assert f"../{ARCHIVE}" in links
-    assert any(
-        re.search(rf"github\.io/.+/downloads/{WHOLE_BOOK}$", link) for link in links
-    )
+def test_the_intro_gives_the_archive():
+    [link] = page_soup("book/intro").select(f'a[href="../{ARCHIVE}"]')
+    assert link.has_attr("download")
+
+
+@pytest.mark.parametrize(
+    ("page", "words"),
+    [
+        ("notebooks/04_scaled_dot_product_attention", "Notebook, to run it"),
+        ("book/notation", "Plain text"),
+    ],
+)
+def test_a_page_is_downloaded_and_not_opened(page, words):
+    [link] = page_soup(page).select(".btn-download-source-button")
+    assert link.has_attr("download") and not link.has_attr("target")
+    assert link.get_text(strip=True) == words

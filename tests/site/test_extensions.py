@@ -11,7 +11,10 @@ from book.chromium import served
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "book" / "_extensions"
-MODULES = {file.stem: file for file in FOLDER.glob("[!_]*.py")}
+MODULES = {
+    ".".join(file.relative_to(FOLDER).with_suffix("").parts): file
+    for file in sorted(FOLDER.rglob("[!_]*.py"))
+}
 
 
 def test_each_extension_is_known_under_one_name():

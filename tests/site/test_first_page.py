@@ -13,6 +13,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 import torch
+import yaml
 from PIL import Image
 from sphinx.errors import ExtensionError
 from torch.nn import functional as F
@@ -40,15 +41,37 @@ def texts(selector):
 
 def test_three_buttons_lead_into_the_book_the_lab_and_colab():
     links = page_soup(PAGE).select(".first-steps a")
-    chapter = "notebooks/00_before_you_start"
+    chapter = "notebooks/01_why_patches"
     colab = Repository.of(ROOT).colab(f"{chapter}.ipynb")
     lab = "lab.html#photograph"
     assert [a["href"] for a in links] == [f"../{chapter}.html", lab, colab]
     assert [a.get_text() for a in links] == [
         "Start reading",
         "Play with a trained model",
-        "Open in Colab",
+        "Run chapter 1 in Colab",
     ]
+
+
+def test_other_ways_to_begin_stand_below_the_facts():
+    links = [a["href"] for a in page_soup(PAGE).select(".facts + .other-ways a")]
+    assert links == [
+        "../notebooks/00_before_you_start.html",
+        "#the-three-hour-route",
+        "../notebooks/side_roads/when_it_does_not_work.html",
+    ]
+
+
+def test_the_book_is_cited_as_its_file_says():
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    entry = page_soup(PAGE).select_one("#how-to-cite pre").get_text()
+    found = dict(re.findall(r"(\w+) = \{+(.*?)\}+", entry))
+    assert found == {
+        "title": said["title"],
+        "author": said["authors"][0]["name"],
+        "year": str(said["date-released"].year),
+        "version": said["version"],
+        "url": said["repository-code"],
+    }
 
 
 def test_the_facts_are_what_is_counted():

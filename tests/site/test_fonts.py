@@ -14,7 +14,7 @@ from matplotlib.font_manager import FontProperties, findfont
 from matplotlib.ft2font import FT2Font
 
 import vit_book
-from book.fonts import MATHJAX
+from book.fonts import ICONS
 from tests.conftest import NOTEBOOKS, ROOT, read
 from tests.site.conftest import in_all_fonts
 from tests.site.test_pages import HTML, SOURCES
@@ -88,15 +88,28 @@ def test_the_fonts_are_small_and_bring_their_licences():
     assert css.stat().st_size < 120_000, "no word is shown before it is read"
     addresses = re.findall(r'url\("([^"]{8})', css.read_text(encoding="utf-8"))
     assert set(addresses) == {"data:fon"}, "a font that comes later moves what is read"
-    for name in ("Inter", "FiraCode", "MathJax_Math"):
+    for name in ("Inter", "FiraCode", "NotoSansMath"):
         name = f"LICENSE-{name}.txt"
         licence = (FONTS / name).read_text(encoding="utf-8")
         assert "Copyright" in licence and "SIL OPEN FONT LICENSE" in licence
     assert (FIGURES / "LICENSE-Inter.txt").exists()
 
 
-def test_the_letters_of_formulas_are_where_they_are_made_of():
-    assert (MATHJAX / "MathJax_Math-Italic.woff").exists()
+ICON = re.compile(r"\bfa-([a-z][a-z0-9-]*)")
+LARGE = {"lg", "solid", "brands"}  # how an icon is shown, and not which
+
+
+def test_every_icon_that_the_pages_show_is_in_their_font():
+    """Whoever shows another adds its name in book/fonts.py, and runs `make fonts`."""
+    shown = {
+        name
+        for page in HTML.rglob("*.html")
+        if "_static" not in page.parts
+        for name in ICON.findall(page.read_text("utf-8"))
+    }
+    assert shown - LARGE <= set(ICONS)
+    css = (FONTS / "icons.css").read_text("utf-8")
+    assert css.count("::before") == len(ICONS) and css.count("@font-face") == 2
 
 
 # Figures

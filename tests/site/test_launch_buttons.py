@@ -2,7 +2,7 @@
 
 import pytest
 
-from book._extensions.launch_buttons import add_kaggle
+from book._extensions.theme.header_menus import add_kaggle
 
 CHAPTER = "notebooks/02_patch_embedding.html"
 MENU = ".dropdown-launch-buttons"
@@ -41,11 +41,11 @@ def test_it_says_what_it_is_for(browser, site):
     shown = menu.evaluate("b => getComputedStyle(b, '::after').content")
     assert shown == '"Run"'
     tab.goto(f"{site}book/intro.html")
-    name = "Run the first chapter: Colab, Kaggle, Binder"
+    name = "Run chapter 1: Colab, Kaggle, Binder"
     tab.get_by_role("button", name=name).click()
     for link in tab.locator(f"{MENU} a").all():
         assert link.is_visible()
-        assert link.get_attribute("href").endswith("00_before_you_start.ipynb")
+        assert link.get_attribute("href").endswith("01_why_patches.ipynb")
     tab.close()
 
 
@@ -77,4 +77,7 @@ def test_a_fork_may_set_any_of_the_addresses(set_by_the_fork, shown):
     add_kaggle(Book, "notebooks/01_why_patches", "page.html", context, None)
     assert [button["text"] for button in menu["buttons"]] == shown
     [kaggle] = [button for button in menu["buttons"] if button["text"] == "Kaggle"]
+    for button in menu["buttons"]:
+        says = "minutes" in button.get("tooltip", "")
+        assert says == (button["text"] == "Binder"), "it alone takes minutes to start"
     assert "ann/course/blob/main/notebooks/01_why_patches.ipynb" in kaggle["url"]

@@ -8,14 +8,8 @@ from types import SimpleNamespace
 import pytest
 import tinycss2
 
-from book._extensions.deferred_scripts import AT_ONCE, defer
-from book._extensions.theme_styles import (
-    Names,
-    of_a_sheet,
-    used,
-    whole,
-    write_styles,
-)
+from book._extensions.theme.deferred_scripts import AT_ONCE, defer
+from book._extensions.theme.styles import joined, write_styles
 from tests.site.test_pages import HTML, SOURCES, page_soup
 
 CSS = """
@@ -25,30 +19,25 @@ p { margin: 0 }
 .gone.card { color: green }
 @media print { .gone { color: red } .card { color: black } }
 @media screen { .gone { color: red } }
-@keyframes turn { from { opacity: 0 } }
-.bs-tip-auto { color: blue }
+.bs-tooltip-auto { color: blue }
 .bs-other-auto { color: blue }
 """
 
 
-def test_rules_for_what_is_nowhere_are_left_out():
-    css = used(
-        of_a_sheet(CSS), Names.of(['class="card" id="top"'], ["`bs-tip-${end}`"])
+def test_rules_for_what_is_nowhere_are_left_out(tmp_path):
+    (tmp_path / "_static").mkdir()
+    (tmp_path / "page.html").write_text('<p class="card" id="top"></p>')
+    (tmp_path / "first.css").write_text(
+        '/* first */ @import "second.css"; b { top: 0 }'
     )
-    assert "p{margin: 0}" in css and "\n.card{color: red}" in css
-    assert "#top:not(.gone)" in css and "@keyframes turn" in css
-    assert ".bs-tip-auto" in css, "a script puts its name together"
-    assert "@media print {\n.card{color: black}\n}" in css
-    for left_out in ("modal", "green", "screen", "bs-other"):
+    (tmp_path / "second.css").write_text(CSS)
+    css = joined([tmp_path / "first.css"], tmp_path)
+    assert "p{margin:0}" in css and ".card{color:red}" in css
+    assert "#top:not(.gone)" in css
+    assert ".bs-tooltip-auto" in css, "a script puts its name together"
+    assert "@media print{.card{color:#000}}" in css
+    for left_out in ("modal", "green", "screen", "bs-other", "first", "b{"):
         assert left_out not in css
-
-
-def test_a_sheet_is_read_with_what_it_imports(tmp_path):
-    (tmp_path / "styles").mkdir()
-    (tmp_path / "basic.css").write_text("p { margin: 0 }")
-    sheet = tmp_path / "styles" / "theme.css"
-    sheet.write_text('/* first */ @import "../basic.css"; b { color: red }')
-    assert whole(sheet) == "/* first */ p { margin: 0 } b { color: red }"
 
 
 @pytest.fixture
@@ -57,12 +46,18 @@ def small_site(tmp_path):
     (static / "styles").mkdir(parents=True)
     (static / "styles" / "theme.css").write_text(".card { color: red }")
     (static / "styles" / "theme.css.map").touch()
-    (static / "pygments.css").write_text(".k { color: blue } .gone { color: red }")
+    (static / "pygments.css").write_text(".k { color: blue }")
+    (static / "copybutton.css").write_text(".k { margin: 0 } .gone { color: red }")
     (static / "book.css").touch()
     (static / "a.js").write_text('menu.classList.add("k")')
     links = "".join(
         f'<link href="../_static/{sheet}" rel="stylesheet" />\n'
-        for sheet in ("styles/theme.css", "pygments.css?v=1", "book.css")
+        for sheet in (
+            "styles/theme.css",
+            "pygments.css?v=1",
+            "copybutton.css",
+            "book.css",
+        )
     )
     page = tmp_path / "book" / "page.html"
     page.parent.mkdir()
@@ -76,7 +71,7 @@ def test_a_page_gets_one_sheet_of_the_theme(small_site):
     html = (small_site / "book" / "page.html").read_text()
     assert html.count("<link") == 2 and 'href="../_static/theme.css"' in html
     css = (small_site / "_static" / "theme.css").read_text()
-    assert css == ".card{color: red}\n.k{color: blue}\n"
+    assert css.split() == [".card{color:red}.k{margin:0}"]
     left = [f.name for f in (small_site / "_static").rglob("*") if f.is_file()]
     assert sorted(left) == ["a.js", "book.css", "theme.css"]
 
@@ -107,7 +102,7 @@ def test_little_holds_a_page_up(page):
 
 def test_the_themes_sheet_is_small_and_sound():
     css = (HTML / "_static" / "theme.css").read_text(encoding="utf-8")
-    assert 50_000 < len(css) < 160_000 and "@import" not in css
+    assert 50_000 < len(css) < 140_000 and "@import" not in css
     assert not [rule for rule in tinycss2.parse_stylesheet(css) if rule.type == "error"]
-    for name in (".bd-sidebar-primary", ".highlight .k", ".sd-card", ".fa-bars"):
+    for name in (".bd-sidebar-primary", ".sd-card", ".fa-bars"):
         assert name in css

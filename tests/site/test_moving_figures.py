@@ -7,7 +7,7 @@ import json
 import math
 import re
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import pairwise, permutations
 
 import pytest
 import torch
@@ -148,27 +148,59 @@ def test_it_is_heard_once_and_politely(moving):
     status = figure.get_by_role("status")
     expect(status).not_to_be_empty()
     before = status.text_content()
-    unusual = {
-        "split_and_merge": "reshape(T, h, d)",
-        "position_similarity": "2-D",
-        "asking_patch": "Backdrop",
-        "residual_stream": "Back",  # it opens at its last step
-    }
-    press(figure, unusual.get(name, "Next"))
+    press(figure, MOVED_BY.get(name, "Next"))
     expect(status).not_to_have_text(before)
     heard = figure.locator(".vit-drawing > :not([aria-hidden=true])")
-    sliders = figure.get_by_role("slider").count()
-    assert heard.count() == sliders, "a screen reader meets the handles and no more"
+    handles = figure.locator("[role=slider]").count()
+    assert heard.count() == handles, "a screen reader meets the handles and no more"
     assert figure.locator(".vit-drawing").get_attribute("role") == "group"
+
+
+MOVED_BY = {  # a button that changes the figure in any state of it but its last
+    "split_and_merge": "reshape(T, h, d)",
+    "position_similarity": "2-D",
+    "asking_patch": "Backdrop",
+    "residual_stream": "Back",  # it opens at its last step
+}
+
+
+def named(figure):
+    return figure.locator(".vit-drawing").get_attribute("aria-label")
+
+
+@every_figure
+def test_its_name_is_short_and_says_its_state(visit, name):
+    figure = visit(name, reduced_motion="reduce")
+    seen = [named(figure)]
+    for handle in figure.locator("[role=slider]").all():
+        handle.focus()
+        for key in ("ArrowRight", "ArrowUp"):
+            figure.page.keyboard.press(key)
+            seen.append(named(figure))
+    assert len(set(seen)) > 1 or len(seen) == 1
+    stepped = {named(figure)}
+    presses = 3 if MOVED_BY.get(name, "Back") == "Back" else 1
+    for _ in range(presses):
+        press(figure, MOVED_BY.get(name, "Next"))
+        stepped.add(named(figure))
+    assert len(stepped) == 1 + presses, "each step has a name of its own"
+    title = figure.locator(".vit-drawing").get_attribute("data-title")
+    for one in (*seen, *stepped):
+        assert one.startswith(f"{title}: ")
+        assert len(one) <= 180
+    said = figure.get_by_role("status")
+    expect(said).to_contain_text(named(figure).removeprefix(f"{title}: "))
 
 
 def test_it_fits_and_its_targets_are_large_enough_for_a_finger(moving):
     figure, _ = moving
     figure.page.set_viewport_size(NARROWEST)
     around = figure.bounding_box()
-    for target in figure.locator("button, [role=slider]").all():
+    for target in figure.locator("button, select, input, [role=slider]").all():
         box = target.bounding_box()
-        assert min(box["width"], box["height"]) >= 40
+        assert min(box["width"], box["height"]) >= 40, target.get_attribute(
+            "aria-label"
+        )
         assert around["x"] - 1 <= box["x"]
         assert box["x"] + box["width"] <= around["x"] + around["width"] + 9
     assert min(figure.evaluate(SIZES_OF_LETTERS)) >= 9.5
@@ -259,7 +291,8 @@ def test_a_finger_that_goes_up_on_a_slider_scrolls_the_page(visit, name):
     assert slider.get_attribute("aria-valuetext") == before
     slider.scroll_into_view_if_needed()
     x, y = middle(slider.bounding_box())
-    assert not drag_by_finger(figure, (x, y), (x + 90, y - 20))
+    aside = -90 if name == "residual_stream" else 90  # it begins at its right end
+    assert not drag_by_finger(figure, (x, y), (x + aside, y - 20))
     assert slider.get_attribute("aria-valuetext") != before
 
 
@@ -302,10 +335,13 @@ def billed(figure, model, image, patch):
         "macs": f"{large(quadratic + linear)} MACs",
         "share-quadratic": f"quadratic, 2T²D: {share:.1%}",
         "share-linear": f"linear, 12TD²: {1 - share:.1%}",
-        "side-image": f"{image} pixels",
-        "side-patch": f"{patch} {pixels}",
     }.items():
         assert parts[part]["text"] == said
+    label = figure.locator("label").filter(has_text="image side")
+    expect(label).to_have_text(f"image side: {image} pixels")
+    side = figure.get_by_role("slider", name="patch side")
+    assert side.get_attribute("aria-valuetext") == f"{patch} {pixels}"
+    assert f" of {patch} {pixels} and " in parts["patches"]["text"]
     square, band = (parts[f"area-{name}"]["rects"][0] for name in QUADRATIC_AND_LINEAR)
     assert square[2] == pytest.approx(square[3]), "it is a square"
     assert square[3] == pytest.approx(band[3])
@@ -337,12 +373,12 @@ def test_the_bill_is_the_packages(visit):
         expect(figure.locator("button[aria-pressed=true]")).to_have_text(model)
         billed(figure, model, 224, 1)
     figure.get_by_role("slider", name="image").focus()
-    for key, image in (("End", 2048), ("Home", 32), ("PageUp", 160)):
+    for key, image in (("End", 2048), ("Home", 32), ("ArrowRight", 64)):
         figure.page.keyboard.press(key)
         billed(figure, "ViT-H", image, 1)
     figure.get_by_role("slider", name="patch").focus()
     figure.page.keyboard.press("Home")
-    billed(figure, "ViT-H", 160, 32)
+    billed(figure, "ViT-H", 64, 32)
     expect(figure.get_by_role("button", name="Back")).to_have_attribute(
         "aria-disabled", "true"
     )
@@ -361,17 +397,27 @@ def test_the_bill_grows_by_a_number_one_can_remember(visit):
     assert slider.get_attribute("aria-valuetext") == "1 pixel"
 
 
-def test_marks_on_the_sliders_say_where_both_parts_are_equal(visit):
+def test_the_bill_says_where_both_parts_are_equal(visit):
     figure = visit("bill", reduced_motion="reduce")
     image = figure.get_by_role("slider", name="image")
-    for model, side in (("ViT-S", 768), ("ViT-B", 1088), ("ViT-L", 1248)):
+    for model, side in (("ViT-S", "768"), ("ViT-B", "1,086"), ("ViT-L", "1,254")):
         press(figure, model)
-        x, _ = middle(figure.locator('[data-part="mark-image"] path').bounding_box())
-        _, y = middle(image.bounding_box())
-        figure.page.mouse.click(x, y)
-        assert image.get_attribute("aria-valuetext") == f"{side} pixels"
+        said = f"in patches of 16, at an image side of {side}."
+        assert written(figure, "equal") == said
+        image.fill(str(round(int(side.replace(",", "")) / 32) * 32))
         square, band = (lying(figure, f"area-{n}") for n in QUADRATIC_AND_LINEAR)
         assert square[2] == pytest.approx(band[2], rel=0.03)
+
+
+def test_more_tokens_never_look_like_less(visit):
+    figure = visit("bill", reduced_motion="reduce")
+    press(figure, "Back")
+    sizes = []
+    for _ in range(6):
+        square, band = (lying(figure, f"area-{n}") for n in QUADRATIC_AND_LINEAR)
+        sizes.append(square[3] * (square[2] + band[2]))
+        press(figure, "Next")
+    assert all(after >= before - 0.01 for before, after in pairwise(sizes))
 
 
 WATCH_ITS_WIDTH = """bar => {
@@ -383,22 +429,26 @@ WATCH_ITS_WIDTH = """bar => {
 }"""
 
 
-def test_the_bill_grows_from_the_dashed_one(visit):
+def test_the_bill_grows_to_one_scale_before_it_is_zoomed_out(visit):
     figure = visit("bill", alone=True)
     time_stands(figure.page)
-    ghost = figure.locator('[data-part="ghost"]')
-    expect(ghost).to_be_hidden()
+    start = figure.locator('[data-part="start"]')
+    expect(start).to_be_hidden()
+    *_, before, _ = lying(figure, "start")
     figure.locator('[data-part="area-quadratic"] rect').evaluate(WATCH_ITS_WIDTH)
     press(figure, "Next")
-    expect(ghost).to_be_visible()
-    figure.page.clock.run_for(1200)
+    expect(start).to_be_visible()
+    figure.page.clock.run_for(650)
+    assert lying(figure, "start")[2] == pytest.approx(before), "still to one scale"
     sides = figure.page.evaluate("widths")
     assert sides == sorted(sides) and len(set(sides)) > 2, "it grows bit by bit"
-    *_, width, height = lying(figure, "ghost")
+    figure.page.clock.run_for(1200)
+    *_, width, height = lying(figure, "start")
+    assert width < before, "all of it is smaller now"
     assert width / height == pytest.approx((197 + 6 * 768) / 197, rel=1e-3)
     assert lying(figure, "area-quadratic")[3] / height == pytest.approx(785 / 197)
     press(figure, "Back")
-    expect(ghost).to_be_hidden()
+    expect(start).to_be_hidden()
 
 
 def test_the_labs_page_has_the_same_bill(visit):
@@ -411,6 +461,11 @@ def test_the_labs_page_has_the_same_bill(visit):
 
 
 # The residual stream
+
+
+def grip(figure, part):
+    """Return the place of a part that mouse and finger can drag."""
+    return figure.locator(f'[data-part="{part}"] .moving-grip').bounding_box()
 
 
 def shown_patches(figure, name):
@@ -442,7 +497,7 @@ def test_each_block_leaves_of_the_cat_what_its_tokens_tell(visit):
     figure.page.keyboard.press("Home")
     for block in range(BLOCKS + 1):
         parts = drawn(figure)
-        assert parts["block"]["text"] == str(block)
+        assert parts["block"]["text"] == f"after block {block}"
         for name in STACKS:
             stack = stacks()[name]
             assert shown_patches(figure, name) == stack.answers[block]
@@ -476,22 +531,22 @@ def test_the_stream_is_played_from_the_start_and_dragged(visit):
     time_stands(figure.page)
     press(figure, "Play")
     for block in (0, 1, 2):
-        assert written(figure, "block") == str(block)
+        assert written(figure, "block") == f"after block {block}"
         figure.page.clock.run_for(1250)
-    box = figure.get_by_role("slider").bounding_box()
+    box = grip(figure, "rows")
     figure.page.mouse.move(box["x"] + 20, box["y"] + 20)
     figure.page.mouse.down()
     figure.page.mouse.move(box["x"] + box["width"] / 2, box["y"] - 200)
     figure.page.mouse.up()
-    assert written(figure, "block") == "6"
+    assert written(figure, "block") == "after block 6"
     expect(figure.get_by_role("button", name="Play", exact=True)).to_be_visible()
     figure.page.clock.run_for(5000)
-    assert written(figure, "block") == "6", "dragging has stopped it"
+    assert written(figure, "block") == "after block 6", "dragging has stopped it"
     for y, block in ((60, 9), (box["height"] - 20, 3)):
         x = 20 + (box["width"] - 40) * block / 12
         figure.page.mouse.click(box["x"] + x, box["y"] + y)
-        said = "a click on a stream, or on the track, jumps"
-        assert written(figure, "block") == str(block), said
+        said = "a click on any stream jumps"
+        assert written(figure, "block") == f"after block {block}", said
 
 
 def test_on_paper_the_stream_has_gone_through_all_blocks(visit):
@@ -536,9 +591,8 @@ def rows_on_the_page(figure):
     return found if len(found) > 1 else found[0]
 
 
-@pytest.mark.parametrize("forgets", [False, True], ids=["move", "no move"])
-def test_the_image_is_cut_as_the_package_cuts_it(visit, forgets):
-    from book.drawings.split_move_join import image, joined, moved, not_moved, split
+def test_the_image_is_cut_as_the_package_cuts_it(visit):
+    from book.drawings.split_move_join import image, joined, moved, split
 
     (code,) = (
         c.source
@@ -547,27 +601,33 @@ def test_the_image_is_cut_as_the_package_cuts_it(visit, forgets):
     )
     figure = visit("split_move_join", reduced_motion="reduce")
     assert rows_on_the_page(figure) == image.tolist()
-    if forgets:
-        press(figure, "Forget the move")
-        assert written(figure, "step") == "✗ joined: scrambled", "it is seen at once"
-        for _ in range(3):
-            press(figure, "Back")
     assert written(figure, "holds-0") == ""
-    for tensor in (
-        split,
-        split if forgets else moved,
-        not_moved if forgets else joined,
-    ):
+    for tensor in (split, moved, joined):
         press(figure, "Next")
         assert written(figure, "shape") == f"{tuple(tensor.shape)}"
         assert written(figure, "code") in code, "as in the cell above"
         assert read_in_order(figure) == tensor.flatten().tolist()
     assert rows_on_the_page(figure) == tensor.tolist()
-    held = "patches 0 and 1" if forgets else "patch 0"
-    assert written(figure, "holds-0") == held
-    assert written(figure, "step") == ("✗ joined: scrambled" if forgets else "✓ joined")
-    press(figure, "Forget the move")
-    assert rows_on_the_page(figure) == (joined if forgets else not_moved).tolist()
+    assert written(figure, "holds-0") == "patch 0"
+    assert written(figure, "step") == "✓ joined"
+
+
+def test_the_axes_move_as_pytorch_moves_them(visit):
+    from book.drawings.split_move_join import joined, split
+
+    figure = visit("split_move_join", reduced_motion="reduce")
+    axes = figure.get_by_role("combobox", name="how the axes move")
+    for order in permutations(range(4)):
+        axes.select_option(", ".join(map(str, order)))
+        made = split.permute(order).reshape(4, 4)
+        assert rows_on_the_page(figure) == made.tolist(), "the last step is shown"
+        whole = all(sorted(row) in joined.tolist() for row in made.tolist())
+        verdict = "✗ joined: another order" if whole else "✗ joined: scrambled"
+        if torch.equal(made, joined):
+            verdict = "✓ joined"
+        assert written(figure, "step") == verdict, order
+    axes.select_option("0, 1, 2, 3")
+    assert written(figure, "holds-0") == "patches 0 and 1"
 
 
 # One query
@@ -579,9 +639,10 @@ def attended(figure):
     parts = drawn(figure)
     shown = {name: part["text"] for name, part in parts.items()}
     query = [value(shown[f"query-{j}"]) for j in range(4)]
+    keys = [[value(shown[f"key-{i}-{j}"]) for j in range(4)] for i in range(3)]
+    values = [[value(shown[f"value-{i}-{n}"]) for n in range(2)] for i in range(3)]
     q, k, v = (
-        torch.tensor(rows, dtype=torch.float64)
-        for rows in ([query], numbers["keys"], numbers["values"])
+        torch.tensor(rows, dtype=torch.float64) for rows in ([query], keys, values)
     )
     output, weights = (x[0].tolist() for x in scaled_dot_product_attention(q, k, v))
     scores = (q @ k.T)[0].tolist()
@@ -592,6 +653,8 @@ def attended(figure):
         assert value(shown[f"scaled-{i}"]) == scores[i] / 2
         exp = math.exp(scores[i] / 2)
         assert value(shown[f"exp-{i}"]) == pytest.approx(exp, abs=6e-4)
+        x, y = values[i]
+        assert shown[f"point-{i}"] == f"· ({x:g}, {y:g})"
         for part in (f"weight-{i}", f"times-{i}"):
             assert value(shown[part]) == pytest.approx(weights[i], abs=6e-4)
         full, share, *_ = (width for _, _, width, _ in parts[f"share-{i}"]["rects"])
@@ -665,9 +728,53 @@ def test_the_query_is_moved_by_keys(visit):
         assert attended(figure) == [reached, 0, 1, 1]
         assert float(first.get_attribute("aria-valuenow")) == reached
     assert first.get_attribute("aria-valuetext") == "3"
-    press(figure, "Start again")
+    press(figure, "Reset")
     assert attended(figure) == [2, 0, 1, 1]
     assert first.get_attribute("aria-valuenow") == "2"
+
+
+def keys_shown(figure):
+    return [[number(figure, f"key-{i}-{j}") for j in range(4)] for i in range(3)]
+
+
+def test_keys_and_values_are_dragged_and_moved_by_keys(visit):
+    figure = visit("one_query")
+    before = keys_shown(figure)
+    box = grip(figure, "handle-key-1")
+    x, y = box["x"] + 0.62 * box["width"], box["y"] + 20
+    mouse = figure.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    assert keys_shown(figure) == before, "to press is not to change"
+    mouse.move(x, y - 15, steps=3)
+    mouse.up()
+    before[1][2] += 1
+    assert keys_shown(figure) == before
+    attended(figure)
+    key = figure.get_by_role("slider", name="key 3")
+    key.focus()
+    for pressed in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowDown"):
+        figure.page.keyboard.press(pressed)
+    before[2][2] -= 1
+    assert keys_shown(figure) == before
+    assert key.get_attribute("aria-valuetext") == "number 3 is −1, of 0, 2, −1, 0"
+    figure.page.keyboard.press("End")
+    figure.page.keyboard.press("ArrowUp")
+    assert keys_shown(figure)[2][2] == 2, "as far as it goes"
+    attended(figure)
+    point = figure.get_by_role("slider", name="value 1")
+    x, y = middle(grip(figure, "handle-value-0"))
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x - 300, y - 50, steps=4)
+    mouse.up()
+    assert point.get_attribute("aria-valuetext") == "(0, 3)"
+    figure.page.keyboard.press("ArrowDown")
+    assert written(figure, "point-0") == "· (0, 2)"
+    attended(figure)
+    press(figure, "Reset")
+    assert attended(figure) == [2, 0, 1, 1]
+    assert keys_shown(figure) == [[1, 0, 1, 1], [0, 1, 1, 1], [0, 2, 0, 0]]
 
 
 def test_a_tie_is_called_a_tie(visit):
@@ -681,7 +788,7 @@ def test_a_tie_is_called_a_tie(visit):
         for _ in range(2):
             figure.get_by_role("slider").nth(slider).press("ArrowDown")
     expect(status).to_contain_text("Values 1, 2 and 3 pull equally hard")
-    expect(status).to_contain_text("each with an attention weight of 0.333")
+    expect(status).to_contain_text("each with a weight of 0.333")
 
 
 def test_a_term_of_the_formula_lights_what_it_names(visit):
@@ -692,7 +799,7 @@ def test_a_term_of_the_formula_lights_what_it_names(visit):
     expect(status).to_contain_text("0.665, 0.245 and 0.090")
     figure.locator("h1, svg").first.hover(position={"x": 5, "y": 200})
     expect(lit).to_have_count(0)
-    figure.get_by_role("button", name="Next").focus()
+    figure.get_by_role("slider", name="step").focus()
     for said in ("the query, 2, 0, 1 and 1", "4, 2 and 0", "2, 1 and 0", "0.665"):
         figure.page.keyboard.press("ArrowRight")
         expect(status).to_contain_text(said)
@@ -723,7 +830,7 @@ def test_play_goes_on_by_itself_until_it_is_stopped(visit):
 
 
 def test_the_softmax_has_the_numbers_of_its_drawing(visit):
-    from book.drawings.softmax_saturation import DIMS, competition, power
+    from book.drawings.softmax_saturation import DIMS, ranked
 
     figure = visit("softmax_saturation", reduced_motion="reduce")
     slider = figure.get_by_role("slider")
@@ -734,31 +841,27 @@ def test_the_softmax_has_the_numbers_of_its_drawing(visit):
         parts = drawn(figure)
         assert parts["d"]["text"] == f"d = {d}"
         for name, divided in (("undivided", False), ("divided", True)):
-            ranked, slope = competition(d, divided)
-            best = ranked[0].item()
+            weights = ranked(d, divided)
+            best = weights[0].item()
             share = value(parts[f"share-{name}"]["text"])
             assert share == pytest.approx(best, abs=6e-3)
-            said = parts[f"slope-{name}"]["text"]
-            assert said == power(float(f"{slope:.1e}"))
             [[_, _, width, _]] = parts[f"best-{name}"]["rects"]
             assert width == pytest.approx(356 * best, abs=0.1)
             cuts = parts[f"cuts-{name}"]["path"]
             ends = [float(cut.split()[0]) for cut in cuts.split("M")[1:]]
-            expected = 2 + 356 * ranked.cumsum(0)[:-1]
+            expected = 2 + 356 * weights.cumsum(0)[:-1]
             torch.testing.assert_close(
                 torch.tensor(ends, dtype=torch.float64), expected, rtol=0, atol=1.5
             )
         figure.page.keyboard.press("ArrowRight")
     heard = figure.get_by_role("status")
-    expect(heard).to_contain_text("0.94 of the attention")
-    expect(heard).to_contain_text(f"slope is {written(figure, 'slope-undivided')}")
-    expect(heard).to_contain_text(f"0.05 and {written(figure, 'slope-divided')}")
+    expect(heard).to_contain_text("0.94 of the attention, and divided by √d 0.05")
 
 
 def test_the_softmax_moves_from_one_d_to_the_other(visit):
     figure = visit("softmax_saturation", alone=True)
     time_stands(figure.page)
-    box = figure.get_by_role("slider").bounding_box()
+    box = grip(figure, "chart")
     bar = figure.locator('[data-part="best-undivided"] rect')
     bar.evaluate(WATCH_ITS_WIDTH)
     figure.page.mouse.click(box["x"] + 20, box["y"] + 20)
@@ -896,7 +999,7 @@ def spot(figure, handle, place, side):
 
 
 def orders_shown(figure):
-    cards = figure.get_by_role("slider").evaluate_all(
+    cards = figure.locator("[role=slider]").evaluate_all(
         """cards => cards.map(card => {
             const {left, right} = card.getBoundingClientRect();
             return [left + right, +card.querySelector("text").textContent];
@@ -927,12 +1030,16 @@ def collected(figure):
     return order.int().tolist()
 
 
+SUMS = '[data-part^="order-"] text:not(.vd-soft):visible'
+
+
 def test_tokens_change_places_by_steps_mouse_finger_and_keys(visit):
     figure = visit("shuffled_tokens", reduced_motion="reduce", has_touch=True)
     seen = [collected(figure)]
     for _ in range(5):
         press(figure, "Next")
         seen.append(collected(figure))
+        assert figure.locator(SUMS).count() == 2 * len(seen), "the table fills"
     assert len({tuple(order) for order in seen}) == 6
     assert seen[0] == [3, 1, 2]
     for _ in range(5):
@@ -950,8 +1057,8 @@ def test_tokens_change_places_by_steps_mouse_finger_and_keys(visit):
     figure.page.keyboard.press("ArrowLeft")
     assert collected(figure) == [1, 3, 2]
     expect(figure.get_by_role("status")).to_contain_text(
-        "Without positions, attention still collects 2.575. "
-        "With them it collects 3.199 instead of 3.620."
+        "In the order 1, 3, 2 attention still collects 2.575 without positions, "
+        "and with them 3.199 instead of 3.620."
     )
     assert first.get_attribute("aria-valuetext") == "second"
     assert not drag_by_finger(figure, (x + apart, y), (x, y))
@@ -1082,30 +1189,32 @@ def test_a_finger_taps_drags_and_scrolls(visit):
 # The asking patch
 
 
-def shadows(figure):
-    return figure.locator('[data-part="shades"] rect').evaluate_all(
-        "shadows => shadows.map(shadow => +shadow.getAttribute('fill-opacity'))"
-    )
+SHADES = "shades => shades.map(shade => +shade.getAttribute('fill-opacity'))"
 
 
 def asked(figure, row, column):
     """Compare the drawn weights with PyTorch's for the patch in this row and column."""
-    from book.drawings.asking_patch import DARKEST, LIT, SIDE, attention
+    from book.drawings.asking_patch import MAP, SIDE, attention
 
     patch = SIDE * row + column
     weights = attention()[patch]
-    lost = DARKEST * (1 - weights / weights.max())
-    assert shadows(figure) == pytest.approx(lost.tolist(), abs=5e-3)
+    shades = figure.locator('[data-part="shades"] rect').evaluate_all(SHADES)
+    assert shades == pytest.approx((weights / weights.max()).tolist(), abs=5e-3)
     assert written(figure, "asks") == f"patch {patch} looks"
     assert number(figure, "own") == pytest.approx(weights[patch].item(), abs=2e-4)
     assert number(figure, "most") == pytest.approx(weights.max().item(), abs=2e-4)
     framed = drawn(figure)["best"]["rects"][0][:2]
-    place = LIT.cell(*divmod(weights.argmax().item(), SIDE), SIDE, SIDE)
+    place = MAP.cell(*divmod(weights.argmax().item(), SIDE), SIDE, SIDE)
     assert framed == pytest.approx([place.x, place.y])
     ranked = weights.sort(descending=True).values
     half = int((ranked.cumsum(dim=0) < 0.5).sum()) + 1
     status = figure.get_by_role("status")
-    expect(status).to_contain_text(f"The {half} patches with the largest weights")
+    expect(status).to_contain_text(f"The {half} patches inside the white line")
+    line = drawn(figure)["half"]["path"]
+    inside = {divmod(n, SIDE) for n in weights.argsort(descending=True)[:half].tolist()}
+    beside = ((-1, 0), (1, 0), (0, -1), (0, 1))
+    edges = sum((r + y, c + x) not in inside for r, c in inside for y, x in beside)
+    assert line.count("M") == edges
 
 
 def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
@@ -1138,6 +1247,12 @@ def test_any_patch_asks_by_mouse_keys_and_buttons(visit):
     for name, place in {"Backdrop": (0, 3), "Helmet": (12, 10)}.items():
         press(figure, name)
         asked(figure, *place)
+        expect(figure.locator("button[aria-pressed=true]")).to_have_text(name)
+    asks.focus()
+    figure.page.keyboard.press("ArrowUp")
+    expect(figure.locator("button[aria-pressed=true]")).to_have_count(0)
+    figure.page.keyboard.press("ArrowDown")
+    expect(figure.locator("button[aria-pressed=true]")).to_have_text("Helmet")
     assert asks.get_attribute("aria-valuenow") == str(12 * 14 + 10)
 
 
@@ -1168,6 +1283,10 @@ def step(figure):
     return figure.get_by_role("slider", name="step", exact=True)
 
 
+def stepped(figure):
+    return int(step(figure).get_attribute("aria-valuetext").split()[0])
+
+
 def walked(figure, name):
     """Return the points of an optimiser's path on the page, in the valley's units."""
     from book.drawings.valley import FROM, HALF, LEFT, PANELS, UNIT
@@ -1182,7 +1301,7 @@ def walked(figure, name):
 @pytest.mark.parametrize("warms", [False, True], ids=["constant", "warm-up"])
 @pytest.mark.parametrize("key", ["first", "Home", "End"])
 def test_both_walk_as_pytorchs_do(visit, warms, key):
-    from book.drawings.valley import LR, MOST, STEEPER, STOPS, path
+    from book.drawings.valley import LR, MOST, STOPS, path
 
     figure = visit("valley", reduced_motion="reduce")
     if warms:
@@ -1202,11 +1321,9 @@ def test_both_walk_as_pytorchs_do(visit, warms, key):
         assert len(found) == MOST + 1
         for (x, y), (right, up) in zip(found, expected, strict=True):
             assert (x, y) == pytest.approx((right, up), rel=1e-6, abs=3e-4)
-        (x, y), (right, up) = expected[-2:]
-        for line, (along, across) in enumerate(((x, STEEPER * y), (right - x, up - y))):
-            said = written(figure, f"line-{name}-{line}").replace("−", "-")
-            numbers = [float(n) for n in re.findall(r"-?\d+\.?\d*", said)][:2]
-            assert numbers == pytest.approx([along, across], abs=5.1e-3)
+        away = math.hypot(*expected[-1])
+        said = written(figure, f"line-{name}")
+        assert said == f"After {MOST} steps: {away:.1f} of 9.1 units away."
 
 
 def test_the_valley_is_walked_step_by_step(visit):
@@ -1214,18 +1331,18 @@ def test_the_valley_is_walked_step_by_step(visit):
 
     figure = visit("valley", alone=True)
     time_stands(figure.page)
-    assert step(figure).get_attribute("aria-valuetext") == str(STEPS)
+    assert stepped(figure) == STEPS
     press(figure, "Play")
     for count in range(STEPS + 1, STEPS + 4):
-        assert written(figure, "step") == f"step {count}"
+        assert stepped(figure) == count
         assert len(walked(figure, "AdamW")) == count + 1
         figure.page.clock.run_for(400)
     press(figure, "Warm-up")
-    assert written(figure, "step") == f"step {STEPS + 4}", "a choice changes no step"
+    assert stepped(figure) == STEPS + 4, "a choice changes no step"
     step(figure).focus()
     for key, count in (("Home", 0), ("ArrowRight", 1), ("End", MOST)):
         figure.page.keyboard.press(key)
-        assert written(figure, "step") == f"step {count}"
+        assert stepped(figure) == count
     expect(figure.locator("button[aria-pressed=true]")).to_have_text("Warm-up")
 
 
@@ -1234,11 +1351,40 @@ def test_adamws_first_step_is_its_learning_rate_in_both_directions(visit):
     step(figure).focus()
     figure.page.keyboard.press("Home")
     figure.page.keyboard.press("ArrowRight")
-    said = written(figure, "line-AdamW-1")
-    assert said.startswith("Step: 0.40 along, −0.40 across")
-    assert "−9.00 along" in written(figure, "line-AdamW-0")
-    press(figure, "Warm-up")
-    assert written(figure, "line-AdamW-1").startswith("Step: 0.04 along, −0.04 across")
+    for warms, far in ((False, 0.4), (True, 0.4 / 11)):
+        (x, y), (right, up) = walked(figure, "AdamW")
+        assert (right - x, up - y) == pytest.approx((far, -far), abs=1e-3)
+        if not warms:
+            press(figure, "Warm-up")
+
+
+def test_another_start_and_momentum_are_pytorchs(visit):
+    from book.drawings.valley import LR, MOMENTUM, MOST, path
+
+    figure = visit("valley", reduced_motion="reduce")
+    step(figure).press("End")
+    press(figure, "Momentum")
+    dot = figure.locator('[data-part="handle-start-AdamW"] rect').last
+    x, y = middle(dot.bounding_box())
+    scale = figure.locator(".vit-drawing").bounding_box()["width"] / 360
+    mouse = figure.page.mouse
+    mouse.move(x, y)
+    mouse.down()
+    mouse.move(x + 56 * scale, y + 70 * scale, steps=4)
+    mouse.up()
+    figure.page.keyboard.press("ArrowUp")
+    start = (-7.0, -0.9)
+    for handle in ("start of SGD", "start of AdamW"):
+        slider = figure.get_by_role("slider", name=handle)
+        assert slider.get_attribute("aria-valuetext") == "−7 along, −0.9 across"
+    for name, lr in LR.items():
+        momentum = MOMENTUM if name == "SGD" else 0
+        expected = path(name, lr, MOST, start, momentum)
+        found = walked(figure, name)
+        for one, other in zip(found, expected, strict=True):
+            assert one == pytest.approx(other, rel=1e-6, abs=3e-4)
+    assert written(figure, "title-SGD") == "SGD with momentum 0.9, learning rate 0.036"
+    expect(figure.get_by_role("status")).to_contain_text("Dashed: without momentum")
 
 
 # Patches covered one by one
@@ -1303,9 +1449,8 @@ def test_what_is_covered_costs_what_it_costs_in_the_chapter(visit, chapter_nine,
     slider = figure.get_by_role("slider")
     for other in ("Random", "Brightest", "Ink in the box", "Least attended"):
         press(figure, other)
-        slider.focus()
-        figure.page.keyboard.press("Home")
         for count in range(0, 65, 8):
+            slider.fill(str(count))
             for half, name in enumerate(("Most attended first", other)):
                 order = orders[name][[index]].argsort(descending=True, stable=True)
                 chosen = order[:, :count]
@@ -1321,8 +1466,6 @@ def test_what_is_covered_costs_what_it_costs_in_the_chapter(visit, chapter_nine,
                 height = float(bar.get_attribute("height"))
                 assert height / 144 == pytest.approx(share, abs=6e-3)
             assert written(figure, "covered") == f"{count} of 64 patches covered"
-            figure.page.keyboard.press("PageUp")
-            figure.page.keyboard.press("PageUp")
     visible = figure.locator('[data-part^="digit-"]:visible')
     names = visible.evaluate_all("parts => parts.map(part => part.dataset.part)")
     assert names == [f"digit-0-{place}", f"digit-1-{place}"]
@@ -1330,7 +1473,7 @@ def test_what_is_covered_costs_what_it_costs_in_the_chapter(visit, chapter_nine,
 
 def test_patches_are_covered_by_mouse_and_finger(visit):
     figure = visit("deletion_curve", PHONE, has_touch=True, is_mobile=True)
-    box = figure.get_by_role("slider").bounding_box()
+    box = grip(figure, "chart")
     _, y = middle(box)
     left, right = box["x"] + 20, box["x"] + box["width"] - 30
     assert not drag_by_finger(figure, (left, y), (right, y))
@@ -1378,6 +1521,10 @@ def test_a_token_sees_whom_the_mask_of_the_package_lets_it_see(visit):
         place = [(index - by) % 8 for index in divmod(name, 10)]
         figure.page.mouse.move(*spot(figure, "handle-map", place, 8))
 
+    assert written(figure, "step") == "Block 2: cut", "at the corner of four edges"
+    assert lit(figure) == {0, 7, 70, 77}
+    for _ in range(2):
+        press(figure, "Back")
     for index, step in enumerate(BLOCK):
         assert written(figure, "step").endswith(step)
         for name in (33, 0, 7, 70, 24, 4) if step != "roll" else ():
@@ -1412,6 +1559,8 @@ def test_the_reach_is_that_of_the_blocks_of_the_package(visit, name):
     torch.manual_seed(0)
     blocks = [SwinBlock(4, (8, 8), 1, 2, shifted=k % 2 == 1).double() for k in range(4)]
     figure = visit("swin_window", reduced_motion="reduce")
+    for _ in range(2):
+        press(figure, "Back")
     figure.page.mouse.click(*spot(figure, "handle-map", divmod(name, 10), 8))
     for _ in BLOCK:
         press(figure, "Next")
@@ -1432,13 +1581,15 @@ def test_the_reach_is_that_of_the_blocks_of_the_package(visit, name):
 def test_a_token_is_looked_at_in_passing_and_kept_by_a_click(visit):
     figure = visit("swin_window", reduced_motion="reduce")
     status, frame = figure.get_by_role("status"), figure.locator(".swin-preview")
+    for _ in range(2):
+        press(figure, "Back")
     figure.page.mouse.move(*spot(figure, "handle-map", (6, 1), 8))
     expect(status).to_contain_text("row 6, column 1")
     expect(status).to_contain_text("Click to choose it")
     expect(frame).to_have_count(1)
     press(figure, "Next")
     press(figure, "Back")
-    expect(status).to_contain_text("row 3, column 3")
+    expect(status).to_contain_text("row 0, column 0")
     figure.page.mouse.click(*spot(figure, "handle-map", (6, 1), 8))
     expect(frame).to_have_count(0)
     for _ in BLOCK:
@@ -1448,9 +1599,11 @@ def test_a_token_is_looked_at_in_passing_and_kept_by_a_click(visit):
 
 def test_the_map_rolls_and_the_chosen_token_rolls_with_it(visit):
     figure = visit("swin_window", reduced_motion="reduce")
+    for _ in range(2):
+        press(figure, "Back")
     handle = figure.get_by_role("slider", name="the token that looks")
     handle.focus()
-    for key in ("ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft"):
+    for key in ("ArrowRight", "ArrowUp", "ArrowRight"):
         figure.page.keyboard.press(key)
     assert handle.get_attribute("aria-valuetext") == "row 0, column 2"
 

@@ -6,7 +6,6 @@ Needs _build/html from `make book`.
 import gc
 import re
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -199,25 +198,55 @@ def test_chapter_has_neighbours_and_no_first_cell(page):
     assert first.splitlines()[0] not in document.find("main").get_text()
 
 
-def test_from_chapter_to_chapter():
-    """Links back skip the exercises, links on do not; chapter 0's skips the lab."""
+def links_of(page):
+    """Return where a page's links back and on lead, each said twice."""
+    here = page_soup(page)
+    back, on = here.find("a", class_="left-prev"), here.find("a", class_="right-next")
+    for link, rel in ((back, "prev"), (on, "next")):
+        head = here.find("link", rel=rel)
+        assert (link and link["href"]) == (head and head["href"])
+        if link:
+            title = link.find(class_="prev-next-title").get_text()
+            assert title == page_soup(target_of(page, link)).h1.find(string=True)
+    return tuple(link and target_of(page, link) for link in (back, on))
+
+
+def target_of(page, link):
+    file = (HTML / page).parent.joinpath(link["href"]).resolve()
+    return file.relative_to(HTML).with_suffix("").as_posix()
+
+
+def test_the_path_leads_through_chapters_and_exercises():
+    """A link back skips the exercises; a side road leads back to the path."""
     chapters = [s for s in SOURCES if re.fullmatch(r"notebooks/\d\d_\w+", s)]
-    for before, chapter in pairwise(chapters):
-        here = page_soup(chapter)
-        leads_back = [
-            here.find("a", class_="left-prev")["href"],
-            here.find("link", rel="prev")["href"],
-        ]
-        assert leads_back == [f"{before.removeprefix('notebooks/')}.html"] * 2
-        title = here.find("a", class_="left-prev").find(class_="prev-next-title")
-        assert title.get_text() == page_soup(before).find("h1").find(string=True)
-    on = {c: page_soup(c).find("a", class_="right-next")["href"] for c in chapters}
-    assert on.pop(chapters[0]) == "01_why_patches.html"
-    for chapter, next_page in on.items():
-        assert next_page == chapter.replace("notebooks/", "exercises/") + ".html"
+    assert links_of(TOC["root"])[1] == chapters[0]
+    for before, here, after in zip(
+        [TOC["root"], *chapters], chapters, [*chapters[1:], None], strict=False
+    ):
+        exercises = here.replace("notebooks/", "notebooks/exercises/")
+        back, on = links_of(here)
+        assert back == before
+        if exercises in SOURCES:
+            assert on == exercises
+            back, on = links_of(exercises)
+            assert back == here
+        assert on == after or after is None
 
 
-def test_the_lab_stands_near_the_top_of_the_sidebar():
+def test_a_side_road_leads_back_to_the_path():
+    masks = links_of("notebooks/side_roads/masks")
+    four, five = "04_scaled_dot_product_attention", "05_multi_head_attention"
+    assert masks == (f"notebooks/{four}", f"notebooks/{five}")
+
+
+def test_the_sidebar_has_five_groups_and_few_links():
+    """Exercises and side roads are folded under their chapter."""
+    sidebar = page_soup("book/intro").select_one(".bd-sidebar-primary")
+    captions = [c.get_text(strip=True) for c in sidebar.select(".caption")]
+    assert captions == ["Play", "The path", "Look up", "The package", "Teach"]
+    links = sidebar.select(".bd-links a.internal")
+    seen = [a for a in links if not a.find_parent("details")]
+    assert len(links) == len(SOURCES) - 1 and len(seen) <= 25
     document = page_soup("notebooks/05_multi_head_attention")
     links = [a["href"] for a in document.select(".bd-sidebar-primary a.internal")]
     assert "../book/lab.html" in links[:3]

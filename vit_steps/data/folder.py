@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from PIL import Image, ImageOps
+from PIL import ImageOps
 from torch import Tensor
 
 from vit_steps.data.sets import ImageSet, hold_out, listed
@@ -65,15 +65,10 @@ def read_folder(
     root: Path | str | None = None,
     image_size: Size = 224,
     share: float = 0.1,
-    in_channels: int | None = None,
+    in_channels: int = 3,
 ) -> tuple[tuple[str, ...], dict[str, ImageSet]]:
-    """Return the classes and the parts of a folder of images; ``load`` describes them.
-
-    Raises: FileNotFoundError if there is no such folder; ValueError if it has no two
-        classes, a class has no image, its parts have different classes, or it cannot be
-        split.
-    """
-    if in_channels not in (1, 3, None):
+    """Return the classes and the parts of a folder of images, for ``load``."""
+    if in_channels not in (1, 3):
         raise ValueError(f"in_channels: got {in_channels}, expected 1 (grey) or 3")
     folders = part_folders(root)
     classes = _folders(folders["train"])
@@ -85,9 +80,6 @@ def read_folder(
                 f"{folders['train']} has {', '.join(classes) or 'none'}"
             )
     parts = {part: _files(folder, classes) for part, folder in folders.items()}
-    if in_channels is None:
-        paths = (path for part in parts.values() for path in part.images)
-        in_channels = 1 if all(map(_is_grey, paths)) else 3
     for part in parts.values():
         part.read = ImageReader(as_pair(image_size, "image_size"), in_channels)
     if "test" not in parts and "validation" in parts:
@@ -101,10 +93,6 @@ def read_known(root: Path | str, classes: Sequence[str]) -> tuple[Path, ImageSet
 
     Some of these may be missing. Where the folder has parts, its test images are taken,
     or those of the only other part beside ``train``.
-
-    Returns: the folder with the class folders, and the paths and labels of its images.
-    Raises: FileNotFoundError if there is no such folder; ValueError if a folder in it
-        is no class of the model, or holds no image.
     """
     folders = part_folders(root)
     folder = folders.get("test") or folders.get("validation") or folders["train"]
@@ -126,10 +114,6 @@ def part_folders(root: Path | str | None) -> dict[str, Path]:
 
     Folders called as in ``PARTS`` are parts if there are two of them, or if one has
     folders in it. A single one without may be a class of trains or tests.
-
-    Raises: FileNotFoundError if there is no such folder; ValueError if none of the
-        parts is to train on, two are the same, or folders of other images stand beside
-        them.
     """
     if root is None or not Path(root).is_dir():
         wanted = "a folder with a folder of images for each class"
@@ -175,10 +159,7 @@ def check_files(*parts: ImageSet) -> None:
 
 
 def left_out(root: Path | str, *parts: ImageSet) -> str:
-    """Return how many files of a folder are in none of its parts, by their type.
-
-    Hidden files are not counted.
-    """
+    """Return how many files of a folder are in none of its parts, by their type."""
     used = {path for part in parts for path in part.images}
     return _counted(path for path in _visible(root) if path not in used)
 
@@ -186,15 +167,6 @@ def left_out(root: Path | str, *parts: ImageSet) -> str:
 def _counted(paths: Iterable[str]) -> str:
     types = (Path(path).suffix.lower() or "without a type" for path in paths)
     return ", ".join(f"{n} {kind}" for kind, n in sorted(Counter(types).items()))
-
-
-def _is_grey(path: str) -> bool:
-    """Return whether a file has no colours; reads only its first bytes."""
-    try:
-        with Image.open(path) as image:
-            return image.mode[0] != "P" and len(image.getbands()) < 3
-    except OSError:  # a damaged file is reported once all are read
-        return True
 
 
 def _files(root: Path, classes: Iterable[str]) -> ImageSet:

@@ -63,7 +63,7 @@ def load(
     (``valid``, ``validation`` and ``dev`` mean ``val``, in any case of letters), and a
     ``val`` without a ``test`` is the test. A part that is missing is split off,
     ``share`` of the images, every class in proportion. ``in_channels=1`` makes a
-    folder's images grey, 3 coloured; left out, they are grey if all files are.
+    folder's images grey.
 
     Images are normalised by mean and standard deviation of the training images, those
     of a folder by ImageNet's, averaged over the three channels for grey.
@@ -81,8 +81,7 @@ def load(
     Raises:
         ValueError: if there is no data of that name, it has no such option, it cannot
             be split, or the preprocessing has other channels or other classes.
-        FileNotFoundError, ConnectionError: if it is not on this computer, or cannot be
-            downloaded; the message says how to get it.
+        FileNotFoundError: if it is not on this computer; the message helps to get it.
     """
     check_choice(name, "name", READERS)
     _, *own = signature(READERS[name]).parameters
@@ -120,10 +119,7 @@ def load(
 
 
 def adopted(known: Preprocessing | None, own: Preprocessing) -> Preprocessing:
-    """Return a model's preprocessing; the data's own where the model has none.
-
-    Raises: ValueError if the model's channels are others, or the names of its classes.
-    """
+    """Return a model's preprocessing; the data's own where the model has none."""
     if known is None:
         return own
     came, expected = len(known.mean), len(own.mean)

@@ -1,7 +1,7 @@
 """Published sets: from scikit-learn, from the package, from disk, or downloaded."""
 
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -24,20 +24,9 @@ CIFAR10_CLASSES = (
     *("dog", "frog", "horse", "ship", "truck"),
 )
 
-
-# What torchvision downloads: how much, from where, and how to get it otherwise.
-DOWNLOADS = {
-    "Fashion-MNIST": (
-        "30 MB",
-        "fashion-mnist.s3-website.eu-central-1.amazonaws.com",
-        "put its four published files, unpacked, in FashionMNIST/raw there",
-    ),
-    "CIFAR-10": (
-        "170 MB",
-        "www.cs.toronto.edu",
-        "fetch https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz by any means "
-        "and unpack it there",
-    ),
+DOWNLOADS = {  # how much torchvision downloads, and from where
+    "Fashion-MNIST": "30 MB from fashion-mnist.s3-website.eu-central-1.amazonaws.com",
+    "CIFAR-10": "170 MB from www.cs.toronto.edu",
 }
 
 
@@ -93,46 +82,29 @@ def by_torchvision(
     Args:
         root: where torchvision keeps it: four files in ``FashionMNIST/raw``, such as
             Debian's package dataset-fashion-mnist has, unpacked by gunzip; or
-            ``cifar-10-batches-py``. None for a folder in PyTorch's cache.
+            ``cifar-10-batches-py``, unpacked from cifar-10-python.tar.gz. None for a
+            folder in PyTorch's cache.
         download: download it to ``root`` by torchvision, which checks it.
 
     Shape: -> images (n, C, H, W), uint8, and labels (n,), int64 from 0 to 9
-
-    Raises:
-        ValueError: if there is no part of that name.
-        FileNotFoundError, ConnectionError: if it is not there, or cannot be downloaded;
-            the sentence names a way to get it.
+    Raises: ValueError if there is no such part; FileNotFoundError if it is not there.
     """
     check_choice(part, "part", ("train", "test"))
-    found = _read(title, root, part, download)
+    from torchvision import datasets
+
+    root = root or Path(torch.hub.get_dir()).parent / "datasets"
+    read = partial(getattr(datasets, title.replace("-", "")), root, part == "train")
+    try:
+        found = read()
+    except (RuntimeError, AssertionError, ValueError) as error:  # or of another sha
+        if not download:
+            raise FileNotFoundError(
+                f"{title} is not in {root}, or not complete; put its files there by "
+                f"hand, or set download, which takes {DOWNLOADS[title]}"
+            ) from error
+        print(f"Downloading {title}: {DOWNLOADS[title]} to {root}")
+        found = read(download=True)
     images, labels = map(torch.as_tensor, (found.data, found.targets))
     grey = images.ndim == 3
     images = images[:, None] if grey else images.permute(0, 3, 1, 2)  # (n, C, H, W)
     return images.contiguous(), labels.long()
-
-
-def _read(title: str, root: Path | str | None, part: str, download: bool) -> Any:
-    from torchvision import datasets
-
-    size, host, by_hand = DOWNLOADS[title]
-    root = root or Path(torch.hub.get_dir()).parent / "datasets"
-    read = getattr(datasets, title.replace("-", ""))
-    # missing or of another checksum; a file that was cut off
-    not_whole = (RuntimeError, AssertionError, ValueError)
-    try:
-        return read(root, train=part == "train")
-    except not_whole as error:
-        if not download:
-            raise FileNotFoundError(
-                f"{title} is not in {root}, or not complete: {by_hand}, or set "
-                f"download, which takes {size} from {host}"
-            ) from error
-    print(f"Downloading {title}: {size} from {host} to {root}")
-    try:
-        return read(root, train=part == "train", download=True)
-    except (OSError, *not_whole) as error:
-        reason = " ".join(str(error).split())
-        raise ConnectionError(
-            f"{title} could not be downloaded from {host} to {root} ({reason}): delete "
-            f"what is there of it and try again with a network, or {by_hand}"
-        ) from error

@@ -166,10 +166,7 @@ def stratified_split(labels: Tensor, size: int, seed: int) -> tuple[Tensor, Tens
 
 
 def hold_out(parts: dict[str, ImageSet], size: int, seed: int) -> None:
-    """Split off the training images each part that is missing, ``size`` images.
-
-    Raises: ValueError as ``stratified_split`` does.
-    """
+    """Split off the training images each part that is missing, ``size`` images."""
     for part in ("test", "validation"):
         if part not in parts:
             train = parts["train"]

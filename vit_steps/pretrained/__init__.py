@@ -2,13 +2,10 @@
 
 from vit_steps.pretrained.comparing import Difference as Difference
 from vit_steps.pretrained.comparing import first_difference as first_difference
+from vit_steps.pretrained.comparing import named_outputs as named_outputs
 from vit_steps.pretrained.features import extract_features as extract_features
-from vit_steps.pretrained.features import (
-    get_intermediate_layers as get_intermediate_layers,
-)
 from vit_steps.pretrained.hub import copy_into as copy_into
 from vit_steps.pretrained.hub import copy_of as copy_of
-from vit_steps.pretrained.hub import published as published
 from vit_steps.pretrained.loading import WeightsMismatch as WeightsMismatch
 from vit_steps.pretrained.loading import config_of as config_of
 from vit_steps.pretrained.loading import load_weights as load_weights

@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Container
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -81,15 +80,12 @@ def first_difference(
     return None
 
 
-def named_outputs(
-    model: nn.Module, images: Tensor, only: Container[str] | None = None
-) -> StateDict:
+def named_outputs(model: nn.Module, images: Tensor) -> StateDict:
     """Run a model and return what its modules return, by our names, in running order.
 
-    Beside the logits these are all places, or those in ``only``. Queries, keys and
-    values are separate; queries and keys are left out if they may have rotary pairs in
-    another order than theirs. The model runs in evaluation mode, without
-    gradients, and is left in the mode in which it was.
+    They are the places of ``first_difference``, such as ``blocks.3``, and "logits".
+    Queries, keys and values are separate; queries and keys are left out if they may
+    have rotary pairs in another order than theirs.
     """
     table = dict(_MODULES)
     for theirs, ours in OURS.items():
@@ -118,7 +114,7 @@ def named_outputs(
     skipped = "pos_drop" if getattr(model, "reg_token", None) is not None else ""
     for name, module in model.named_modules():
         place = translate(name.removeprefix(prefix))
-        if place and place != skipped and (only is None or place in only):
+        if place and place != skipped:
             hooks.append(module.register_forward_hook(partial(keep, place)))
     try:
         with evaluating(model):

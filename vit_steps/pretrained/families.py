@@ -5,75 +5,41 @@ import re
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
+from vit_steps.pretrained.names import OURS, StateDict, translator
 from vit_steps.sizes import Size, as_pair
 
-# Patterns of names with shapes that our models have no part for, and what that shows.
-OTHERS = {
-    r"layers\.\d+\.blocks\.": (
-        "a Swin; variants.SwinTransformer has timm's names, but 'head' for 'head.fc'"
-    ),
-    r"^embeds\.|^patch_embed\.proj\.weight \(\d+, \d+\)": (
-        "patches that come cut and packed in rows of one length, as in NaFlex"
-    ),
-    r"^rope\.freqs": "rotary positions with learned angles, as in RoPE-ViT's mixed",
-    r"rel_pos|relative_position": "relative positions, as in BEiT and SAM",
-    r"^patch_embed\.backbone\.": "a ResNet in front of the patches, as in hybrids",
-    r"^patch_embed\.norm\.": "a norm of the patches before positions, as in AIMv2",
-    r"^conv_proj\.conv": "several convolutions in front of the blocks, not one",
-    r"attn\.lambda_": "the difference of two attentions, as in DiffTransformer",
-    r"attn\.norm\.": "a norm of what the heads return, as in EVA-02's CLIP",
-    r"^blocks\.\d+\.(attns|ffns)\.": "several attentions side by side in a block",
-    r"^blocks\.\d+\.(?!norm[12]\.|attn\.([qkv]|qkv|proj|[qk]_norm)\.|ls[12]\.gamma"
-    r"|mlp\.(fc1|fc1_g|fc1_x|norm|fc2)\.)": "another block than ours",
-}
 RUN_IT = (
     "our models would give other outputs, so run this one in its own library, with "
     "timm.create_model or transformers' from_pretrained"
 )
+# What stands between the images and the head.
+BODY = re.compile(r"(blocks|layers|patch_embed|embeds|rope|conv_proj)\.")
 
 
-def check_family(state_dict: dict[str, Tensor]) -> None:
+def check_family(state_dict: StateDict) -> None:
     """Raise ValueError if weights, in our names, are of a model that ours cannot be.
 
     The message names the tensor that shows it, and what to do.
     """
-    shapes = {name: tuple(tensor.shape) for name, tensor in state_dict.items()}
-    shown = [
-        (f"{name!r} {shape}", what)
-        for pattern, what in OTHERS.items()
-        for name, shape in shapes.items()
-        if re.search(pattern, f"{name} {shape}")
-    ]
-    norm, head = (shapes.get(f"{name}.weight", (0,)) for name in ("norm", "head"))
-    if head[-1] == 2 * norm[0] > 0:
-        advice = "drop='head' leaves it out, and the features come out"
-        what = f"a head that reads more than the class token; {advice}"
-        shown.append((f"'head.weight' {head}", what))
-    if {"norm_pre.weight", "attn_pool.latent"} <= shapes.keys():
-        what = "pooling with heads of its own, as in the Perception Encoder"
-        shown.append(("'norm_pre.weight' with 'attn_pool.latent'", what))
-    norms = {"norm.weight", "fc_norm.weight"} & shapes.keys()
-    if "blocks.0.norm1.weight" in shapes and not norms:
-        what = "no norm after the blocks, as in RADIO"
-        shown.append(("the lack of 'norm.weight'", what))
-    for evidence, what in shown[:1]:
-        advice = "" if ";" in what else f"; {RUN_IT}"
-        raise ValueError(f"state_dict: {evidence} shows {what}{advice}")
+    known = translator({name: name for name in OURS.values()})
+    shown = [name for name in state_dict if BODY.match(name) and not known(name)]
+    if {"norm_pre.weight", "attn_pool.latent"} <= state_dict.keys():
+        shown.append("attn_pool.latent")  # the Perception Encoder's, with other heads
+    for name in shown[:1]:
+        shape = tuple(state_dict[name].shape)
+        raise ValueError(f"state_dict: {name!r} {shape} is of another model; {RUN_IT}")
 
 
-def prefix_tokens(state_dict: dict[str, Tensor]) -> tuple[int, int]:
+def prefix_tokens(state_dict: StateDict) -> tuple[int, int]:
     """Return how many tokens come before the patches, without and with registers."""
     read_by_a_head = sum(name in state_dict for name in ("cls_token", "dist_token"))
     registers = state_dict["reg_token"].shape[1] if "reg_token" in state_dict else 0
     return read_by_a_head, read_by_a_head + registers
 
 
-def variant_fields(
-    state_dict: dict[str, Tensor], chosen: dict[str, Any]
-) -> dict[str, Any]:
+def variant_fields(state_dict: StateDict, chosen: dict[str, Any]) -> dict[str, Any]:
     """Return the ``chosen`` fields of a config, and those of variants that names show.
 
     Raises: ValueError if there have to be rotary positions, of a kind not known.
@@ -111,14 +77,12 @@ def variant_fields(
     return fields
 
 
-def has_positions(state_dict: dict[str, Tensor]) -> bool:
+def has_positions(state_dict: StateDict) -> bool:
     """Return whether there are positions that are added to the tokens."""
     return "pos_embed" in state_dict and state_dict["pos_embed"].numel() > 0
 
 
-def grid_of_positions(
-    state_dict: dict[str, Tensor], known: Size | None
-) -> tuple[int, int]:
+def grid_of_positions(state_dict: StateDict, known: Size | None) -> tuple[int, int]:
     """Return the rows and columns of the positions: those known, or a square's.
 
     All tokens have a position, or all but the registers, or the patches alone, as in
@@ -142,7 +106,7 @@ def grid_of_positions(
     return fitting[0]
 
 
-def at_our_places(state_dict: dict[str, Tensor], grid: Size) -> dict[str, Tensor]:
+def at_our_places(state_dict: StateDict, grid: Size) -> StateDict:
     """Return the same model with positions where ours have them: all but registers.
 
     A class token without a position gets zeros; a register's is added to it.

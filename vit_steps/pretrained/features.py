@@ -1,14 +1,13 @@
 """Features of images from a trained model: a vector for each, or for each patch."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
+from vit_steps.compatibility import on_device_of
 from vit_steps.evaluating import evaluating
-from vit_steps.pretrained.comparing import named_outputs
 from vit_steps.sizes import check_count
 from vit_steps.vision_transformer import VisionTransformer
 
@@ -53,39 +52,6 @@ def extract_features(
     return torch.cat(features)  # (B, D)
 
 
-def get_intermediate_layers(
-    model: VisionTransformer,
-    images: Tensor,
-    blocks: Sequence[int],
-    norm: bool = False,
-    reshape: bool = False,
-) -> list[Tensor]:
-    """Return all tokens after each of these blocks, as timm's method of this name does.
-
-    Args:
-        blocks: counted from 0, or from the end if negative: -1 is the last.
-        norm: send the tokens through the final norm too.
-        reshape: return the patches alone, where they are in an image of D channels.
-
-    Shape: (B, C, H, W) -> as many (B, T, D), or (B, D, H/P, W/P), as ``blocks``
-    Raises: ValueError if there is no such block, or the images are not normalised.
-    """
-    depth = len(model.blocks)
-    for block in blocks:
-        if not -depth <= block < depth:
-            raise ValueError(f"block: got {block}, expected {-depth} to {depth - 1}")
-    places = [f"blocks.{block % depth}" for block in blocks]
-    found = named_outputs(model, as_input(model, images), only=places)
-    with torch.no_grad():
-        layers = [model.norm(found[p]) if norm else found[p] for p in places]
-    if not reshape:
-        return layers
-    P = model.patch_embed.patch_size
-    grid = (images.shape[2] // P[0], images.shape[3] // P[1])
-    patches = [model.patch_tokens(layer).transpose(1, 2) for layer in layers]
-    return [x.reshape(*x.shape[:2], *grid) for x in patches]  # (B, D, H/P, W/P)
-
-
 def as_input(model: VisionTransformer, images: Tensor) -> Tensor:
     """Return images on the model's device and, if they are floats, in its dtype.
 
@@ -102,5 +68,4 @@ def as_input(model: VisionTransformer, images: Tensor) -> Tensor:
                 f"images: got numbers from {low:.3g} to {high:.3g}, expected "
                 f"normalised images; model.preprocessing.normalize({pixels}) makes them"
             )
-    dtype = model.pos_embed.dtype if images.is_floating_point() else images.dtype
-    return images.to(model.pos_embed.device, dtype)
+    return on_device_of(model, images)

@@ -1,9 +1,8 @@
-"""Copies of other libraries' models, compared with them, and timm's on the hub."""
+"""Copies of other libraries' models, compared with them, and the way back."""
 
 import copy
 import re
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,36 +19,6 @@ from vit_steps.variants.modern_vit import ACTIVATIONS
 from vit_steps.vision_transformer import VisionTransformer
 
 POOLINGS = {"token": "class token", "avg": "mean", "map": "attention"}  # timm's, ours
-
-
-def published(name: str = "timm/test_vit.r160_in1k") -> VisionTransformer:
-    """Fetch a timm ViT from huggingface.co, once, and copy it as ``copy_of`` does.
-
-    The default is a toy of 1.5 MB. ``"timm/vit_base_patch16_224.augreg_in21k_ft_in1k"``
-    is the paper's ViT-B/16, retrained as in arXiv 2106.10270, and takes 346 MB.
-
-    Raises: ConnectionError if it is not in huggingface_hub's cache and cannot be
-        fetched; ImportError if timm is not installed; ValueError as ``copy_of`` does.
-    """
-    timm = optional.timm()
-    hub = optional.imported("huggingface_hub")
-    files = ("config.json", "model.safetensors")
-    try:
-        cached = all(hub.try_to_load_from_cache(name, file) for file in files)
-        if not cached:
-            about = hub.model_info(name, files_metadata=True).siblings
-            size = sum(file.size for file in about if file.rfilename in files)
-            print(f"{name}: downloading {size / 1e6:.1f} MB from huggingface.co")
-        paths = [hub.hf_hub_download(name, f, local_files_only=cached) for f in files]
-    except Exception as error:  # the types differ between versions
-        reason = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise ConnectionError(
-            f"{name} is not on this computer and could not be fetched from "
-            f"huggingface.co. With a network, run the same line again; what has "
-            f"arrived is kept. ({reason})"
-        ) from error
-    folder = Path(paths[0]).parent
-    return copy_of(timm.create_model(f"local-dir:{folder}", pretrained=True))
 
 
 def copy_of(theirs: nn.Module) -> VisionTransformer:
@@ -123,19 +92,6 @@ def _read(
     return at_our_places(weights, grid)
 
 
-def _activation(theirs: nn.Module, weights: StateDict) -> dict[str, str]:
-    """Return which of our kinds of GELU theirs has, found by what it does."""
-    name = re.compile(rf".*\.mlp\.({'|'.join(ACTS)})")
-    acts = [m for n, m in theirs.named_modules() if name.fullmatch(n)]
-    if "blocks.0.mlp.fc1_g.weight" in weights or not acts:
-        return {}
-    x = torch.linspace(-4, 4, 9)
-    for kind, make in ACTIVATIONS.items():
-        if torch.allclose(acts[0](x), make()(x), atol=1e-6):
-            return {"mlp": kind}
-    return {}
-
-
 def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     """Return ``model_of`` their weights, if both models give the same outputs.
 
@@ -158,7 +114,15 @@ def _compared_copy(theirs: nn.Module) -> VisionTransformer:
     check_family(in_our_names(state_dict))
     grid = patch_grid(stated("img_size", "image_size"), stated("patch_size"))
     weights = _read(theirs, state_dict, num_heads, grid)
-    untold = {"norm_eps": stated("eps")} | _activation(theirs, weights)
+    untold: dict[str, Any] = {"norm_eps": stated("eps")}
+    # which of our kinds of GELU theirs has is found by what it does
+    named = re.compile(rf".*\.mlp\.({'|'.join(ACTS)})")
+    acts = [module for n, module in theirs.named_modules() if named.fullmatch(n)]
+    if acts and "blocks.0.mlp.fc1_g.weight" not in weights:
+        x = torch.linspace(-4, 4, 9)
+        for kind, make in ACTIVATIONS.items():
+            if torch.allclose(acts[0](x), make()(x), atol=1e-6):
+                untold["mlp"] = kind
     pooled = getattr(theirs, "global_pool", None)
     if pooled in POOLINGS:
         untold["pooling"] = POOLINGS[pooled]

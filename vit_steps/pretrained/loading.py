@@ -11,13 +11,7 @@ from vit_steps import variants
 from vit_steps.checkpoint import fitted
 from vit_steps.embedding import interpolate_position_embedding
 from vit_steps.pretrained import families
-from vit_steps.pretrained.names import (
-    Names,
-    StateDict,
-    in_our_names,
-    listing,
-    without,
-)
+from vit_steps.pretrained.names import Names, StateDict, in_our_names, listing, without
 from vit_steps.sizes import Size, as_pair
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 

@@ -104,9 +104,6 @@ _MEANINGS = {
 }
 
 
-# -- From their names to ours.
-
-
 def in_our_names(state_dict: StateDict) -> StateDict:
     """Return a state dict of ours, timm, torchvision or Hugging Face in our names.
 
@@ -203,9 +200,6 @@ def _without_prefix(state_dict: StateDict) -> StateDict:
     return state_dict
 
 
-# -- What the functions above are made of.
-
-
 def without(state_dict: StateDict, names: Names, argument: str = "names") -> StateDict:
     """Return a state dict that leaves out a name or several, and all below them.
 
@@ -269,9 +263,7 @@ def translator(table: dict[str, str]) -> Callable[[str], str | None]:
 
 
 def listing(
-    names: Iterable[str],
-    tensors: StateDict,
-    expected: StateDict | None = None,
+    names: Iterable[str], tensors: StateDict, expected: StateDict | None = None
 ) -> str:
     """Return names and shapes, one per line; blocks with equal lines are joined."""
     numbers_of: dict[str, list[str]] = {}

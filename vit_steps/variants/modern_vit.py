@@ -24,8 +24,7 @@ from vit_steps.sizes import (
     check_switch,
 )
 from vit_steps.variants.any_size import patches_of_any_size
-from vit_steps.variants.attention import RotaryAttention
-from vit_steps.variants.attention_pool import AttentionPool
+from vit_steps.variants.attention import AttentionPool, RotaryAttention
 from vit_steps.variants.cost import variant_cost
 from vit_steps.variants.gated_mlp import GatedMLP
 from vit_steps.variants.rotary import rope_angles

@@ -28,7 +28,8 @@ from classroom.release.release import ROOT, SOURCES
 from tests.classroom.bench.adversaries import kinds
 
 REPORT = ROOT / "_build" / "bench-grade.json"
-WATCHED = ("classroom", "notebooks", "tests", "vit_check", "vit_steps", "Makefile")
+WATCHED = ("classroom", "notebooks", "tests", "vit_check", "vit_doctor", "vit_steps")
+WATCHED += ("Makefile",)
 
 
 def fingerprint(places: list[Path]) -> str:

@@ -1,0 +1,123 @@
+// Chapter 4: shows on a map how much attention a chosen patch of a photograph gives to each patch.
+
+import { drawn, set, move } from "../moving/kit.js";
+/** @import { Figure, Pair, Place } from "../moving/kit.js" */
+
+/** @typedef {{side: number, asks: Pair, colours: number[][], photo: Place, map: Place}} Numbers */
+
+/**
+ * Returns the attention weights of one query: the softmax of q kᵀ / √d.
+ * @type {(query: number[], keys: number[][]) => number[]}
+ */
+function attend(query, keys) {
+  const exps = keys.map((key) =>
+    Math.exp(key.reduce((sum, k, i) => sum + query[i] * k, 0) / Math.sqrt(query.length)),
+  );
+  const total = exps.reduce((sum, exp) => sum + exp, 0);
+  return exps.map((exp) => exp / total);
+}
+
+/**
+ * Returns the patches with the largest weights that make up half of the attention.
+ * @type {(weights: number[]) => number[]}
+ */
+function half(weights) {
+  let sum = 0;
+  const ranked = weights.map((_, patch) => patch).sort((a, b) => weights[b] - weights[a]);
+  return ranked.slice(0, ranked.findIndex((patch) => (sum += weights[patch]) >= 0.5) + 1);
+}
+
+/** @param {Figure<Numbers>} figure */
+function start(figure) {
+  const { side, asks, colours, photo, map } = figure.numbers;
+  const size = photo[2] / side;
+  let chosen = asks;
+  /** @type {Pair | null} */
+  let pointed = null; // the patch under the mouse
+
+  /** @type {(place: Pair) => number} */
+  const numberOf = ([row, column]) => row * side + column;
+  /** @type {(patch: number) => string} */
+  const said = (patch) => `row ${Math.floor(patch / side)}, column ${patch % side}`;
+  const shades = colours.map((_, patch) =>
+    drawn("rect", {
+      class: "vd-full vd-asking",
+      x: map[0] + (patch % side) * size,
+      y: map[1] + Math.floor(patch / side) * size,
+      width: size,
+      height: size,
+    }),
+  );
+  figure.part("shades").replaceChildren(...shades);
+
+  /** Returns the path around some patches on the photograph. @type {(patches: number[]) => string} */
+  function edge(patches) {
+    const inside = new Set(patches);
+    return patches
+      .map((patch) => {
+        const [row, column] = [Math.floor(patch / side), patch % side];
+        const [x, y] = [photo[0] + column * size, photo[1] + row * size];
+        return (
+          (inside.has(patch - side) ? "" : `M${x} ${y}h${size}`) +
+          (inside.has(patch + side) ? "" : `M${x} ${y + size}h${size}`) +
+          (column > 0 && inside.has(patch - 1) ? "" : `M${x} ${y}v${size}`) +
+          (column < side - 1 && inside.has(patch + 1) ? "" : `M${x + size} ${y}v${size}`)
+        );
+      })
+      .join("");
+  }
+
+  function draw() {
+    const place = pointed ?? chosen;
+    const patch = numberOf(place);
+    const weights = attend(colours[patch], colours);
+    const most = Math.max(...weights);
+    const largest = half(weights);
+    shades.forEach((shade, other) => set(shade, { "fill-opacity": (weights[other] / most).toFixed(3) }));
+    for (const line of figure.part("half").children) set(line, { d: edge(largest) });
+    for (const name of ["frame-photo", "frame-map"])
+      figure.part(name).style.transform =
+        `translate(${(place[1] - asks[1]) * size}px, ${(place[0] - asks[0]) * size}px)`;
+    figure.svg.classList.toggle("asking-preview", Boolean(pointed) && String(pointed) !== String(chosen));
+    figure.write("asks", `patch ${patch} looks`);
+    const best = weights.indexOf(most);
+    for (const frame of figure.part("best").children)
+      set(frame, { x: map[0] + (best % side) * size, y: map[1] + Math.floor(best / side) * size });
+    figure.part("shoulder").style.visibility = patch === numberOf(asks) ? "visible" : "hidden";
+    const [own, top] = [weights[patch], most].map((weight) => weight.toFixed(4));
+    figure.write("own", `its own weight ${own}`);
+    figure.write("most", `largest weight ${top}`);
+    figure.say(
+      `Patch ${patch} (${said(patch)}) gives itself a weight of ${own}` +
+        (best === patch
+          ? ", and no other patch more."
+          : own === top
+            ? `, and ${said(best)}, a trace more.`
+            : `. Its largest weight, ${top}, goes to ${said(best)}.`) +
+        ` The ${largest.length} patches inside the white line share half of its attention.`,
+    );
+  }
+
+  /** @type {{[name: string]: Pair}} */
+  const presets = { Suit: asks, Face: [3, 5], Helmet: [12, 10], Backdrop: [0, 3] };
+  /** @type {(place: Pair) => void} */
+  const choose = (place) => {
+    [chosen, pointed] = [place, null];
+    press(Object.keys(presets).find((name) => String(presets[name]) === String(place)));
+    draw();
+  };
+  const tell = figure.places("handle-asks", {
+    grid: photo,
+    size: () => [side, side],
+    label: "the patch that looks",
+    value: () => chosen,
+    says: (place) => said(numberOf(place)),
+    choose,
+    point: (place) => { pointed = place; draw(); },
+  });
+  const names = Object.fromEntries(Object.keys(presets).map((name) => [name, name]));
+  const press = figure.choice(names, "Suit", (name) => { choose(presets[name]); tell(); });
+  draw();
+}
+
+move("asking_patch", start);

@@ -1,0 +1,78 @@
+// Folds lines of code behind a button, and shows all code at once where a reader wants to see it. The script is in
+// the head and not deferred, so that nothing jumps.
+
+const KEPT = "vit-steps: all code"; // in the browser's storage, so that the next page opens alike
+const root = document.documentElement;
+
+/**
+ * @param {Element} button
+ * @param {boolean} open
+ */
+function set(button, open) {
+  const lines = button.parentElement?.nextElementSibling;
+  button.setAttribute("aria-expanded", `${open}`);
+  lines?.classList.toggle("open", open);
+  if (open) lines?.removeAttribute("hidden");
+  else lines?.setAttribute("hidden", "until-found"); // the browser's own search opens them
+}
+
+/** Returns the browser's storage; none where it keeps nothing, as in a private window. */
+function storage() {
+  try {
+    return localStorage;
+  } catch {
+    return null;
+  }
+}
+
+/** @param {boolean} open */
+function allCode(open) {
+  root.classList.toggle("all-code", open);
+  for (const button of document.querySelectorAll(".unfold")) set(button, open);
+  for (const fold of document.querySelectorAll("div.cell > details.hide")) fold.toggleAttribute("open", open);
+  document.querySelector(".all-code-button")?.setAttribute("aria-pressed", `${open}`);
+}
+
+/** Shows or hides all code, while what the reader looks at stays where it is. */
+function toggle() {
+  const open = !root.classList.contains("all-code");
+  const inView = (/** @type {Element} */ element) => element.getBoundingClientRect().bottom > 80;
+  const place = [...document.querySelectorAll(".bd-article :is(p, h2, h3, figure, pre)")]
+    .find((element) => element.checkVisibility() && !element.closest("details.hide") && inView(element));
+  const before = place?.getBoundingClientRect().top ?? 0;
+  allCode(open);
+  if (place) scrollBy({ top: place.getBoundingClientRect().top - before, behavior: "instant" });
+  storage()?.setItem(KEPT, open ? "yes" : "no");
+}
+
+function addButton() {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "btn all-code-button";
+  button.title = "Show all code, and the checks of what the text says (Alt+C)";
+  button.setAttribute("aria-label", "Show all code");
+  button.setAttribute("aria-keyshortcuts", "Alt+C");
+  button.textContent = "</>";
+  button.addEventListener("click", toggle);
+  document.querySelector(".article-header-buttons")?.prepend(button);
+}
+
+root.classList.add("folds");
+addEventListener("DOMContentLoaded", () => {
+  addButton();
+  allCode(storage()?.getItem(KEPT) === "yes");
+});
+addEventListener("keydown", (event) => {
+  if (!event.altKey || event.ctrlKey || event.metaKey || event.code !== "KeyC") return;
+  event.preventDefault(); // on a Mac the keys write a letter
+  toggle();
+});
+addEventListener("click", ({ target }) => {
+  const button = target instanceof Element && target.closest(".unfold");
+  if (button) set(button, button.getAttribute("aria-expanded") === "false");
+});
+addEventListener("beforematch", ({ target }) => {
+  const lines = target instanceof Element && target.closest(".folded");
+  const button = lines && lines.previousElementSibling?.querySelector(".unfold");
+  if (button) set(button, true);
+});

@@ -1,0 +1,569 @@
+// Makes a drawing move: <svg data-figure="one_query" data-numbers="{...}">. Without scripts it stays a still picture.
+// A figure's own script in ../figures changes the drawing's named parts.
+
+/** @typedef {[number, number, number, number]} Place left, top, width and height in the drawing's units */
+/** @typedef {[number, number]} Pair a point, [x, y], or a place on a grid, [row, column] */
+/** @typedef {{x: number, y: number, width: number, height: number}} Box a place, as kit.py writes it */
+/** @typedef {{x: number, y: number}} Spot */
+/** @typedef {{[name: string]: string | number | boolean}} Attributes */
+/** @typedef {{seconds?: number, meanwhile?: string}} Played seconds that a step takes, and what is said meanwhile */
+/**
+ * @typedef {object} Ranged what can be said of a slider
+ * @property {string} label its name
+ * @property {string} [text] what is seen of the name; otherwise the name and the number
+ * @property {boolean} [hidden] whether nothing is seen of it
+ * @property {number} low
+ * @property {number} high
+ * @property {number} [step]
+ * @property {() => number} value returns the present number
+ * @property {(number: number) => string} [says] returns what stands for a number
+ * @property {(number: number) => void} change
+ */
+
+export const SVG = "http://www.w3.org/2000/svg";
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const SECONDS = 3; // that a played step takes
+
+/** @type {(number: number, low: number, high: number) => number} */
+export const clamp = (number, low, high) => Math.min(Math.max(number, low), high);
+
+/** Returns the numbers from 0 on. @param {number} count */
+export const upTo = (count) => [...Array(count).keys()];
+
+/** Writes a number as the book prints it, with at most some digits and a minus as long as a plus. */
+export function written(/** @type {number} */ number, digits = 1) {
+  const text = String(Number(number.toFixed(digits)) || 0);
+  return text.replace("-", "−");
+}
+
+/** Joins words as in "4, 2 and 0". @param {string[]} texts */
+export function listed(texts) {
+  return `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}`;
+}
+
+/**
+ * @template {Element} E
+ * @param {E} element
+ * @param {Attributes} attributes
+ */
+export function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  return element;
+}
+
+/**
+ * Makes an element of a drawing.
+ * @template {keyof SVGElementTagNameMap} T
+ * @param {T} tag
+ * @param {Attributes} attributes
+ * @param {Node[]} children
+ */
+export function drawn(tag, attributes, ...children) {
+  const element = set(document.createElementNS(SVG, tag), attributes);
+  element.append(...children);
+  return element;
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Attributes} [attributes]
+ * @param {(Node | string)[]} children
+ */
+function el(tag, attributes = {}, ...children) {
+  const element = set(document.createElement(tag), attributes);
+  element.append(...children);
+  return element;
+}
+
+/**
+ * A drawing that moves. @template N the numbers that the drawing brings along
+ */
+export class Figure {
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.svg = /** @type {SVGSVGElement} */ (place.querySelector("svg"));
+    this.numbers = /** @type {N} */ (JSON.parse(this.svg.dataset.numbers ?? "{}"));
+    /** @type {Map<string | undefined, SVGElement>} */
+    this.parts = new Map();
+    for (const part of this.svg.querySelectorAll("[data-part]")) {
+      if (part instanceof SVGElement) this.parts.set(part.dataset.part, part);
+    }
+    this.controls = /** @type {HTMLElement} */ (place.querySelector(".moving-controls"));
+    this.words = el("p", { class: "moving-words", role: "status" });
+    this.controls.append(this.words);
+    this.row = el("div");
+    this.newRow();
+    /** Stops what is played. @type {(() => void) | undefined} */
+    this.stop = undefined;
+    this.told = "";
+    /** @type {string | undefined} */
+    this.meanwhile = undefined;
+    this.speaking = 0;
+    this.frame = 0;
+    set(this.svg, { role: "group" }); // as an "img" its handles would be hidden from screen readers
+    for (const child of this.svg.children) set(child, { "aria-hidden": true });
+    place.classList.add("moves");
+  }
+
+  /** @param {string} name */
+  part(name) {
+    const part = this.parts.get(name);
+    if (!part) throw new Error(`${this.svg.dataset.figure}: the drawing has no part ${name}`);
+    return part;
+  }
+
+  /** Sets attributes of the first element that a part is drawn of. @type {(name: string, of: Attributes) => void} */
+  draw(name, attributes) {
+    set(/** @type {Element} */ (this.part(name).firstElementChild), attributes);
+  }
+
+  /** Moves a part away from where it is drawn, in the drawing's units. @param {string} name */
+  shift(name, x = 0, y = 0) {
+    this.part(name).style.transform = `translate(${x}px, ${y}px)`;
+  }
+
+  /** Shows or hides a part. @type {(name: string, seen: boolean) => void} */
+  seen(name, seen) {
+    this.part(name).style.visibility = seen ? "visible" : "hidden";
+  }
+
+  /** Fills a bar up to a width. @type {(name: string, width: number) => void} */
+  fill(name, width) {
+    set(/** @type {Element} */ (this.part(name).querySelector(".vd-full")), { width });
+  }
+
+  /** @type {(name: string, text: string) => void} */
+  write(name, text) {
+    /** @type {Element} */ (this.part(name).querySelector("text")).textContent = text;
+  }
+
+  /**
+   * Announces sentences to screen readers; others within 150 ms replace them. The first is the figure's state, and so
+   * it goes into its name as well.
+   * @param {string} text
+   */
+  say(text) {
+    this.told = text;
+    const [state] = text.split(/(?<=[.!?]) /);
+    set(this.svg, { "aria-label": `${this.svg.dataset.title}: ${state}` });
+    const words = this.meanwhile ?? text;
+    clearTimeout(this.speaking);
+    this.speaking = setTimeout(() => {
+      if (this.words.textContent !== words) this.words.textContent = words;
+    }, 150);
+  }
+
+  /**
+   * Calls draw with 0 to 1, once for each frame; only with 1 for readers who prefer reduced motion.
+   * @param {(t: number) => void} draw
+   */
+  tween(draw, milliseconds = 400) {
+    cancelAnimationFrame(this.frame);
+    if (calm.matches) return draw(1);
+    const start = performance.now();
+    /** @param {number} now */
+    const next = (now) => {
+      const t = clamp((now - start) / milliseconds, 0, 1);
+      draw(t * t * (3 - 2 * t));
+      if (t < 1) this.frame = requestAnimationFrame(next);
+    };
+    this.frame = requestAnimationFrame(next);
+  }
+
+  newRow() {
+    this.row = el("div", { class: "moving-row" });
+    this.words.before(this.row);
+  }
+
+  /** @type {(text: string, click: () => void) => HTMLButtonElement} */
+  button(text, click) {
+    const button = el("button", { type: "button" }, text);
+    button.addEventListener("click", click);
+    this.row.append(button);
+    return button;
+  }
+
+  /**
+   * Adds a row of buttons of which one is pressed. The result presses another, or none.
+   * @param {{[name: string]: string}} texts
+   * @param {string} first
+   * @param {(name: string) => void} change
+   */
+  choice(texts, first, change) {
+    /** @param {string} [name] */
+    const press = (name) => {
+      for (const [other, button] of buttons) set(button, { "aria-pressed": other === name });
+    };
+    const buttons = Object.entries(texts).map(
+      ([name, text]) =>
+        /** @type {const} */ ([
+          name,
+          this.button(text, () => { press(name); change(name); }),
+        ]),
+    );
+    press(first);
+    return press;
+  }
+
+  /** Adds a button that is pressed or not. @type {(text: string, change: (pressed: boolean) => void) => void} */
+  toggle(text, change) {
+    let pressed = false;
+    const button = this.button(text, () => {
+      pressed = !pressed;
+      set(button, { "aria-pressed": pressed });
+      change(pressed);
+    });
+    set(button, { "aria-pressed": pressed });
+  }
+
+  /**
+   * Adds a list of the browser's own to choose from.
+   * @param {string} label
+   * @param {{[value: string]: string}} texts
+   * @param {string} first
+   * @param {(value: string) => void} change
+   */
+  select(label, texts, first, change) {
+    const options = Object.entries(texts).map(([value, text]) => el("option", { value }, text));
+    const select = el("select", { "aria-label": label }, ...options);
+    select.value = first;
+    select.addEventListener("change", () => { this.stop?.(); change(select.value); });
+    this.row.append(select);
+  }
+
+  /** Adds a slider of the browser's own; the result shows what value() has become. @param {Ranged} about */
+  range({ label, text, hidden = false, low, high, step = 1, value, says = String, change }) {
+    const input = el("input", { type: "range", min: low, max: high, step, "aria-label": label });
+    const words = el("span", { "aria-hidden": true });
+    this.row.append(el("label", { class: "moving-range" }, ...(hidden ? [] : [words]), input));
+    const show = () => {
+      input.value = String(value());
+      set(input, { "aria-valuetext": says(value()) });
+      words.textContent = text ?? `${label}: ${says(value())}`;
+    };
+    input.addEventListener("input", () => {
+      this.stop?.();
+      change(Number(input.value));
+      show();
+    });
+    let before = value();
+    input.addEventListener("pointerdown", () => { before = value(); });
+    input.addEventListener("pointercancel", () => {
+      // the finger scrolls the page instead
+      if (value() !== before) change(before);
+      show();
+    });
+    show();
+    return show;
+  }
+
+  /** Makes a part of the drawing a grip for mouse and finger. @type {(name: string, place: Place) => SVGElement} */
+  grip(name, [x, y, width, height]) {
+    const grip = this.part(name);
+    grip.prepend(drawn("rect", { class: "moving-grip", x, y, width, height, rx: 4 }));
+    grip.classList.add("moving-handle");
+    return grip;
+  }
+
+  /**
+   * Makes a part of the drawing a handle, which the Tab key reaches and screen readers call a slider.
+   * @type {(name: string, place: Place, attributes: Attributes) => SVGElement}
+   */
+  handle(name, place, attributes) {
+    const handle = this.grip(name, place);
+    handle.removeAttribute("aria-hidden");
+    return set(handle, { role: "slider", tabindex: 0, ...attributes });
+  }
+
+  /**
+   * Lets mouse and finger drag a place of the drawing as well as the slider of steps, from 0 at its left edge to high.
+   * @param {string} name
+   * @param {Place} place
+   * @param {{high: number, value: () => number, change: (number: number) => void}} about
+   */
+  scrubbed(name, [x, y, width, height], { high, value, change }) {
+    const around = 14;
+    this.dragged(
+      this.grip(name, [x - around, y, width + 2 * around, height]),
+      (spot) => {
+        const to = clamp(Math.round(((spot.x - x) / width) * high), 0, high);
+        if (to !== value()) change(to);
+      },
+      { sideways: true },
+    );
+  }
+
+  /** Returns the point of the drawing at which an event happened. @param {{clientX: number, clientY: number}} event */
+  spot({ clientX, clientY }) {
+    const matrix = /** @type {DOMMatrix} */ (this.svg.getScreenCTM());
+    return new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse());
+  }
+
+  /**
+   * Calls move with each point that a handle is dragged to. A finger beside the held place scrolls the page, and so
+   * does one that moves up or down on a sideways handle.
+   * @param {SVGElement} handle
+   * @param {(spot: Spot) => void} move
+   * @param {{holds?: (spot: Spot) => boolean, sideways?: boolean}} [about]
+   */
+  dragged(handle, move, { holds = () => true, sideways = false } = {}) {
+    let held = false;
+    /** @type {Spot | null} */
+    let began = null; // where a finger came down whose direction is not yet known
+    const hold = () => {
+      held = true;
+      handle.focus({ preventScroll: true });
+      this.stop?.();
+    };
+    handle.addEventListener("pointerdown", (event) => {
+      const touch = event.pointerType === "touch";
+      if (event.button || (touch && !holds(this.spot(event)))) return;
+      event.preventDefault();
+      handle.setPointerCapture(event.pointerId);
+      if (touch && sideways) return;
+      hold();
+      move(this.spot(event));
+    });
+    handle.addEventListener("pointermove", (event) => {
+      if (held) move(this.spot(event));
+    });
+    handle.addEventListener("pointerup", (event) => {
+      if (began) {
+        // a tap
+        hold();
+        move(this.spot(event));
+      }
+      began = null;
+      held = false;
+    });
+    handle.addEventListener("lostpointercapture", () => { held = false; });
+    // Browsers ignore touch-action inside an SVG, so touches are handled here.
+    handle.addEventListener(
+      "touchstart",
+      (event) => {
+        const [finger] = event.touches;
+        began = null;
+        if (!holds(this.spot(finger))) return;
+        if (sideways) began = { x: finger.clientX, y: finger.clientY };
+        else event.preventDefault();
+      },
+      { passive: false },
+    );
+    handle.addEventListener(
+      "touchmove",
+      (event) => {
+        const [finger] = event.touches;
+        if (began) {
+          const [across, down] = [finger.clientX - began.x, finger.clientY - began.y].map(Math.abs);
+          if (Math.max(across, down) < 3) return;
+          began = null;
+          if (across > down) hold();
+        }
+        if (held) event.preventDefault();
+      },
+      { passive: false },
+    );
+  }
+
+  /**
+   * Lets keys act on a handle: {ArrowUp: () => { ... }, ...}.
+   * @type {(handle: SVGElement, acts: {[key: string]: () => void}) => void}
+   */
+  keyed(handle, acts) {
+    handle.addEventListener("keydown", (event) => {
+      const act = acts[event.key];
+      if (!act || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      this.stop?.();
+      act();
+    });
+  }
+
+  /**
+   * Makes a part of the drawing a slider, which mouse, finger and arrow keys move; at returns the number at an x or y.
+   * @param {string} name
+   * @param {Ranged & {box: Place, along?: "x" | "y", at: (xy: number) => number}} about
+   */
+  slider(name, { box, low, high, step = 1, label, along = "x", at, value, says = String, change }) {
+    const handle = this.handle(name, box, {
+      "aria-label": label,
+      "aria-valuemin": low,
+      "aria-valuemax": high,
+      "aria-orientation": along === "x" ? "horizontal" : "vertical",
+    });
+    const show = () => { set(handle, { "aria-valuenow": value(), "aria-valuetext": says(value()) }); };
+    /** @param {number} to */
+    const move = (to) => {
+      const rounded = clamp(Math.round(to / step) * step, low, high);
+      if (rounded !== value()) change(rounded);
+      show();
+    };
+    this.dragged(handle, (spot) => move(at(spot[along])), { sideways: along === "x" });
+    /** @param {number} steps */
+    const by = (steps) => () => move(value() + steps * step);
+    this.keyed(handle, {
+      ArrowUp: by(1),
+      ArrowRight: by(1),
+      ArrowDown: by(-1),
+      ArrowLeft: by(-1),
+      PageUp: by(4),
+      PageDown: by(-4),
+      Home: () => move(low),
+      End: () => move(high),
+    });
+    show();
+    return show;
+  }
+
+  /**
+   * Makes a part a grid in which one place, [row, column], is chosen by a click or a tap, by dragging or by arrow keys.
+   * A mouse that only passes over a place points at it. A box is the handle where it is not the whole grid.
+   * @param {string} name
+   * @param {object} about
+   * @param {Place} about.grid
+   * @param {Place} [about.box]
+   * @param {() => Pair} about.size
+   * @param {string} about.label
+   * @param {() => Pair} about.value
+   * @param {(place: Pair) => string} about.says
+   * @param {(place: Pair) => void} about.choose
+   * @param {(place: Pair | null) => void} [about.point]
+   */
+  places(name, { grid, box, size, label, value, says, choose, point }) {
+    const [left, top, width, height] = grid;
+    const handle = this.handle(name, box ?? grid, {
+      "aria-label": label,
+      "aria-roledescription": "two-way slider",
+      "aria-valuemin": 0,
+    });
+    const show = () => {
+      const [[rows, columns], [row, column]] = [size(), value()];
+      set(handle, { "aria-valuemax": rows * columns - 1, "aria-valuenow": row * columns + column });
+      set(handle, { "aria-valuetext": says([row, column]) });
+    };
+    /** @type {(row: number, column: number) => Pair} */
+    const inside = (row, column) => [clamp(row, 0, size()[0] - 1), clamp(column, 0, size()[1] - 1)];
+    /** @param {Spot} spot */
+    const at = ({ x, y }) =>
+      inside(Math.floor((y - top) / (height / size()[0])), Math.floor((x - left) / (width / size()[1])));
+    /** @param {Pair} place */
+    const go = (place) => {
+      if (String(place) !== String(value())) choose(place);
+      show();
+    };
+    /** @param {Spot} spot */
+    const near = (spot) => Boolean(box) || at(spot).every((index, axis) => Math.abs(index - value()[axis]) <= 1);
+    this.dragged(handle, (spot) => go(at(spot)), { holds: near });
+    handle.addEventListener("click", (event) => go(at(this.spot(event)))); // a tap
+    /** @type {Pair | null} */
+    let pointed = null;
+    /** @param {Pair | null} place */
+    const pass = (place) => {
+      if (String(place) !== String(pointed)) point?.((pointed = place));
+    };
+    handle.addEventListener("pointermove", (event) => {
+      if (event.pointerType === "mouse" && !handle.hasPointerCapture(event.pointerId)) pass(at(this.spot(event)));
+    });
+    handle.addEventListener("pointerleave", () => pass(null));
+    /** @type {(down: number, across: number) => () => void} */
+    const by = (down, across) => () => go(inside(value()[0] + down, value()[1] + across));
+    this.keyed(handle, {
+      ArrowUp: by(-1, 0),
+      ArrowDown: by(1, 0),
+      ArrowLeft: by(0, -1),
+      ArrowRight: by(0, 1),
+      Home: () => go([0, 0]),
+      End: () => go(inside(...size())),
+    });
+    show();
+    return show;
+  }
+
+  /**
+   * Adds a button that calls next again and again until it returns false; another press pauses. If the steps are too
+   * quick for a sentence each, meanwhile is announced instead of them all.
+   * @param {string} text
+   * @param {() => boolean} next
+   * @param {Played} [played]
+   */
+  player(text, next, { seconds = SECONDS, meanwhile } = {}) {
+    /** @type {number | undefined} */
+    let timer;
+    const stop = () => {
+      clearInterval(timer);
+      timer = undefined;
+      button.textContent = text;
+      if (!this.meanwhile) return;
+      this.meanwhile = undefined;
+      this.say(this.told);
+    };
+    const take = () => {
+      if (!next()) stop();
+    };
+    const button = this.button(text, () => {
+      const playing = timer !== undefined;
+      this.stop?.();
+      if (playing) return;
+      this.stop = stop;
+      this.meanwhile = meanwhile;
+      button.textContent = "Pause";
+      timer = setInterval(take, 1000 * seconds);
+      take();
+    });
+    button.classList.add("moving-play");
+  }
+
+  /**
+   * Adds Back, Play, Next and a slider for the steps 0 to count - 1; the result goes to a step, and stops playing.
+   * @param {object} about
+   * @param {number} about.count
+   * @param {(step: number) => void} about.show
+   * @param {number} [about.first]
+   * @param {string} [about.label] name of the slider
+   * @param {(step: number) => string} [about.says]
+   * @param {Played} [played]
+   */
+  steps({ count, show, first = 0, label = "step", says = (step) => `${step + 1} of ${count}` }, played) {
+    let index = first;
+    let told = () => {};
+    /** @param {number} to */
+    const go = (to) => {
+      index = clamp(to, 0, count - 1);
+      set(back, { "aria-disabled": index === 0 }); // "disabled" would drop the focus
+      set(next, { "aria-disabled": index === count - 1 });
+      show(index);
+      told();
+    };
+    /** @param {number} to */
+    const jump = (to) => {
+      this.stop?.();
+      if (to !== index && to >= 0 && to < count) go(to);
+    };
+    const back = this.button("Back", () => jump(index - 1));
+    this.player(
+      "Play",
+      () => {
+        go(index === count - 1 ? 0 : index + 1);
+        return index < count - 1;
+      },
+      played,
+    );
+    const next = this.button("Next", () => jump(index + 1));
+    go(index);
+    told = this.range({ label, hidden: true, low: 0, high: count - 1, value: () => index, says, change: jump });
+    return (/** @type {number} */ to) => { this.stop?.(); go(to); };
+  }
+}
+
+/**
+ * Starts a figure wherever the page shows its drawing.
+ * @template N
+ * @param {string} name
+ * @param {(figure: Figure<N>) => void} start
+ */
+export function move(name, start) {
+  for (const place of document.querySelectorAll(`.moving-${name}`)) {
+    if (place instanceof HTMLElement) start(/** @type {Figure<N>} */ (new Figure(place)));
+  }
+}

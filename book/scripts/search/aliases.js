@@ -1,0 +1,55 @@
+// What readers call things, as patterns of a question: a new row needs nothing else.
+
+/** Terms that readers may use, and the book's own term for the same thing. @type {[RegExp, string][]} */
+export const CALLED_HERE = [
+  [/\bposition(al)? (encoding|embedding)s?\b/i, "position"],
+  [/\bsinusoid(al|s)?\b/i, "sines and cosines"],
+  [/\bro-?pe\b/i, "rotary positions"],
+  [/\bbatch-?norm\b/i, "batch norm"],
+  [/\bknowledge distillation\b/i, "distillation"],
+  [/\badam vs\.? sgd\b/i, "AdamW instead of plain steps"],
+  [/\bflash[- ]?attention\b/i, "fused attention"],
+  [/\bout of memory\b|\boom\b/i, "activation memory"],
+  [/\b(cls|\[cls\])(?= token)/i, "class"],
+  [/\bskip connection/i, "residual connection"],
+  [/\bdrop ?path\b/i, "stochastic depth"],
+  [/\bfeed[- ]?forward( network)?\b/i, "MLP"],
+  [/\b(half|mixed) precision\b|\bfp16\b|\bamp\b/i, "autocast"],
+  [/\bquanti[sz]ation\b/i, "eight bits"],
+  [/\btransfer learning\b/i, "fine-tuning"],
+  [/\bsaliency( maps?)?\b|\bheat ?maps?\b/i, "attention maps"],
+  [/\b(cosine|learning rate) (schedule|decay)\b/i, "warm-up cosine"],
+  [/\bhow many parameters\b|\bparameter count\b|\bnumber of parameters\b/i, "every parameter counted"],
+  [/\b(photos?|pictures)\b/i, "photographs"],
+  [/\beinsum\b/i, "einops"],
+  [/\bmulti[- ]?gpu\b/i, "DDP"],
+  [/\b(not|n['’]t) (learn|train|converge)\b/i, "loss stays at ln K"],
+  [/\bhow many (heads|blocks|layers)\b/i, "depth width and heads for my images"],
+  [/\b(load|use) (timm|torchvision|hugging ?face)('s)? (weights|models?)\b/i, "load weights"],
+  [/\bexplainability\b|\binterpretability\b/i, "what attention maps do not tell"],
+];
+
+/** Sections that answer a question best although others have more of its words. @type {[RegExp, string][]} */
+export const TOLD_AT = [
+  [
+    /^(install(ation|ing)?|set ?up|colab|kaggle|binder|download|pdf|licen[cs]es?)$/i,
+    "book/intro.html#take-it-with-you",
+  ],
+  [/^((how to )?cit(e|ing|ation)|bibtex)( (this|the) book)?$/i, "book/intro.html#how-to-cite"],
+  [/^(exercise )?(solutions?|answers)$/i, "book/intro.html#how-a-chapter-goes"],
+  [
+    /^(prerequisites?|requirements|what (do|should) i (need|know))$/i,
+    "notebooks/00_before_you_start.html#a-ten-minute-self-test",
+  ],
+  [/^(demo|interactive|playground|in the browser|transformers\.?js)$/i, "book/lab.html#the-vit-lab"],
+  [/\bmat1 and mat2\b/i, "notebooks/00_before_you_start.html#a-linear-layer"],
+  [/\bto have \d+ channels\b/i, "notebooks/side_roads/when_it_does_not_work.html#images-with-1-4-or-10-channels"],
+  [
+    /\bexpected scalar type\b|\bcast to the desired output type\b/i,
+    "notebooks/11_speed.html#by-hand-bfloat16-and-autocast",
+  ],
+  [
+    /^(self[- ]?)?attention( mechanism)?$/i,
+    "notebooks/04_scaled_dot_product_attention.html#scaled-dot-product-attention",
+  ],
+];

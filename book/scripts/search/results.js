@@ -1,0 +1,260 @@
+// Shows results while the reader types, in the dialog on every page and on the search page.
+import { marked } from "./excerpts.js";
+
+/** @typedef {import("./finder.js").Finder} Finder */
+/** @typedef {import("./finder.js").Found} Found */
+
+const PAUSE = 120; // milliseconds without a key before it searches
+const IN_DIALOG = { pages: 5, sections: 3 };
+const ON_PAGE = { pages: 10, sections: 6 };
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @param {Name} name
+ * @param {Record<string, string>} attributes
+ * @param {(Node | string)[]} children
+ */
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+/**
+ * @param {number} number
+ * @param {string} thing
+ */
+const count = (number, thing) => `${number.toLocaleString("en")} ${thing}${number === 1 ? "" : "s"}`;
+
+/** @param {import("./excerpts.js").Piece[]} pieces */
+const wordsOf = (pieces) => pieces.map(({ text, marked: isMarked }) => (isMarked ? element("mark", {}, text) : text));
+
+/**
+ * @param {Finder} finder
+ * @param {Found} one
+ */
+function excerptOf(finder, one) {
+  const { kind, pieces } = finder.excerpt(one);
+  const words = wordsOf(pieces);
+  if (kind === "pictures") words.unshift("Picture: ");
+  return element(kind === "code" ? "code" : "span", { class: "search-excerpt" }, ...words);
+}
+
+/** @param {Found[]} found */
+function groupsOf(found) {
+  const groups = new Map();
+  for (const one of found) groups.set(one.section.page, [...(groups.get(one.section.page) ?? []), one]);
+  return /** @type {[Found["section"]["page"], Found[]][]} */ ([...groups]);
+}
+
+export class Answers {
+  /**
+   * @param {HTMLFormElement} form the field, in the dialog or on the search page
+   * @param {string} root the book's address
+   * @param {() => Promise<Finder>} ready
+   */
+  constructor(form, root, ready) {
+    this.form = form;
+    this.root = root;
+    this.ready = ready;
+    this.input = /** @type {HTMLInputElement} */ (form.querySelector("input"));
+    this.dialog = form.closest(".search-button__search-container");
+    this.most = this.dialog ? IN_DIALOG : ON_PAGE;
+    this.status = element("p", { class: "search-status", role: "status" });
+    this.nearest = element("div", { class: "search-nearest" });
+    this.list = element("ul", { class: "search-groups" });
+    this.place = element("div", { class: "search-answers" }, this.status, this.nearest, this.list);
+    this.timer = 0;
+    this.isReady = false;
+    this.question = "";
+    this.shown = "";
+    form.after(this.place);
+    this.input.addEventListener("input", () => {
+      clearTimeout(this.timer);
+      this.timer = setTimeout(() => this.answer(), PAUSE);
+    });
+    for (const place of [this.input, this.place]) place.addEventListener("keydown", (event) => this.walk(event));
+    if (this.dialog) this.beDialog(this.dialog);
+    else this.bePage();
+  }
+
+  /** @param {Element} dialog */
+  beDialog(dialog) {
+    dialog.setAttribute("role", "dialog");
+    dialog.setAttribute("aria-label", "Search");
+    const isInside = (/** @type {EventTarget | null} */ one) => one instanceof Node && dialog.contains(one);
+    const hide = () => dialog.parentElement?.classList.remove("show");
+    document.addEventListener("keydown", ({ key, target }) => {
+      if (key !== "Escape" || !isInside(target)) return;
+      hide();
+      const buttons = /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".search-button__button"));
+      [...buttons].find((button) => button.checkVisibility())?.focus();
+    });
+    dialog.addEventListener("focusout", (event) => {
+      const { relatedTarget } = /** @type {FocusEvent} */ (event);
+      if (relatedTarget && !isInside(relatedTarget)) hide();
+    });
+    this.answer();
+  }
+
+  bePage() {
+    const asked = new URLSearchParams(location.search).get("q");
+    if (asked && !this.input.value) this.input.value = asked;
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.answer();
+    });
+    if (!this.input.value) this.input.focus();
+    this.answer();
+  }
+
+  /**
+   * Moves the focus down and up through the field and the results.
+   * @param {KeyboardEvent} event
+   */
+  walk(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    const links = /** @type {NodeListOf<HTMLElement>} */ (this.place.querySelectorAll("a, button"));
+    const stops = [this.input, ...links];
+    const next = stops[stops.findIndex((stop) => stop === document.activeElement) + step];
+    if (!next) return;
+    event.preventDefault();
+    next.focus();
+    if (next === this.input) this.input.select();
+  }
+
+  async answer(pages = this.most.pages) {
+    const question = this.input.value.trim();
+    this.question = question;
+    try {
+      if (!this.isReady) this.status.textContent = question ? "Opening the index …" : "";
+      const finder = await this.ready();
+      this.isReady = true;
+      const asked = `${pages} ${question}`;
+      if (this.question !== question || this.shown === asked) return; // shown again, it would take a reader's focus
+      this.shown = asked;
+      this.show(finder, question, pages);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : error;
+      this.status.textContent = `The search could not be opened: ${why}. Reload the page to try again.`;
+    }
+  }
+
+  /**
+   * @param {Finder} finder
+   * @param {string} question
+   * @param {number} pages the most that are shown
+   */
+  show(finder, question, pages) {
+    const found = question ? finder.find(question) : [];
+    const groups = groupsOf(found);
+    this.status.textContent = question && this.told(finder, question, found, groups.length);
+    this.nearest.replaceChildren(...(question && !found.length ? this.waysOn(finder.nearest(question)) : []));
+    this.list.replaceChildren(...groups.slice(0, pages).map(([page, ones]) => this.groupOf(finder, page, ones)));
+    if (groups.length > pages)
+      this.list.append(element("li", { class: "search-more" }, this.more(question, pages)));
+    if (!this.dialog) this.remember(question);
+  }
+
+  /**
+   * Says what was found, and for which words if some are misspelt or missing.
+   * @param {Finder} finder
+   * @param {string} question
+   * @param {Found[]} found
+   * @param {number} pages
+   */
+  told(finder, question, found, pages) {
+    if (!found.length) return `The book has nothing on “${question}”.`;
+    const spelt = finder.spelt(question);
+    const meant = spelt === question ? "" : ` for “${spelt}”`;
+    const places = `${count(found.length, "section")} on ${count(pages, "page")}${meant}`;
+    if (found.some(({ missing }) => !missing)) return places;
+    return `No section has all of these words. ${places} ${found.length === 1 ? "has" : "have"} some of them.`;
+  }
+
+  /**
+   * Lists the found sections of one page under its title; a found first section is that title itself.
+   * @param {Finder} finder
+   * @param {Found["section"]["page"]} page
+   * @param {Found[]} found
+   */
+  groupOf(finder, page, found) {
+    const top = found.find(({ section }) => section.title === page.title);
+    const shown = found.filter((one) => one !== top).slice(0, this.most.sections);
+    const head = top ? this.linkTo(finder, top) : element("span", { class: "search-page-title" }, page.title);
+    const list = element("ul", {}, ...shown.map((one) => element("li", {}, this.linkTo(finder, one))));
+    return element("li", { class: "search-group" }, head, ...(shown.length ? [list] : []));
+  }
+
+  /**
+   * Links to a section, with the words that its page is to mark.
+   * @param {Finder} finder
+   * @param {Found} one
+   */
+  linkTo(finder, one) {
+    const { section, terms } = one;
+    const words = [...new Set(terms.flatMap((term) => [...term]))].join(" ");
+    const marks = new URLSearchParams({ highlight: words });
+    const above = finder.sections[section.parent ?? -1]?.title;
+    const kind = section.title === section.page.title ? "search-page-title" : "search-title";
+    const title = wordsOf(marked(section.title, terms));
+    return element(
+      "a", { href: `${this.root}${section.page.address}?${marks}#${section.anchor}` },
+      element("span", { class: kind }, above ? `${above} › ` : "", ...title), excerptOf(finder, one),
+    );
+  }
+
+  /**
+   * Returns what to press where nothing was found: terms that are spelt alike, the index, and the page by symptom.
+   * @param {string[]} terms
+   */
+  waysOn(terms) {
+    const buttons = terms.map((term) => {
+      const button = element("button", { type: "button", class: "btn" }, term);
+      button.addEventListener("click", () => {
+        this.input.value = term;
+        this.input.focus();
+        this.answer();
+      });
+      return element("li", {}, button);
+    });
+    const link = (/** @type {string} */ address, /** @type {string} */ words) =>
+      element("a", { href: this.root + address }, words);
+    const others = [
+      link("book/glossary.html", "The index"), " has every term of the book, and ",
+      link("notebooks/side_roads/when_it_does_not_work.html", "When it does not work"), " begins with what you see.",
+    ];
+    const near = [element("p", {}, "Terms that are spelt like it:"), element("ul", {}, ...buttons)];
+    return [...(terms.length ? near : []), element("p", {}, ...others)];
+  }
+
+  /**
+   * @param {string} question
+   * @param {number} pages
+   */
+  more(question, pages) {
+    const address = `${this.root}search.html?${new URLSearchParams({ q: question })}`;
+    if (this.dialog) return element("a", { href: address }, "Everything that was found");
+    const button = element("button", { type: "button", class: "btn" }, "Show more pages");
+    button.addEventListener("click", async () => {
+      await this.answer(pages + ON_PAGE.pages);
+      this.list.children[pages]?.querySelector("a")?.focus();
+    });
+    return button;
+  }
+
+  /**
+   * Writes the question into the page's address, for bookmarks and for the way back.
+   * @param {string} question
+   */
+  remember(question) {
+    if (question === (new URLSearchParams(location.search).get("q") ?? "")) return;
+    try {
+      history.replaceState(null, "", question ? `?${new URLSearchParams({ q: question })}` : location.pathname);
+    } catch {
+      // some browsers do not let a script change the address of a local file
+    }
+  }
+}

@@ -1,0 +1,181 @@
+// Where am I, and how far have I come: the contents panel follows the reader, chapters that were read are marked, and
+// a link leads back to the place where the reader stopped. All of it is kept in this browser alone (localStorage);
+// where a browser keeps nothing, as in a private window, the page works as before.
+
+/** @typedef {{ page: string, hash: string, title: string, section: string }} Place */
+
+const READ = "vit-steps: read";
+const PLACE = "vit-steps: place";
+const TOLD = "vit-steps: told";
+const ALONE = "Kept in this browser alone.";
+const ON_THE_WAY = /^notebooks\//; // chapters, exercises and side roads
+const TO_READ = /^notebooks\/\d\d_/;
+const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+const here = pageAt(location.href);
+
+/**
+ * Returns the name of the page at an address, as "notebooks/01_why_patches"; "" for a page of another site.
+ * @param {string} address
+ */
+function pageAt(address) {
+  const { origin, pathname } = new URL(address, location.href);
+  if (origin !== root.origin || !pathname.startsWith(root.pathname)) return "";
+  return pathname.slice(root.pathname.length).replace(/\.html$/, "");
+}
+
+/**
+ * Returns what the browser has kept.
+ * @template T
+ * @param {string} key
+ * @param {T} otherwise
+ * @returns {T}
+ */
+function kept(key, otherwise) {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? "null") ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+/**
+ * Returns whether the browser has kept it.
+ * @param {string} key
+ * @param {unknown} value
+ */
+function keep(key, value) {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * @template {keyof HTMLElementTagNameMap} Name
+ * @param {Name} name
+ * @param {Record<string, string>} attributes
+ * @param {(Node | string)[]} children
+ */
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+// The contents panel
+
+const panel = document.querySelector(".bd-sidebar-secondary");
+
+/** Returns the panel's entry for the section that is read. */
+function entryHere() {
+  const active = [...(panel?.querySelectorAll("a.nav-link.active") ?? [])].reverse();
+  return active.find((link) => link.checkVisibility());
+}
+
+function follow() {
+  const entry = entryHere()?.getBoundingClientRect();
+  if (!panel || !entry) return;
+  const { top, bottom, height } = panel.getBoundingClientRect();
+  const margin = Math.min(80, height / 4); // of this, 48 are the heading and 40 the fade
+  if (entry.top < top + margin || entry.bottom > bottom - margin)
+    panel.scrollBy({ top: entry.top - top - height / 2, behavior: "instant" });
+}
+
+/** Begins the side bar at its top if that shows the page's own entry; the theme keeps its place from page to page. */
+function beginAtTop() {
+  const side = document.querySelector(".bd-sidebar-primary");
+  if (!side) return;
+  const bottom = side.querySelector(".bd-links a.current")?.getBoundingClientRect().bottom ?? 0;
+  if (bottom + side.scrollTop < 0.9 * side.clientHeight) side.scrollTop = 0;
+}
+
+// The place where the reader stopped
+
+/**
+ * Returns the title of a section, without the sign that links to it.
+ * @param {Element | null} place
+ */
+function titleOf(place) {
+  const parts = [...(place?.querySelector("h1, h2, h3")?.childNodes ?? [])];
+  const isSign = (/** @type {Node} */ node) => node instanceof Element && node.matches(".headerlink");
+  return parts.filter((node) => !isSign(node)).map((node) => node.textContent).join("").trim();
+}
+
+function remember() {
+  const hash = entryHere()?.getAttribute("href") ?? "";
+  const section = hash && titleOf(document.getElementById(decodeURIComponent(hash.slice(1))));
+  keep(PLACE, { page: here, hash, title: titleOf(document.querySelector("article")), section });
+}
+
+function followScrolling() {
+  let timer = 0;
+  addEventListener("scroll", () => {
+    clearTimeout(timer);
+    timer = setTimeout(remember, 400);
+  }, { passive: true });
+}
+
+/** Shows the way back, on the first page and in the side bar. */
+function goOn() {
+  const { page, hash, title, section } = kept(PLACE, /** @type {Place} */ ({ page: "" }));
+  if (!ON_THE_WAY.test(page) || page === here) return;
+  const words = section ? `${title}, ${section}` : title;
+  const link = () => element("a", { href: `${root.href}${page}.html${hash}` }, words);
+  const forget = element("button", { type: "button", class: "btn btn-sm" }, "Forget it");
+  const note = element("span", {}, `${ALONE} `, forget);
+  forget.addEventListener("click", () => {
+    for (const key of [READ, PLACE, TOLD]) localStorage.removeItem(key);
+    for (const old of document.querySelectorAll(".go-on")) old.remove();
+    markChapters();
+  });
+  const first = document.querySelector(".first-steps");
+  first?.after(element("p", { class: "go-on" }, "Go on where you were: ", link(), ". ", note));
+  const header = document.querySelector(".bd-sidebar-primary .book-header");
+  header?.after(element("p", { class: "go-on" }, "Go on: ", link()));
+}
+
+// Chapters that were read
+
+/** @returns {string[]} */
+const chaptersRead = () => kept(READ, /** @type {string[]} */ ([]));
+
+function markChapters() {
+  const read = new Set(chaptersRead());
+  const places = ".bd-sidebar-primary .bd-links a.internal, .chapter-cards a";
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll(places)))
+    link.classList.toggle("was-read", read.has(pageAt(link.href)));
+}
+
+/** @param {boolean} isRead */
+function setRead(isRead) {
+  const others = chaptersRead().filter((page) => page !== here);
+  const isKept = keep(READ, isRead ? [...others, here] : others);
+  markChapters();
+  return isKept;
+}
+
+/** Adds a box to tick at a chapter's end; who follows the link to the next page has read the chapter too. */
+function addBox() {
+  const box = element("input", { type: "checkbox" });
+  const label = element("label", {}, box, " I have read this chapter");
+  const note = element("span", { role: "status" });
+  box.checked = chaptersRead().includes(here);
+  box.addEventListener("change", () => {
+    const isKept = setRead(box.checked);
+    if (isKept && kept(TOLD, false)) return;
+    note.textContent = isKept ? ALONE : "Your browser keeps nothing here, so the mark goes when you leave the page.";
+    keep(TOLD, true);
+  });
+  document.querySelector(".right-next")?.addEventListener("click", () => setRead(true));
+  document.querySelector("article")?.append(element("p", { class: "read-mark d-print-none" }, label, " ", note));
+}
+
+addEventListener("activate.bs.scrollspy", follow);
+addEventListener("DOMContentLoaded", beginAtTop);
+if (ON_THE_WAY.test(here)) followScrolling();
+markChapters();
+if (TO_READ.test(here)) addBox();
+goOn();

@@ -1,0 +1,65 @@
+"""What a question of the quiz is. The questions themselves are in ``questions``."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What the function of a question returns for one of its cases.
+
+    Texts are Markdown. ``wrong`` has three answers, each with the mistake that leads to
+    it, and ``why`` says why the right one is right.
+    """
+
+    text: str
+    right: str
+    why: str
+    wrong: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        if len(self.wrong) != 3 or self.right in self.wrong:
+            raise ValueError(
+                f"wrong: got {list(self.wrong)} beside {self.right!r}, expected three "
+                "other answers"
+            )
+
+
+@dataclass(frozen=True)
+class Source:
+    """A question with its tags and the cases for which it can be asked."""
+
+    function: Callable[..., Ask]
+    chapter: int
+    belief: str  # what somebody believes who answers it wrong
+    cases: tuple[tuple[Any, ...], ...]
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    def ask(self, case: int) -> Ask:
+        return self.function(*self.cases[case])
+
+
+BANK: list[Source] = []
+
+
+def about(
+    chapter: int, belief: str, *cases: Any
+) -> Callable[[Callable[..., Ask]], Callable[..., Ask]]:
+    """Enter a function in the bank as a question on a chapter.
+
+    Args:
+        belief: what somebody believes who answers it wrong.
+        cases: the arguments, a tuple or a single one, for which the question is asked:
+            those of form A, those of form B, and more to draw from.
+    """
+
+    def enter(function: Callable[..., Ask]) -> Callable[..., Ask]:
+        as_tuples = tuple(c if isinstance(c, tuple) else (c,) for c in cases)
+        BANK.append(Source(function, chapter, belief, as_tuples))
+        return function
+
+    return enter

@@ -1,0 +1,122 @@
+"""Where a reader is: the contents panel, the chapters read, and the way back.
+
+Needs _build/html from `make book`; skipped where there is no browser.
+"""
+
+import pytest
+
+from tests.site.test_pages import HTML
+from tests.site.visit import Visit, rest
+
+CHAPTER = "notebooks/04_scaled_dot_product_attention"
+OTHER = "notebooks/05_multi_head_attention"
+DESK = {"width": 1280, "height": 720}
+# How far the current entry is inside the panel: from its heading, and from the fade.
+INSIDE = """() => {
+    const panel = document.querySelector(".bd-sidebar-secondary");
+    const entry = [...panel.querySelectorAll("a.nav-link.active")]
+        .findLast(link => link.checkVisibility());
+    const [outer, inner] = [panel, entry].map(one => one.getBoundingClientRect());
+    const bottom = Math.min(outer.bottom, innerHeight);
+    return [inner.top - outer.top - 48, bottom - 40 - inner.bottom].map(Math.round);
+}"""
+
+# The theme keeps its colours without asking whether the browser does.
+REFUSE = """
+    const set = Storage.prototype.setItem;
+    Storage.prototype.setItem = function (key, value) {
+        if (key.startsWith("vit-steps: ")) throw new Error("full");
+        set.call(this, key, value);
+    };
+"""
+
+
+@pytest.fixture(params=["server", "folder"])
+def visit(request, browser, site):
+    """A browser that has kept nothing, and pages from a server or from a folder."""
+    one = Visit(browser, color_scheme="light")
+    one.site = site if request.param == "server" else f"{HTML.as_uri()}/"
+    one.tab.set_viewport_size(DESK)
+    yield one
+    assert one.errors == []
+    one.context.close()
+
+
+def to_section(tab, anchor):
+    tab.evaluate(f"document.getElementById('{anchor}').scrollIntoView()")
+    tab.locator(f".bd-toc-nav a.active[href='#{anchor}']").wait_for()
+    rest(tab, 600)  # it is kept when the reader has stopped scrolling
+
+
+@pytest.mark.parametrize("page", [CHAPTER, "notebooks/13_swin_and_deit"])
+def test_the_contents_follow_the_reader(visits, site, page):
+    tab = visits().tab
+    tab.set_viewport_size(DESK)
+    tab.goto(f"{site}{page}.html", wait_until="networkidle")
+    height = tab.evaluate("document.documentElement.scrollHeight")
+    for share in (0.3, 0.5, 0.7, 0.9, 0.4):
+        tab.evaluate(f"scrollTo(0, {share * height})")
+        rest(tab, 200)
+        assert min(tab.evaluate(INSIDE)) >= 0, share
+
+
+def test_a_reader_goes_on_where_he_stopped(visit):
+    tab, anchor = visit.tab, "one-query-with-a-pencil"
+    tab.goto(f"{visit.site}book/intro.html")
+    assert tab.locator(".go-on").count() == 0
+    tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    to_section(tab, anchor)
+    tab.goto(f"{visit.site}book/intro.html")
+    link = tab.locator("article .go-on a")
+    words = "4. Scaled dot-product attention, One query with a pencil"
+    assert link.inner_text() == words
+    assert "Kept in this browser alone." in tab.locator("article .go-on").inner_text()
+    link.click()
+    assert tab.url == f"{visit.site}{CHAPTER}.html#{anchor}"
+    assert tab.locator(".go-on").count() == 0, "he is there"
+    tab.goto(f"{visit.site}book/notation.html")
+    assert tab.locator(".bd-sidebar-primary .go-on a").inner_text() == words
+
+
+def test_a_chapter_that_was_read_is_marked(visit):
+    tab = visit.tab
+    tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    box = tab.get_by_label("I have read this chapter")
+    note = tab.locator(".read-mark [role=status]")
+    box.check()
+    assert note.inner_text() == "Kept in this browser alone."
+    tab.goto(f"{visit.site}{OTHER}.html", wait_until="networkidle")
+    marked = tab.locator(".bd-sidebar-primary a.was-read")
+    assert marked.inner_text() == "4. Scaled dot-product attention"
+    box.check()
+    assert note.inner_text() == "", "it was said once"
+    assert marked.count() == 2
+    box.uncheck()
+    assert marked.count() == 1
+    tab.locator(".right-next").click()
+    tab.wait_for_load_state("networkidle")
+    assert marked.count() == 2, "who goes on has read it"
+    tab.goto(f"{visit.site}book/intro.html", wait_until="networkidle")
+    assert tab.locator(".chapter-cards a.was-read").count() == 2
+
+
+def test_what_was_kept_can_be_forgotten(visit):
+    tab = visit.tab
+    tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    tab.get_by_label("I have read this chapter").check()
+    to_section(tab, "one-query-with-a-pencil")
+    tab.goto(f"{visit.site}book/intro.html", wait_until="networkidle")
+    tab.get_by_role("button", name="Forget it").click()
+    assert tab.locator(".go-on, a.was-read").count() == 0
+    kept = "Object.keys(localStorage).filter(key => key.startsWith('vit-steps: '))"
+    assert tab.evaluate(kept) == []
+
+
+def test_a_page_works_where_nothing_is_kept(visit):
+    """Some browsers and windows refuse to store anything."""
+    visit.tab.add_init_script(REFUSE)
+    visit.tab.goto(f"{visit.site}{CHAPTER}.html", wait_until="networkidle")
+    visit.tab.get_by_label("I have read this chapter").check()
+    note = visit.tab.locator(".read-mark [role=status]").inner_text()
+    assert note.startswith("Your browser keeps nothing here")
+    to_section(visit.tab, "one-query-with-a-pencil")
