@@ -385,4 +385,4 @@ def test_without_the_wheel_the_book_is_built_without_the_model(tmp_path, monkeyp
     folder = tmp_path / "_static" / "photograph"
     assert [file.name for file in folder.iterdir()] == ["manifest.js"]
     text = (folder / "manifest.js").read_text(encoding="utf-8")
-    assert text.endswith(".photograph = null;\n")
+    assert text.endswith('["photograph"] = null;\n')

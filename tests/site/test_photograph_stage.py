@@ -93,6 +93,7 @@ def test_loading_can_be_stopped_and_a_failure_is_explained(visit, site):
     tab = visit.tab
     open_stage(tab, site)
     load_button = tab.get_by_role("button", name="Load the model")
+    load_button.wait_for()
     tab.evaluate("vitLab.partTakes = 1000")  # so that a busy machine can stop it
     load_button.click()
     tab.get_by_role("button", name="Stop").click()

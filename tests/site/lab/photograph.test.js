@@ -68,4 +68,5 @@ test("a pointer's map: softmax of the scores, and nothing from a block that is o
   near(run.attention(0, 0, 0), [0.75, 0.25]);
   near(run.attention(0, 0, 1), [0.5, 0.5]);
   near(run.attention(1, 0, 0), [0, 0]);
+  near(run.again(settings()).attention(0, 0, 0), [0.75, 0.25]); // the same run under other settings
 });

@@ -43,7 +43,7 @@ export class PhotographRun {
   }
 
   /** @param {number} block */
-  #layer(block) {
+  layerOf(block) {
     const layer = this.layers.get(block);
     if (!layer) throw new Error(`block: got ${block}, expected one that was computed`);
     return layer;
@@ -55,7 +55,7 @@ export class PhotographRun {
    * @type {(block?: number) => Float32Array}
    */
   tokens(block = this.model.blocks) {
-    const layer = this.#layer(block);
+    const layer = this.layerOf(block);
     if (!layer.tokens) {
       const D = this.model.dim;
       layer.tokens = new Float32Array(this.count * D);
@@ -72,7 +72,7 @@ export class PhotographRun {
    * @type {(block: number, head: number, query: number) => Float32Array}
    */
   attention(block, head, query) {
-    const { shares } = this.#layer(block);
+    const { shares } = this.layerOf(block);
     const out = new Float32Array(this.count);
     const D = this.model.dim;
     const d = D / this.model.heads;
