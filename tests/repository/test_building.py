@@ -35,6 +35,7 @@ class Project:
         for name in ("constraints.txt", "pyproject.toml", "notebooks/01.ipynb"):
             self.write(name)
         self.write(".venv/bin/jupyter-book", JUPYTER_BOOK).chmod(0o755)
+        self.write("book/scripts/package-lock.json")
         self.write(".venv/ready")
 
     def write(self, name, text=""):
