@@ -134,7 +134,7 @@ function goOn() {
   const first = document.querySelector(".first-steps");
   first?.after(element("p", { class: "go-on" }, "Go on where you were: ", link(), ". ", note));
   const header = document.querySelector(".bd-sidebar-primary .book-header");
-  header?.after(element("p", { class: "go-on" }, "Go on: ", link()));
+  header?.append(element("p", { class: "go-on" }, "Go on: ", link())); // inside a landmark
 }
 
 // Chapters that were read
