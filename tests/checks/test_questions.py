@@ -60,12 +60,10 @@ tokens: the number of tokens, with
   = N + 1 +
     0
   rounding 1e-2
-  N
-    the class token is
+  N: the class token is
     a token too
   math.isqrt(N)
-  2 * side()
-    that is along one side
+  2 * side(): that is: along one side
   ? How many
     patches?
   ? Rows times columns.
@@ -92,14 +90,14 @@ def test_a_question_is_read_from_its_lines():
     assert tokens.expected() == 5
     first, second, third = tokens.slips
     assert first.sentence == "the class token is a token too"
-    assert second.sentence == third.sentence == "that is along one side"
+    assert second.sentence == third.sentence == "that is: along one side"
     assert not computed
     assert (first.value, second.value, third.value, third.value) == (4, 2, 6, 6)
     assert len(computed) == 1, "once, when it is asked for"
     assert (share.expected, share.accept(0.4)) == (None, "is no share")
 
 
-ASKED = "x: a number\n  = 5\n  4\n    too small\n  ? One.\n  ? Two.\n  ? Three.\n"
+ASKED = "x: a number\n  = 5\n  4: too small\n  ? One.\n  ? Two.\n  ? Three.\n"
 
 
 @pytest.mark.parametrize(
@@ -110,9 +108,9 @@ ASKED = "x: a number\n  = 5\n  4\n    too small\n  ? One.\n  ? Two.\n  ? Three.\
         ("  = 5\n", "", 'question x: expected one line with "= value" or "accept'),
         ("  = 5\n", "  = 5\n  = 6\n", "question x: expected one line with"),
         ("  = 5\n", "  5\n", "question x: expected one line with"),
-        ("    too small\n", "", "question x: '4' has no sentence behind four spaces"),
+        (": too small", "", "question x: '4' has no sentence behind a colon"),
         ("  ? Three.\n", "", "question x: got 2 hints behind"),
-        ("  ? Three.", "  Three.", "question x: 'Three.' has no sentence behind four"),
+        ("  ? Three.", "  Three.", "question x: 'Three.' has no sentence behind a"),
         ("  ? Three.", " ? Three.", "question x: ' . Three.' has neither two spaces"),
         ("= 5", "accept five", "question x: accept: there is no function 'five' in"),
         ("= 5", "accept len", "question x: accept: the function has the sentences"),

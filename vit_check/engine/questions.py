@@ -3,19 +3,17 @@
     tokens_at_384: the number of tokens of a 384×384 image in patches of 16, with
         class token
       = token_count(384, 16) + 1
-      576
-        the class token is a token too
+      576: the class token is a token too
       23
-      24
-        that is the patches along one side; an image has two
+      24: that is the patches along one side; an image has two
       ? How many patches of 16 lie along a side of 384?
       ? Patches down times patches across, and one token more.
       ? 24 × 24 + 1.
 
 First the name, a colon and what is asked. Behind two spaces stand ``=`` and the right
-value, then wrong values that many give, each line or several with a sentence behind
-four spaces, then three hints behind ``?``, each saying more than the one before. What
-is too long for a line goes on behind four spaces.
+value, then wrong values that many give, each or several with a colon and a sentence,
+then three hints behind ``?``, each saying more than the one before. What is too long
+for a line goes on behind four spaces.
 
 Numbers may differ by 1 in 100,000; ``rounding 2e-3`` allows for 2 in 1,000. Where many
 values are right, ``accept f`` stands in place of ``=``, and no wrong values: ``f`` is a
@@ -25,6 +23,8 @@ Values are written in Python. They may use ``math``, ``torch``, ``F`` and what s
 the file, and are computed when they are asked for the first time.
 """
 
+import contextlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -47,24 +47,24 @@ def questions(table: str, names: Mapping[str, Any]) -> list[ValueCheck]:
 
 
 def _question(block: list[str], scope: dict[str, Any]) -> ValueCheck:
-    name, _, what = _joined(block).partition(": ")
-    if not name.isidentifier() or not what:
+    name, colon, _ = block[0].partition(": ")
+    if not name.isidentifier() or not colon:
         raise ValueError(f'questions: {block[0]!r} is not "name: what is asked"')
     try:
-        return _read(name, what, _entries(block), scope)
+        asked, *entries = _entries(block)
+        return _read(name, asked.removeprefix(f"{name}: "), entries, scope)
     except ValueError as error:
         raise ValueError(f"question {name}: {error}") from None
 
 
 def _read(
-    name: str, what: str, entries: list[tuple[str, str]], scope: dict[str, Any]
+    name: str, what: str, entries: list[str], scope: dict[str, Any]
 ) -> ValueCheck:
     rights, accepts, hints, slips = [], [], [], []
     rounding = 1e-5
     values: list[Expression] = []  # that wait for their sentence
-    for line, below in entries:
-        sign, _, rest = line.partition(" ")
-        text = f"{rest} {below}".strip()
+    for line in entries:
+        sign, _, text = line.partition(" ")
         match sign:
             case "=":
                 rights.append(Expression(name, text, scope))
@@ -77,13 +77,14 @@ def _read(
             case "?":
                 hints.append(text)
             case _:
-                values.append(Expression(name, line, scope))
-                if below:
-                    slips += [Slip(value, below) for value in values]
+                value, sentence = _parted(line)
+                values.append(Expression(name, value, scope))
+                if sentence:
+                    slips += [Slip(value, sentence) for value in values]
                     values = []
     if values:
         raise ValueError(
-            f"{values[0].code!r} has no sentence behind four spaces "
+            f"{values[0].code!r} has no sentence behind a colon "
             '(a right value begins with "=", a hint with "?")'
         )
     if len(rights) + len(accepts) != 1:
@@ -103,28 +104,29 @@ def _read(
     )
 
 
-def _joined(block: list[str]) -> str:
-    """The first line of a block and what goes on with it behind four spaces."""
-    lines = [block[0]]
-    for line in block[1:]:
-        if not line.startswith("    "):
-            break
-        lines.append(line.strip())
-    return " ".join(lines)
-
-
-def _entries(block: list[str]) -> list[tuple[str, str]]:
-    """The lines behind two spaces, each with what stands below it behind four."""
-    found: list[tuple[str, str]] = [("", "")]  # the name's
+def _entries(block: list[str]) -> list[str]:
+    """The first line of a block and those behind two spaces, each with what goes on."""
+    found = [block[0]]
     for line in block[1:]:
         if line.startswith("    "):
-            above, below = found[-1]
-            found[-1] = above, f"{below} {line.strip()}".strip()
+            found[-1] += f" {line.strip()}"
         elif line.startswith("  ") and line[2] not in " \t":
-            found.append((line[2:], ""))
+            found.append(line[2:])
         elif line:
             raise ValueError(f"{line!r} has neither two spaces in front nor four")
-    return found[1:]
+    return found
+
+
+def _parted(line: str) -> tuple[str, str]:
+    """A value and its sentence; the value may be a dict, which has colons too."""
+    places = [match.start() for match in re.finditer(": ", line)] or [len(line)]
+    for place in places:
+        with contextlib.suppress(SyntaxError):
+            compile(line[:place], "value", "eval")
+            break
+    else:
+        place = places[0]
+    return line[:place], line[place + 2 :]
 
 
 @dataclass(frozen=True)
