@@ -9,7 +9,7 @@ import vit_check as check
 from tests.conftest import ROOT
 from vit_check import CheckFailed
 from vit_check.chapters.questions import QUESTIONS
-from vit_check.engine.questions import questions
+from vit_check.engine.questions import numbers, questions
 
 
 def failed(name, value):
@@ -70,6 +70,7 @@ tokens: the number of tokens, with
   ? 2 × 2 + 1.
 share: a share from 0 to 1
   accept no_share
+  if {1: given}[1] < 0.1: is too small
   ? One.
   ? Two.
   ? Three.
@@ -77,7 +78,7 @@ share: a share from 0 to 1
 
 
 def no_share(given):
-    return None if given == 0.5 else "is no share"
+    return None if given < 1 else "is no share"
 
 
 def test_a_question_is_read_from_its_lines():
@@ -94,7 +95,28 @@ def test_a_question_is_read_from_its_lines():
     assert not computed
     assert (first.value, second.value, third.value, third.value) == (4, 2, 6, 6)
     assert len(computed) == 1, "once, when it is asked for"
-    assert (share.expected, share.accept(0.4)) == (None, "is no share")
+    assert share.expected is None
+    said = [share.accept(given) for given in (0.5, 0.05, 2)]
+    assert said == [None, "is too small", "is no share"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "given", "said"),
+    [
+        (numbers("a", "b"), {"a": 1, "b": 2.5}, None),
+        (numbers("a", "b"), {"a": 1}, "is to be a dictionary with the keys 'a', 'b'"),
+        (numbers("a"), {"a": True}, "has something at 'a' that is not a number"),
+        (numbers("a", low=0, high=1), {"a": 2}, "has 2 at 'a', expected a number from"),
+        (numbers("a", each=2), {"a": [1, 2]}, None),
+        (numbers("a", each=2), {"a": [1]}, "is to have 2 numbers in a list at 'a'"),
+        (numbers(2), [1, 2], None),
+        (numbers(2), {"a": 1}, "is to have 2 numbers in a list"),
+        (numbers(2), [1, "2"], "has something that is not a number"),
+    ],
+)
+def test_numbers_are_asked_for_by_name_or_in_a_list(accept, given, said):
+    found = accept(given)
+    assert found is said or found.startswith(said)
 
 
 ASKED = "x: a number\n  = 5\n  4: too small\n  ? One.\n  ? Two.\n  ? Three.\n"

@@ -16,22 +16,31 @@ then three hints behind ``?``, each saying more than the one before. What is too
 for a line goes on behind four spaces.
 
 Numbers may differ by 1 in 100,000; ``rounding 2e-3`` allows for 2 in 1,000. Where many
-values are right, ``accept f`` stands in place of ``=``, and no wrong values: ``f`` is a
-function of the file, from a value to what is wrong with it, or None.
+values are right, what somebody has measured, there are conditions for those that are
+not, in place of ``=`` and wrong values:
+
+      accept numbers("before", "after", low=0, high=1)
+      if given["after"] < given["before"]: has a lower share after the training
+
+Behind ``accept`` stands a function from a value to what is wrong with it, or None, such
+as the file has, or ``numbers`` makes.
 
 Values are written in Python. They may use ``math``, ``torch``, ``F`` and what stands in
 the file, and are computed when they are asked for the first time.
 """
 
 import contextlib
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from vit_check.engine.table import ALWAYS_NAMED, blocks
 from vit_check.engine.values import Slip, ValueCheck
+
+Accept = Callable[[Any], str | None]
 
 
 def questions(table: str, names: Mapping[str, Any]) -> list[ValueCheck]:
@@ -61,6 +70,7 @@ def _read(
     name: str, what: str, entries: list[str], scope: dict[str, Any]
 ) -> ValueCheck:
     rights, accepts, hints, slips = [], [], [], []
+    conditions: list[tuple[str, str]] = []  # each with its sentence
     rounding = 1e-5
     values: list[Expression] = []  # that wait for their sentence
     for line in entries:
@@ -68,10 +78,10 @@ def _read(
         match sign:
             case "=":
                 rights.append(Expression(name, text, scope))
-            case "accept" if callable(scope.get(text)):
-                accepts.append(scope[text])
             case "accept":
-                raise ValueError(f"accept: there is no function {text!r} in the file")
+                accepts.append(_function(text, scope))
+            case "if":
+                conditions.append(_parted(text))
             case "rounding":
                 rounding = float(text)
             case "?":
@@ -99,9 +109,60 @@ def _read(
         rights[0] if rights else None,
         slips,
         (hints[0], hints[1], hints[2]),
-        accepts[0] if accepts else None,
+        _accepting(accepts[0], conditions, scope) if accepts else None,
         rounding,
     )
+
+
+def _function(code: str, scope: dict[str, Any]) -> Accept:
+    with contextlib.suppress(Exception):
+        found = eval(code, {"numbers": numbers} | scope)
+        if callable(found):
+            return found  # type: ignore[no-any-return]
+    raise ValueError(f"accept: there is no function {code!r} in the file")
+
+
+def _accepting(
+    accept: Accept, conditions: list[tuple[str, str]], scope: dict[str, Any]
+) -> Accept:
+    def wrong(given: Any) -> str | None:
+        for code, sentence in [("accept(given)", ""), *conditions]:
+            found = eval(code, scope | {"given": given, "accept": accept})
+            if found:
+                return sentence or str(found)
+        return None
+
+    return wrong
+
+
+def numbers(
+    *names: str | int, each: int = 0, low: float = -math.inf, high: float = math.inf
+) -> Accept:
+    """Return what says of a value whether it has a number by each of these names.
+
+    Args:
+        *names: the keys of a dictionary; or how many numbers are in a list.
+        each: how many are in a list by each name, if there is more than one.
+    """
+
+    def wrong(given: Any) -> str | None:
+        keys = [name for name in names if isinstance(name, str)]
+        if keys and (not isinstance(given, dict) or set(given) != set(keys)):
+            return f"is to be a dictionary with the keys {', '.join(map(repr, keys))}"
+        many = each if keys else names[0]
+        for name, value in given.items() if keys else [("", given)]:
+            at = f" at {name!r}" if keys else ""
+            if many and (not isinstance(value, list) or len(value) != many):
+                return f"is to have {many} numbers in a list{at}"
+            for number in value if many else [value]:
+                if type(number) not in (int, float):
+                    return f"has something{at} that is not a number"
+                if not low <= number <= high:
+                    span = f"from {low:g} to {high:g}"
+                    return f"has {number:.3g}{at}, expected a number {span}"
+        return None
+
+    return wrong
 
 
 def _entries(block: list[str]) -> list[str]:

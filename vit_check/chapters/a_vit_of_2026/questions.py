@@ -1,31 +1,6 @@
 """What the exercises of chapter 15 ask."""
 
 import math
-from typing import Any
-
-
-def packings(given: Any) -> str | None:
-    ways = ("right", "mask open", "rows go on")
-    if not isinstance(given, dict) or set(given) != set(ways):
-        return 'has to be a dictionary with the keys "right", "mask open", "rows go on"'
-    for way, number in given.items():
-        if isinstance(number, bool) or not isinstance(number, int | float):
-            return f"has something for {way!r} that is not a number"
-    if not 0 <= given["right"] < 1e-3:
-        return (
-            "has a packed run, the right one, that is not equal to the runs of each "
-            "image alone: has pack_images passed its check?"
-        )
-    for way in ways[1:]:
-        if given[way] < 1e-3:
-            return f"has no difference for {way!r}, where there is one"
-    if given["mask open"] < 2 * given["rows go on"]:
-        return (
-            "has an open mask that changes about as little as the rows do: is each of "
-            "the two changed by itself, with the other as it should be?"
-        )
-    return None
-
 
 QUESTIONS = """
 rope_score_before: the score of the query at place 3 and the key at place 1
@@ -85,7 +60,14 @@ swiglu_times_as_many: how many times as many parameters it has with the same M
   ? Three and two.
   ? 3 / 2.
 differences_of_packed_runs: a dictionary with three differences from separate runs
-  accept packings
+  accept numbers("right", "mask open", "rows go on")
+  if not 0 <= given["right"] < 1e-3: has a packed run, the right one, that is not equal
+    to the runs of each image alone: has pack_images passed its check?
+  if given["mask open"] < 1e-3: has no difference for 'mask open', where there is one
+  if given["rows go on"] < 1e-3: has no difference for 'rows go on', where there is one
+  if given["mask open"] < 2 * given["rows go on"]: has an open mask that changes about
+    as little as the rows do: is each of the two changed by itself, with the other as it
+    should be?
   ? angles, mask = pack_images(grids, d), then largest_difference(angles, mask).
   ? Where the mask is open, it is torch.ones_like(mask); where the rows go on, the
     angles are those of rows_go_on.

@@ -1,7 +1,5 @@
 """What the exercises of chapter 9 ask."""
 
-from typing import Any
-
 import torch
 
 from vit_steps.attention_maps import attention_rollout, class_token_to_patches
@@ -23,61 +21,6 @@ def rollout() -> torch.Tensor:
         for table in (first, second)
     ]  # (1, 1, T, T)
     return attention_rollout(tables)[0]  # (T, T)
-
-
-def named(given: Any, names: tuple[str, ...]) -> str | None:
-    if not isinstance(given, dict) or set(given) != set(names):
-        return f"is not a dict with the names {', '.join(names)}"
-    for name in names:
-        number = given[name]
-        if type(number) not in (int, float) or not 0 <= number <= 1:
-            return f"has no number from 0 to 1 for {name!r}"
-    return None
-
-
-def shares_inside(given: Any) -> str | None:
-    wrong = named(given, (*BLOCKS, "all blocks"))
-    if wrong is not None:
-        return wrong
-    if max(given.values()) < 0.5:
-        return (
-            "is too small throughout: do the maps, the boxes and the images belong "
-            "together, and are the sizes height, width and 4?"
-        )
-    blocks = [given[name] for name in BLOCKS]
-    if abs(sum(blocks) / 4 - given["all blocks"]) > 0.02:
-        return (
-            "does not fit together: the map of all blocks is the mean of the four, so "
-            "its share inside is the mean of theirs"
-        )
-    if not given["block 2"] == max(blocks) > min(blocks) == given["block 0"]:
-        return "has the blocks in another order than they come out"
-    return None
-
-
-def accuracies(given: Any) -> str | None:
-    wrong = named(given, (*BLOCKS, "all blocks", "random"))
-    if wrong is not None:
-        return wrong
-    if given["random"] < 0.75:
-        return (
-            "has too few right answers with random patches covered: are there eight of "
-            "them, in every image another choice, and covered with 0?"
-        )
-    attended = [number for name, number in given.items() if name != "random"]
-    if max(attended) > given["random"] - 0.2:
-        return (
-            "has too many right answers without the attended patches: are they those "
-            "with the largest shares, eight of them?"
-        )
-    if given["all blocks"] > 0.3 or min(attended) < 0.05:
-        return (
-            "is not what eight covered patches leave: are the images normalised, and "
-            "are they covered anew for every map?"
-        )
-    if given["all blocks"] != min(attended):
-        return "has the maps in another order than they come out"
-    return None
 
 
 QUESTIONS = """
@@ -153,13 +96,28 @@ part_of_the_distance: the faulty distance divided by the right one, on the squar
   ? All 17 are equal, and the one for the class token is left out.
   ? 16 / 17.
 shares_inside_by_block: a dict of five shares inside the box, from 0 to 1
-  accept shares_inside
+  accept numbers(*BLOCKS, "all blocks", low=0, high=1)
+  if max(given.values()) < 0.5: is too small throughout: do the maps, the boxes and the
+    images belong together, and are the sizes height, width and 4?
+  if abs(sum(given[b] for b in BLOCKS) / 4 - given["all blocks"]) > 0.02: does not fit
+    together: the map of all blocks is the mean of the four, so its share inside is the
+    mean of theirs
+  if sorted(BLOCKS, key=given.get)[::3] != ["block 0", "block 2"]: has the blocks in
+    another order than they come out
   ? mass_inside gives a number for each image; take the mean of them.
   ? The size of the images is (32, 32), of a patch 4.
   ? {name: mass_inside(one, boxes, (32, 32), 4).mean().item() for name, one in
     maps.items()}.
 accuracies_with_8_covered: a dict of six accuracies, from 0 to 1
-  accept accuracies
+  accept numbers(*BLOCKS, "all blocks", "random", low=0, high=1)
+  if given["random"] < 0.75: has too few right answers with random patches covered: are
+    there eight of them, in every image another choice, and covered with 0?
+  if sorted(given.values())[-2] > given["random"] - 0.2: has too many right answers
+    without the attended patches: are they those with the largest shares, eight of them?
+  if given["all blocks"] > 0.3 or min(given.values()) < 0.05: is not what eight covered
+    patches leave: are the images normalised, and are they covered anew for every map?
+  if given["all blocks"] != min(given.values()): has the maps in another order than they
+    come out
   ? Sort each map, take the first eight, cover them, ask the model.
   ? argsort(dim=1, descending=True)[:, :8] of each map, and of random numbers.
   ? trained(mask_patches(inputs, 4, hidden)).argmax(dim=1) == labels, and the mean of

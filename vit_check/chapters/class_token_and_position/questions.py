@@ -71,39 +71,6 @@ def three_steps_on(given: Any) -> str | None:
     return "does not take position p to position p + 3: try it on p = 0, then on p = 1"
 
 
-WAYS = ("as trained", "interpolated", "along the line", "none")
-
-
-def larger_images(given: Any) -> str | None:
-    if not isinstance(given, dict) or set(given) != set(WAYS):
-        return f"is to be a dict with the keys {', '.join(map(repr, WAYS))}"
-    for name in WAYS:
-        share = given[name]
-        if isinstance(share, bool) or not isinstance(share, int | float):
-            return f"has no number under {name!r}: expected a share between 0 and 1"
-        if not 0 <= share <= 1:
-            return f"has {share:g} under {name!r}: expected a share between 0 and 1"
-    if given["as trained"] < 0.8:
-        return (
-            "has too low a share for images as the model was trained on: are they left "
-            "at 28×28, and the positions as they are?"
-        )
-    if given["interpolated"] > given["as trained"]:
-        return "has the larger images do better than those the model was trained on"
-    if given["interpolated"] < 0.6:
-        return (
-            "has too low a share for interpolated positions: are images and positions "
-            "both resized, the positions as a grid?"
-        )
-    for name in ("along the line", "none"):
-        if given[name] > 0.6:
-            return (
-                f"has too high a share under {name!r}: do the positions of that model "
-                "come from where they should?"
-            )
-    return None
-
-
 def read_from(number: int, old: int = 49, new: int = 100) -> tuple[int, int]:
     middle = (number + 0.5) * old / new - 0.5
     return divmod(round(middle), 7)
@@ -192,7 +159,17 @@ slowest_clock: the steps in which the slowest clock of the two-dimensional code 
   ? D/4 = 192 clocks; clock i turns by 10000 to the power -i/192 a step.
   ? 2π divided by what clock 191 turns in one step.
 positions_for_larger_images: four shares of images that are classified rightly
-  accept larger_images
+  accept numbers("as trained", "interpolated", "along the line", "none", low=0, high=1)
+  if given["as trained"] < 0.8: has too low a share for images as the model was trained
+    on: are they left at 28×28, and the positions as they are?
+  if given["interpolated"] > given["as trained"]: has the larger images do better than
+    those the model was trained on
+  if given["interpolated"] < 0.6: has too low a share for interpolated positions: are
+    images and positions both resized, the positions as a grid?
+  if given["along the line"] > 0.6: has too high a share under 'along the line': do the
+    positions of that model come from where they should?
+  if given["none"] > 0.6: has too high a share under 'none': do the positions of that
+    model come from where they should?
   ? Call accuracy four times, once with the images of 28×28.
   ? model_with(positions, 40) is the model for 10×10 patches.
   ? For interpolated: accuracy(model_with(interpolate_position_embedding(trained, 10),

@@ -1,7 +1,5 @@
 """What the exercises of chapter 6 ask."""
 
-from typing import Any
-
 import torch
 from torch.nn import functional as F
 
@@ -31,39 +29,6 @@ def tokens_that_change() -> list[int]:
 BRANCHES = [
     f"{part} {number}" for number in range(1, 5) for part in ("attention", "MLP")
 ]
-
-
-def left_out(given: Any) -> str | None:
-    if not isinstance(given, dict):
-        return "should be a dictionary, from what is left out to the accuracy"
-    for key in ["nothing", *BRANCHES]:
-        if key not in given:
-            return f"has no entry {key!r}"
-        if isinstance(given[key], bool) or not isinstance(given[key], int | float):
-            return f"has no number at {key!r}"
-        if not 0 <= given[key] <= 1:
-            return f"has no share between 0 and 1 at {key!r}"
-    if len(given) != 1 + len(BRANCHES):
-        return "has more entries than asked for"
-    whole = given["nothing"]
-    if whole < 0.9:
-        return (
-            "says that the whole model is wrong on more than one image in ten, which "
-            "it is not: are the images normalised, and do all branches run?"
-        )
-    if all(given[branch] == whole for branch in BRANCHES):
-        return "has the same accuracy everywhere: nothing was left out"
-    if given["MLP 1"] > 0.7:
-        return (
-            "has an accuracy at 'MLP 1' that is too high: leave the branch out, and "
-            "keep x itself"
-        )
-    if min(given[branch] for branch in BRANCHES) < 0.25:
-        return (
-            "has an accuracy near guessing: leave the branch out, and keep the "
-            "stream that it would be added to"
-        )
-    return None
 
 
 QUESTIONS = """
@@ -131,7 +96,15 @@ branch_that_is_lost: one of the words attention, MLP, norm1, norm2
   ? Look at the last line: what comes out if the MLP gives zeros?
   ? x comes out as it went in, whatever attention found.
 accuracy_without_each_branch: a dictionary of nine accuracies
-  accept left_out
+  accept numbers("nothing", *BRANCHES, low=0, high=1)
+  if given["nothing"] < 0.9: says that the whole model is wrong on more than one image
+    in ten, which it is not: are the images normalised, and do all branches run?
+  if len(set(given.values())) == 1: has the same accuracy everywhere: nothing was left
+    out
+  if given["MLP 1"] > 0.7: has an accuracy at 'MLP 1' that is too high: leave the branch
+    out, and keep x itself
+  if min(given.values()) < 0.25: has an accuracy near guessing: leave the branch out,
+    and keep the stream that it would be added to
   ? Leaving a branch out means: x is handed on, nothing is added.
   ? Go through model.embed, then block by block, with both sums written out, and skip
     the sum that is left out; then model.norm and model.head.

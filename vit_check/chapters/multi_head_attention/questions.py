@@ -1,7 +1,5 @@
 """What the exercises of chapter 5 ask."""
 
-from typing import Any
-
 from vit_steps.cost import token_count
 from vit_steps.vision_transformer import ViTConfig
 
@@ -29,31 +27,6 @@ def row(part: int, head: int, number: int) -> int:
 def parameters(D: int, q: int, k: int, v: int, biases: bool = True) -> int:
     """Of attention whose queries, keys and values have q, k and v numbers in all."""
     return sum(D * outs + biases * outs for outs in (q, k, v, D))
-
-
-def losses(given: Any) -> str | None:
-    """Whether three numbers are the losses with one, two and three heads."""
-    numbers = isinstance(given, list) and all(
-        isinstance(n, int | float) and not isinstance(n, bool) for n in given
-    )
-    if not numbers or len(given) != 3:
-        return "should be three numbers: the loss with one, two and three heads"
-    one, two, three = given
-    if not all(0 <= n < 2 for n in given):
-        return (
-            "holds a number that is below 0 or above 2, and answering zero costs about "
-            "1: gradients that are not cleared before each step can do that"
-        )
-    if not one > two > three:
-        return "does not fall from one head to three: train each from a fresh layer"
-    if one < 0.3:
-        return (
-            "is too small for one head: one set of attention weights cannot keep three "
-            "tokens apart"
-        )
-    if three > 0.1:
-        return "is too large for three heads: train 300 steps, and take the last losses"
-    return None
 
 
 QUESTIONS = """
@@ -135,7 +108,16 @@ axis_that_sums_to_one: an axis of (B, h, T, T), counted from 0
   ? The line with softmax(dim=1).
 losses_by_number_of_heads: three numbers: the mean of the last losses with one, two and
     three heads
-  accept losses
+  accept numbers(3)
+  if not all(0 <= loss < 2 for loss in given): holds a number that is below 0 or above
+    2, and answering zero costs about 1: gradients that are not cleared before each step
+    can do that
+  if not given[0] > given[1] > given[2]: does not fall from one head to three: train
+    each from a fresh layer
+  if given[0] < 0.3: is too small for one head: one set of attention weights cannot keep
+    three tokens apart
+  if given[2] > 0.1: is too large for three heads: train 300 steps, and take the last
+    losses
   ? Build a fresh layer for each number of heads, with the same seed.
   ? Three hundred steps of Adam at 0.02; keep loss.item() of each step.
   ? sum(losses[-50:]) / 50 for each of the three.

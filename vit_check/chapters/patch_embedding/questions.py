@@ -24,42 +24,6 @@ def vectors_touched() -> int:
     return int((first != second).any(dim=1).sum())
 
 
-def spreads(given: Any) -> str | None:
-    keys = ("randn", "pytorch", "package")
-    if not isinstance(given, dict) or set(given) != set(keys):
-        return 'is to be a dictionary with the keys "randn", "pytorch" and "package"'
-    for key in keys:
-        value = given[key]
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return f"has something for {key!r} that is not a number"
-        if not value > 0:
-            return f"has a spread for {key!r} that is not positive"
-    fan = 3 * 16 * 16
-    if abs(given["randn"] - 1) < 0.1:
-        return (
-            'has the spread of the weight itself for "randn"; the spread of what comes '
-            "out of the layer is asked for"
-        )
-    if 0.3 < given["randn"] < 0.9:
-        return (
-            'has for "randn" about what nn.Conv2d gives as PyTorch starts it: draw its '
-            "weight anew, with a spread of 1"
-        )
-    if not 0.6 < given["randn"] / fan**0.5 < 1.7:
-        return (
-            'has a different spread for "randn" than weights of spread 1 give at '
-            "P = 16: have the images mean 0 and spread 1, and is it the output's "
-            "standard deviation and not its variance?"
-        )
-    if not 0.6 < given["package"] < 1.7:
-        return (
-            'has a different spread for "package" than PatchEmbedding gives at P = 16'
-        )
-    if not 0.3 < given["pytorch"] < 0.9:
-        return 'has a different spread for "pytorch" than nn.Conv2d gives at P = 16'
-    return None
-
-
 QUESTIONS = """
 second_patch_of_a_small_image: the four numbers of patch 1, as a list
   = patchify(SMALL, 2)[0, 1]
@@ -139,7 +103,19 @@ faulty_line_of_the_embedding: the letter of the faulty line
   ? Which line puts D where N was, without moving anything?
   ? A reshape never swaps two axes.
 spreads_at_the_start: a dictionary of three spreads
-  accept spreads
+  accept numbers("randn", "pytorch", "package")
+  if not min(given.values()) > 0: has a spread that is not positive
+  if abs(given["randn"] - 1) < 0.1: has the spread of the weight itself for "randn"; the
+    spread of what comes out of the layer is asked for
+  if 0.3 < given["randn"] < 0.9: has for "randn" about what nn.Conv2d gives as PyTorch
+    starts it: draw its weight anew, with a spread of 1
+  if not 0.6 < given["randn"] / (3 * 16 * 16) ** 0.5 < 1.7: has a different spread for
+    "randn" than weights of spread 1 give at P = 16: have the images mean 0 and spread
+    1, and is it the output's standard deviation and not its variance?
+  if not 0.6 < given["package"] < 1.7: has a different spread for "package" than
+    PatchEmbedding gives at P = 16
+  if not 0.3 < given["pytorch"] < 0.9: has a different spread for "pytorch" than
+    nn.Conv2d gives at P = 16
   ? The spread of an output is output.std().item().
   ? Make the three layers with P = 16 and D = 100, give each the same images, and take
     the standard deviation of all its numbers.

@@ -119,35 +119,6 @@ def heads_in_the_card() -> int:
     return int(card["config"]["num_heads"])
 
 
-def shares(given: Any) -> str | None:
-    heads = ["1", "2", "4", "8", "16"]
-    if not isinstance(given, dict) or sorted(given) != sorted(heads):
-        return "is to be a dictionary with the keys 1, 2, 4, 8 and 16"
-    for one in heads:
-        share = given[one]
-        if isinstance(share, bool) or not isinstance(share, int | float):
-            return f"has something for {one} heads that is not a number"
-        if not 0 <= share <= 1:
-            return f"has a share for {one} heads that is not between 0 and 1"
-    shares = sorted(given.values())
-    if shares[-1] < 0.85:
-        return (
-            "reads too few pictures right with every number of heads: are the weights "
-            "loaded, is the model in eval mode, and are the pictures the prepared ones?"
-        )
-    if shares[-1] - shares[-2] < 0.03:
-        return (
-            "has nearly the same share for two numbers of heads: is the number that "
-            "the loop runs over the one the model is built with?"
-        )
-    if shares[0] > 0.75:
-        return (
-            "finds the worst number of heads nearly as good as the best: is it the "
-            "number of heads that is changed, and nothing else?"
-        )
-    return None
-
-
 QUESTIONS = """
 told_by_shapes: what the shapes say: embed_dim, depth, hidden, patch_size, image_size
     and num_classes, by these names
@@ -201,7 +172,15 @@ folded_by_hand: the new weight and the new bias, in a tuple
   ? 0.2 · (x - 0.5) / 0.5 + 0.1: what is x multiplied by, and what is left when x is 0?
   ? 0.2 / 0.5, and 0.1 - 0.2 · 0.5 / 0.5.
 shares_by_heads: the share of pictures read right, by number of heads
-  accept shares
+  accept numbers("1", "2", "4", "8", "16", low=0, high=1)
+  if max(given.values()) < 0.85: reads too few pictures right with every number of
+    heads: are the weights loaded, is the model in eval mode, and are the pictures the
+    prepared ones?
+  if max(given.values()) - sorted(given.values())[-2] < 0.03: has nearly the same share
+    for two numbers of heads: is the number that the loop runs over the one the model is
+    built with?
+  if min(given.values()) > 0.75: finds the worst number of heads nearly as good as the
+    best: is it the number of heads that is changed, and nothing else?
   ? Build a model with each number of heads, load the same weights into each, and count
     how many of its answers are the labels.
   ? replace(config, num_heads=h) makes the configuration; the weights fit, since no

@@ -1,7 +1,5 @@
 """What the exercises of chapter 11 ask."""
 
-from typing import Any
-
 import torch
 
 
@@ -15,46 +13,6 @@ def threes() -> int:
 def moves() -> tuple[bool, bool]:
     one = torch.tensor(1.0, dtype=torch.bfloat16)
     return bool(one + 0.003 != one), bool(one - 0.003 != one)
-
-
-def growth(given: Any) -> str | None:
-    names = ["explicit kept", "fused kept", "fused seconds"]
-    if not isinstance(given, dict) or sorted(given) != names:
-        return (
-            'is to be a dictionary with the keys "explicit kept", "fused kept" and '
-            '"fused seconds"'
-        )
-    for name in names:
-        if isinstance(given[name], bool) or not isinstance(given[name], int | float):
-            return f"has something for {name!r} that is not a number"
-    if any(not 0 < given[name] < 1e6 for name in names):
-        return "has a factor that cannot be: each is one measurement by another"
-    explicit, fused, seconds = (given[name] for name in names)
-    if explicit < 1 or fused < 1:
-        return "has factors below 1: divide what 4096 tokens take by what 1024 take"
-    if explicit > 100 or fused > 100:
-        return "has bytes where factors are asked for: divide one by the other"
-    if not 3.8 <= fused <= 4.2:
-        return (
-            "has a factor for what the fused path keeps that its bytes do not give: "
-            "are q, k and v left out on both sides, and is it the fused path?"
-        )
-    if not 12 <= explicit <= 16.5:
-        return (
-            "has a factor for what the explicit path keeps that its bytes do not give: "
-            "is it the explicit path, and are both runs made with new q, k and v?"
-        )
-    if seconds > 400:
-        return (
-            "has a factor in the time of far more than the pairs of tokens explain: "
-            "was the first run a warm-up, and the median taken?"
-        )
-    if seconds < 1.5:
-        return (
-            "has hardly more seconds for four times as many tokens: is it the call "
-            "that is timed, and several of them?"
-        )
-    return None
 
 
 QUESTIONS = """
@@ -80,7 +38,23 @@ bfloat16_moves: two truth values: whether 1 + 0.003 and 1 - 0.003 differ from 1 
   ? Above 1 the step is 1/128, below it 1/256. Compare 0.003 with half of each.
   ? Half of 1/128 is about 0.0039, half of 1/256 about 0.002.
 growth_of_attention: three factors from 1024 to 4096 tokens, by name
-  accept growth
+  accept numbers("explicit kept", "fused kept", "fused seconds")
+  if not all(0 < factor < 1e6 for factor in given.values()): has a factor that cannot
+    be: each is one measurement by another
+  if given["explicit kept"] < 1 or given["fused kept"] < 1: has factors below 1: divide
+    what 4096 tokens take by what 1024 take
+  if given["explicit kept"] > 100 or given["fused kept"] > 100: has bytes where factors
+    are asked for: divide one by the other
+  if not 3.8 <= given["fused kept"] <= 4.2: has a factor for what the fused path keeps
+    that its bytes do not give: are q, k and v left out on both sides, and is it the
+    fused path?
+  if not 12 <= given["explicit kept"] <= 16.5: has a factor for what the explicit path
+    keeps that its bytes do not give: is it the explicit path, and are both runs made
+    with new q, k and v?
+  if given["fused seconds"] > 400: has a factor in the time of far more than the pairs
+    of tokens explain: was the first run a warm-up, and the median taken?
+  if given["fused seconds"] < 1.5: has hardly more seconds for four times as many
+    tokens: is it the call that is timed, and several of them?
   ? Measure at 1024 and at 4096 tokens, and divide the second by the first.
   ? kept_for_backward counts to the byte, so once is enough; for seconds run it once
     without counting and take the median of several runs.

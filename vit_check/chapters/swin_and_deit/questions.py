@@ -1,7 +1,6 @@
 """What the exercises of chapter 13 ask."""
 
 import math
-from typing import Any
 
 import torch
 
@@ -22,37 +21,6 @@ def loss_of_one_token() -> float:
     logits = torch.tensor([[0.0, 0.0, -math.inf]], dtype=torch.float64)
     label, told = torch.tensor([0]), torch.tensor([[0.0, 1.0, 0.0]])
     return float(hard_distillation_loss((logits, logits), label, told))
-
-
-def heads(given: Any) -> str | None:
-    if not isinstance(given, dict) or set(given) != {"class", "teacher", "mean"}:
-        return 'has to be a dictionary with the keys "class", "teacher" and "mean"'
-    for head, accuracies in given.items():
-        if not isinstance(accuracies, list) or len(accuracies) != 3:
-            return f"does not have three accuracies for {head!r}, one for each share"
-        for one in accuracies:
-            if isinstance(one, bool) or not isinstance(one, int | float):
-                return f"has something for {head!r} that is not a number"
-            if not 0 <= one <= 1:
-                return f"has an accuracy for {head!r} that is not between 0 and 1"
-    from_class, teacher, mean = given["class"], given["teacher"], given["mean"]
-    if from_class[2] > from_class[0] - 0.1:
-        return (
-            "has a class token that is about as good with careless labels as with true "
-            "ones: are the students told the careless labels, in the order of the "
-            "shares?"
-        )
-    if min(teacher[2], mean[2]) < from_class[2] + 0.1:
-        return (
-            "has nothing that is much better than the class token with the worst "
-            "labels: is the teacher asked, and is each head measured by itself?"
-        )
-    if min(from_class[0], *teacher) < 0.35:
-        return (
-            "has a head with good targets that learned next to nothing: 200 steps, "
-            "each on 64 images, take it much further"
-        )
-    return None
 
 
 QUESTIONS = """
@@ -123,7 +91,15 @@ least_hard_loss_with_one_token: the smallest hard loss that one token can reach
   ? The product a·(1 - a) should be as large as possible.
   ? (-math.log(0.5) - math.log(0.5)) / 2.
 heads_as_labels_get_worse: a dictionary with three accuracies for each head
-  accept heads
+  accept numbers("class", "teacher", "mean", each=3, low=0, high=1)
+  if given["class"][2] > given["class"][0] - 0.1: has a class token that is about as
+    good with careless labels as with true ones: are the students told the careless
+    labels, in the order of the shares?
+  if min(given["teacher"][2], given["mean"][2]) < given["class"][2] + 0.1: has nothing
+    that is much better than the class token with the worst labels: is the teacher
+    asked, and is each head measured by itself?
+  if min(given["class"][0], *given["teacher"]) < 0.35: has a head with good targets that
+    learned next to nothing: 200 steps, each on 64 images, take it much further
   ? Train with distillation_step, then ask two_answers(unseen) in eval mode.
   ? A fresh student for each share, and careless(true_labels, share) as labels.
   ? measured['class'].append(accuracy(from_class)), and the same for the other.

@@ -1,7 +1,6 @@
 """What the exercises of chapter 8 ask."""
 
 import math
-from typing import Any
 
 import torch
 from torch.nn import functional as F
@@ -32,49 +31,7 @@ def lowest_step() -> int:
     return min(range(warm, total + 1), key=faulty)
 
 
-def by_heart(given: Any) -> str | None:
-    if given == [None, None]:
-        return "is not given yet: it is to be the losses of the first and the last step"
-    numbers = isinstance(given, list) and len(given) == 2
-    if not numbers or not all(type(loss) in (int, float) for loss in given):
-        return "is not two numbers, the first loss and the last"
-    first, last = given
-    if not abs(first - math.log(10)) < 0.01:
-        return (
-            "begins with another loss than a head of zeros gives: is the model a new "
-            "one, and is the first number the loss before the first step?"
-        )
-    if not 0 <= last < 0.5:
-        return (
-            "ends too high for 32 digits learned by heart: does every step see the "
-            "same batch, and does the optimizer have all parameters?"
-        )
-    return None
-
-
 RECIPES = ("as it is", "a tenth of the rate", "no clipping")
-
-
-def nine_runs(given: Any) -> str | None:
-    if not isinstance(given, dict) or set(given) != set(RECIPES):
-        return f"is not a dict with the names {', '.join(RECIPES)}"
-    for name in RECIPES:
-        runs = given[name]
-        if not isinstance(runs, list) or len(runs) != 3:
-            return f"has no three numbers for {name!r}, one for each seed"
-        if not all(type(run) in (int, float) and 0 <= run <= 1 for run in runs):
-            return f"has something else than accuracies from 0 to 1 for {name!r}"
-    if all(len(set(runs)) == 1 for runs in given.values()):
-        return "has the same number for every seed: the seed is not passed on"
-    usual, slow, _ = (given[name] for name in RECIPES)
-    if not min(usual) > max(slow):
-        return (
-            "has no gap between the recipe and a tenth of its rate: are the changes "
-            "passed on, and to the names they belong to?"
-        )
-    if not sum(usual) > 1.5:
-        return "has a recipe that learns next to nothing: are all four epochs run?"
-    return None
 
 
 QUESTIONS = """
@@ -145,7 +102,12 @@ step_of_the_lowest_rate: the step, from 0, at which the faulty rate is lowest af
   ? For which step is step / (60 - 12) equal to 1?
   ? 60 - 12.
 losses_of_one_batch: the loss of the first and of the last of 60 steps on one batch
-  accept by_heart
+  accept numbers(2)
+  if not abs(given[0] - math.log(10)) < 0.01: begins with another loss than a head of
+    zeros gives: is the model a new one, and is the first number the loss before the
+    first step?
+  if not 0 <= given[1] < 0.5: ends too high for 32 digits learned by heart: does every
+    step see the same batch, and does the optimizer have all parameters?
   ? Collect what your train_step returns, 60 times.
   ? One optimizer, made once, before the loop; the same 32 digits each time.
   ? losses = [train_step(model, optimizer, few_images, few_labels, 1.0) for _ in
@@ -163,7 +125,13 @@ weight_of_a_last_image: how many times as much a digit of the last batch counts 
   ? Each batch counts a quarter, shared by 64 digits, or by 33.
   ? 64 / 33.
 runs_of_three_recipes: a dict of three lists of three accuracies
-  accept nine_runs
+  accept numbers(*RECIPES, each=3, low=0, high=1)
+  if all(len(set(runs)) == 1 for runs in given.values()): has the same number for every
+    seed: the seed is not passed on
+  if not min(given[RECIPES[0]]) > max(given[RECIPES[1]]): has no gap between the recipe
+    and a tenth of its rate: are the changes passed on, and to the names they belong to?
+  if not sum(given[RECIPES[0]]) > 1.5: has a recipe that learns next to nothing: are all
+    four epochs run?
   ? For each of the three names, call trained_accuracy with the seeds 0, 1, 2.
   ? The change is passed by name: trained_accuracy(seed, **change).
   ? {name: [trained_accuracy(seed, **change) for seed in range(3)] for name, change in

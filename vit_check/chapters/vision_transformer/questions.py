@@ -39,47 +39,6 @@ def growth(**changed: Any) -> int:
     return after.cost().parameters - before.cost().parameters
 
 
-def needs(given: Any) -> str | None:
-    if not isinstance(given, dict):
-        return "should be a dictionary, from what is changed to the accuracy"
-    names = ("nothing", "class token", "positions", "shuffled", "mean")
-    for name in names:
-        if name not in given:
-            return f"has no entry {name!r}"
-        if isinstance(given[name], bool) or not isinstance(given[name], int | float):
-            return f"has no number at {name!r}"
-        if not 0 <= given[name] <= 1:
-            return f"has no share between 0 and 1 at {name!r}"
-    if len(given) != len(names):
-        return "has more entries than asked for"
-    if given["nothing"] < 0.8:
-        return (
-            "says that the model as it is gets more than one image in five wrong, "
-            "which it does not: are the images normalised, is it in eval()?"
-        )
-    if given["class token"] < 0.85:
-        return (
-            "has too low an accuracy at 'class token': only its own vector should be "
-            "zero; its row stays, and so does its position"
-        )
-    if given["positions"] > 0.5:
-        return (
-            "has too high an accuracy at 'positions': all of them should be zero, in "
-            "the tokens that go into the first block"
-        )
-    if given["shuffled"] > 0.5:
-        return (
-            "has too high an accuracy at 'shuffled': shuffle the patches before the "
-            "positions are added, so that each gets a different one's"
-        )
-    if not 0.6 < given["mean"] < given["nothing"]:
-        return (
-            "does not fit at 'mean': the head should read the mean over all tokens "
-            "after the final norm"
-        )
-    return None
-
-
 QUESTIONS = """
 shapes_through_a_model: a dictionary of six shapes
   = shapes()
@@ -167,7 +126,18 @@ argument_that_is_missing: the name of an argument of nn.TransformerEncoderLayer
     batch.
   ? It is False by default.
 what_a_trained_model_needs: a dictionary of five accuracies
-  accept needs
+  accept numbers("nothing", "class token", "positions", "shuffled", "mean", low=0,
+    high=1)
+  if given["nothing"] < 0.8: says that the model as it is gets more than one image in
+    five wrong, which it does not: are the images normalised, is it in eval()?
+  if given["class token"] < 0.85: has too low an accuracy at 'class token': only its own
+    vector should be zero; its row stays, and so does its position
+  if given["positions"] > 0.5: has too high an accuracy at 'positions': all of them
+    should be zero, in the tokens that go into the first block
+  if given["shuffled"] > 0.5: has too high an accuracy at 'shuffled': shuffle the
+    patches before the positions are added, so that each gets a different one's
+  if not 0.6 < given["mean"] < given["nothing"]: does not fit at 'mean': the head should
+    read the mean over all tokens after the final norm
   ? Begin each change at the place in the model where it belongs: before the first
     block, or after the final norm.
   ? Write embed by hand: model.patch_embed(images), the class token in front, the
