@@ -62,8 +62,7 @@ tokens: the number of tokens, with
   rounding 1e-2
   N: the class token is
     a token too
-  math.isqrt(N)
-  2 * side(): that is: along one side
+  math.isqrt(N) or 2 * side(): that is: along one side
   ? How many
     patches?
   ? Rows times columns.
@@ -129,7 +128,7 @@ ASKED = "x: a number\n  = 5\n  4: too small\n  ? One.\n  ? Two.\n  ? Three.\n"
         ("x: a number", "the x: a number", "questions: 'the x: a number' is not"),
         ("  = 5\n", "", 'question x: expected one line with "= value" or "accept'),
         ("  = 5\n", "  = 5\n  = 6\n", "question x: expected one line with"),
-        ("  = 5\n", "  5\n", "question x: expected one line with"),
+        ("  = 5\n", "  5\n", "question x: '5' has no sentence behind a colon"),
         (": too small", "", "question x: '4' has no sentence behind a colon"),
         ("  ? Three.\n", "", "question x: got 2 hints behind"),
         ("  ? Three.", "  Three.", "question x: 'Three.' has no sentence behind a"),

@@ -4,14 +4,13 @@
         class token
       = token_count(384, 16) + 1
       576: the class token is a token too
-      23
-      24: that is the patches along one side; an image has two
+      23 or 24: that is the patches along one side; an image has two
       ? How many patches of 16 lie along a side of 384?
       ? Patches down times patches across, and one token more.
       ? 24 × 24 + 1.
 
 First the name, a colon and what is asked. Behind two spaces stand ``=`` and the right
-value, then wrong values that many give, each or several with a colon and a sentence,
+value, then wrong values that many give, one or several with a colon and a sentence,
 then three hints behind ``?``, each saying more than the one before. What is too long
 for a line goes on behind four spaces.
 
@@ -72,7 +71,6 @@ def _read(
     rights, accepts, hints, slips = [], [], [], []
     conditions: list[tuple[str, str]] = []  # each with its sentence
     rounding = 1e-5
-    values: list[Expression] = []  # that wait for their sentence
     for line in entries:
         sign, _, text = line.partition(" ")
         match sign:
@@ -87,16 +85,16 @@ def _read(
             case "?":
                 hints.append(text)
             case _:
-                value, sentence = _parted(line)
-                values.append(Expression(name, value, scope))
-                if sentence:
-                    slips += [Slip(value, sentence) for value in values]
-                    values = []
-    if values:
-        raise ValueError(
-            f"{values[0].code!r} has no sentence behind a colon "
-            '(a right value begins with "=", a hint with "?")'
-        )
+                values, sentence = _parted(line)
+                if not sentence:
+                    raise ValueError(
+                        f"{values!r} has no sentence behind a colon "
+                        '(a right value begins with "=", a hint with "?")'
+                    )
+                slips += [
+                    Slip(Expression(name, code, scope), sentence)
+                    for code in values.split(" or ")
+                ]
     if len(rights) + len(accepts) != 1:
         raise ValueError('expected one line with "= value" or "accept function"')
     if accepts and slips:
@@ -118,7 +116,7 @@ def _function(code: str, scope: dict[str, Any]) -> Accept:
     with contextlib.suppress(Exception):
         found = eval(code, {"numbers": numbers} | scope)
         if callable(found):
-            return found  # type: ignore[no-any-return]
+            return found
     raise ValueError(f"accept: there is no function {code!r} in the file")
 
 

@@ -17,10 +17,9 @@ rope_score_both_moved: the score at places 7 and 5
   = 2 * 3 * math.cos(2 * math.pi / 6)
   rounding 1e-3
   6 * math.cos(math.pi / 6): both have moved by four places: how far apart are they now?
-  6 * math.cos(12 * math.pi / 6)
-  6 * math.cos(6 * math.pi / 6)
-  6 * math.cos(8 * math.pi / 6): the score hangs on the difference of the two angles,
-    and that is as before
+  6 * math.cos(12 * math.pi / 6) or 6 * math.cos(6 * math.pi / 6) or 6 * math.cos(8 *
+    math.pi / 6): the score hangs on the difference of the two angles, and that is as
+    before
   ? Both arrows are turned on by the same angle.
   ? What has become of the angle between them?
   ? It is still 2π/6, so the score is what it was.

@@ -90,8 +90,7 @@ factor_on_each_branch: the factor on each branch that leaves a standard deviatio
 branch_that_is_lost: one of the words attention, MLP, norm1, norm2
   = "attention"
   "MLP": is not lost: with attention silent the tokens still change
-  "norm1"
-  "norm2": is there; look at what is added to x at the end
+  "norm1" or "norm2": is there; look at what is added to x at the end
   ? With the MLP silent, what should a block still do?
   ? Look at the last line: what comes out if the MLP gives zeros?
   ? x comes out as it went in, whatever attention found.
@@ -114,11 +113,8 @@ branch_that_is_needed_most: the name of a branch, such as 'attention 3'
   = "MLP 1"
   "MLP 4": is the one that is hardly missed
   "attention 4": is one of those that are missed least
-  "attention 2"
-  "MLP 2"
-  "attention 3"
-  "MLP 3"
-  "attention 1": is missed, but another one is missed more
+  "attention 2" or "MLP 2" or "attention 3" or "MLP 3" or "attention 1": is missed, but
+    another one is missed more
   ? Look for the lowest accuracy in your dictionary.
   ? min(accuracies, key=accuracies.get) names it.
   ? It is in the first block.

@@ -52,8 +52,7 @@ shape_of_small_patches: the shape of patchify(images, 7), for images of shape (5
   (5, 24, 14): a patch has 7 rows of 7 pixels: multiply the two
   (5, 10, 49): rows and columns of patches are multiplied, not added
   (5, 4, 6, 49): rows and columns of patches are one axis, N
-  (5, 24, 7, 7)
-  (5, 24, 1, 7, 7): a patch is laid out as one row of numbers
+  (5, 24, 7, 7) or (5, 24, 1, 7, 7): a patch is laid out as one row of numbers
   ? B stays. How many rows and columns of patches, and how long is a patch?
   ? 4 rows of 6 patches; each has 1·7·7 numbers.
   ? (5, 4·6, 7·7).
@@ -76,8 +75,7 @@ macs_of_larger_patches: the factor by which they change when P goes from 16 to 3
   0: a factor of 0 would leave nothing; divide the new by the old
   4: a patch has four times the numbers, and how many are there?
   1 / 4: there are a quarter of the patches, and how long is each?
-  2
-  1 / 2: both the patches and their numbers change with P²
+  2 or 1 / 2: both the patches and their numbers change with P²
   16: that would be attention's square, and in the other direction
   1 / 16: that is attention's square
   ? Write N with H, W and P.

@@ -67,9 +67,8 @@ QUESTIONS = """
 pencil_weights: the three weights, in the order of the keys
   = tuple(pencil([1.0, 1.0, 0.0, 2.0]).tolist())
   rounding 0.04
-  (0.468, 0.468, 0.063)
-  (0.47, 0.47, 0.06): those are the weights of the scores as they are: divide by √d
-    first
+  (0.468, 0.468, 0.063) or (0.47, 0.47, 0.06): those are the weights of the scores as
+    they are: divide by √d first
   (0.212, 0.212, 0.576): the last number of key 3 has a minus, and its score has one
     part to take off
   (0.384, 0.384, 0.233): those are the weights of the scores divided by d, where it

@@ -53,8 +53,7 @@ step_at_half_the_rate: the step, from 0, at which the rate has fallen to half it
   = half_step()
   530: is the middle of the training; the fall begins after the warm-up
   477: is half as long as the fall; count from step 0
-  52
-  53: is in the warm-up, where the rate passes its half on the way up
+  52 or 53: is in the warm-up, where the rate passes its half on the way up
   795: is three quarters of the way; half a cosine is half down halfway
   ? How far along its way is half a cosine at half its height?
   ? Halfway between the end of the warm-up and the end of the training.

@@ -115,9 +115,7 @@ whom_the_class_token_meets: one of the letters a, b, c and d
 argument_that_is_missing: the name of an argument of nn.TransformerEncoderLayer
   = "batch_first"
   "batch_first=True": has its value too; the name alone is asked for
-  "norm_first"
-  "activation"
-  "layer_norm_eps": is set, and rightly
+  "norm_first" or "activation" or "layer_norm_eps": is set, and rightly
   "dropout": is set to 0, which changes nothing in eval()
   "nhead": is given, as the second argument
   "bias": is True by default, and that is right

@@ -81,9 +81,7 @@ growth_of_the_square: how many times as large one head's square becomes when P g
   16: that is the factor of the tokens; the square is N by N
   8: first the tokens: how many small patches lie in a large one?
   64: the tokens grow with both sides, and the square has N times N
-  1 / 256
-  1 / 16
-  1 / 4: smaller patches are more patches: the square grows
+  1 / 256 or 1 / 16 or 1 / 4: smaller patches are more patches: the square grows
   ? First the tokens: how many patches of 4×4 lie in one of 16×16?
   ? N becomes 16 times as large. The square has N rows of N numbers.
   ? 16 × 16.
@@ -92,23 +90,11 @@ faulty_lines_of_the_bill: the letters of the faulty lines, in the order of the a
   "c": c is one; at a single head the bill still differs
   "d": d is one; the bill also changes with the heads
   "dc": both letters are right; write them in alphabetical order
-  "c, d"
-  "c,d"
-  "c d"
-  "c and d"
-  ["c", "d"]: both letters are right; write them as one word, as in "ab"
-  "a"
-  "ab"
-  "abc"
-  "abcd"
-  "abd"
-  "ac"
-  "acd"
-  "ad": a is right: the square has T rows of T numbers
-  "b"
-  "bc"
-  "bcd"
-  "bd": b is right: each head keeps a square of its own
+  "c, d" or "c,d" or "c d" or "c and d" or ["c", "d"]: both letters are right; write
+    them as one word, as in "ab"
+  "a" or "ab" or "abc" or "abcd" or "abd" or "ac" or "acd" or "ad": a is right: the
+    square has T rows of T numbers
+  "b" or "bc" or "bcd" or "bd": b is right: each head keeps a square of its own
   ? Two things are to be explained: the bill grows with the heads, and at one head it is
     too small.
   ? A head's vectors have D/h numbers. How many multiply-accumulates do h such products
@@ -135,8 +121,7 @@ pairs_in_rows_and_columns: the number of scores when each of 14×14 tokens atten
   196 * 26: a token attends itself as well
   196 * 196: that is every pair, as in ordinary attention
   27: that is for one token; there are 196 of them
-  196 * 13
-  196 * 14: a token attends its row and its column
+  196 * 13 or 196 * 14: a token attends its row and its column
   ? How many tokens does one token attend? Count the squares of the cross.
   ? 14 in its row, 14 in its column, and one of them is in both.
   ? 196 × 27.
