@@ -37,7 +37,6 @@ class_token_attention = FunctionCheck(
         "row = block[:, :, 0, 1:]; row / row.sum(dim=-1, keepdim=True); "
         "torch.stack(rows, dim=1).",
     ),
-    shape="(B, L, h, N)",
     batched=(0,),
     gradients=False,
 )
