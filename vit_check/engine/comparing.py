@@ -96,7 +96,8 @@ def _tensor_difference(
     got: Any, expected: Tensor, shape: str, what: str
 ) -> Finding | None:
     if not isinstance(got, Tensor):
-        return Finding("type", f"{what} is {_kind(got)}, expected a tensor")
+        alone = f" {shape} and nothing else" if shape and isinstance(got, list) else ""
+        return Finding("type", f"{what} is {_kind(got)}, expected a tensor{alone}")
     if got.shape != expected.shape:
         return _shape_difference(got, expected, shape, what)
     if got.dtype != expected.dtype:

@@ -75,6 +75,8 @@ class ModuleCheck(Check):
             to a finding about the initialisation.
         function: the check for an answer that is a function and gets the weights.
         normalize: brings an answer's output into the form of the reference's.
+        output_alone: leave it as it is where ``forward`` takes the input and nothing
+            that could ask for more, such as attention weights.
         tried: with how many of the readings each mistake is tried.
         widths: of what is drawn, where other than usual: ``vectors``, ``matrices``.
         more_inputs: makes other inputs for the first sizes: with axes of the same
@@ -98,6 +100,7 @@ class ModuleCheck(Check):
         initial: Callable[[Weights, Sizes], Finding | None] | None = None,
         function: FunctionCheck | None = None,
         normalize: Callable[[Any], Any] | None = None,
+        output_alone: bool = False,
         more_inputs: Callable[[Generator, Sizes], list[Tensor]] | None = None,
         tried: int = 48,
         widths: Mapping[str, float] | None = None,
@@ -112,6 +115,7 @@ class ModuleCheck(Check):
         self.reference = reference or self._of_package
         self.shape, self.lacking, self.initial = shape, lacking, initial
         self.function, self.normalize = function, normalize
+        self.output_alone = output_alone
         self.more_inputs, self.tried = more_inputs, tried
         self.widths = {} if widths is None else widths
 
@@ -211,6 +215,7 @@ class ModuleCheck(Check):
             seed,
             getattr(torch, dtype),
             self.normalize,
+            self.output_alone,
             **self.widths,
         )
         return record | {"built": isinstance(answer, nn.Module)}

@@ -265,7 +265,7 @@ encoder_block = ModuleCheck(
         _HINTS_OF_BLOCK,
         batched=(0,),
         scenario=_callables_for_block,
-        normalize=output_of_tuple,
     ),
     normalize=output_of_tuple,
+    output_alone=True,
 )

@@ -58,6 +58,8 @@ batch in training
   return x + self.mlp(self.norm2(x)) -> x = x + self.mlp(self.norm2(x)); return x
   return x -> return x - self.training * x.mean(dim=0, keepdim=True)
 changes its input: x = x + -> x +=
+type: self.mlp(self.norm2(x)) -> self.mlp(self.norm2(x)), None
+    a pair, where the task asks for the tokens and nothing else
 not repeatable
   x + self.mlp(self.norm2(x)) -> F.dropout(x + self.mlp(self.norm2(x)), 0.1)
 """)
@@ -148,7 +150,7 @@ class PreNorms(nn.Module):
         self.attend = self.Branch(dim, self.Attention(dim, heads))
 
     def forward(self, x):
-        return self.ff(self.attend(x)), None
+        return self.ff(self.attend(x))
 
 
 @right
