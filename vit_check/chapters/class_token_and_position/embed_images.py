@@ -17,7 +17,7 @@ from vit_check.engine.reading import (
     as_filters,
     tokens_and_positions,
 )
-from vit_check.engine.table import mistakes
+from vit_check.engine.table import mistakes, rows
 from vit_steps.embedding import ViTEmbedding
 
 
@@ -65,7 +65,7 @@ def tokens_of(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
     return tokens + pos
 
 
-MISTAKES = """
+OF_TOKENS = rows("""
 class token last: [cls, patches] -> [patches, cls]
     the class token comes after the patches; in ViT it is the first, at index 0
 class token without position: [cls, patches] -> [cls, patches + pos[:, 1:]]
@@ -82,7 +82,7 @@ patches down the columns: maps.flatten -> maps.mT.flatten
 view instead of transpose: maps.flatten(2).mT -> maps.reshape(len(maps), -1, len(bias))
     D is moved to the end by a view, (B, D, rows, columns) to (B, N, D): the shape fits,
     and each token holds pieces of many patches
-"""
+""")
 
 embed_images = ModuleCheck(
     "embed_images",
@@ -93,7 +93,7 @@ embed_images = ModuleCheck(
     inputs=lambda generator, sizes: [images_of(sizes, generator)],
     reading=_embedding_readings,
     package=lambda sizes: ViTEmbedding(**sizes),
-    mistakes=mistakes(tokens_of, MISTAKES),
+    mistakes=mistakes(tokens_of, OF_TOKENS),
     hints=(
         "Three things are learned besides the patch embedding's matrix and bias: what "
         "are their shapes? Then follow the shape from images to tokens.",

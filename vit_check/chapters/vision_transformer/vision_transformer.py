@@ -5,10 +5,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
+from vit_check.chapters.class_token_and_position.embed_images import (
+    OF_TOKENS,
+    tokens_of,
+)
 from vit_check.chapters.encoder_block.encoder_block import (
     OF_BLOCK,
     PARTS_OF_BLOCK,
@@ -29,16 +32,6 @@ from vit_check.engine.table import mistakes, rows
 from vit_steps.vision_transformer import VisionTransformer, ViTConfig
 
 Step = Callable[[Tensor], Tensor]
-
-
-def embedded(weights: Weights, images: Tensor) -> Tensor:
-    kernel, bias = weights["patch_embed.proj.weight"], weights["patch_embed.proj.bias"]
-    B, D, P = len(images), kernel.shape[0], kernel.shape[-1]
-    grid = F.conv2d(images, kernel, bias, stride=P)  # (B, D, rows, columns)
-    patches = grid.flatten(2).mT  # (B, N, D)
-    cls, positions = weights["cls_token"].expand(B, 1, D), weights["pos_embed"]
-    x = torch.cat([cls, patches], dim=1)  # (B, T, D)
-    return x + positions
 
 
 def classify(
@@ -102,7 +95,7 @@ def model(weights: Weights, sizes: Sizes, images: Tensor) -> Tensor:
 
     return classify(
         images,
-        partial(embedded, weights),
+        partial(tokens_of, weights, sizes),
         [
             partial(pre_norm_block, within(weights, f"blocks.{number}."), sizes)
             for number in range(sizes["depth"])
@@ -119,12 +112,6 @@ eps 1e-5: weight, bias, 1e-6 -> weight, bias, 1e-5
 eps 1e-5 in the final norm: shift, 1e-6 -> shift, 1e-5
     the eps of the final norm is 1e-5, PyTorch's default; the Vision Transformer's is
     1e-6
-PyTorch's defaults: x + attn(norm1(x)) -> norm1(x + attn(x))
-  x + mlp(norm2(x)) -> norm2(x + mlp(x))
-  weight, bias, 1e-6 -> weight, bias, 1e-5
-  F.gelu -> F.relu
-    this is nn.TransformerEncoderLayer with its defaults: the norms after the sums, a
-    ReLU, and an eps of 1e-5
 class token alone: B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
   return joined @ -> joined = joined.transpose(0, 1); return joined @
     the class token meets none of the patches, so that every image gets the same logits:
@@ -137,17 +124,14 @@ class token last: [cls, patches] -> [patches, cls]
 class token last, first read: [cls, patches] -> [patches, cls]
     the class token comes after the patches, and what is read at index 0 is a patch; put
     it first
-no position for the class token
-  x + positions -> torch.cat([cls, patches + positions[:, 1:]], dim=1)
-    the positions are added before the class token has joined, so that it gets none; it
-    has a position too, the first
-reshape instead of transpose: grid.flatten(2).mT -> grid.reshape(B, -1, D)
-    what the convolution gives, (B, D, rows, columns), is reshaped to (B, N, D): the
-    shape fits, the numbers of different patches mix; flatten the grid, then swap the
-    axes
 """)
 
-_USUAL_IN_BLOCKS = {
+_USUAL = {
+    "class token without position",
+    "positions before the class token",
+    "patches down the columns",
+    "view instead of transpose",
+    "PyTorch's defaults",
     "residual from the normed x",
     "no residual",
     "post-norm",
@@ -162,10 +146,10 @@ _USUAL_IN_BLOCKS = {
 _ROWS = [
     *OF_WIRING,
     *_OF_MODEL,
-    *(row for row in OF_BLOCK if row.name in _USUAL_IN_BLOCKS),
+    *(row for row in [*OF_TOKENS, *OF_BLOCK] if row.name in _USUAL),
 ]
 
-_PARTS = (*PARTS_OF_BLOCK, pre_norm_block, embedded, classify)
+_PARTS = (*PARTS_OF_BLOCK, pre_norm_block, tokens_of, classify)
 
 
 def _callables_for_model(

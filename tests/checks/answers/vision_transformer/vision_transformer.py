@@ -28,7 +28,7 @@ softmax at the end
 class token last: [cls, patches] -> [patches, cls]
   [:, 0] -> [:, -1]
 class token last, first read: [cls, patches] -> [patches, cls]
-no position for the class token: [cls, patches] -> [cls, patches + self.pos[:, 1:]]
+class token without position: [cls, patches] -> [cls, patches + self.pos[:, 1:]]
   x = x + self.pos -> pass
 one position too few: num_patches + 1 -> num_patches
   [cls, patches] -> [cls, patches + self.pos]
@@ -37,7 +37,7 @@ one position too few: self.cls = nn.Parameter(torch.zeros(1, 1, embed_dim)) -> p
   num_patches + 1 -> num_patches
   cls = self.cls.expand(len(images), 1, patches.shape[-1]) -> pass
   torch.cat([cls, patches], dim=1) -> patches
-reshape instead of transpose: patches = self.proj(images).flatten(2).transpose(1, 2)
+view instead of transpose: patches = self.proj(images).flatten(2).transpose(1, 2)
   -> x = self.proj(images); patches = x.reshape(len(x), -1, x.shape[1])
 one block every time: block(x) -> self.blocks[0](x)
 first block left out: in self.blocks -> in self.blocks[:-1]
