@@ -1,7 +1,6 @@
 """What the exercises of chapter 4 ask."""
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -36,31 +35,9 @@ def slope_of_the_first_by_the_third() -> float:
     return float(slopes[0, 2])
 
 
-def shares(given: Any) -> str | None:
-    """Whether three numbers are the shares of tokens that are looked at."""
-    numbers = isinstance(given, list) and all(
-        isinstance(n, int | float) and not isinstance(n, bool) for n in given
-    )
-    if not numbers or len(given) != len(SPREADS):
-        return f"is to be a list of {len(SPREADS)} numbers, for s in {SPREADS}"
-    if any(n <= 0 for n in given):
-        return "holds a number that is not above 0: an entropy has a minus in front"
-    if any(n > 1 for n in given):
-        return (
-            "holds a number above 1: each row of weights is to add up to 1, the "
-            "logarithm is that of base e, and the number of tokens is divided by T"
-        )
-    if sorted(given, reverse=True) != given:
-        return "does not fall: the larger s is, the fewer tokens are looked at"
-    for spread, n in zip(SPREADS, given, strict=True):
-        about = math.exp(-(spread**2) / 2)
-        if abs(n - about) > 0.05:
-            off = "large" if n > about else "small"
-            return (
-                f"is too {off} at s = {spread}: draw s times 1000 random scores, take "
-                "the softmax, then the exponential of its entropy, over T"
-            )
-    return None
+def about(spread: float) -> float:
+    """The share of tokens that is looked at when scores have this spread."""
+    return math.exp(-(spread**2) / 2)
 
 
 QUESTIONS = """
@@ -136,7 +113,19 @@ line_that_leaks: the letter of the line: 'a', 'b', 'c' or 'd'
   ? What score does a hidden key have before the softmax, and what is e to that score?
   ? 1e-9 is nearly 0, and e⁰ is 1.
 share_of_tokens_looked_at: three numbers between 0 and 1, for s in (0.5, 1.0, 2.0)
-  accept shares
+  accept numbers(len(SPREADS))
+  if min(given) <= 0: holds a number that is not above 0: an entropy has a minus in
+    front
+  if max(given) > 1: holds a number above 1: each row of weights is to add up to 1, the
+    logarithm is that of base e, and the number of tokens is divided by T
+  if sorted(given, reverse=True) != given: does not fall: the larger s is, the fewer
+    tokens are looked at
+  if any(n > about(s) + 0.05 for n, s in zip(given, SPREADS)): is too large at one of
+    the s: draw s times 1000 random scores, take the softmax, then the exponential of
+    its entropy, over T
+  if any(n < about(s) - 0.05 for n, s in zip(given, SPREADS)): is too small at one of
+    the s: draw s times 1000 random scores, take the softmax, then the exponential of
+    its entropy, over T
   ? The scores are s * torch.randn(...), with no queries and keys at all.
   ? The entropy of a row is minus the sum of w · log w over the row.
   ? (-(w * w.log()).sum(dim=-1)).exp().mean() / T, with w the softmax of s *

@@ -1,7 +1,5 @@
 """What the exercises of chapter 1 ask."""
 
-from typing import Any
-
 from vit_steps.cost import attention_cost, token_count
 
 SIDE = 14  # patches along a side, at 224 pixels and P = 16
@@ -18,39 +16,6 @@ def largest_side() -> int:
         if cost.matmul_macs > (cost.matmul_macs + 3 * cost.projection_macs) / 4:
             return side
         side += 16
-
-
-def growth(given: Any) -> str | None:
-    keys = ("bytes", "explicit", "fused")
-    if not isinstance(given, dict) or set(given) != set(keys):
-        return 'is to be a dictionary with the keys "bytes", "explicit" and "fused"'
-    for key in keys:
-        if isinstance(given[key], bool) or not isinstance(given[key], int | float):
-            return f"has something for {key!r} that is not a number"
-    before, after = (attention_cost(T, 64).matrix_bytes for T in (1024, 4096))
-    if abs(given["bytes"] - after / before) > 1e-6:
-        return (
-            'has another factor for "bytes" than the squares have: divide the bytes of '
-            "the 4,096×4,096 numbers by those of the 1,024×1,024"
-        )
-    for key in ("explicit", "fused"):
-        if not 0 < given[key] < 1000:
-            return (
-                f"has {given[key]:.3g} for {key!r}, which no machine measures: is it "
-                "the seconds at 4,096 tokens divided by those at 1,024?"
-            )
-        if given[key] < 1:
-            return (
-                f"has a factor below 1 for {key!r}: it is the larger number of tokens "
-                "divided by the smaller"
-            )
-        if given[key] < 4.5:
-            return (
-                f"has {given[key]:.3g} for {key!r}, hardly more than the tokens "
-                "themselves grew: something else was measured too, so run it again and "
-                "take the quickest of several runs"
-            )
-    return None
 
 
 QUESTIONS = """
@@ -127,7 +92,17 @@ pairs_in_rows_and_columns: the number of scores when each of 14×14 tokens atten
   ? 196 × 27.
 growth_for_four_times_the_tokens: a dictionary of three factors, from 1,024 to 4,096
     tokens
-  accept growth
+  accept numbers("bytes", "explicit", "fused")
+  if abs(given["bytes"] - 16) > 1e-6: has another factor for "bytes" than the squares
+    have: divide the bytes of the 4,096×4,096 numbers by those of the 1,024×1,024
+  if not all(0 < given[name] < 1000 for name in ("explicit", "fused")): has a factor
+    that no machine measures: is it the seconds at 4,096 tokens divided by those at
+    1,024?
+  if min(given["explicit"], given["fused"]) < 1: has a factor below 1: it is the larger
+    number of tokens divided by the smaller
+  if min(given["explicit"], given["fused"]) < 4.5: has a factor that is hardly more than
+    the tokens themselves grew: something else was measured too, so run it again and
+    take the quickest of several runs
   ? Each factor is what 4,096 tokens take, divided by what 1,024 take.
   ? A tensor's bytes are numel() times element_size(). Of several times take the
     smallest: what disturbs a run can only make it slower.
