@@ -39,7 +39,7 @@ class FunctionCheck(Check):
     Args:
         signature: what an answer looks like, the check's name first.
         reference: a right answer.
-        inputs: from a generator, the lists of arguments it is called with.
+        inputs: the lists of arguments it is called with, or from a generator to these.
         mistakes: a table of edits of the right answer, which has the hints too, if they
             are not given; or known-wrong answers.
         shape: the letters of the output's shape, where the signature has others.
@@ -57,7 +57,7 @@ class FunctionCheck(Check):
         self,
         signature: str,
         reference: Callable[..., Any],
-        inputs: Callable[[Generator], Iterable[Case]],
+        inputs: Sequence[Case] | Callable[[Generator], Iterable[Case]],
         mistakes: str | Sequence[Mistake],
         hints: tuple[str, str, str] | None = None,
         shape: str = "",
@@ -83,7 +83,7 @@ class FunctionCheck(Check):
     def cases(self, generator: Generator, sizes: Mapping[str, Any]) -> Iterable[Case]:
         if sizes:
             raise Misused(f"{next(iter(sizes))}: {self.name} takes no such argument")
-        return self.inputs(generator)
+        return self.inputs(generator) if callable(self.inputs) else self.inputs
 
     def about(self, answer: Any) -> str:
         if not isinstance(answer, type):

@@ -1,10 +1,9 @@
 """The check of ``grid_angles``, chapter 15."""
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -19,11 +18,6 @@ def counted_angles(
     by_column = column[:, None] * frequencies
     angles = torch.cat([by_row, by_column], dim=1)
     return F.pad(angles, (0, 0, num_prefix, 0))
-
-
-def _grids(generator: Generator) -> Cases:
-    for rows, columns, d, *others in ((2, 3, 8), (4, 2, 12, 3), (3, 4, 16, 0, 1000.0)):
-        yield [rows, columns, d, *others]
 
 
 MISTAKES = """
@@ -65,6 +59,6 @@ twice the fraction: / quarter) -> / (2 * quarter))
 grid_angles = FunctionCheck(
     "grid_angles(rows, columns, head_dim, num_prefix=1, base=100.0) -> (T, d/2)",
     counted_angles,
-    _grids,
+    [[2, 3, 8], [4, 2, 12, 3], [3, 4, 16, 0, 1000.0]],
     MISTAKES,
 )

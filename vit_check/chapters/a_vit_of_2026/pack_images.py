@@ -1,10 +1,9 @@
 """The check of ``pack_images``, chapter 15."""
 
 import torch
-from torch import Generator, Tensor
+from torch import Tensor
 
 from vit_check.chapters.a_vit_of_2026.grid_angles import counted_angles
-from vit_check.engine.drawing import Cases
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -26,17 +25,6 @@ def one_grid(grids: list[tuple[int, int]], head_dim: int) -> Tensor:
         found += [angles[:1], angles[1 + above * columns :]]
         above += rows
     return torch.cat(found)
-
-
-def class_tokens(image: Tensor) -> Tensor:
-    """Whether a token is the first of its image."""
-    return image.diff(prepend=image[:1] - 1) > 0
-
-
-def _grids(generator: Generator) -> Cases:
-    yield [[(2, 3), (4, 2)], 8]
-    yield [[(1, 4), (3, 2), (2, 2)], 12]
-    yield [[(3, 3)], 8]
 
 
 MISTAKES = """
@@ -64,6 +52,6 @@ one class token: 1 + rows * columns -> (number == 0) + rows * columns
 pack_images = FunctionCheck(
     "pack_images(grids, head_dim) -> angles (T, d/2), mask (T, T)",
     packed,
-    _grids,
+    [[[(2, 3), (4, 2)], 8], [[(1, 4), (3, 2), (2, 2)], 12], [[(3, 3)], 8]],
     MISTAKES,
 )

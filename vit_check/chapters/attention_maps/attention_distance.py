@@ -69,13 +69,11 @@ columns ask: block[..., 1:, 1:] -> block[..., 1:, 1:].mT
 attention_distance = FunctionCheck(
     "attention_distance(weights, grid_size, patch_size) -> (L, h)",
     right_distance,
-    lambda g: iter(
-        [
-            [drawn_weights(g, 3, 4, 2, 16), (3, 5), 8],
-            [drawn_weights(g, 2, 3, 4, 9, torch.float32), (4, 2), 3],
-            [drawn_weights(g, 3, 2, 3, 10), (3, 3), 4],
-        ]
-    ),
+    lambda g: [
+        [drawn_weights(g, 3, 4, 2, 16), (3, 5), 8],
+        [drawn_weights(g, 2, 3, 4, 9, torch.float32), (4, 2), 3],
+        [drawn_weights(g, 3, 2, 3, 10), (3, 3), 4],
+    ],
     MISTAKES,
     gradients=False,
 )

@@ -58,13 +58,11 @@ last block missing: in weights: -> in weights[:-1]:
 attention_rollout = FunctionCheck(
     "attention_rollout(weights) -> (B, T, T)",
     right_rollout,
-    lambda g: iter(
-        [
-            [drawn_weights(g, 3, 2, 4, 5)],
-            [drawn_weights(g, 2, 4, 3, 6, torch.float32)],
-            [drawn_weights(g, 4, 3, 3, 3)],
-        ]
-    ),
+    lambda g: [
+        [drawn_weights(g, 3, 2, 4, 5)],
+        [drawn_weights(g, 2, 4, 3, 6, torch.float32)],
+        [drawn_weights(g, 4, 3, 3, 3)],
+    ],
     MISTAKES,
     batched=(0,),
     gradients=False,

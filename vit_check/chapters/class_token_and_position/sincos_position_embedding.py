@@ -62,7 +62,7 @@ class token always: if cls_token -> if True
 sincos_position_embedding = FunctionCheck(
     "sincos_position_embedding(embed_dim, grid_size, cls_token=True) -> (1, 1 + N, D)",
     right_sincos,
-    lambda generator: [[16, (3, 5), True], [24, (4, 2), False], [12, (6, 7)]],
+    [[16, (3, 5), True], [24, (4, 2), False], [12, (6, 7)]],
     MISTAKES,
     normalize=_in_float32,
 )

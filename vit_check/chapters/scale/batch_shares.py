@@ -4,16 +4,12 @@ import itertools
 from collections.abc import Iterable
 from typing import Any
 
-from vit_check.engine.drawing import Answer, Cases, Generator
+from vit_check.engine.drawing import Answer
 from vit_check.engine.functions import FunctionCheck
 
 
 def dealt(count: int, num_processes: int, rank: int) -> list[int]:
     return list(range(rank, count, num_processes))
-
-
-def _deal_inputs(generator: Generator) -> Cases:
-    yield [[(12, 3), (9, 4), (3, 5), (8, 1)]]
 
 
 def _deal_to_all(deal: Answer, batches: list[tuple[int, int]]) -> Any:
@@ -63,7 +59,7 @@ ranks from 1: (rank, count, -> (rank - 1 if rank else count, count,
 batch_shares = FunctionCheck(
     "batch_shares(count, num_processes, rank) -> list of the places in the batch",
     dealt,
-    _deal_inputs,
+    [[[(12, 3), (9, 4), (3, 5), (8, 1)]]],
     MISTAKES,
     scenario=_deal_to_all,
 )

@@ -52,7 +52,7 @@ without sign: difference + window_size - 1 -> difference.abs()
 relative_position_index = FunctionCheck(
     "relative_position_index(window_size) -> (w², w²)",
     swin.relative_position_index,
-    lambda generator: iter([[3], [2], [4], [1]]),
+    [[3], [2], [4], [1]],
     MISTAKES,
     normalize=_whole_numbers,
 )

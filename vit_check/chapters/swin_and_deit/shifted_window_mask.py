@@ -58,6 +58,6 @@ minus a hundred: group[:, :, None] == group[:, None, :]
 shifted_window_mask = FunctionCheck(
     "shifted_window_mask(height, width, window_size, shift) -> (windows, w², w²)",
     rolled_mask,
-    lambda generator: iter([[10, 15, 5, 2], [8, 12, 4, 1], [4, 6, 2, 1], [8, 8, 4, 2]]),
+    [[10, 15, 5, 2], [8, 12, 4, 1], [4, 6, 2, 1], [8, 8, 4, 2]],
     MISTAKES,
 )

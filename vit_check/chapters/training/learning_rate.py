@@ -68,7 +68,7 @@ not halved: progress)) / 2 -> progress))
 learning_rate = FunctionCheck(
     "learning_rate(step, total_steps, warmup_steps, peak) -> a float",
     rate,
-    lambda generator: iter([[23, 5, 0.8], [17, 0, 0.3], [40, 12, 2.0]]),
+    [[23, 5, 0.8], [17, 0, 0.3], [40, 12, 2.0]],
     MISTAKES,
     scenario=_rates,
 )

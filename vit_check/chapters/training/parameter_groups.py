@@ -129,14 +129,12 @@ in_proj_weight spared
 parameter_groups = FunctionCheck(
     "parameter_groups(model, weight_decay) -> [{params, weight_decay}, ...]",
     right_groups,
-    lambda generator: iter(
-        [
-            ["Vision Transformer", 0.3],
-            ["convolutions", 0.05],
-            ["PyTorch's encoder", 0.2],
-            ["other names", 0.1],
-        ]
-    ),
+    [
+        ["Vision Transformer", 0.3],
+        ["convolutions", 0.05],
+        ["PyTorch's encoder", 0.2],
+        ["other names", 0.1],
+    ],
     MISTAKES,
     gradients=False,
     scenario=_decays,

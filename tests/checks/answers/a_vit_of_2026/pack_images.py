@@ -2,7 +2,7 @@ import torch
 from torch.nn import functional as F
 
 from tests.checks.answers import right, wrong, wrong_edits
-from vit_check.chapters.a_vit_of_2026.pack_images import class_tokens, one_grid
+from vit_check.chapters.a_vit_of_2026.pack_images import one_grid  # noqa: F401
 from vit_steps.variants.rotary import rope_angles
 
 
@@ -40,6 +40,13 @@ def with_slices(grids, head_dim):
 
 
 @right
+@wrong_edits("""
+mask open
+  image.unsqueeze(0) == image.unsqueeze(1) -> image.unsqueeze(0) + image[:, None] >= 0
+mask inverted: == image.unsqueeze(1) -> != image.unsqueeze(1)
+causal: image.unsqueeze(0) == image.unsqueeze(1) -> (image == image[:, None]).tril()
+one grid across all: return angles, -> return one_grid(grids, head_dim),
+""")
 def with_repeats(grids, head_dim):
     lengths = torch.tensor([1 + rows * columns for rows, columns in grids])
     image = torch.repeat_interleave(torch.arange(len(grids)), lengths)
@@ -56,18 +63,3 @@ def minus_infinity(grids, head_dim):
 @wrong("exchanged")
 def mask_first(grids, head_dim):
     return with_slices(grids, head_dim)[::-1]
-
-
-OF_REPEATS = """
-mask open
-  image.unsqueeze(0) == image.unsqueeze(1) -> image.unsqueeze(0) + image[:, None] >= 0
-mask inverted: == image.unsqueeze(1) -> != image.unsqueeze(1)
-causal: image.unsqueeze(0) == image.unsqueeze(1) -> (image == image[:, None]).tril()
-one grid across all: return angles, -> return one_grid(grids, head_dim),
-values: image.unsqueeze(0) == image.unsqueeze(1)
-  -> (image == image[:, None]) | class_tokens(image)[:, None]
-"""
-
-
-named = {"one_grid": one_grid, "class_tokens": class_tokens}
-wrong_edits(OF_REPEATS, **named)(with_repeats)
