@@ -25,8 +25,7 @@ neighbouring pairs: x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
     models, but here the first number of a pair is in the first half of the head and the
     second at the same place of the other half
 neighbours read, halves written: x.chunk(2, dim=-1) -> (x[..., 0::2], x[..., 1::2])
-    pairs of neighbours are turned and then put into two halves; a pair is to stay where
-    it came from
+    pairs of neighbours are turned and then put into two halves; a pair is to stay put
 turned the other way: first * cos - second * sin, second * cos + first * sin
   -> first * cos + second * sin, second * cos - first * sin
     every pair is turned the other way round: the minus belongs to the first number

@@ -33,8 +33,7 @@ sum for product: gates * inside -> gates + inside
 no activation: F.silu(F.linear(x, gate)) -> F.linear(x, gate)
     the gates have no activation
 sigmoid: F.silu -> torch.sigmoid
-    the gates go through a sigmoid, σ(x), which makes it GLU; SwiGLU has
-    SiLU, x·σ(x)
+    the gates go through a sigmoid, σ(x), as in GLU; SwiGLU has SiLU, x·σ(x)
 GELU: F.silu -> F.gelu
     the gates go through a GELU, which makes it GEGLU; SwiGLU has SiLU, x·σ(x)
 gate forgotten: gates * inside -> gates

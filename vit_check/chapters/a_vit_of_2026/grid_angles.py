@@ -44,8 +44,7 @@ rows and columns in turn: torch.cat([by_row, by_column], dim=1)
     a pair that turns with the row and one that turns with the column alternate; the
     first half of the pairs is for the row, the second for the column
 faster and faster: base ** - -> base **
-    the frequencies grow from 1 to base; the first pair is the fastest, and they are to
-    fall
+    the frequencies grow from 1 to base; the first pair is to be the fastest
 twice the fraction: / quarter) -> / (2 * quarter))
     the exponents are i/(d/2), as with one axis; here each axis has d/4 frequencies
 ? Write down row and column of every patch of a grid of 2 × 3, in the order in which

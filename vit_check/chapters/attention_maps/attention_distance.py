@@ -29,8 +29,7 @@ not divided: / patches.sum(dim=-1, keepdim=True) -> nothing
     a patch's shares of the patches do not sum to 1 any more when the class token is
     left out: divide them by their sum
 without itself: block[..., 1:, 1:] -> block[..., 1:, 1:] * (far > 0)
-    what a patch pays to itself is left out: it belongs to the mean, with a distance of
-    0
+    what a patch pays to itself is left out: it counts, with a distance of 0
 not divided, and rows for columns: / patches.sum(dim=-1, keepdim=True) -> nothing
   // columns -> // rows
   % columns -> % rows
@@ -46,8 +45,7 @@ squared in pixels: patch_size * -> patch_size**2 *
   .sqrt() -> nothing
     the squared distance is averaged: the root is missing
 along the grid: (down**2 + across**2).double().sqrt() -> (down.abs() + across.abs())
-    rows and columns are added up, as a rook moves; expected the straight distance of
-    two centres
+    rows and columns are added up, as a rook moves, expected the straight distance
 the larger of the two
   (down**2 + across**2).double().sqrt() -> torch.maximum(down.abs(), across.abs())
     the larger of the distances down and across is taken, expected the straight distance

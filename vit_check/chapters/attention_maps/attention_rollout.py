@@ -33,16 +33,14 @@ residual once: 0.5 * identity + 0.5 * merged -> merged
 heads averaged at the end: block.mean(dim=1) -> block
   return rollout -> return rollout.mean(dim=1)
     each head is followed by itself through all blocks, and the heads are averaged at
-    the end, expected in every block: what one head wrote, every head of the next block
-    reads
+    the end, expected in every block: what one head wrote, all of the next block read
 largest head: block.mean -> block.amax
     the largest weight of all heads is taken, expected their mean
 first head alone: block.mean(dim=1) -> block[:, 0]
     only the first head is used, expected the mean of all
 number by number: rollout = identity -> rollout = 1
   mixed @ rollout -> mixed * rollout
-    the blocks are multiplied number by number; summing over all paths is a matrix
-    product
+    the blocks are multiplied number by number; a matrix product sums over all paths
 tables turned: block.mean(dim=1) -> block.mean(dim=1).mT
     each table is transposed before it is multiplied: rows ask, columns are asked, and a
     row of each already sums to 1

@@ -35,8 +35,7 @@ not divided: / total.clamp_min(1e-12) -> nothing
     the shares do not sum to 1: what the class token pays to itself is left out, and the
     rest is not divided by its sum
 class token kept: [..., 0, 1:] -> [..., 0, :]
-    the class token's share of itself is still in the row: it has no place in the
-    picture
+    the class token's own share is still in the row: it has no place in the picture
 last token dropped: [..., 0, 1:] -> [..., 0, :-1]
     the last token is dropped instead of the first: the class token is at index 0, and
     every patch's share stands one place too late

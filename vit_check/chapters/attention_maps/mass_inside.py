@@ -40,8 +40,7 @@ whole patch if touched: blocks.mean -> blocks.amax
 cut patches left out: blocks.mean -> blocks.amin
     a patch that the box cuts does not count, expected by the share of its area inside
 by the middle: blocks.mean(dim=(2, 3)) -> blocks[:, :, P // 2, P // 2]
-    a patch counts whole or not at all, by its middle, expected by the share of its area
-    inside
+    a patch counts by its middle, whole or not at all, expected by its area inside
 left before top: top, left, bottom, right in -> left, top, right, bottom in
     the box is read as left, top, right, bottom; it is top, left, bottom, right
 height and width of the box

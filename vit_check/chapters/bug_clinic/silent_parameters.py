@@ -87,8 +87,7 @@ missing alone: or (parameter.grad == 0).all() -> nothing
     only gradients that are None are found; a gradient of zeros, as of something that is
     multiplied by 0, teaches nothing either
 zeros alone: is None or -> is not None and
-    only gradients of zeros are found; a layer that is never called has gradients that
-    are None
+    only gradients of zeros are found; a layer that is never called has None
 any zero: .all() -> .any()
     a parameter is called silent if any number of its gradient is 0; it learns as long
     as one of them is not

@@ -44,8 +44,7 @@ added: torch.cat([cls, patches], dim=1) -> patches + cls
     patches become N + 1 tokens
 along D: expand(len(patches), -1, -1) -> expand_as(patches)
   dim=1 -> dim=2
-    the class token is joined along D: every patch has become longer, and there is no
-    token more
+    the class token is joined along D: every patch is longer, and no token is added
 replaces the first patch: [cls, patches] -> [cls, patches[:, 1:]]
     the class token is written over the first patch, which is lost
 one image more: expand(len(patches), -1, -1) -> expand(1, patches.shape[1], -1)

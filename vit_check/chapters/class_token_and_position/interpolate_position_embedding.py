@@ -27,8 +27,7 @@ class token resized
     the class token is resized with the patches, along the line of tokens: it has no
     place in the grid, and its row is left as it is
 rows and columns swapped: as_image, (rows, columns) -> as_image, (columns, rows)
-    the new grid has as many rows as it should have columns: grid_size is (rows,
-    columns)
+    rows and columns of the new grid are swapped: grid_size is (rows, columns)
 view instead of permute: reshape(1, old_rows, old_columns, -1).permute(0, 3, 1, 2)
   -> reshape(1, -1, old_rows, old_columns)
     D is brought in front of the grid by a view, which cuts the positions to pieces: lay

@@ -40,12 +40,10 @@ exponent of D: / (embed_dim // 4) -> / (embed_dim // 2)
 exponent doubled: / (embed_dim // 4) -> / (embed_dim / 8)
     the exponent runs from 0 to 2 over the D/4 clocks, expected 0 to 1
 end included: / (embed_dim // 4) -> / (embed_dim // 4 - 1)
-    the exponent of the last clock is 1: D/4 clocks have exponents i/(D/4), and the 1 is
-    not reached
+    the exponent of the last clock is 1: D/4 clocks have exponents i/(D/4), below 1
 class token at place 0
   F.pad(positions, (0, 0, 1, 0)) -> torch.cat([positions[:, :1], positions], dim=1)
-    the class token gets the code of the first patch; it is nowhere in the grid, and
-    gets zeros
+    the class token gets the first patch's code; it is not in the grid, and gets zeros
 from 1: torch.arange(length) -> torch.arange(1, length + 1)
     rows and columns are counted from 1, expected from 0
 class token always: if cls_token -> if True

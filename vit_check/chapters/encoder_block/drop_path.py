@@ -156,15 +156,13 @@ seeded: coin = -> torch.manual_seed(0); coin =
     the same samples fall in every call: a seed in the function makes the coins fall
     alike each time, and it resets PyTorch's generator for the whole training as well
 not scaled: / keep -> nothing
-    what is kept is not scaled: on average the branch is smaller in training than in
-    evaluation
+    what is kept is not scaled: in training the branch is smaller on average
 scaled by 1/drop: / keep -> / drop_prob
     what is kept is divided by drop_prob; divide by the chance of being kept
 drop_prob as keep: keep = 1 - drop_prob -> keep = drop_prob
     drop_prob is taken for the chance of being kept; it is that of being dropped
 coin inverted: < keep -> < drop_prob
-    a sample is kept with drop_prob and dropped otherwise: the comparison is the wrong
-    way round
+    a sample is kept with drop_prob: the comparison is the wrong way round
 active in eval: not training -> False
     samples are dropped in evaluation too, where x is to come back as it is
 scaled in eval alone

@@ -51,16 +51,14 @@ unbiased: correction=0 -> correction=1
     the variance is divided by D - 1, as torch.var and torch.std do unless told
     otherwise; LayerNorm divides by D
 over tokens: dim=-1 -> dim=1
-    mean and variance run over the tokens; each token is normed by itself, over its D
-    numbers
+    mean and variance run over the tokens; each token is normed by itself, over D
 over tokens and numbers: dim=-1 -> dim=(1, 2)
     mean and variance run over all numbers of an image; each token is normed for itself
 no shift: x - mean -> x
     the mean is not subtracted
 RMS: x - mean -> x
   x.var(dim=-1, correction=0, keepdim=True) -> x.square().mean(dim=-1, keepdim=True)
-    neither the token nor its variance has the mean subtracted: this is RMSNorm, another
-    norm
+    the mean is subtracted nowhere: this is RMSNorm, another norm
 no root: torch.sqrt(var + eps) -> (var + eps)
     it is divided by the variance; divide by its root
 eps outside the root: torch.sqrt(var + eps) -> (torch.sqrt(var) + eps)

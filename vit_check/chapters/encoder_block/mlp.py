@@ -51,8 +51,7 @@ no activation: F.gelu(hidden) -> hidden
 activation at the end
   return bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"]
   -> return F.gelu(bent @ weights["mlp.fc2.weight"].T + weights["mlp.fc2.bias"])
-    a GELU comes after the second layer too, so that little below zero is left to add to
-    the stream
+    a GELU comes after the second layer too, and leaves little below zero to add
 activation at the start: F.gelu(hidden) -> hidden
   hidden = x @ -> hidden = F.gelu(x) @
     the GELU comes before the first layer; it belongs between the two

@@ -28,8 +28,7 @@ d before h: transpose(1, 2) -> permute(0, 2, 3, 1)
 heads along the tokens: transpose(1, 2).flatten(2) -> flatten(1, 2)
     the heads are put one below the other, (B, h·T, d), expected side by side
 T and h mixed up: flatten(2) -> reshape(*x.shape[:2], -1)
-    the last reshape has h where T belongs: after the transpose the axes are (B, T, h,
-    d)
+    the last reshape has h where T belongs: after the transpose it is (B, T, h, d)
 ? It is split_heads backwards: merge_heads(split_heads(x, h)) should be x.
 ? h has to be beside d before the two can become one axis.
 ? x.transpose(1, 2), then .reshape(B, T, h * d).

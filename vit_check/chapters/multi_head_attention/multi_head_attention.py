@@ -141,8 +141,7 @@ qkv cut by view: qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
     the tokens: pieces of different tokens mix; split the last axis first, then permute
 attention among heads: permute(2, 0, 3, 1, 4) -> permute(2, 0, 1, 3, 4)
   .transpose(1, 2).reshape -> .reshape
-    the heads of one token attend to each other: h and T are not swapped before q and k
-    are multiplied
+    the heads of one token attend to each other: swap h and T before the scores
 d before h: qkv.reshape(B, T, 3, h, d).permute(2, 0, 3, 1, 4)
   -> qkv.reshape(B, T, 3, d, h).permute(2, 0, 4, 1, 3)
   transpose(1, 2).reshape -> permute(0, 2, 3, 1).reshape

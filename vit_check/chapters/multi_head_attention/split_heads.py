@@ -38,8 +38,7 @@ tokens split
   T, num_heads, D // num_heads).transpose(1, 2) -> num_heads, T // num_heads, D)
     T is split among the heads instead of D
 d is h: num_heads, D // num_heads) -> D // num_heads, num_heads)
-    D is cut into pieces of h numbers; it should be cut into h pieces, of D/h numbers
-    each
+    D is cut into pieces of h numbers, expected h pieces of D/h numbers
 ? Follow one number: token 1, position d of D. Which head should it be in, and at which
   token?
 ? First split the last axis, D, into h and d. Only then move the heads in front of the

@@ -95,8 +95,7 @@ rows and columns swapped: maps.flatten(2) -> maps.mT.flatten(2)
     the patches run down the columns: vector 1 is of the patch below patch 0, and should
     be of the one to its right
 stride left out: , stride=patch_size -> nothing
-    the window moves by one pixel, so that patches overlap: the stride is 1 where it
-    should be P
+    the window moves by one pixel, so that patches overlap: the stride should be P
 activation: transpose(1, 2) -> transpose(1, 2).relu()
     the vectors go through a ReLU; a patch goes through one matrix and nothing else
 gelu: return maps.flatten(2).transpose(1, 2)

@@ -51,8 +51,7 @@ channels last: 2, 4, 1, 3, 5 -> 2, 4, 3, 5, 1
     each patch is flattened pixel by pixel, (P, P, C), with the channels of a pixel side
     by side; a convolution's weight has all of channel 0 first, (C, P, P)
 patches last: C * height * width) -> C * height * width).mT
-    the patches are the last axis, (B, C·P·P, N), as unfold returns them, expected (B,
-    N, C·P·P)
+    the patches are the last axis, (B, C·P·P, N), as in unfold, expected (B, N, C·P·P)
 reshaped instead of turned: return x.reshape(B, rows * columns, C * height * width)
   -> x = x.reshape(B, rows * columns, -1); return x.mT.reshape(x.shape)
     the output of unfold is reshaped to (B, N, C·P·P), where its last two axes should be

@@ -44,8 +44,7 @@ mean not scaled: folded * mean -> weight * mean
 sign: bias - shift -> bias + shift
     the mean's share is added to the bias; the mean is subtracted from the pixels
 averaged over the patch: shift.sum((1, 2, 3)) -> shift.sum(1).mean((1, 2))
-    the mean's share is averaged over the pixels of the patch; a convolution sums over
-    them
+    the mean's share is averaged over the patch's pixels; a convolution sums them
 ? Write down what the layer puts out for a patch whose pixels are (x - mean) / std, and
   collect what each x is multiplied by.
 ? Each weight of channel c is divided by std[c]. What is left is the same for every

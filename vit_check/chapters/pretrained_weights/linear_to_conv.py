@@ -38,8 +38,7 @@ weight turned: reshape(D, P, P, -1) -> reshape(P, P, -1, D)
   permute(0, 3, 1, 2) -> permute(3, 2, 0, 1)
     the weight is read as (P·P·C, D); nn.Linear keeps it as (out, in), so D comes first
 flipped: permute(0, 3, 1, 2) -> permute(0, 3, 1, 2).flip(2, 3)
-    the patch is flipped, as a convolution in mathematics has it; PyTorch's conv2d does
-    not flip
+    the patch is flipped, as in mathematics; PyTorch's conv2d does not flip
 ? Take D = 1 and number the weights 0, 1, 2, ... Which three belong to the pixel in the
   upper left corner?
 ? Give the vector its three axes in the order in which it was flattened, and only then

@@ -155,8 +155,7 @@ parameters alone: model.state_dict() -> dict(model.named_parameters())
     as a mean that is not trained
 shapes by count
   own[name].shape != state[name].shape -> own[name].numel() != state[name].numel()
-    compares how many numbers a tensor has: a transposed matrix has as many, so compare
-    the shapes
+    compares how many numbers a tensor has, and a transposed matrix has as many
 ? Three lists: names of the model that are not among the weights, names of the weights
   that are not in the model, and names that both have with different shapes. Make all
   three before anything is loaded.

@@ -80,14 +80,11 @@ MISTAKES = """
 as it was: got.shape != expected.shape -> False
   .abs() -> nothing
   off.max() <= atol -> not off.max() > atol
-    three kinds of wrong logits still pass: some too low, NaN, and logits of another
-    shape
+    three kinds of wrong logits still pass: too low ones, NaN, and another shape
 sign: .abs() -> nothing
-    a logit that is far too low passes: the sign of a difference does not matter, its
-    size does
+    a logit that is far too low passes: the size of a difference counts, not its sign
 NaN passes: off.max() <= atol -> not off.max() > atol
-    NaN passes: a difference that is NaN is not small, though no comparison finds it
-    large
+    NaN passes: it is not small, though no comparison finds it large
 two NaN agree
   off.max() <= atol -> torch.allclose(got, expected, rtol=0, atol=atol, equal_nan=True)
     NaN on both sides passes: equal_nan=True takes it for agreement, and a NaN is no

@@ -30,8 +30,7 @@ MISTAKES = """
 MACs for FLOPs: 6 * macs -> 3 * macs
     a multiply-accumulate is counted as one operation; the data sheet counts two
 forward alone: 6 * macs -> 2 * macs
-    the forward pass alone is counted; the backward pass makes two products for each of
-    it
+    the forward pass alone is counted; the backward pass makes two products for each
 backward once: 6 * macs -> 4 * macs
     two passes are counted; the backward pass makes two products for each of the forward
     pass, for the input's gradient and the weight's, so there are three

@@ -48,8 +48,7 @@ MISTAKES = """
 no scale: / math.sqrt(len(query)) -> nothing
     the scores are not divided by √d before the softmax
 scale by d: math.sqrt(len(query)) -> len(query)
-    the scores are divided by d; their standard deviation grows like √d, so divide by
-    that
+    the scores are divided by d; their standard deviation grows like √d: divide by it
 scale by keys: len(query) -> len(keys)
     the scores are divided by the root of the number of keys; their spread grows with d,
     the length of the query

@@ -31,8 +31,7 @@ mask after softmax: if mask is not None -> if False
   .nan_to_num(0.0) -> * mask
     the mask comes after the softmax, and the weights that are left no longer sum to 1
 row of NaN: .nan_to_num(0.0) -> nothing
-    a query that may look at nothing gets NaN: its row is all minus infinity; give it
-    zeros
+    a query that may look at nothing gets NaN: all its scores are -∞; give it zeros
 row left level: -math.inf -> -1e9
     a query that may look at nothing looks at everything alike: all its scores are the
     same large negative number; give it zeros

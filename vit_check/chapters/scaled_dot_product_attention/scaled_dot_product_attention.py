@@ -73,8 +73,7 @@ OF_SCALE = """
 no scale: / math.sqrt(q.shape[-1]) -> nothing
     the scores are not divided by √d before the softmax
 scale by d: math.sqrt(q.shape[-1]) -> q.shape[-1]
-    the scores are divided by d; their standard deviation grows like √d, so divide by
-    that
+    the scores are divided by d; their standard deviation grows like √d: divide by it
 scale by tokens: q.shape[-1] -> k.shape[-2]
     the scores are divided by the root of the number of keys; their spread grows with d,
     the length of the vectors that are multiplied
@@ -89,14 +88,11 @@ scale by 8: math.sqrt(q.shape[-1]) -> 8
     queries that come in
 scale late: / math.sqrt(q.shape[-1]) -> nothing
   .nan_to_num(0.0) -> .nan_to_num(0.0) / math.sqrt(q.shape[-1])
-    the division by √d comes after the softmax, where the weights of a query no longer
-    sum to 1
+    the division by √d comes after the softmax: the weights no longer sum to 1
 softmax over queries: softmax(dim=-1) -> softmax(dim=-2)
-    the softmax runs over the queries: each column of the weights sums to 1, and each
-    row should
+    the softmax runs over the queries: each column sums to 1, and each row should
 softmax over heads: softmax(dim=-1) -> softmax(dim=1)
-    the softmax runs over axis 1, the heads: they compete with each other, and the keys
-    do not
+    the softmax runs over axis 1, the heads: they compete, and the keys do not
 keys reshaped: k.transpose(-2, -1) -> k.reshape(*k.shape[:-2], k.shape[-1], k.shape[-2])
     the keys are reshaped where they should be transposed: the shape fits, and the
     scores mix numbers of different keys

@@ -46,8 +46,7 @@ clamped: scores - largest -> scores.clamp(min=-80, max=80)
     cuts large scores down to one number, so that they can no longer be told apart; take
     the row's largest off, which keeps their differences
 sum over axis 1: exps.sum(dim=-1 -> exps.sum(dim=1
-    adds up over axis 1, which is the last only where there are two; dim=-1 is the last
-    of any number
+    adds up over axis 1, which is the last of two axes; dim=-1 is the last of any
 over the first axis: dim=-1 -> dim=0
     adds up over the first axis; the weights are to add up to 1 over the last
 over everything: - largest -> nothing

@@ -75,8 +75,7 @@ def _train_in_parts(
 
 MISTAKES = """
 no step: optimizer.step() -> nothing
-    the weights have not moved: there is no optimizer.step(), or no gradient when it is
-    called
+    the weights have not moved: there is no optimizer.step(), or no gradient for it
 not divided: share * -> nothing
     the mean losses of the parts are added up, so the gradient is as many times too long
     as there are parts
@@ -87,8 +86,7 @@ step in each part: optimizer.step() -> nothing
   loss.backward() -> loss.backward(); optimizer.step()
     the optimiser takes a step in each part: the later parts see weights that have moved
 cleared in each part: loss.backward() -> optimizer.zero_grad(); loss.backward()
-    zero_grad is called in each part, so that the gradient of the last part alone is
-    left
+    zero_grad is called in each part: only the gradient of the last part is left
 never cleared: optimizer.zero_grad() -> nothing
     the gradients of the step before are still there when the next one begins
 cleared at the end alone: optimizer.zero_grad() -> nothing
@@ -110,8 +108,7 @@ parts of num_parts: chunk -> split
     there are more parts than were asked for: split takes the size of a part, chunk the
     number of parts
 whole batch at once: chunk(num_parts) -> chunk(1)
-    the whole batch goes through the model in one forward pass, which is what the parts
-    are to avoid
+    the whole batch goes through in one forward pass, which the parts are to avoid
 ? Write the loss of the whole batch, a sum over B images divided by B, and cut the sum
   into parts. By what is each part's mean multiplied?
 ? Clear once, then a forward and a backward pass for each part, then one step. A part of

@@ -125,8 +125,7 @@ cleared at the end alone: optimizer.zero_grad() -> nothing
     the gradients are cleared only after the step: those of an earlier step that are
     there when the function is called are added to this one's
 no step: optimizer.step() -> nothing
-    nothing is learned: there is no step(), or it comes when the gradients have been set
-    to zero again
+    nothing is learned: there is no step(), or it finds gradients that are zero again
 heads swapped: (answers, -> (answers[::-1],
     the tokens are swapped: the class token learns from the teacher here and the
     distillation token from the labels
@@ -134,8 +133,7 @@ labels for both: distillation.hard_distillation_loss(answers, labels, told)
   -> sum(F.cross_entropy(answer, labels) for answer in answers) / 2
     both tokens learn from the labels; what the teacher says is not used
 answers averaged first: (answers, -> ([sum(answers) / 2] * 2,
-    the mean of the two answers is taught; in training each token is taught on its own,
-    by two_answers
+    the mean of the two answers is taught; two_answers teaches each on its own
 ? Which network has to be in which mode, which images does each of them see, and whose
   gradients are wanted?
 ? Augment once, and give both the same. The teacher is in eval() and under no_grad(),

@@ -31,11 +31,9 @@ class token dropped: = lambda tokens, R: tokens[:, R:]
 class token dropped as well: [first, rest] -> [rest]
     the class token is dropped with the registers
 last tokens dropped: = lambda tokens, R: tokens[:, : tokens.shape[1] - R]
-    the last R tokens are dropped, which are patches; the registers come right after the
-    class token
+    the last R tokens are dropped, patches; the registers follow the class token
 one too few: 1 + num_registers -> num_registers
-    one register is left: they are tokens 1 to R, and a slice ends before its second
-    number
+    one register is left: they are tokens 1 to R, and a slice ends one earlier
 one too many: 1 + num_registers -> 2 + num_registers
     a patch is dropped with the registers: they are tokens 1 to R
 ? Write the order of the tokens down for R = 2 and three patches, with their places.

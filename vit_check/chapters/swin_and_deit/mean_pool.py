@@ -30,8 +30,7 @@ class token alone: patches.mean(dim=1) -> tokens[:, 0]
 last token left out: 1: -> :-1
     the last patch is left out and the class token is not: it comes first
 divided by T: patches.mean(dim=1) -> patches.sum(dim=1) / tokens.shape[1]
-    the patches are summed and divided by T, which counts the class token; there are N
-    of them
+    the sum of the patches is divided by T, which counts the class token, not by N
 sum: mean -> sum
     the patches are summed and not averaged
 largest: mean -> amax

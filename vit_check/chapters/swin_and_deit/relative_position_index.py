@@ -31,11 +31,9 @@ rows by w: 2 * window_size - 1 -> window_size
 rows by 2w: 2 * window_size - 1 -> 2 * window_size
     the rows' difference is multiplied by 2w; columns differ in 2w - 1 ways
 only added: down * (2 * window_size - 1) -> down
-    the two differences are added as they are, so that one down and one across get the
-    same number
+    the differences are added as they are: one down and one across are the same
 not shifted: difference + window_size - 1 -> difference
-    the numbers begin below zero: the differences run from 1 - w to w - 1, and are to
-    begin at 0
+    the numbers begin below 0, as differences do; add w - 1, so that they begin at 0
 columns not shifted: + across -> + across - window_size + 1
     the rows' difference is shifted to begin at 0 and the columns' is not, so that two
     pairs of differences share a number

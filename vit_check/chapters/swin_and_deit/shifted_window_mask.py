@@ -20,8 +20,7 @@ MISTAKES = """
 mask inverted: == -> !=
     the mask is the wrong way round: True says that a key may be attended
 rows alone: 2 * down + across -> down
-    only what was carried over the top is told apart; tokens were carried around
-    sideways too
+    only what was carried over the top is told apart; tokens were carried sideways too
 carried is carried: 2 * down + across -> down | across
     tokens that were carried sideways and tokens that were carried over the top are
     allowed to attend to each other; they come from different corners
@@ -32,8 +31,7 @@ strip too narrow: - shift -> - shift + 1
     the strip that was carried around is taken a row and a column too narrow; it has the
     width of the shift
 shift for the rest: - shift -> - (window_size - shift)
-    the strip that was carried around is taken to be w - shift wide; it has the width of
-    the shift
+    the strip that was carried around is taken to be w - shift wide, expected shift
 strip at the front
   row >= height - shift, column >= width - shift -> row < shift, column < shift
     the strip is looked for at the top and at the left; the map is rolled up and to the
@@ -44,8 +42,7 @@ edges exchanged
     there are height rows and width columns
 minus a hundred: group[:, :, None] == group[:, None, :]
   -> torch.where(group[:, :, None] == group[:, None, :], 0.0, -100.0)
-    the mask holds 0 and -100; True and False are expected, True for what may be
-    attended
+    the mask holds 0 and -100, expected True for what may be attended, and False
 ? Roll a map of 4 × 6 numbered tokens by one and look at the window at the bottom right:
   who was a neighbour of whom?
 ? After the roll the last shift rows and the last shift columns are those that were

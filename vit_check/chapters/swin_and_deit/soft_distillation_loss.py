@@ -25,8 +25,7 @@ temperature of the student alone: teacher_logits / temperature -> teacher_logits
     only the student's logits are divided by the temperature; both sides of the
     comparison should be
 temperature for the labels: from_class, labels -> from_class / temperature, labels
-    the class token's logits are divided by the temperature too; the labels' part has
-    none
+    the class token's logits are divided by the temperature; the labels' part has none
 KL the other way round: ours, wanted -> wanted, ours
     the divergence is the wrong way round: it should be weighed by the teacher's shares,
     and here it is by the student's

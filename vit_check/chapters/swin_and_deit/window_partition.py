@@ -22,16 +22,14 @@ def partition_inputs(generator: Generator) -> Cases:
 MISTAKES = """
 no transpose: .transpose(2, 3) -> nothing
     the shape is right and the windows are not: they hold pieces of whole rows, since
-    the windows beside each other and the w rows of a window are not swapped before the
-    last reshape
+    windows side by side and the rows of a window are not swapped before the reshape
 dilated: rows // w, w, columns // w, w -> w, rows // w, w, columns // w
   transpose(2, 3) -> permute(0, 2, 4, 1, 3, 5)
     a window holds tokens that lie far apart: the rows are split as (w, rows/w), where
     (rows/w, w) keeps neighbours together
 size taken for number: rows // w, w, columns // w, w -> w, rows // w, w, columns // w
   reshape(-1, w * w, D) -> reshape(B * w * w, -1, D)
-    window_size is the side of a window, in tokens; here it is how many windows there
-    are on a side
+    window_size is a window's side in tokens; here it is how many lie along a side
 not flattened: w * w, D -> w, w, D
     the windows are still maps, (B·windows, w, w, D), expected (B·windows, w², D): to
     attention a window is a list of tokens

@@ -191,8 +191,7 @@ cleared at the end alone: optimizer.zero_grad() -> nothing
     the gradients are cleared only after the step: those of an earlier batch that are
     there when the function is called go into its step
 no step: optimizer.step() -> nothing
-    the weights do not change: the gradients are there, but the optimizer is not asked
-    for a step
+    the weights do not change: the optimizer is not asked for a step
 no backward: loss.backward() -> nothing
     the weights do not change: the optimizer takes its step, but no gradient has
     arrived; backward() is missing, or the loss is cut off from the weights
@@ -204,14 +203,11 @@ step before backward: optimizer.step() -> nothing
   loss.backward() -> optimizer.step(); loss.backward()
     the step comes before backward(): there is no gradient yet for it to follow
 softmax before the loss: logits, labels -> logits.softmax(dim=1), labels
-    there is a softmax before the cross-entropy, which has one of its own and expects
-    logits
+    there is a softmax before the cross-entropy, which has one and expects logits
 summed: logits, labels -> logits, labels, reduction="sum"
-    the losses of the batch are summed, expected their mean: the step would grow with
-    the batch
+    the losses are summed, expected their mean: the step would grow with the batch
 eval mode: logits = -> model.eval(); logits =
-    the model is put into eval mode before the step: batch norm and dropout then do not
-    train
+    the model is in eval mode for the step, where batch norm and dropout do not train
 loss with its graph: loss.item() -> loss
     the loss is returned with the graph it was computed by, which keeps a batch's memory
     for as long as the loss is kept: return the number alone

@@ -36,14 +36,12 @@ def _cross_entropy_inputs(generator: Generator) -> Cases:
 
 MISTAKES = """
 summed: losses.mean() -> losses.sum()
-    the losses of the batch are summed, expected their mean: a larger batch would get a
-    larger loss
+    the losses are summed, expected their mean: a larger batch would lose more
 mean over classes too: sum(dim=1) -> mean(dim=1)
-    the mean runs over the classes as well: each image has one loss, so divide by B, not
-    by B·K
+    the mean runs over the classes as well: each image has one, so divide by B, not by
+    B·K
 sign: -(target * log_p) -> (target * log_p)
-    the sign is wrong: a logarithm of a probability is negative, and the loss is minus
-    that
+    the sign is wrong: the logarithm is negative, and the loss is minus that
 softmax twice: log_softmax -> softmax(dim=1).log_softmax
     the softmax is taken twice: probabilities go into a loss that expects logits
 softmax over the batch: log_softmax(dim=1) -> log_softmax(dim=0)
@@ -61,8 +59,7 @@ right class keeps 1: (1 - label_smoothing) * one -> one
     the target sums to more than 1: the right class keeps the whole 1, expected 1 - ε
     and its share of ε
 summed over the classes: label_smoothing / K -> label_smoothing
-    every class gets the whole of ε: the K log-probabilities are summed, expected their
-    mean
+    every class gets the whole ε: the log-probabilities are summed, expected their mean
 logarithm of 0: log_softmax(dim=1) -> softmax(dim=1).log()
     the loss is infinite where logits lie far apart: a probability has become 0 before
     its logarithm is taken; the two belong in one step

@@ -70,8 +70,7 @@ def _evaluation_inputs(generator: Generator) -> Cases:
 
 MISTAKES = """
 in training mode: model.eval() -> nothing
-    the model is measured in the mode it happens to be in: in training mode its answers
-    are others
+    the model is measured in whatever mode it is in; in training its answers differ
 mean of the batches: hits.sum() -> hits.double().mean()
   len(labels) -> 1
     the shares of the batches are averaged: the last batch is smaller, and its images
@@ -85,11 +84,9 @@ left in eval mode: model.train(was) -> nothing
     the model is left in eval mode: it came in training mode, and whoever trains it on
     would not notice
 left in training mode: model.train(was) -> model.train()
-    the model is left in training mode, and it came in eval mode: put back what was
-    there
+    the model is left in training mode, and came in eval mode: put back what was there
 graph kept: no_grad -> enable_grad
-    PyTorch keeps a graph for gradients that are not needed, which costs memory: measure
-    without them
+    PyTorch keeps a graph for gradients that nobody needs: measure without them
 ? Two batches of 16 and one of 5: how many images are there in all, and how many answers
   are right?
 ? Count right answers and images over all batches and divide once, at the end. Before

@@ -35,8 +35,7 @@ no qkv bias: + 4 * D -> + D
 no head bias: + K -> nothing
     the bias of the head is missing
 no class token: + cls_token -> nothing
-    D numbers are missing: the class token's own, its position, or the bias of the patch
-    embedding
+    D numbers are missing: the class token, its position, or the patch embedding's bias
 no positions: + positions -> nothing
     the positions are not counted
 one side: (H // P) ** 2 -> H // P

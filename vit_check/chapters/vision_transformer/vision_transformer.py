@@ -46,20 +46,15 @@ def classify(
 
 OF_WIRING = rows("""
 head on every token: x[:, 0] -> x
-    the head reads every token, so that each image gets T answers; it reads the class
-    token alone
+    the head reads every token; it is to read the class token alone
 mean of the tokens: x[:, 0] -> x.mean(dim=1)
-    the head reads the mean of all tokens, which is a different model; here it reads the
-    class token
+    the head reads the mean of all tokens; here it reads the class token
 mean of the patches: x[:, 0] -> x[:, 1:].mean(dim=1)
-    the head reads the mean of the patches' tokens, which is a different model; here it
-    reads the class token
+    the head reads the mean of the patches; here it reads the class token
 last token: x[:, 0] -> x[:, -1]
-    the head reads the last token, which is a patch; the class token is the first, at
-    index 0
+    the head reads the last token, a patch; the class token is the first, at index 0
 first image: x[:, 0] -> x[0]
-    x[0] takes the first image with all its tokens; the class token of every image is
-    x[:, 0]
+    x[0] is the first image with all its tokens; the class token of each is x[:, 0]
 no final norm: x = norm(x) -> pass
     there is no norm after the last block
 norm after every block: block(x) -> norm(block(x))
@@ -110,8 +105,7 @@ eps 1e-5: weight, bias, 1e-6 -> weight, bias, 1e-5
   shift, 1e-6 -> shift, 1e-5
     the norms' eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
 eps 1e-5 in the final norm: shift, 1e-6 -> shift, 1e-5
-    the eps of the final norm is 1e-5, PyTorch's default; the Vision Transformer's is
-    1e-6
+    the final norm's eps is 1e-5, PyTorch's default; the Vision Transformer's is 1e-6
 class token alone: B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
   return joined @ -> joined = joined.transpose(0, 1); return joined @
     the class token meets none of the patches, so that every image gets the same logits:
@@ -119,11 +113,10 @@ class token alone: B, T, D = x.shape -> x = x.transpose(0, 1); B, T, D = x.shape
     what comes after it
 class token last: [cls, patches] -> [patches, cls]
   x[:, 0] -> x[:, -1]
-    the class token comes after the patches; it belongs first, at index 0, as in every
-    checkpoint
+    the class token comes after the patches; it belongs first, as in every checkpoint
 class token last, first read: [cls, patches] -> [patches, cls]
-    the class token comes after the patches, and what is read at index 0 is a patch; put
-    it first
+    the class token comes after the patches, and a patch is read at index 0; put it
+    first
 """)
 
 _USUAL = {

@@ -38,21 +38,17 @@ numbers for bytes: T * T * bytes_per_number -> T * T
 heads share a square: h * T * T -> T * T
     has one matrix for all heads; each head keeps a T×T matrix of its own
 one product: 2 * T * T * D -> T * T * D
-    counts one of attention's two products: q with k and then the weights with v take
-    T²·D each
+    counts one product of two: q with k and the weights with v take T²·D each
 one head's products: 2 * T * T * D -> 2 * T * T * (D // h)
-    counts the products of a single head: h heads of d = D/h numbers take as much as one
-    of D
+    counts one head's products: h heads of d = D/h numbers take as much as one of D
 heads multiply the products: 2 * T * T * D -> 2 * T * T * D * h
     multiplies the products by h, but a head's vectors have only d = D/h numbers: the
     heads cancel out
 output projection left out: 4 * T * D * D -> 3 * T * D * D
-    counts the projections to q, k and v and leaves out the one behind the heads, which
-    is the fourth
+    counts the projections to q, k and v and leaves out the fourth, behind the heads
 nothing mended: 2 * T * T * D -> 2 * T * T * D * h
   4 * T * D * D -> 3 * T * D * D
-    still has two faults: the products grow with h, and a matrix is missing in the
-    projections
+    still has two faults: the products grow with h, and the projections lack a matrix
 flops for macs: 2 * T * T * D -> 4 * T * T * D
   4 * T * D * D -> 8 * T * D * D
     counts the multiplication and the addition separately; a multiply-accumulate is

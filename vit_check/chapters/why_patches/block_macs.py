@@ -38,15 +38,13 @@ MISTAKES = """
 order swapped: quadratic, projections + mlp -> projections + mlp, quadratic
     returns the linear part first, expected (quadratic, linear)
 output projection left out: 4 * T * D -> 3 * T * D
-    counts three projections of attention, for q, k and v; the one behind the heads is
-    the fourth
+    counts three projections, for q, k and v; the one behind the heads is the fourth
 one layer of the mlp: 2 * T * D * M -> T * D * M
     counts one of the MLP's two layers: from D up to M, and down again
 always four times: ratio * D -> 4 * D
     takes the MLP to be four times as wide whatever mlp_ratio says
 one product: 2 * T * T -> T * T
-    counts one of attention's two products: q with k and then the weights with v take
-    T²·D each
+    counts one product of two: q with k and the weights with v take T²·D each
 projections quadratic: quadratic, projections + mlp -> quadratic + projections, mlp
     puts the projections into the quadratic part; each token goes through them alone
 biases counted: projections + mlp -> projections + mlp + T * (5 * D + M)

@@ -147,8 +147,8 @@ both of one kind
     takes two ints or two tuples, and raises a TypeError for one of each; turn each of
     them into a height and a width by itself
 and for or: H % height or W % width -> H % height and W % width
-    refuses an image only if the patches fill neither of its sides; one that they do not
-    fill is enough
+    refuses an image only if the patches fill neither side; one that they do not fill is
+    enough
 width not checked: H % height or W % width -> H % height
     refuses a height that the patches do not fill, and lets such a width pass
 height not checked: H % height or W % width -> W % width
