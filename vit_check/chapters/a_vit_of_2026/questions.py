@@ -18,8 +18,7 @@ rope_score_both_moved: the score at places 7 and 5
   rounding 1e-3
   6 * math.cos(math.pi / 6): both have moved by four places: how far apart are they now?
   6 * math.cos(12 * math.pi / 6) or 6 * math.cos(6 * math.pi / 6) or 6 * math.cos(8 *
-    math.pi / 6): the score hangs on the difference of the two angles, and that is as
-    before
+    math.pi / 6): the score hangs on the difference of the angles, which is as before
   ? Both arrows are turned on by the same angle.
   ? What has become of the angle between them?
   ? It is still 2π/6, so the score is what it was.
@@ -65,8 +64,7 @@ differences_of_packed_runs: a dictionary with three differences from separate ru
   if given["mask open"] < 1e-3: has no difference for 'mask open', where there is one
   if given["rows go on"] < 1e-3: has no difference for 'rows go on', where there is one
   if given["mask open"] < 2 * given["rows go on"]: has an open mask that changes about
-    as little as the rows do: is each of the two changed by itself, with the other as it
-    should be?
+    as little as the rows do: is each changed by itself, with the other as it should be?
   ? angles, mask = pack_images(grids, d), then largest_difference(angles, mask).
   ? Where the mask is open, it is torch.ones_like(mask); where the rows go on, the
     angles are those of rows_go_on.

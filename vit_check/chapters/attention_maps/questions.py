@@ -116,8 +116,7 @@ accuracies_with_8_covered: a dict of six accuracies, from 0 to 1
     without the attended patches: are they those with the largest shares, eight of them?
   if given["all blocks"] > 0.3 or min(given.values()) < 0.05: is not what eight covered
     patches leave: are the images normalised, and are they covered anew for every map?
-  if given["all blocks"] != min(given.values()): has the maps in another order than they
-    come out
+  if given["all blocks"] != min(given.values()): has the maps in another order
   ? Sort each map, take the first eight, cover them, ask the model.
   ? argsort(dim=1, descending=True)[:, :8] of each map, and of random numbers.
   ? trained(mask_patches(inputs, 4, hidden)).argmax(dim=1) == labels, and the mean of

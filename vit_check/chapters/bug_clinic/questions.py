@@ -37,12 +37,10 @@ tests_that_see_five_bugs: a dictionary from the bugs A to E to the name of a tes
     answer is the same
   SEEN | {"D": "shuffled"}: has the wrong test at D: with positions, shuffled patches
     move the logits anyway, as they should
-  SEEN | {"E": "one batch"}: has a test at E that sees nothing: training can work around
-    it
+  SEEN | {"E": "one batch"}: has a test at E that sees nothing: training can undo it
   SEEN | {"E": "positions off"}: has a test at E that sees nothing: it treats all tokens
     alike
-  ? For each test, ask what must stay and what must move, and whether the bug changes
-    that.
+  ? For each test, what must stay and what must move, and does the bug change that?
   ? What does an image's answer depend on, in each case: the order of its patches, the
     other images, the place in the row?
   ? One of them treats all images and all tokens alike, every time; and one is not in
@@ -92,8 +90,7 @@ findings_on_five_patients: a dictionary from the patients A to E to one of the s
     move its logits, but nothing else does either
   FOUND | {"A": "tokens mixed"}: has the wrong finding at A: what moves its logits is
     the other images in the batch
-  FOUND | {"C": "images mixed"}: has the wrong finding at C: alone it answers as in the
-    batch
+  FOUND | {"C": "images mixed"}: has the wrong finding at C: alone it answers the same
   ? Make a table: a row for each patient, a column for each test.
   ? Begin with asking again: what draws at random fails other tests as well.
   ? One patient has silent parameters in all its blocks, and one shows no symptom.

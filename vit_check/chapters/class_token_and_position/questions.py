@@ -84,8 +84,7 @@ banner_tokens_shape: the shape of the tokens of 10 images of 96×160, patches of
   (BATCH, 2 + N, D): one class token an image, no more
   (1 + N, BATCH, D): the batch comes first
   (BATCH, D, 1 + N): the tokens come before their numbers
-  (BATCH, 1 + N, 2 * D): positions are added to the tokens, which stay as long as they
-    are
+  (BATCH, 1 + N, 2 * D): positions are added to the tokens, which stay as long
   (1, 1 + N, D): that is the shape of the positions, without a batch
   (BATCH, 1 + 96 * 160 // 16, D): a patch is 16 pixels high and 16 wide
   ? How many patches lie down the image, how many across?
@@ -93,8 +92,7 @@ banner_tokens_shape: the shape of the tokens of 10 images of 96×160, patches of
   ? (B, T, D) with B = 10, T = 6·10 + 1, D = 48.
 banner_parameters: how many numbers are learned in class token and positions together
   = D + (1 + N) * D
-  (1 + N) * D: one vector is missing: the class token has D numbers, and its position
-    has D more
+  (1 + N) * D: one vector is missing: class token and its position have D numbers each
   N * D: neither the class token nor its position is counted
   BATCH * D + (1 + N) * D: the images of a batch share one class token
   BATCH * (D + (1 + N) * D): the images of a batch share class token and positions
@@ -112,8 +110,7 @@ class_token_gradients: each number of the class token's gradient, for the sum ov
   (1, BATCH): the two are the wrong way round
   (1, 1 / BATCH): each is what one image pulls; all of them pull
   (BATCH * D, D): that is the sum of the gradient's D numbers; one of them is asked for
-  (BATCH * (1 + N), 1 + N): the class token is one of the T tokens of an image, not in
-    all
+  (BATCH * (1 + N), 1 + N): the class token is one of an image's T tokens, not all
   ? If one number of the class token grows by 1, how many of the tokens' numbers grow,
     and by how much?
   ? One in each image, by 1.
@@ -147,13 +144,11 @@ slowest_clock: the steps in which the slowest clock of the two-dimensional code 
     768 goes round once
   = 2 * math.pi * 10000 ** (191 / 192)
   rounding 1e-3
-  2 * math.pi * 10000: that is the limit, which is not reached: the last exponent is
-    below 1
+  2 * math.pi * 10000: that limit is not reached: the last exponent is below 1
   2 * math.pi * 10000 ** (383 / 384): so it is in one dimension, with D/2 clocks; here
     there are D/4 for the row
   10000 ** (191 / 192): so far it has turned by 1 radian, no more
-  2 * math.pi * 10000 ** (191 / 384): the exponent runs over the D/4 clocks of one half,
-    from 0 to 1
+  2 * math.pi * 10000 ** (191 / 384): the exponent runs from 0 to 1 over the D/4 clocks
   360 * 10000 ** (191 / 192): the angle is in radians, of which a whole turn has 2π
   ? How many clocks does the row have? Number them from 0.
   ? D/4 = 192 clocks; clock i turns by 10000 to the power -i/192 a step.

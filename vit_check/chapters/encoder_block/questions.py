@@ -71,8 +71,7 @@ stream_spread_after_12_blocks: the standard deviation of the stream after 12 blo
   24: adds standard deviations; what adds up is variances
   4096: doubles the stream at each block; what adds up is variances
   ? Which adds up for independent numbers: standard deviations or variances?
-  ? Start with a variance of 1. How many branches add to it, and how much does each
-    bring?
+  ? Start with a variance of 1. How many branches add to it, and how much each?
   ? The variance is 1 + 24.
 factor_on_each_branch: the factor on each branch that leaves a standard deviation of √2
     at the end
@@ -98,8 +97,7 @@ accuracy_without_each_branch: a dictionary of nine accuracies
   accept numbers("nothing", *BRANCHES, low=0, high=1)
   if given["nothing"] < 0.9: says that the whole model is wrong on more than one image
     in ten, which it is not: are the images normalised, and do all branches run?
-  if len(set(given.values())) == 1: has the same accuracy everywhere: nothing was left
-    out
+  if len(set(given.values())) == 1: has one accuracy everywhere: nothing was left out
   if given["MLP 1"] > 0.7: has an accuracy at 'MLP 1' that is too high: leave the branch
     out, and keep x itself
   if min(given.values()) < 0.25: has an accuracy near guessing: leave the branch out,

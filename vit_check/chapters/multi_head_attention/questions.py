@@ -40,11 +40,9 @@ shape_of_q_in_vit_small: the shape of q just before it is compared with k, as a 
   (BATCH, 12, 197, 32): twelve heads are ViT-B's; ViT-S has fewer
   (BATCH, 197, 384): that is q before it is split into heads
   (6, BATCH, 197, 64): the batch comes before the heads
-  (BATCH, 6, 64, 197): that is k once its last two axes are swapped; q has a row for
-    each token
+  (BATCH, 6, 64, 197): that is k with its last axes swapped; q has a row for each token
   ? Four letters: (B, h, T, d). Which of them are in the text, which follow?
-  ? T counts the patches of a 224 × 224 image in patches of 16, and the class token. d
-    is D/h.
+  ? T counts the 16×16 patches of a 224×224 image, and the class token. d is D/h.
   ? T = 14 · 14 + 1, d = 384 / 6.
 shape_of_weights_in_vit_small: the shape of the attention weights of all heads, as a
     tuple of four
@@ -70,8 +68,7 @@ row_of_a_key_in_qkv: the row of qkv.weight, counted from 0
   row(1, 0, 3 * 6 + 4): number and head are the wrong way round
   ? The rows are read as (3, h, d): first whether it is q, k or v, then which head, then
     which of its numbers.
-  ? First all D rows of q, then the rows of k, of which those of heads 0 to 3 come
-    first.
+  ? First all D rows of q, then those of k, where heads 0 to 3 come first.
   ? 1 · 384 + 4 · 64 + 3.
 parameters_with_shared_keys_and_values: the number of parameters, biases included
   = parameters(768, 768, 64, 64)

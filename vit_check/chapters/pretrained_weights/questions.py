@@ -164,8 +164,7 @@ folded_by_hand: the new weight and the new bias, in a tuple
   (0.4, 0.3): the weight is right; the mean is subtracted, not added
   (0.2, 0.1): neither has changed: divide the pixel by the standard deviation and
     subtract the mean, and both do
-  (0.1, 0.05): the pixel is divided by the standard deviation, so the weight is divided
-    by it as well
+  (0.1, 0.05): the pixel is divided by the standard deviation, so the weight is too
   (0.2, 0.0): the standard deviation is left out
   (0.4, -0.2): the old bias is lost: the mean's share is added to it
   ? Put (x - 0.5) / 0.5 in the place of the pixel and multiply out.

@@ -48,8 +48,7 @@ pencil_weights: the three weights, in the order of the keys
     they are: divide by √d first
   (0.212, 0.212, 0.576): the last number of key 3 has a minus, and its score has one
     part to take off
-  (0.384, 0.384, 0.233): those are the weights of the scores divided by d, where it
-    should be √d
+  (0.384, 0.384, 0.233): those are the weights of the scores divided by d, expected √d
   (0.5, 0.5, 0.0): those are the scores divided by their sum: the exponential is missing
   (1.0, 1.0, 0.0): those are scaled scores; the softmax is to come
   (2.0, 2.0, 0.0): those are scores; √d and the softmax are to come
@@ -73,17 +72,14 @@ output_of_equal_values: the output, two numbers
 spread_of_raw_scores: the standard deviation of the scores before the division
   = 3 * 0.5 * math.sqrt(64)
   rounding 0.01
-  1.5: that is the standard deviation of one product, and of a score after the division
-    by √d
-  math.sqrt(64 * 3 * 0.5): 3 and 0.5 are standard deviations; variances are their
-    squares
+  1.5: that is the spread of one product, and of a score after the division by √d
+  math.sqrt(64 * 3 * 0.5): 3 and 0.5 are standard deviations; square them
   28.0: the standard deviation of a product of independent numbers of mean 0 is the
     product of theirs
   math.sqrt(64 * (3**2 + 0.5**2)): the variance of a product is the product of the
     variances, not a sum
   144.0: that is the variance; the standard deviation is its root
-  8.0: that would be it if queries and keys had standard deviation 1; here they have 3
-    and 0.5
+  8.0: that is for queries and keys of standard deviation 1; here it is 3 and 0.5
   96.0: it is the variances that add up over the d terms
   math.sqrt(64 * (3 + 0.5)): the variance of a product is the product of the variances,
     not a sum
@@ -114,8 +110,7 @@ line_that_leaks: the letter of the line: 'a', 'b', 'c' or 'd'
   ? 1e-9 is nearly 0, and e⁰ is 1.
 share_of_tokens_looked_at: three numbers between 0 and 1, for s in (0.5, 1.0, 2.0)
   accept numbers(len(SPREADS))
-  if min(given) <= 0: holds a number that is not above 0: an entropy has a minus in
-    front
+  if min(given) <= 0: holds a number not above 0: an entropy has a minus in front
   if max(given) > 1: holds a number above 1: each row of weights is to add up to 1, the
     logarithm is that of base e, and the number of tokens is divided by T
   if sorted(given, reverse=True) != given: does not fall: the larger s is, the fewer

@@ -29,8 +29,7 @@ swin_384_windows_in_first_stage: the number of windows of one image in the first
   SIDE // WINDOW: that is the windows along one side; a map has two
   SIDE**2: that is the tokens; a window holds 12 × 12 of them
   WINDOW**2: that is the tokens in one window
-  (384 // WINDOW) ** 2: a window is 12 tokens wide, not 12 pixels, and a token is 4
-    pixels
+  (384 // WINDOW) ** 2: a window is 12 tokens wide, and a token 4 pixels
   ? How many tokens of 4 × 4 pixels lie along a side of 384 pixels?
   ? Windows along a side: those tokens divided by 12. Then the square.
   ? (384 // 4 // 12) ** 2.

@@ -39,8 +39,7 @@ steps_of_a_training: three whole numbers: steps in an epoch, in all, of these wa
   = (math.ceil(5000 / 96), 20 * math.ceil(5000 / 96), 2 * math.ceil(5000 / 96))
   (52, 1040, 104): leaves out the last batch of an epoch, which is smaller and is a step
     all the same
-  (53, 1042, 105): rounds up once for the whole training; every epoch has its own last
-    batch
+  (53, 1042, 105): rounds up once for all; every epoch has its own last batch
   (5000, 100_000, 10_000): counts images; a step takes a whole batch of them
   (96, 1920, 192): takes the images of a batch for the steps
   (53, 1060, 2): gives the warm-up in epochs, expected in steps

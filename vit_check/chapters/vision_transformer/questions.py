@@ -56,8 +56,7 @@ shapes_through_a_model: a dictionary of six shapes
     joins them later
   shapes_but(tokens=(3, 25, 40), after_block_5=(3, 25, 40)): leaves out the class token
     among the tokens
-  shapes_but(logits=(3, 26, 7)): lets the head read every token; it reads the class
-    token alone
+  shapes_but(logits=(3, 26, 7)): lets the head read every token; it reads one
   shapes_but(class_token=(3, 1, 40)): keeps an axis of one token; the index 0 removes it
   shapes_but(weights_of_a_block=(3, 26, 26)): has one matrix of weights; each head has
     its own
@@ -79,8 +78,7 @@ causes_of_four_first_losses: a dictionary from the runs A to D to the numbers 1 
   {"A": 4, "B": 1, "C": 3, "D": 2}: has A and C exchanged: a head that reads too early
     still has K = 10
   ? Take e to the power of each first loss.
-  ? ln 10 is 2.30, ln 1000 is 6.91; a loss far above ln K means logits that are too
-    large.
+  ? ln 10 is 2.30, ln 1000 is 6.91; a loss far above ln K means very large logits.
   ? What is the same for every image gives every image the same answer, and the loss
     stays where it is.
 growth_by_one_block: by how many parameters ViT-S/16 with 10 classes grows with a 13th
@@ -108,8 +106,7 @@ whom_the_class_token_meets: one of the letters a, b, c and d
   "a": is how it should be; then its row would differ by image
   "b": would still let it see the image, in part
   "d": is nearly right: it looks at itself, and at others like it
-  ? Without batch_first the layer reads the first axis as tokens and the second as the
-    batch.
+  ? Without batch_first the layer reads the first axis as tokens, the second as batch.
   ? Row 0 of every image is one sequence then, row 1 of every image another.
   ? Row 0 of every image is a class token.
 argument_that_is_missing: the name of an argument of nn.TransformerEncoderLayer
@@ -120,8 +117,7 @@ argument_that_is_missing: the name of an argument of nn.TransformerEncoderLayer
   "nhead": is given, as the second argument
   "bias": is True by default, and that is right
   ? Look for what the layer takes to be the first axis.
-  ? help(nn.TransformerEncoderLayer) lists the arguments; one says which axis is the
-    batch.
+  ? help(nn.TransformerEncoderLayer) lists the arguments; one names the batch's axis.
   ? It is False by default.
 what_a_trained_model_needs: a dictionary of five accuracies
   accept numbers("nothing", "class token", "positions", "shuffled", "mean", low=0,

@@ -96,8 +96,7 @@ growth_for_four_times_the_tokens: a dictionary of three factors, from 1,024 to 4
   if abs(given["bytes"] - 16) > 1e-6: has another factor for "bytes" than the squares
     have: divide the bytes of the 4,096×4,096 numbers by those of the 1,024×1,024
   if not all(0 < given[name] < 1000 for name in ("explicit", "fused")): has a factor
-    that no machine measures: is it the seconds at 4,096 tokens divided by those at
-    1,024?
+    that no machine measures: is it the seconds at 4,096 tokens by those at 1,024?
   if min(given["explicit"], given["fused"]) < 1: has a factor below 1: it is the larger
     number of tokens divided by the smaller
   if min(given["explicit"], given["fused"]) < 4.5: has a factor that is hardly more than
