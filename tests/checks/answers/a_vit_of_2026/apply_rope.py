@@ -14,9 +14,6 @@ sine and cosine exchanged: cos, sin = torch.cos(angles), torch.sin(angles)
 degrees: torch.cos(angles), torch.sin(angles)
   -> torch.cos(angles / 180 * torch.pi), torch.sin(angles / 180 * torch.pi)
 dtype: out.to(x.dtype) -> out
-neighbouring pairs: x[..., :half], x[..., half:] -> x[..., ::2], x[..., 1::2]
-  torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
-  -> torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).reshape(x.shape)
 gradient: torch.cos(angles) -> torch.cos(angles.detach())
 """)
 def in_two_halves(x, angles):
@@ -33,9 +30,6 @@ def rotate_half(x):
 
 
 @right
-@wrong_edits("""
-turned the other way: + rotate_half -> - rotate_half
-""")
 def by_rotate_half(x, angles):
     angles = torch.cat([angles, angles], dim=-1)
     return (x * angles.cos() + rotate_half(x) * angles.sin()).to(x.dtype)

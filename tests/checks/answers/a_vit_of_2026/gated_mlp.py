@@ -7,8 +7,6 @@ from vit_steps.variants.gated_mlp import GatedMLP
 
 @right
 @wrong_edits("""
-activation on the hidden numbers
-  F.silu(x @ gate.T) * (x @ hidden.T) -> (x @ gate.T) * F.silu(x @ hidden.T)
 activation on both: (x @ hidden.T) -> F.silu(x @ hidden.T)
 activation on the product
   F.silu(x @ gate.T) * (x @ hidden.T) -> F.silu((x @ gate.T) * (x @ hidden.T))

@@ -10,8 +10,6 @@ from vit_steps.variants.rotary import apply_rope
 @wrong_edits("""
 no eps: weight, 1e-6 -> weight
 values: 1e-6 -> 1e-5
-normed after the turn: apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
-  -> F.rms_norm(apply_rope(x, angles), x.shape[-1:], weight, 1e-6)
 not turned: apply_rope(F.rms_norm(x, x.shape[-1:], weight, 1e-6), angles)
   -> F.rms_norm(x, x.shape[-1:], weight, 1e-6)
 """)
@@ -24,7 +22,6 @@ def with_the_package(x, weight, angles):
 no weight: * weight -> nothing
 length 1: .mean(dim=-1, keepdim=True) + 1e-6 -> .sum(dim=-1, keepdim=True)
 layer norm: x = x / -> x = x - x.mean(dim=-1, keepdim=True); x = x /
-not turned: by_rotate_half(x, angles) -> x
 """)
 def by_hand(x, weight, angles):
     x = x / (x.square().mean(dim=-1, keepdim=True) + 1e-6).sqrt() * weight

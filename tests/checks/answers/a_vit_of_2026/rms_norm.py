@@ -23,7 +23,6 @@ def with_rsqrt(x, weight, eps=1e-6):
 @right
 @wrong_edits("""
 no effect: weight, eps) -> weight, 1e-6)
-no weight: weight, eps) -> None, eps)
 """)
 def with_torchs_own(x, weight, eps=1e-6):
     return F.rms_norm(x, (x.shape[-1],), weight, eps)

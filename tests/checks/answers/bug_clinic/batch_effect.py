@@ -9,7 +9,6 @@ from tests.checks.answers import right, wrong, wrong_edits
 in training mode: model.eval() -> nothing
 left in eval mode: model.train(was) -> nothing
 signed: .abs() -> nothing
-signed: (together - alone).abs() -> (alone - together)
 mean: .max() -> .mean()
 first image: (together - alone) -> (together[:1] - alone[:1])
 never alone: [model(image[None]) for image in images] -> [model(images)]

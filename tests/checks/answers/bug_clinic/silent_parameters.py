@@ -11,12 +11,10 @@ missing alone: or not p.grad.any() -> nothing
 zeros alone: is None or -> is not None and
 any zero: not p.grad.any() -> (p.grad == 0).any()
 sum of the logits: (logits * torch.randn_like(logits)).sum() -> logits.sum()
-sum of the logits: (logits * torch.randn_like(logits)).sum() -> logits.mean()
 old gradients: model.zero_grad() -> nothing
 the others: is None or not -> is not None and
 sum of the gradient: not p.grad.any() -> p.grad.sum() == 0
 value: not p.grad.any() -> p.grad.abs().max() < 1e-2
-any zero: not p.grad.any() -> p.grad.flatten()[0] == 0
 tensors: return [name for -> return [p for
 """)
 def with_a_random_pull(model, images):

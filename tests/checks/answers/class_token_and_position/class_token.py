@@ -105,8 +105,6 @@ added
   torch.cat([self.cls_token.expand(len(x), -1, -1), x], dim=1) -> x + self.cls_token
 along D: expand(len(x), -1, -1) -> expand(len(x), x.shape[1], -1)
   dim=1 -> dim=-1
-along D: dim=1 -> dim=-1
-    and raises
 one image more: .expand(len(x), -1, -1) -> nothing
   , dim=1 -> nothing
 replaces the first patch

@@ -26,8 +26,6 @@ view instead of transpose
 patches down the columns: self.conv(x) -> self.conv(x).mT
 batch of one: self.cls.expand(len(x), -1, -1) -> self.cls
 class token last: [first, patches] -> [patches, first]
-class token without position
-  patches], dim=1) + self.pos -> patches + self.pos[:, 1:]], dim=1)
 one position too few: many + 1 -> many
   patches], dim=1) + self.pos -> patches + self.pos], dim=1)
 one position too few: many + 1 -> many

@@ -72,10 +72,6 @@ def as_in_a_tutorial(embed_dim, grid_size, cls_token=True):
 
 
 @right
-@wrong_edits("""
-sizes exchanged: n // columns -> n // rows
-  n % columns -> n % rows
-""")
 def from_the_number_of_the_patch(embed_dim, grid_size, cls_token=True):
     def clocks(places):
         speeds = 10000 ** (-torch.arange(embed_dim // 4) / (embed_dim // 4))

@@ -56,8 +56,6 @@ class AsAModule(nn.Module):
 @right
 @wrong_edits("""
 drop_prob as keep: 1 - drop_prob -> drop_prob
-drop_prob as keep: if training -> if training and drop_prob
-  1 - drop_prob -> drop_prob
 """)
 def with_bernoulli_of_the_keep_probability(x, drop_prob, training):
     if training:
@@ -97,10 +95,6 @@ class WithAGeneratorOfItsOwn(nn.Module):
 
 
 @right
-@wrong_edits("""
-each token: F.dropout2d(x.unsqueeze(0), drop_prob, training).squeeze(0)
-  -> F.dropout1d(x, drop_prob, training)
-""")
 def with_dropout_of_channels(x, drop_prob, training):
     return F.dropout2d(x.unsqueeze(0), drop_prob, training).squeeze(0)
 
@@ -109,14 +103,11 @@ def with_dropout_of_channels(x, drop_prob, training):
 @wrong_edits("""
 not scaled: / (1 - drop_prob) -> nothing
 coin inverted: >= drop_prob -> < drop_prob
-coin inverted: not training -> not training or drop_prob == 0
-  >= drop_prob -> < drop_prob
 scaled in eval alone: / (1 - drop_prob) -> nothing
   if not training: return x -> if not training: return x * (1 - drop_prob)
 seeded: coin = -> torch.manual_seed(0); coin =
 same samples each time
   len(x), 1, 1 -> len(x), 1, 1, generator=torch.Generator().manual_seed(0)
-same samples each time: torch.rand(len(x), 1, 1) -> COINS[: len(x)]
 value: x * coin -> x.detach() * coin
     the kept samples without a gradient
 value: len(x), 1, 1 -> (len(x) + 1) // 2, 1, 1

@@ -238,11 +238,6 @@ def normed(x, weight, bias):
 
 
 @right
-@wrong_edits("""
-post-norm: x + self.attn(normed(x, w1, b1))[0] -> normed(x + self.attn(x)[0], w1, b1)
-  x + self.fc2(F.gelu(self.fc1(normed(x, w2, b2))))
-  -> normed(x + self.fc2(F.gelu(self.fc1(x))), w2, b2)
-""")
 class RawNorms(nn.Module):
     """A block that calls layer norm as a function, on weights of its own."""
 

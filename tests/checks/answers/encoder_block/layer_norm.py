@@ -19,7 +19,6 @@ def with_torchs_variance(x, weight, bias, eps=1e-6):
 @right
 @wrong_edits("""
 eps 1e-5: bias, eps) -> bias)
-eps 1e-5: eps=1e-6 -> eps=1e-5
 """)
 def with_torchs_own(x, weight, bias, eps=1e-6):
     return F.layer_norm(x, (x.shape[-1],), weight, bias, eps)
@@ -48,7 +47,6 @@ def by_the_module(x, weight, bias, eps=1e-6):
 
 OF_FORMULA = """
 unbiased: torch.sqrt(var + eps) -> (x.std(-1, keepdim=True) + eps)
-unbiased: ((x - mean) ** 2).mean -> x.var
 eps outside the root: torch.sqrt(var + eps) -> (torch.sqrt(var) + eps)
 over tokens: -1, keepdim -> 1, keepdim
 no shift: weight * (x - mean) -> weight * x

@@ -14,7 +14,6 @@ built in: super().__init__() -> super().__init__(); hidden_dim = 10
 built in: super().__init__() -> super().__init__(); embed_dim = 8
 parameters: super().__init__() -> super().__init__(); hidden_dim = 4 * embed_dim
 parameters: super().__init__() -> super().__init__(); hidden_dim = embed_dim // 2
-ReLU: nn.GELU -> nn.ReLU
 tanh GELU: nn.GELU() -> nn.GELU(approximate="tanh")
 no activation: nn.GELU(), -> nothing
 activation at the end

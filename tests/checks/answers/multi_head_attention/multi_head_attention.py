@@ -178,8 +178,6 @@ qkv cut by view: qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unb
 heads split by view
   qkv.reshape(B, T, 3, self.h, self.d).permute(2, 0, 3, 1, 4).unbind(0)
   -> qkv.view(B, self.h, T, 3 * self.d).chunk(3, dim=-1)
-attention among heads: permute(2, 0, 3, 1, 4) -> permute(2, 0, 1, 3, 4)
-  @ v).transpose(1, 2) -> @ v)
 raises: 3, self.h, self.d -> self.h, 3, self.d
     the heads taken for the three
 """)

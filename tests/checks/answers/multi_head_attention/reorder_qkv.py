@@ -41,9 +41,6 @@ def reorder_with_slices(rows, num_heads):
 
 
 @right
-@wrong_edits("""
-the other way: num_heads, 3 -> 3, num_heads
-""")
 def reorder_with_an_index(rows, num_heads):
     index = torch.arange(len(rows)).view(num_heads, 3, -1)
     return rows[index.permute(1, 0, 2).flatten()]

@@ -45,7 +45,6 @@ def split_by_hand_with_gather(x, num_heads):
 
 
 OF_EINOPS = """
-no transpose: b h t d -> b t h d
 d before h: (h d) -> (d h)
 d is h: (h d) -> (d h)
   b h t d -> b d t h

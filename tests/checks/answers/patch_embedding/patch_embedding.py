@@ -144,7 +144,6 @@ def embedded_by_convolution(images, weight, bias, patch_size):
 flatten order: cut_with_einops(images, patch_size)
   -> rearrange(images, "b c (h p) (w q) -> b (h w) (p q c)", p=patch_size, q=patch_size)
 weight reshaped: weight.flatten(1).T -> weight.reshape(-1, len(weight))
-weight reshaped: .T -> nothing
 view instead of cutting: cut_with_einops(images, patch_size)
   -> images.reshape(len(images), -1, weight[0].numel())
 """)

@@ -16,7 +16,6 @@ right(vit_steps.patchify)
 
 @right
 @wrong_edits("""
-view instead of cutting: x = torch.einsum("bchpwq->bhwcpq", x) -> pass
 moved: bhwcpq -> bhwcqp
 depends on the batch: imgs.view(B, C, -> imgs.view(C, B,
   bchpwq -> cbhpwq

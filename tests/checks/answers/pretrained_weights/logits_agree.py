@@ -5,7 +5,6 @@ from tests.checks.answers import right, wrong, wrong_edits
 
 @right
 @wrong_edits("""
-smaller than atol: <= atol -> < atol
 sign: .abs() -> nothing
 broadcast: got.shape == expected.shape and -> nothing
 mean: ((got - expected).abs() <= atol).all() -> (got - expected).abs().mean() <= atol

@@ -24,7 +24,6 @@ OTHERS = ("fc_norm", "head_dist", "aux_head")
 
 @right
 @wrong_edits("""
-piece of another name: not name.startswith(OTHERS) -> True
 copied: [name] = tensor -> [name] = tensor.clone()
 norms swapped: PIECES.items() -> (PIECES | {"norm1": "ln_2", "norm2": "ln_1"}).items()
 MLP numbers kept

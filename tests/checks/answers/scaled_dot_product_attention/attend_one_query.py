@@ -10,8 +10,6 @@ from tests.checks.answers import right, wrong_edits
 no scale: / math.sqrt(query.numel()) -> nothing
 scale by d: math.sqrt(query.numel()) -> query.numel()
 scale by keys: query.numel() -> len(keys)
-scale by keys: keys @ query / math.sqrt(query.numel())
-  -> (keys * query).sum(-1) / keys.shape[0] ** 0.5
 no softmax: torch.softmax -> nothing
   , dim=0 -> nothing
 weights times keys: weights @ values -> weights @ keys

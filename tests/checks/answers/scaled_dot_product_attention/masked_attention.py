@@ -15,8 +15,6 @@ shape: ~mask -> ~mask.unsqueeze(1)
 mask ignored: .masked_fill(~mask, float("-inf")) -> nothing
 mask added: .masked_fill(~mask, float("-inf")) -> + mask
 mask multiplied: .masked_fill(~mask, float("-inf")) -> * mask.to(q.dtype)
-mask multiplied: float("-inf") -> 1e-9
-    a typing slip
 row of NaN: torch.nan_to_num(scores.softmax(-1), nan=0.0) -> scores.softmax(-1)
 mask after softmax: .masked_fill(~mask, float("-inf")) -> nothing
   torch.nan_to_num(scores.softmax(-1), nan=0.0)
@@ -72,8 +70,6 @@ def adds_a_table_of_minus_infinity(q, k, v, mask):
 @wrong_edits("""
 fill too high: -1e9 -> -30.0
 row left level: * mask.any(-1, keepdim=True) -> nothing
-row left level: -1e9 -> -100
-  * mask.any(-1, keepdim=True) -> nothing
 """)
 def fills_with_a_number(q, k, v, mask):
     scores = q @ k.mT / math.sqrt(q.size(-1))

@@ -74,8 +74,6 @@ def weights_of_each_key(q, k, v):
 OF_PAPER = """
 no scale: / math.sqrt(q.size(-1)) -> nothing
 scale by d: math.sqrt(q.size(-1)) -> q.shape[-1]
-scale by d: weights = -> q = q * q.shape[-1] ** -0.5; weights =
-    scaled twice
 scale late: / math.sqrt(q.size(-1)) -> nothing
   dim=-1) -> dim=-1) / math.sqrt(q.size(-1))
 softmax over queries: dim=-1 -> dim=-2

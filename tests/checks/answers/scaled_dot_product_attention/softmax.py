@@ -21,7 +21,6 @@ overflow: - scores.max(dim=-1, keepdim=True).values -> nothing
 values: scores - scores.max(dim=-1, keepdim=True).values -> scores.clamp(max=80)
 mean subtracted
   scores.max(dim=-1, keepdim=True).values -> scores.mean(-1, keepdim=True)
-mean subtracted: scores.max -> scores.min
 sum over axis 1: exps.sum(dim=-1 -> exps.sum(dim=min(1, scores.ndim - 1)
 keepdim missing: - scores.max(dim=-1, keepdim=True).values -> nothing
   , keepdim=True -> nothing

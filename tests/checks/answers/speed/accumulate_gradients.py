@@ -15,8 +15,6 @@ step in each part: optimizer.step() -> nothing
   loss.backward() -> loss.backward(); optimizer.step()
 cleared in each part: loss.backward() -> optimizer.zero_grad(); loss.backward()
 never cleared: optimizer.zero_grad() -> nothing
-cleared at the end alone: optimizer.zero_grad() -> nothing
-  optimizer.step() -> optimizer.step(); optimizer.zero_grad()
 whole batch at once: chunk(num_parts) -> chunk(1)
 no step: optimizer.step() -> nothing
 """)
@@ -29,8 +27,6 @@ def accumulate_by_share(model, images, labels, optimizer, num_parts):
 
 
 @right
-@wrong_edits("""
-""")
 def accumulate_and_divide_last(model, images, labels, optimizer, num_parts):
     size = -(-len(images) // num_parts)
     model.zero_grad()

@@ -11,8 +11,6 @@ from tests.checks.answers.swin_and_deit.windows import (
 
 @right
 @wrong_edits("""
-minus a hundred: (windows[:, None] - windows[:, :, None]) == 0
-  -> torch.where(windows[:, None] == windows[:, :, None], 0.0, -100.0)
 dtype: (windows[:, None] - windows[:, :, None]) == 0
   -> (windows[:, None] == windows[:, :, None]).float()
 """)

@@ -33,7 +33,6 @@ def as_deit_does(outputs, labels, teacher_outputs, T, alpha):
 @wrong_edits("""
 cross-entropy for KL: F.kl_div(said, wanted, reduction="batchmean")
   -> F.cross_entropy(answers[1] / temperature, wanted)
-mean over classes: "batchmean" -> "mean"
 logarithms taken for shares: F.softmax -> F.log_softmax
 shares taken for logarithms: F.log_softmax -> F.softmax
 """)

@@ -10,9 +10,6 @@ from tests.checks.answers import right, wrong, wrong_edits
 not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
   optimizer.step()
   -> optimizer.step(); nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
-not clipped: nn.utils.clip_grad_norm_(model.parameters(), clip_norm) -> nothing
-  loss.backward()
-  -> nn.utils.clip_grad_norm_(model.parameters(), clip_norm); loss.backward()
 clipped by value: clip_grad_norm_ -> clip_grad_value_
 each parameter alone: nn.utils.clip_grad_norm_(model.parameters(), clip_norm)
   -> [nn.utils.clip_grad_norm_(weight, clip_norm) for weight in model.parameters()]

@@ -92,7 +92,6 @@ no decay of its own: , "weight_decay": 0.0 -> nothing
 no decay of its own: "weight_decay" -> "decay"
 all decay: name.endswith("weight") and parameter.ndim >= 2 -> True
 raises: {"params": rest -> {"params": [*rest, *matrices]
-in_proj_weight spared: name.endswith("weight") -> name.split(".")[-1] == "weight"
 an optimizer: = lambda model, decay: torch.optim.AdamW(parameter_groups(model, decay))
 value: = lambda model, decay: tuple(g["params"] for g in parameter_groups(model, decay))
 """

@@ -11,8 +11,6 @@ no biases: C * D + D -> C * D
   + K -> nothing
 no qkv bias: + 4 * D + 2 -> + D + 2
 2·D missing: + 2 * D + D * K -> + D * K
-2·D missing: + D + D + T * D -> + D + (T - 1) * D
-    neither the class token nor its position
 no class token: 1 + (H // P) -> (H // P)
     positions for the patches alone
 always 4: T = -> M = 4 * D; T =

@@ -138,9 +138,6 @@ def from_the_package(**sizes):
 
 
 @right
-@wrong_edits("""
-mean of the patches: return model -> model.global_pool = "avg"; return model
-""")
 def from_timm(**sizes):
     model = TIMM.models.vision_transformer.VisionTransformer(
         img_size=sizes["image_size"],
@@ -176,7 +173,6 @@ def from_torchvision(
 @right
 @wrong_edits("""
 class token alone: batch_first=True, -> nothing
-post-norm: norm_first=True, -> nothing
 ReLU: activation="gelu", -> nothing
 PyTorch's defaults: activation="gelu", -> nothing
   norm_first=True, -> nothing

@@ -74,12 +74,7 @@ def with_recursion(image_size, patch_size):
 
 @right
 @wrong_edits("""
-assert: if H % p or W % q -> if True
-  raise ValueError(f"{H}x{W} is no multiple of {p}x{q}")
-  -> assert H % p == W % q == 0, f"height {H} of {p}, width {W} of {q}"
 sizes not named: ValueError(f"{H}x{W} is no multiple of {p}x{q}") -> ValueError
-sizes not named: f"{H}x{W} is no multiple of {p}x{q}"
-  -> "Image dimensions must be divisible by the patch size."
 raises: H % p or W % q -> True
     refuses everything
 raises: H % p or W % q -> p % H or q % W
@@ -88,11 +83,6 @@ height not checked: H % p or W % q -> W % q
 area divided: H % p or W % q -> False
   (H // p) * (W // q) -> H * W // (p * q)
 rest dropped: H % p or W % q -> False
-rest dropped: H % p or W % q -> False
-  (H // p) * (W // q) -> int((H - p) / p + 1) * int((W - q) / q + 1)
-    as a convolution counts
-no pairs: pair(patch_size) -> (patch_size, patch_size)
-    a pair of the image only
 no ints: pair(image_size), pair(patch_size) -> image_size, patch_size
 patch sides swapped and checked: (p, q) = -> (q, p) =
 float: (H // p) * (W // q) -> (H / p) * (W / q)
