@@ -150,6 +150,9 @@ one kind at a time: ", ".join(faults) -> ", ".join(missing or unexpected or shap
 looked up too early: ValueError -> KeyError
     ends in KeyError, expected ValueError: is a tensor looked up under a name that one
     of the two does not have?
+order matters: if faults: -> if faults or list(state) != list(own):
+    weights that fit are refused because they come in another order; what says where a
+    tensor belongs is its name
 parameters alone: model.state_dict() -> dict(model.named_parameters())
     takes the model's parameters for all there is; its state dict has buffers too, such
     as a mean that is not trained

@@ -122,6 +122,3 @@ def with_rand(x, drop_prob, training):
         return x
     coin = torch.rand(len(x), 1, 1) >= drop_prob
     return x * coin / (1 - drop_prob)
-
-
-COINS = torch.rand(2000, 1, 1)
