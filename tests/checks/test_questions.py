@@ -135,6 +135,7 @@ ASKED = "x: a number\n  = 5\n  4: too small\n  ? One.\n  ? Two.\n  ? Three.\n"
         ("  ? Three.", " ? Three.", "question x: ' . Three.' has neither two spaces"),
         ("= 5", "accept five", "question x: accept: there is no function 'five' in"),
         ("= 5", "accept len", "question x: accept: the function has the sentences"),
+        ("4: too", "if given < 4: too", "question x: if: expected a line with .accept"),
         ("= 5", "= 5\n  rounding much", "question x: could not convert .* 'much'"),
     ],
 )

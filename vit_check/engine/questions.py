@@ -86,15 +86,12 @@ def _read(
                 hints.append(text)
             case _:
                 values, sentence = _parted(line)
-                if not sentence:
-                    raise ValueError(
-                        f"{values!r} has no sentence behind a colon "
-                        '(a right value begins with "=", a hint with "?")'
-                    )
                 slips += [
                     Slip(Expression(name, code, scope), sentence)
                     for code in values.split(" or ")
                 ]
+    if conditions and not accepts:
+        raise ValueError('if: expected a line with "accept function" before it')
     if len(rights) + len(accepts) != 1:
         raise ValueError('expected one line with "= value" or "accept function"')
     if accepts and slips:
@@ -177,7 +174,10 @@ def _entries(block: list[str]) -> list[str]:
 
 
 def _parted(line: str) -> tuple[str, str]:
-    """A value and its sentence; the value may be a dict, which has colons too."""
+    """A value and its sentence; the value may be a dict, which has colons too.
+
+    Raises: ValueError if there is no sentence.
+    """
     places = [match.start() for match in re.finditer(": ", line)] or [len(line)]
     for place in places:
         with contextlib.suppress(SyntaxError):
@@ -185,6 +185,11 @@ def _parted(line: str) -> tuple[str, str]:
             break
     else:
         place = places[0]
+    if not line[place + 2 :]:
+        raise ValueError(
+            f"{line!r} has no sentence behind a colon "
+            '(a right value begins with "=", a hint with "?")'
+        )
     return line[:place], line[place + 2 :]
 
 
