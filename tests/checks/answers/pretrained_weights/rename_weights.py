@@ -89,12 +89,6 @@ def rename_twelve_blocks(state_dict):
     return {table.get(name, name): tensor for name, tensor in state_dict.items()}
 
 
-@wrong("missing")
-def rename_twentyfour_blocks(state_dict):
-    table = whole_names(24)
-    return {table.get(name, name): tensor for name, tensor in state_dict.items()}
-
-
 @wrong("raises")
 def rename_only_what_it_knows(state_dict):
     return {whole_names(32)[name]: tensor for name, tensor in state_dict.items()}

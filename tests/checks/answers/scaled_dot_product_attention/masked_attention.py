@@ -58,14 +58,6 @@ def with_pytorchs_own_mask(q, k, v, mask):
     return attention(q, k, v, mask), attention(q, k, every, mask)
 
 
-@wrong("gradient not finite")
-def adds_a_table_of_minus_infinity(q, k, v, mask):
-    bias = torch.zeros_like(mask, dtype=q.dtype).masked_fill(~mask, -math.inf)
-    weights = torch.softmax(q @ k.mT / math.sqrt(q.size(-1)) + bias, dim=-1)
-    weights = weights.masked_fill(mask.logical_not(), 0)
-    return torch.matmul(weights, v), weights
-
-
 @right
 @wrong_edits("""
 fill too high: -1e9 -> -30.0

@@ -39,14 +39,6 @@ def pytorch_steps(w, g, m, v, step, lr, weight_decay):
     return parameter.detach(), state["exp_avg"], state["exp_avg_sq"]
 
 
-@wrong("changes its input")
-def averages_in_place(w, g, m, v, step, lr, weight_decay):
-    m.mul_(0.9).add_(g, alpha=0.1)
-    v.mul_(0.999).addcmul_(g, g, value=0.001)
-    m_hat, v_hat = m / (1 - 0.9**step), v / (1 - 0.999**step)
-    return w - lr * (m_hat / (v_hat.sqrt() + 1e-8) + weight_decay * w), m, v
-
-
 @right
 def as_pytorch_writes_it(w, g, m, v, step, lr, weight_decay):
     w = w * (1 - lr * weight_decay)

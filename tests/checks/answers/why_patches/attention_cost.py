@@ -88,11 +88,6 @@ class Bill:
     macs: int
 
 
-@wrong("missing")
-def under_other_names(num_tokens, embed_dim, num_heads=1, bytes_per_number=4):
-    return Bill(num_tokens**2 * bytes_per_number, 2 * num_tokens**2 * embed_dim)
-
-
 class Four(NamedTuple):
     square: int
     squares: int
