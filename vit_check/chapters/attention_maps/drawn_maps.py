@@ -3,6 +3,8 @@
 import torch
 from torch import Generator, Tensor
 
+from vit_check.engine.drawing import normal
+
 Weights = list[Tensor]
 
 
@@ -16,9 +18,7 @@ def drawn_weights(
 ) -> Weights:
     """Attention as a model has it: rows that sum to 1, no two alike."""
     return [
-        (1.5 * torch.randn(B, h, T, T, generator=generator, dtype=torch.float64))
-        .softmax(dim=-1)
-        .to(dtype)
+        (1.5 * normal(generator, B, h, T, T)).softmax(dim=-1).to(dtype)
         for _ in range(blocks)
     ]
 

@@ -3,7 +3,7 @@
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.drawing import Cases
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -24,7 +24,7 @@ def right_mass(
 def _mass_inputs(generator: Generator) -> Cases:
     for B, (H, W), P in ((3, (24, 40), 8), (4, (20, 15), 5), (3, (18, 18), 6)):
         N = (H // P) * (W // P)
-        raw = torch.randn(B, N, generator=generator, dtype=torch.float64)
+        raw = normal(generator, B, N)
         # Every box cuts patches on all sides and is not square.
         top = torch.randint(1, P, (B,), generator=generator)
         left = torch.randint(1, P // 2 + 1, (B,), generator=generator)

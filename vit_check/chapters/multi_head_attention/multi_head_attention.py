@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.drawing import Cases
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import (
@@ -175,9 +175,7 @@ norm inside: B, T, D = x.shape
 
 
 def _heads_inputs(generator: Generator, sizes: Sizes) -> list[Tensor]:
-    return [
-        torch.randn(2, 7, sizes["embed_dim"], generator=generator, dtype=torch.float64)
-    ]
+    return [normal(generator, 2, 7, sizes["embed_dim"])]
 
 
 def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
@@ -186,7 +184,7 @@ def _loud(generator: Generator, sizes: Sizes) -> list[Tensor]:
     They are opposed, so that in every head a score is far above 0.
     """
     shape = (1, 66, sizes["embed_dim"])
-    x = torch.randn(shape, generator=generator, dtype=torch.float64)
+    x = normal(generator, *shape)
     x[:, 5] *= 60
     x[:, 6] = -x[:, 5]
     return [x]
@@ -198,10 +196,7 @@ def _heads_function_inputs(generator: Generator) -> Cases:
         (3, 5, 8, 2, torch.float32),
     ):
         shapes = ((B, T, D), (3 * D, D), (3 * D,), (D, D), (D,))
-        x, *weights = (
-            torch.randn(shape, generator=generator, dtype=torch.float64)
-            for shape in shapes
-        )
+        x, *weights = (normal(generator, *shape) for shape in shapes)
         weights = [w / w.shape[-1] ** 0.5 if w.ndim == 2 else 0.5 * w for w in weights]
         yield [t.to(dtype) for t in (x, *weights)] + [h]
     loud = _loud(generator, {"embed_dim": D})

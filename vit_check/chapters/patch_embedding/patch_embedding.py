@@ -7,7 +7,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn import functional as F
 
-from vit_check.engine.drawing import Answer, Cases, images_of
+from vit_check.engine.drawing import Answer, Cases, images_of, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.modules import ModuleCheck
 from vit_check.engine.reading import Part, Sizes, Weights, as_filters
@@ -123,10 +123,7 @@ def _embedding_function_inputs(generator: Generator) -> Cases:
         (2, 3, 4, 3, 2, 12, torch.float32),  # C·P·P = D
     ):
         shapes = ((B, C, rows * P, columns * P), (D, C, P, P), (D,))
-        images, weight, bias = (
-            torch.randn(shape, generator=generator, dtype=torch.float64)
-            for shape in shapes
-        )
+        images, weight, bias = (normal(generator, *shape) for shape in shapes)
         weight = weight / (C * P * P) ** 0.5
         yield [t.to(dtype) for t in (images, weight, bias)] + [P]
 

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.drawing import Cases
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -23,14 +23,9 @@ def _gradient_inputs(generator: Generator) -> Cases:
         ([24, 16], (7,), torch.float32),
         ([3, 4, 0, 1], (2, 3), torch.float64),
     ):
-        gradients = [
-            torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
-            for _ in counts
-        ]
+        gradients = [normal(generator, *shape, dtype=dtype) for _ in counts]
         yield [gradients, counts]
-    gradients = [
-        torch.randn(3, 2, generator=generator, dtype=torch.float64) for _ in range(3)
-    ]
+    gradients = [normal(generator, 3, 2) for _ in range(3)]
     yield [[*gradients, torch.full_like(gradients[0], torch.nan)], [2, 3, 1, 0]]
 
 

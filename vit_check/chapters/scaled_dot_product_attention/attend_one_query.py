@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.drawing import Cases
+from vit_check.engine.drawing import Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -38,10 +38,7 @@ def right_one_query(query: Tensor, keys: Tensor, values: Tensor) -> Any:
 def _one_query_inputs(generator: Generator) -> Cases:
     for d, keys, values in ((6, 5, 4), (4, 4, 4), (3, 1, 2)):
         shapes = ((d,), (keys, d), (keys, values))
-        yield [
-            0.7 * torch.randn(shape, generator=generator, dtype=torch.float64)
-            for shape in shapes
-        ]
+        yield [0.7 * normal(generator, *shape) for shape in shapes]
 
 
 MISTAKES = """

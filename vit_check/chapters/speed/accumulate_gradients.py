@@ -6,7 +6,7 @@ import torch
 from torch import Generator, Tensor, nn
 from torch.nn import functional as F
 
-from vit_check.engine.drawing import Answer, Cases
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 
 
@@ -25,10 +25,8 @@ def in_parts(
 def _accumulate_inputs(generator: Generator) -> Cases:
     C, H, W, K = 2, 3, 5, 4
     for B, num_parts in ((12, 2), (10, 4), (9, 4)):
-        weight = 0.5 * torch.randn(
-            K, C * H * W, generator=generator, dtype=torch.float64
-        )
-        images = torch.randn(2, B, C, H, W, generator=generator, dtype=torch.float64)
+        weight = 0.5 * normal(generator, K, C * H * W)
+        images = normal(generator, 2, B, C, H, W)
         labels = torch.randint(K, (2, B), generator=generator)
         yield [weight, images, labels, num_parts]
 

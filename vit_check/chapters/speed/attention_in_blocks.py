@@ -8,7 +8,7 @@ from torch import Generator, Tensor
 from torch.nn import functional as F
 from torch.overrides import TorchFunctionMode
 
-from vit_check.engine.drawing import Answer, Cases
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import tensors_in
 
@@ -69,11 +69,11 @@ def _block_inputs(generator: Generator) -> Cases:
         (9, 13, 4, 6, 20, 1.5, False, torch.float64),
     ):
         widths = width * torch.linspace(0.2, 1, queries, dtype=torch.float64)[:, None]
-        q = widths * torch.randn(queries, d, generator=generator, dtype=torch.float64)
-        k = torch.randn(keys, d, generator=generator, dtype=torch.float64)
+        q = widths * normal(generator, queries, d)
+        k = normal(generator, keys, d)
         if below:  # all scores of all queries are hundreds below 0
             q, k = widths + q.abs(), -1 - k.abs()
-        v = torch.randn(keys, values, generator=generator, dtype=torch.float64)
+        v = normal(generator, keys, values)
         yield [q.to(dtype), k.to(dtype), v.to(dtype), block]
 
 

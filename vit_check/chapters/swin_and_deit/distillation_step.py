@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor, nn
 
-from vit_check.engine.drawing import Answer, Cases
+from vit_check.engine.drawing import Answer, Cases, normal
 from vit_check.engine.functions import FunctionCheck
 from vit_check.engine.observing import draw
 from vit_steps.variants import distillation
@@ -95,7 +95,7 @@ def step_with_teacher(
 
 def _step_inputs(generator: Generator) -> Cases:
     for B, H, W, K in ((6, 3, 4, 5), (7, 2, 3, 4)):
-        images = torch.randn(2, B, 1, H, W, generator=generator, dtype=torch.float64)
+        images = normal(generator, 2, B, 1, H, W)
         labels = torch.randint(K, (2, B), generator=generator)
         seed = int(torch.randint(2**31, (), generator=generator))
         yield [images, labels, K, seed]

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Generator, Tensor
 
-from vit_check.engine.drawing import Answer, Cases
+from vit_check.engine.drawing import Answer, Cases, normal
 
 
 def distilling(loss: Answer, *arguments: Any) -> Any:
@@ -22,7 +22,7 @@ def distilling_inputs(generator: Generator) -> Cases:
     ):
 
         def logits(wide: float, B: int = B, K: int = K, d: Any = dtype) -> Tensor:
-            drawn = torch.randn(B, K, generator=generator, dtype=torch.float64)
+            drawn = normal(generator, B, K)
             return (wide * drawn).to(d)
 
         labels = torch.randint(K, (B,), generator=generator)
